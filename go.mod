@@ -1,0 +1,14 @@
+module github.com/turncore/turncore
+
+go 1.26.0
+
+toolchain go1.26.8
+
+require (
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/tetratelabs/wazero v1.12.0 // indirect
+	github.com/tinylib/msgp v1.6.5 // indirect
+	golang.org/x/mod v0.18.0 // indirect
+	golang.org/x/sys v0.44.0 // indirect
+	golang.org/x/tools v0.22.0 // indirect
+)
