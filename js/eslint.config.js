@@ -1,0 +1,77 @@
+import js from '@eslint/js';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const nodeGlobals = Object.fromEntries(
+  [
+    'AbortController',
+    'AbortSignal',
+    'Blob',
+    'Buffer',
+    'MessageChannel',
+    'ReadableStream',
+    'Request',
+    'Response',
+    'TextDecoder',
+    'TextEncoder',
+    'URL',
+    'URLSearchParams',
+    'WebAssembly',
+    'Worker',
+    'clearInterval',
+    'clearTimeout',
+    'console',
+    'document',
+    'fetch',
+    'globalThis',
+    'location',
+    'performance',
+    'postMessage',
+    'process',
+    'queueMicrotask',
+    'self',
+    'setImmediate',
+    'setInterval',
+    'setTimeout',
+    'structuredClone',
+    'window',
+  ].map((name) => [name, 'readonly']),
+);
+
+export default defineConfig(
+  { ignores: ['build/', 'dist/', 'node_modules/'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: {
+      parserOptions: { project: './tsconfig.test.json', tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      // Callbacks and generators are often async by interface and not by body.
+      '@typescript-eslint/require-await': 'off',
+      // Callers may be plain JavaScript: checks that the types call impossible are wanted.
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      // Index access under noUncheckedIndexedAccess, where a branch would cost on the codec's hot path.
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // The linter cannot see that node:test waits for the tests it is given.
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          allowForKnownSafeCalls: [
+            { from: 'package', name: ['test', 'it', 'describe', 'suite'], package: 'node:test' },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ['**/*.js', '**/*.mjs'],
+    languageOptions: { globals: nodeGlobals },
+  },
+);
