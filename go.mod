@@ -12,3 +12,5 @@ require (
 	golang.org/x/sys v0.44.0 // indirect
 	golang.org/x/tools v0.22.0 // indirect
 )
+
+tool github.com/tinylib/msgp

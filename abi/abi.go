@@ -1,0 +1,75 @@
+// Package abi is the wire contract between the Turncore module and the hosts that run it: frames, their payloads,
+// records, limits, the error table and the validation rules. It is the only thing that guest and hosts share.
+// SPEC.md in this folder says the same in prose, for implementers in other languages.
+//
+// A frame is one msgpack array whose first element is its op. A batch is frames back to back. The host writes a
+// batch into the inbox, calls turncore_step, and reads a batch from the outbox.
+package abi
+
+//go:generate go tool msgp -file inbound.go -o inbound_gen.go -tests=false -io=false
+//go:generate go tool msgp -file outbound.go -o outbound_gen.go -tests=false -io=false
+//go:generate go tool msgp -file call.go -o call_gen.go -tests=false -io=false
+//go:generate go tool msgp -file effect.go -o effect_gen.go -tests=false -io=false
+//go:generate go tool msgp -file event.go -o event_gen.go -tests=false -io=false
+//go:generate go tool msgp -file record.go -o record_gen.go -tests=false -io=false
+
+// Version of the ABI. A host refuses a module whose major differs; a minor only adds.
+const (
+	Major = 1
+	Minor = 0
+	// Version is what turncore_abi returns: major in the high 16 bits, minor in the low 16.
+	Version = Major<<16 | Minor
+)
+
+// Features are optional abilities, one bit each, negotiated by Hello and Welcome.
+type Features = uint64
+
+// Feature bits.
+const (
+	FeatureChat    Features = 1 << 0 // the chat executor is compiled in
+	FeatureHistory Features = 1 << 1 // histories shared by many turns
+	FeatureTimers  Features = 1 << 2 // Timer and Tick frames
+	FeatureDigest  Features = 1 << 3 // the digest method, which compares mirrored collections
+)
+
+// Op is the first element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host.
+type Op = uint8
+
+// Ops from host to guest.
+const (
+	OpHello       Op = 1
+	OpOpenRunner  Op = 2
+	OpCloseRunner Op = 3
+	OpHistory     Op = 4
+	OpStartTurn   Op = 5
+	OpCall        Op = 6
+	OpEdit        Op = 7
+	OpResult      Op = 8
+	OpChunk       Op = 9
+	OpAbort       Op = 10
+	OpTick        Op = 11
+	OpDropHistory Op = 12
+)
+
+// Ops from guest to host.
+const (
+	OpWelcome Op = 33
+	OpReply   Op = 34
+	OpEvent   Op = 35
+	OpEffect  Op = 36
+	OpCancel  Op = 37
+	OpSync    Op = 38
+	OpTimer   Op = 39
+	OpEnd     Op = 40
+	OpFault   Op = 41
+)
+
+// Names of the module's exports.
+const (
+	ExportABI   = "turncore_abi"
+	ExportInbox = "turncore_inbox"
+	ExportStep  = "turncore_step"
+)
+
+// Fields called Data, Block and Body hold one msgpack byte string (bin), kept encoded so that the decoder's limits on
+// arrays do not bind them and nothing is allocated before the bytes are known to be there. nil stands for none.

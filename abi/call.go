@@ -1,0 +1,133 @@
+package abi
+
+import "github.com/tinylib/msgp/msgp"
+
+//msgp:limit arrays:8192 maps:8192
+//msgp:tuple NextArgs StoreArgs DeleteArgs ReplaceGroupArgs Item NackArgs ReportArgs ReportToolCallArgs LogArgs
+//msgp:tuple StatsArgs ExecuteToolArgs CountArgs DispatchArgs EmitArgs DispatchResult
+
+// Methods of Call. The comment names the type of Args (nil where there is none) and of the reply's value.
+const (
+	MethodNext           uint8 = 1  // NextArgs → nil when the rest of the pipeline has ended
+	MethodStore          uint8 = 2  // StoreArgs → nil
+	MethodMutate         uint8 = 3  // StoreArgs → nil
+	MethodDelete         uint8 = 4  // DeleteArgs → nil
+	MethodReplaceGroup   uint8 = 5  // ReplaceGroupArgs → nil
+	MethodAck            uint8 = 6  // nil → nil
+	MethodNack           uint8 = 7  // NackArgs → nil
+	MethodReport         uint8 = 8  // ReportArgs → nil
+	MethodReportToolCall uint8 = 9  // ReportToolCallArgs → nil
+	MethodLog            uint8 = 10 // LogArgs → nil
+	MethodStats          uint8 = 11 // StatsArgs → nil
+	MethodExecuteTool    uint8 = 12 // ExecuteToolArgs → number of the tool effect, whose value the host kept
+	MethodToolCallCount  uint8 = 13 // CountArgs → int
+	MethodCommit         uint8 = 14 // nil → nil
+	MethodDispatch       uint8 = 15 // DispatchArgs → DispatchResult
+	MethodDigest         uint8 = 16 // nil → array of six uint32, one per collection 0 to 5
+	MethodEmit           uint8 = 17 // EmitArgs → nil
+)
+
+// NextArgs of MethodNext, which a host middleware calls to run what follows it.
+type NextArgs struct {
+	Effect uint32 // the middleware's effect
+}
+
+// StoreArgs of MethodStore and MethodMutate.
+type StoreArgs struct {
+	Collection uint8
+	Handle     int64
+	Data       msgp.Raw // the body; empty if Handle is known in this turn
+	Old        string // instructions, mutate: the text that is replaced
+}
+
+// DeleteArgs of MethodDelete.
+type DeleteArgs struct {
+	Collection uint8
+	ID         string // the record's id; for an instruction its text
+}
+
+// ReplaceGroupArgs of MethodReplaceGroup, on tool calls.
+type ReplaceGroupArgs struct {
+	IDs   []string
+	Items []Item
+}
+
+// Item is a record with its handle.
+type Item struct {
+	Handle int64
+	Data   msgp.Raw
+}
+
+// NackArgs of MethodNack.
+type NackArgs struct {
+	Error *ErrorValue // nil for a nack without an error
+}
+
+// ReportArgs of MethodReport: one delta of a stream.
+type ReportArgs struct {
+	Stream   uint8 // StreamMessage, StreamThought
+	ID       string
+	Delta    string
+	Complete bool
+}
+
+// Streams.
+const (
+	StreamMessage uint8 = 0
+	StreamThought uint8 = 1
+)
+
+// ReportToolCallArgs of MethodReportToolCall. Absent fields keep what was reported before.
+type ReportToolCallArgs struct {
+	ID         string
+	HasTool    bool
+	Tool       string
+	Args       msgp.Raw // nil if absent
+	HasResults bool     // the host holds them
+	HasIsError bool
+	IsError    bool
+	Complete   bool
+}
+
+// LogArgs of MethodLog.
+type LogArgs struct {
+	Level      uint8 // 0 trace, 1 debug, 2 info, 3 warn, 4 error
+	Kind       string
+	Message    string
+	HasPayload bool
+	Payload    msgp.Raw
+}
+
+// StatsArgs of MethodStats (reportGenerationStats).
+type StatsArgs struct {
+	Stats msgp.Raw // map
+}
+
+// ExecuteToolArgs of MethodExecuteTool: Tool.executor(ctx)(args).
+type ExecuteToolArgs struct {
+	Tool uint32 // number of a defined tool
+	Args msgp.Raw
+}
+
+// CountArgs of MethodToolCallCount.
+type CountArgs struct {
+	Checksum string
+}
+
+// DispatchArgs of MethodDispatch: DispatchRunner.dispatch with this context as its source.
+type DispatchArgs struct {
+	Runner uint32 // whose executor and dispatch pipelines are used
+}
+
+// DispatchResult is the reply's value of MethodDispatch when the dispatch ended with ack or aborted.
+type DispatchResult struct {
+	Dispatch   uint32
+	Status     uint8
+	Iterations uint32
+}
+
+// EmitArgs of MethodEmit: ctx.emitMessage, emitThought, emitToolCall, emitToolExecutionStart, emitToolExecutionEnd.
+type EmitArgs struct {
+	Kind    uint8    // of event
+	Payload msgp.Raw // as in event.go
+}

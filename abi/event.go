@@ -1,0 +1,123 @@
+package abi
+
+import "github.com/tinylib/msgp/msgp"
+
+//msgp:limit arrays:8192 maps:8192
+//msgp:tuple StreamEvent ToolCallEvent TurnEndEvent DispatchEndEvent IterationEndEvent ToolStartEvent ToolEndEvent
+//msgp:tuple LogEvent WarningEvent ErrorEvent StatsEvent
+
+// Kinds of event. Payload of those without a type here is nil.
+const (
+	EventMessage            uint8 = 1 // StreamEvent
+	EventThought            uint8 = 2 // StreamEvent
+	EventToolCall           uint8 = 3 // ToolCallEvent
+	EventTurnStart          uint8 = 4
+	EventTurnEnd            uint8 = 5 // TurnEndEvent
+	EventDispatchStart      uint8 = 6
+	EventDispatchEnd        uint8 = 7 // DispatchEndEvent
+	EventIterationStart     uint8 = 8
+	EventIterationEnd       uint8 = 9  // IterationEndEvent
+	EventToolExecutionStart uint8 = 10 // ToolStartEvent
+	EventToolExecutionEnd   uint8 = 11 // ToolEndEvent
+	EventTurnGateOpen       uint8 = 12 // reserved for gates
+	EventTurnGateClosed     uint8 = 13 // reserved for gates
+	EventLog                uint8 = 14 // LogEvent
+	EventWarning            uint8 = 15 // WarningEvent
+	EventError              uint8 = 16 // ErrorEvent
+	EventGenerationStats    uint8 = 17 // StatsEvent
+)
+
+// StreamEvent is a delta of a message or thought stream. The running text is not sent: the host puts it together
+// from the deltas when somebody reads it.
+type StreamEvent struct {
+	ID       string
+	Created  uint64 // ms since StartTurn.Now, when the stream was opened
+	Delta    string
+	Length   uint64 // bytes of UTF-8 in the stream so far, this delta included
+	Complete bool
+}
+
+// ToolCallEvent is a report of a tool call.
+type ToolCallEvent struct {
+	ID       string
+	Tool     string // "" until known
+	Args     msgp.Raw
+	Checksum string // "" until tool and args are known
+	Created  uint64
+	Complete bool
+	IsError  bool
+	Results  uint8    // ResultsNone, ResultsHost, ResultsValue
+	Value    msgp.Raw // ResultsValue: the results
+}
+
+// Where the results of a ToolCallEvent are.
+const (
+	ResultsNone  uint8 = 0 // not given yet
+	ResultsHost  uint8 = 1 // the host holds what its own report call gave for this id
+	ResultsValue uint8 = 2 // in Value
+)
+
+// TurnEndEvent ends a turn.
+type TurnEndEvent struct {
+	Started uint64
+	Status  uint8
+	Error   *ErrorValue
+}
+
+// DispatchEndEvent ends a dispatch.
+type DispatchEndEvent struct {
+	Started    uint64
+	Status     uint8
+	Iterations uint32
+	Error      *ErrorValue
+}
+
+// IterationEndEvent ends an iteration.
+type IterationEndEvent struct {
+	Started   uint64
+	Status    uint8
+	Discarded []Delta
+}
+
+// ToolStartEvent says that a handler is about to run.
+type ToolStartEvent struct {
+	Tool   string
+	CallID string
+	Args   msgp.Raw // validated
+}
+
+// ToolEndEvent says that a handler has ended.
+type ToolEndEvent struct {
+	Tool    string
+	CallID  string
+	Started uint64
+	IsError bool
+}
+
+// LogEvent is a line of the structured log.
+type LogEvent struct {
+	Level      uint8
+	Kind       string
+	Message    string
+	HasPayload bool
+	Payload    msgp.Raw
+}
+
+// WarningEvent tells of something that went on in spite of a problem.
+type WarningEvent struct {
+	Source  uint8 // 0 turn runner, 1 dispatch runner
+	Kind    string
+	Message string
+	Error   *ErrorValue
+	Payload msgp.Raw
+}
+
+// ErrorEvent carries an error.
+type ErrorEvent struct {
+	Error ErrorValue
+}
+
+// StatsEvent carries what a model call cost.
+type StatsEvent struct {
+	Stats msgp.Raw // map
+}

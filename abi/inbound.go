@@ -1,0 +1,230 @@
+package abi
+
+import "github.com/tinylib/msgp/msgp"
+
+//msgp:limit arrays:8192 maps:8192
+//msgp:tuple Hello Limits OpenRunner Middleware ToolDef CloseRunner History DropHistory StartTurn Instruction Block
+//msgp:tuple Call Edit Result Chunk Abort Tick
+
+// Hello opens the conversation; it is the first frame an instance gets, exactly once. The guest answers Welcome.
+type Hello struct {
+	Op       uint8
+	Major    uint16
+	Minor    uint16
+	Features uint64 // what the host can use
+	Limits   Limits   // zero fields keep the default; a value above the default is lowered to it
+}
+
+// Limits bound what either side accepts. A host may lower them, never raise them.
+type Limits struct {
+	Frame           uint32 // bytes of one frame, and of one step's whole input
+	String          uint32 // bytes of one string or byte string
+	Array           uint32 // elements of one array or entries of one map
+	Depth           uint32 // nesting of arrays and maps in one frame
+	TurnEffects     uint32 // effects outstanding in one turn
+	InstanceEffects uint32 // effects outstanding in one instance
+}
+
+// OpenRunner gives the guest the configuration that many turns share. Answered by Reply with turn 0.
+type OpenRunner struct {
+	Op             uint8
+	Runner         uint32 // chosen by the host, > 0, unique among the open runners of the instance
+	Call           uint32
+	Executor       uint8    // ExecutorHost or ExecutorChat
+	Chat           msgp.Raw // options of the chat executor, a map; nil for ExecutorHost
+	Tools          []ToolDef
+	TurnInput      []Middleware
+	TurnOutput     []Middleware
+	DispatchInput  []Middleware
+	DispatchOutput []Middleware
+	Callbacks      uint32 // bits: which optional callbacks the host has
+}
+
+// Executors.
+const (
+	ExecutorHost uint8 = 0 // the host's function, called by an effect
+	ExecutorChat uint8 = 1 // the chat executor inside the module
+)
+
+// Callback bits of OpenRunner.Callbacks.
+const (
+	CallbackCommit  uint32 = 1 << 0 // commitCallback: an iteration's queue in one call
+	CallbackDiscard uint32 = 1 << 1 // discardCallback
+	CallbackReplace uint32 = 1 << 2 // replaceToolCallGroupCallback
+)
+
+// Middleware is one entry of a pipeline.
+type Middleware struct {
+	Kind uint8    // MiddlewareHost or MiddlewareBuiltin
+	Name string   // name of a built-in one, such as "maxIterations"; empty for the host's
+	Arg  msgp.Raw // its argument; nil for the host's
+}
+
+// Kinds of middleware.
+const (
+	MiddlewareHost    uint8 = 0 // a host function, called by an effect with its place in the pipeline
+	MiddlewareBuiltin uint8 = 1 // compiled into the module
+)
+
+// ToolDef defines a tool. Number names it in later frames: 1 to 65,535 for a runner's tools, above for a turn's own.
+type ToolDef struct {
+	Number      uint32
+	Name        string
+	Description string
+	InputSchema msgp.Raw // JSON Schema 2020-12 of object type, as a value
+	Flags       uint32   // ToolTrusted | ToolEphemeral | ToolHidden
+	OnCollision uint8    // CollisionThrow, CollisionReplace, CollisionKeep
+}
+
+// Tool flags and collision policies.
+const (
+	ToolTrusted   uint32 = 1 << 0
+	ToolEphemeral uint32 = 1 << 1
+	ToolHidden    uint32 = 1 << 2
+
+	CollisionThrow   uint8 = 0
+	CollisionReplace uint8 = 1
+	CollisionKeep    uint8 = 2
+)
+
+// CloseRunner forgets a runner. Turns that run go on.
+type CloseRunner struct {
+	Op     uint8
+	Runner uint32
+}
+
+// History appends records to a list that many turns share. The first frame with a number creates it.
+type History struct {
+	Op         uint8
+	History    uint32 // chosen by the host, > 0
+	Collection uint8  // CollectionMessages, …
+	Count      uint32 // records in Block
+	Block      msgp.Raw // byte string: Count record bodies back to back
+}
+
+// DropHistory forgets a history. Turns that refer to it keep what they have.
+type DropHistory struct {
+	Op      uint8
+	History uint32
+}
+
+// StartTurn starts a turn, or a standalone dispatch.
+type StartTurn struct {
+	Op           uint8
+	Turn         uint32 // chosen by the host, > 0, unique among the running turns of the instance
+	Runner       uint32
+	Standalone   bool   // a dispatch without a turn (raw)
+	Now          int64  // the clock at the start, ms since the Unix epoch
+	Seed         []byte // 16 bytes of entropy
+	ID           string // the turn's id as the user sees it
+	SystemPrompt string
+	Instructions []Instruction
+	Stash        msgp.Raw // map, or nil
+	Message      Block    // at most one user message to store before the input pipeline; Count 0 for none
+	Initial      []Block  // records to begin with (standalone only)
+	Aborted      bool     // the abort signal had fired before the start
+}
+
+// Instruction is a standing instruction with the host's handle for it.
+type Instruction struct {
+	Handle int64
+	Text   string
+}
+
+// Block is a run of records with consecutive handles.
+type Block struct {
+	Collection uint8
+	Handle     int64  // of the first
+	Count      uint32 // 0 for none
+	Data       msgp.Raw // byte string: Count record bodies back to back
+}
+
+// Call is a method that host code calls on a context. Answered by Reply with the same turn and call.
+type Call struct {
+	Op      uint8
+	Turn    uint32
+	Call    uint32 // numbered by the host within the turn, from 1
+	Elapsed uint64 // ms since StartTurn.Now; never less than in an earlier frame of the turn
+	Context uint32 // 0 the turn, n the turn's n-th dispatch
+	Method  uint8  // see call.go
+	Args    msgp.Raw
+}
+
+// Edit is a change that host code made to a collection. It has no answer; the host has applied it to its own copy.
+type Edit struct {
+	Op         uint8
+	Turn       uint32
+	Context    uint32
+	Collection uint8
+	Edit       uint8 // EditAdd, …
+	Handle     int64
+	Other      int64  // EditReplace: the handle that takes the place
+	Count      uint32 // EditAdd, EditAddHistory: how many, with consecutive handles from Handle
+	History    uint32 // EditAddHistory
+	Data       msgp.Raw // bodies, or the encoded argument
+}
+
+// Edits. Which ones fit which collection is in SPEC.md.
+const (
+	EditAdd        uint8 = 0 // append Count records with bodies in Data
+	EditAddHistory uint8 = 1 // append the first Count records of History
+	EditAddKnown   uint8 = 2 // append the record that Handle already names in this turn
+	EditRemove     uint8 = 3 // remove Handle
+	EditReplace    uint8 = 4 // put Other (body in Data, empty if known) in the place of Handle
+	EditClear      uint8 = 5
+	EditSet        uint8 = 6  // stash: Data is a key (string) and a value
+	EditUnset      uint8 = 7  // stash: Data is a key (string)
+	EditDefine     uint8 = 8  // tools: Data is a ToolDef that calls may name; not registered
+	EditRegister   uint8 = 9  // tools: register the tool numbered Handle, overwriting its name
+	EditUnregister uint8 = 10 // tools: Data is a name (string)
+	EditHidden     uint8 = 11 // tools: Data is the whole list of hidden names (array of strings)
+)
+
+// Collections.
+const (
+	CollectionInstructions uint8 = 0
+	CollectionMemories     uint8 = 1
+	CollectionRetrievables uint8 = 2
+	CollectionMessages     uint8 = 3
+	CollectionThoughts     uint8 = 4
+	CollectionToolCalls    uint8 = 5
+	CollectionStash        uint8 = 6
+	CollectionTools        uint8 = 7
+)
+
+// Result settles an effect.
+type Result struct {
+	Op      uint8
+	Turn    uint32
+	Effect  uint32
+	Elapsed uint64
+	Failed  bool
+	Value   msgp.Raw // the value, or an ErrorValue
+}
+
+// Chunk is a part of a streaming effect: its head (Status set) once, then data.
+type Chunk struct {
+	Op      uint8
+	Turn    uint32
+	Effect  uint32
+	Elapsed uint64
+	Status  uint16     // HTTP status in the head, 0 in data
+	Headers [][]string // name and value pairs, names in lower case; head only
+	Data    msgp.Raw
+}
+
+// Abort aborts a context.
+type Abort struct {
+	Op      uint8
+	Turn    uint32
+	Elapsed uint64
+	Context uint32   // 0 the turn, n its n-th dispatch
+	Reason  msgp.Raw // ErrorValue or nil
+}
+
+// Tick tells a turn the time, when the Timer it asked for is due.
+type Tick struct {
+	Op      uint8
+	Turn    uint32
+	Elapsed uint64
+}

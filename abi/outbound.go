@@ -1,0 +1,133 @@
+package abi
+
+import "github.com/tinylib/msgp/msgp"
+
+//msgp:limit arrays:8192 maps:8192
+//msgp:tuple Welcome Reply Event Effect Cancel Sync Timer End Fault ErrorValue
+
+// Welcome answers Hello.
+type Welcome struct {
+	Op       uint8
+	Major    uint16
+	Minor    uint16
+	Features uint64 // asked for and supported
+	Limits   Limits   // in force
+	Build    string   // version of the module, for people
+}
+
+// Reply answers a Call or an OpenRunner (turn 0).
+type Reply struct {
+	Op     uint8
+	Turn   uint32
+	Call   uint32
+	Failed bool
+	Value  msgp.Raw // the method's result, nil if it has none, or an ErrorValue
+}
+
+// Event tells listeners what happened.
+type Event struct {
+	Op        uint8
+	Turn      uint32
+	Seq       uint32 // from 1, grows by one per event of the turn
+	Kind      uint8  // see event.go
+	Elapsed   uint64 // when, ms since StartTurn.Now
+	Dispatch  uint32 // 0 if not from a dispatch
+	Iteration int32  // -1 if not from an iteration
+	Scope     uint8  // ScopeDispatch | ScopeTurn
+	Payload   msgp.Raw
+}
+
+// Scopes: whose listeners an event is for.
+const (
+	ScopeDispatch uint8 = 1 << 0 // hooks and observers of the dispatch
+	ScopeTurn     uint8 = 1 << 1 // the runner's two buses
+)
+
+// Effect asks the host to do something. It stays outstanding until its Result.
+type Effect struct {
+	Op      uint8
+	Turn    uint32
+	Effect  uint32 // numbered within the turn, from 1; with the turn's id it is the idempotency key
+	Kind    uint8  // see effect.go
+	Context uint32
+	Args    msgp.Raw
+}
+
+// Cancel tells the host that an effect's result is not wanted any more. The host still sends a Result, at any time.
+type Cancel struct {
+	Op     uint8
+	Turn   uint32
+	Effect uint32
+}
+
+// Sync is a change that the guest made to a collection. The host applies it when the step returns, before it delivers
+// any other frame of that step.
+type Sync struct {
+	Op         uint8
+	Turn       uint32
+	Context    uint32
+	Collection uint8
+	Sync       uint8 // SyncAdd, …
+	Handle     int64 // > 0 given by the host, < 0 by the guest
+	Other      int64 // SyncReplace: takes the place of Handle. SyncOpen: the context it is copied from
+	Data       msgp.Raw
+}
+
+// Syncs.
+const (
+	SyncAdd     uint8 = 0 // append Handle; Data is its body when the guest made it and names it for the first time
+	SyncRemove  uint8 = 1
+	SyncReplace uint8 = 2 // put Other in the place of Handle; Data as in SyncAdd
+	SyncOpen    uint8 = 3 // Context begins: its collections, stash and tools are copies of those of Other
+	SyncTools   uint8 = 4 // tools: Data is the whole list of registered tool numbers (array)
+	SyncInsert  uint8 = 5 // insert Handle before Other (0: append); Data as in SyncAdd
+)
+
+// Timer says when the turn wants its next Tick. It replaces the turn's earlier Timer.
+type Timer struct {
+	Op   uint8
+	Turn uint32
+	Due  uint64 // ms since StartTurn.Now; 0 cancels
+}
+
+// End closes a turn or a standalone dispatch. It is the last frame of that turn.
+type End struct {
+	Op         uint8
+	Turn       uint32
+	Status     uint8 // StatusAck, …
+	Iterations uint32
+	Error      *ErrorValue // set for nack and failed
+}
+
+// Statuses of dispatches, iterations and turns.
+const (
+	StatusAck      uint8 = 0
+	StatusNack     uint8 = 1
+	StatusAborted  uint8 = 2
+	StatusFailed   uint8 = 3 // turns only: ended outside a dispatch's signal
+	StatusContinue uint8 = 4 // iterations only
+	StatusRefused  uint8 = 5 // turns only: the input was refused before any event
+)
+
+// Fault answers a frame that the guest could not take. The rest of that step's input is dropped; the instance goes on.
+type Fault struct {
+	Op      uint8
+	Turn    uint32 // 0 if unknown
+	Code    string
+	Message string
+	Offset  uint32 // of the frame within the step's input
+}
+
+// ErrorValue is an error on the wire.
+type ErrorValue struct {
+	Handle     int64  // > 0: the host's own error object; < 0: made by the guest; 0: not kept
+	Name       string // class name for errors without a code ("Error", "TypeError")
+	Code       string // "E_…" or empty
+	Message    string
+	Status     uint16
+	Fatal      bool
+	Abort      bool // the host says that this error is or wraps the abort cause, or is an AbortError
+	Details    msgp.Raw
+	Cause      *ErrorValue
+	Suppressed []ErrorValue
+}
