@@ -1,0 +1,265 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const modulePath = "github.com/turncore/turncore"
+
+func TestRulesFindWhatTheyForbid(t *testing.T) {
+	cases := []struct{ source, want string }{
+		{"func f() { go g() }", "go statement"},
+		{"func f() { select {} }", "select"},
+		{"var c chan int", "channel type"},
+		{"func f() { var c = make(chan struct{}); _ = c }", "channel type"},
+		{"func f(c T) { c <- 1 }", "channel send"},
+		{"func f(c T) { <-c }", "channel receive"},
+		{`import "sync"; var m sync.Mutex`, "imports sync"},
+		{`import clock "time"; var t clock.Time`, "imports time"},
+		{`import "fmt"; var p = fmt.Sprint`, "imports fmt"},
+		{"func f(a, b int) bool { return a < -b }", ""},
+	}
+	for _, c := range cases {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, "x.go", "package x; "+c.source, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", c.source, err)
+		}
+		found := strings.Join(append(blockingSyntax(fset, file), forbiddenImports(fset, file)...), "\n")
+		if c.want == "" && found != "" || !strings.Contains(found, c.want) {
+			t.Errorf("%s: found %q, want %q", c.source, found, c.want)
+		}
+	}
+}
+
+func TestRuntimeNeverBlocks(t *testing.T) {
+	root := testRoot(t)
+	for _, dir := range []string{"runtime", "wasm/guest"} {
+		fset, files, err := parseTree(os.DirFS(root), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) == 0 {
+			t.Errorf("%s holds no Go file", dir)
+		}
+		for _, file := range files {
+			for _, what := range blockingSyntax(fset, file) {
+				t.Error(what)
+			}
+			if dir == "runtime" {
+				for _, what := range forbiddenImports(fset, file) {
+					t.Error(what)
+				}
+			}
+		}
+	}
+}
+
+// A package that runtime imports is bytes that every page downloads, so a
+// further one is a decision: run this test with -update and commit the list.
+func TestRuntimeImportListIsFrozen(t *testing.T) {
+	_, files, err := parseTree(os.DirFS(testRoot(t)), "runtime")
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := map[string]bool{}
+	for _, file := range files {
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name != modulePath+"/runtime" && !strings.HasPrefix(name, modulePath+"/runtime/") {
+				imports[name] = true
+			}
+		}
+	}
+	var list []string
+	for name := range imports {
+		list = append(list, name)
+	}
+	compareGolden(t, "runtime-imports.txt", list)
+}
+
+// Each face knows only what the design lets it know.
+func TestPackagesKnowOnlyWhatTheyMay(t *testing.T) {
+	rules := []struct {
+		packages string   // pattern under the module
+		goos     string   // listed for GOOS/wasm, or for this machine when empty
+		never    []string // folders that no dependency may lie in
+	}{
+		{"runtime", "wasip1", []string{"abi", "wasm", "host", "examples"}},
+		{"abi", "wasip1", []string{"runtime", "wasm", "host", "examples"}},
+		{"wasm/guest", "wasip1", []string{"host", "wasm/core", "wasm/build", "examples"}},
+		{"wasm/module", "wasip1", []string{"host", "wasm/core", "wasm/build", "examples"}},
+		{"wasm/core", "", []string{"abi", "runtime", "host", "examples"}},
+	}
+	root := testRoot(t)
+	for _, rule := range rules {
+		t.Run(rule.packages, func(t *testing.T) {
+			deps := goList(t, root, rule.goos, "-deps", "./"+rule.packages+"/...")
+			own := 0
+			for _, dep := range deps {
+				if within(dep, rule.packages) {
+					own++
+				}
+				for _, folder := range rule.never {
+					if within(dep, folder) && !within(dep, rule.packages) {
+						t.Errorf("%s depends on %s", rule.packages, dep)
+					}
+				}
+			}
+			if own == 0 {
+				t.Errorf("no package matches %s", rule.packages)
+			}
+		})
+	}
+}
+
+// The host API talks to the core in frames. Only the engine that runs the core
+// in process may know how the core works.
+func TestHostsKnowFramesOnly(t *testing.T) {
+	root := testRoot(t)
+	hosts := 0
+	for _, line := range goList(t, root, "", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./host/...") {
+		fields := strings.Fields(line)
+		if path.Base(fields[0]) == "native" {
+			continue
+		}
+		hosts++
+		for _, dep := range fields[1:] {
+			for _, folder := range []string{"runtime", "wasm/guest", "wasm/module"} {
+				if within(dep, folder) {
+					t.Errorf("%s imports %s", fields[0], dep)
+				}
+			}
+		}
+	}
+	if hosts == 0 {
+		t.Error("no package matches host")
+	}
+}
+
+func TestTopLevel(t *testing.T) {
+	allowed := []string{
+		".ci", ".editorconfig", ".gitattributes", ".gitignore", "LICENSE", "Makefile", "README.md", "RATIONALE.md",
+		"abi", "docs", "examples", "go.mod", "go.sum", "host", "js", "runtime", "staticcheck.conf", "wasm",
+	}
+	for _, file := range trackedFiles(t) {
+		top, _, _ := strings.Cut(file, "/")
+		if !slices.Contains(allowed, top) {
+			t.Errorf("%s: the design has no %s at the top level", file, top)
+		}
+		if rest, in := strings.CutPrefix(file, "examples/"); in &&
+			!strings.HasPrefix(rest, "browser/") && !strings.HasPrefix(rest, "edge/") {
+			t.Errorf("%s: examples are browser and edge", file)
+		}
+	}
+}
+
+// Names that say nothing invite everything.
+func TestFilesAreNamedByTopic(t *testing.T) {
+	for _, file := range trackedFiles(t) {
+		for _, part := range strings.Split(file, "/") {
+			switch name, _, _ := strings.Cut(part, "."); name {
+			case "util", "utils", "common", "types", "helpers", "misc":
+				t.Errorf("%s: name the topic", file)
+			}
+		}
+	}
+}
+
+// within reports whether an import path lies in a folder of this module.
+func within(importPath, folder string) bool {
+	own := modulePath + "/" + folder
+	return importPath == own || strings.HasPrefix(importPath, own+"/")
+}
+
+func testRoot(t *testing.T) string {
+	t.Helper()
+	root, err := moduleRoot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// trackedFiles returns the committed files, as slash paths from the root.
+func trackedFiles(t *testing.T) []string {
+	t.Helper()
+	cmd := exec.Command("git", "ls-files")
+	cmd.Dir = testRoot(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v", err)
+	}
+	files := strings.Fields(string(out))
+	if len(files) == 0 {
+		t.Fatal("git lists no files")
+	}
+	return files
+}
+
+// goList runs `go list` and returns its lines.
+func goList(t *testing.T, root, goos string, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir = root
+	cmd.Env = os.Environ()
+	if goos != "" {
+		cmd.Env = append(cmd.Env, "GOOS="+goos, "GOARCH=wasm")
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		var stderr []byte
+		if exit, ok := err.(*exec.ExitError); ok {
+			stderr = exit.Stderr
+		}
+		t.Fatalf("go list %s: %v\n%s", strings.Join(args, " "), err, stderr)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// compareGolden compares a list, sorted and without doubles, with a committed
+// file, which -update writes.
+func compareGolden(t *testing.T, name string, list []string) {
+	t.Helper()
+	list = slices.Clone(list)
+	slices.Sort(list)
+	list = slices.Compact(list)
+	got := strings.Join(list, "\n") + "\n"
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSpace(string(data)), "\n")
+	for _, line := range list {
+		if !slices.Contains(want, line) {
+			t.Errorf("%s does not list %s", name, line)
+		}
+	}
+	for _, line := range want {
+		if !slices.Contains(list, line) {
+			t.Errorf("%s lists %s, which is gone", name, line)
+		}
+	}
+	if t.Failed() {
+		t.Log("if the change is wanted, run `go test ./wasm/build -update` and commit the list")
+	}
+}

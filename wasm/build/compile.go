@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// modulePackage is the main package that both files are compiled from.
+const modulePackage = "./wasm/module"
+
+// A target is one file that the build writes.
+type target struct {
+	file string   // name in the output folder
+	goos string   // GOOS; GOARCH is wasm
+	args []string // what this GOOS needs besides the common arguments
+}
+
+var (
+	wasip1Target = target{file: "turncore.wasm", goos: "wasip1", args: []string{"-buildmode=c-shared"}}
+	jsTarget     = target{file: "turncore-js.wasm", goos: "js"}
+	targets      = []target{wasip1Target, jsTarget}
+)
+
+// compile builds t from the sources under root and puts it at path in one
+// step, so that an interrupted build leaves the previous file.
+func compile(ctx context.Context, root string, t target, path string) error {
+	return compileWith(ctx, root, t, path, "-s -w")
+}
+
+// compileNamed is compile with function names kept, which changes neither code
+// nor data: it tells which function the code of the stripped file belongs to.
+func compileNamed(ctx context.Context, root string, t target, path string) error {
+	return compileWith(ctx, root, t, path, "-w")
+}
+
+func compileWith(ctx context.Context, root string, t target, path, ldflags string) error {
+	toolchain, err := pinnedToolchain(ctx, root)
+	if err != nil {
+		return err
+	}
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	// The name starts with a dot so that no embed pattern takes it up.
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".build-")
+	if err != nil {
+		return fmt.Errorf("create a folder to build in: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	built := filepath.Join(dir, t.file)
+
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=" + ldflags, "-o", built}, t.args...)
+	cmd := exec.CommandContext(ctx, "go", append(args, modulePackage)...)
+	cmd.Dir = root
+	// Whatever the caller's environment holds that could change the bytes is
+	// set here; a later entry wins.
+	cmd.Env = append(os.Environ(), "GOOS="+t.goos, "GOARCH=wasm", "CGO_ENABLED=0",
+		"GOTOOLCHAIN="+toolchain, "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("compile %s: %w\n%s", t.file, err, bytes.TrimSpace(out))
+	}
+	if err := os.Chmod(built, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(built, path)
+}
+
+// pinnedToolchain returns the Go release that go.mod names. A newer local Go
+// would be accepted by the go command and would give other bytes.
+func pinnedToolchain(ctx context.Context, root string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "mod", "edit", "-json")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("read go.mod: %w", err)
+	}
+	var mod struct{ Toolchain string }
+	if err := json.Unmarshal(out, &mod); err != nil {
+		return "", fmt.Errorf("read go.mod: %w", err)
+	}
+	if mod.Toolchain == "" {
+		return "", errors.New("go.mod has no toolchain line: the module's bytes would depend on the local Go")
+	}
+	return mod.Toolchain, nil
+}
+
+// moduleRoot returns the folder of the go.mod that the working directory is in.
+func moduleRoot(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	path := strings.TrimSpace(string(out))
+	if path == "" || path == os.DevNull {
+		return "", errors.New("find the module: no go.mod in this folder or above")
+	}
+	return filepath.Dir(path), nil
+}

@@ -1,0 +1,53 @@
+// Command build compiles the core module for its two kinds of host and says
+// what it weighs.
+//
+//	go run ./wasm/build            write both files to wasm/core and print their sizes
+//	go run ./wasm/build -sizes=0   write them only
+//	go run ./wasm/build -o DIR     write them somewhere else
+//
+// The bytes depend on the sources and on the Go release that go.mod pins, and
+// on nothing else: not on the folder, the machine or the user.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("build", flag.ContinueOnError)
+	out := flags.String("o", "", "folder to write to (default wasm/core of this module)")
+	sizes := flags.Int("sizes", 12, "print sizes, and this many packages that pay most; 0 prints nothing")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	if *out == "" {
+		*out = filepath.Join(root, "wasm", "core")
+	}
+	for _, t := range targets {
+		if err := compile(ctx, root, t, filepath.Join(*out, t.file)); err != nil {
+			return err
+		}
+	}
+	if *sizes == 0 {
+		return nil
+	}
+	return printSizes(ctx, os.Stdout, root, *out, *sizes)
+}

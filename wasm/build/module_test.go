@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the lists in testdata")
+
+// maxBrotliBytes is the budget of the core module as a page downloads it.
+const maxBrotliBytes = 900_000
+
+// buildDir holds both files, built once for all tests of this package.
+var buildDir string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "turncore-build-test-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		buildDir = dir
+		return m.Run()
+	}())
+}
+
+// built compiles t's file on first use and returns its bytes.
+func built(t *testing.T, which target) []byte {
+	t.Helper()
+	path := filepath.Join(buildDir, which.file)
+	if _, err := os.Stat(path); err != nil {
+		if err := compile(t.Context(), testRoot(t), which, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// The same sources in another folder, compiled with an empty build cache, give
+// the same bytes.
+func TestBuildIsReproducible(t *testing.T) {
+	root, copied := testRoot(t), filepath.Join(t.TempDir(), "elsewhere")
+	copySources(t, root, copied)
+	t.Setenv("GOCACHE", t.TempDir())
+	for _, which := range targets {
+		path := filepath.Join(t.TempDir(), which.file)
+		if err := compile(t.Context(), copied, which, path); err != nil {
+			t.Fatal(err)
+		}
+		again, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first := built(t, which); !bytes.Equal(first, again) {
+			t.Errorf("%s: %d and %d bytes, first difference at %d", which.file, len(first), len(again), firstDifference(first, again))
+		}
+	}
+}
+
+func TestInterfaceIsFrozen(t *testing.T) {
+	cases := []struct {
+		which        target
+		importModule string
+	}{
+		{wasip1Target, "wasi_snapshot_preview1."},
+		{jsTarget, "gojs."},
+	}
+	for _, c := range cases {
+		t.Run(c.which.goos, func(t *testing.T) {
+			info, err := inspect(built(t, c.which))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range info.imports {
+				if !strings.HasPrefix(name, c.importModule) {
+					t.Errorf("%s imports %s", c.which.file, name)
+				}
+			}
+			compareGolden(t, "imports-"+c.which.goos+".txt", info.imports)
+			compareGolden(t, "exports-"+c.which.goos+".txt", info.exports)
+		})
+	}
+}
+
+func TestCoreFitsItsBudget(t *testing.T) {
+	size, err := brotliSize(built(t, wasip1Target))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %d bytes brotli 11 of %d", wasip1Target.file, size, maxBrotliBytes)
+	if size > maxBrotliBytes {
+		t.Errorf("%s: %d bytes brotli 11, %d allowed", wasip1Target.file, size, maxBrotliBytes)
+	}
+}
+
+func TestSharesAddUpToTheFile(t *testing.T) {
+	shares, err := packageShares(t.Context(), testRoot(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, own := 0, 0
+	for _, s := range shares {
+		total += s.size
+		if strings.HasPrefix(s.name, modulePath) {
+			own += s.size
+		}
+	}
+	file := len(built(t, wasip1Target))
+	// Type, import and function sections belong to nobody; they are small.
+	if total > file || total < file*9/10 {
+		t.Errorf("packages and data are %d bytes, the file is %d", total, file)
+	}
+	if own == 0 {
+		t.Error("no code is attributed to this module's packages")
+	}
+}
+
+func TestAFailedBuildKeepsTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), wasip1Target.file)
+	if err := os.WriteFile(path, []byte("previous"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := compile(ctx, testRoot(t), wasip1Target, path); err == nil {
+		t.Fatal("a cancelled build reported success")
+	}
+	left, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || string(data) != "previous" || len(left) != 1 {
+		t.Errorf("after a failed build the folder holds %v, the file %q, %v", left, data, err)
+	}
+}
+
+// copySources copies what the module is compiled from.
+func copySources(t *testing.T, root, to string) {
+	t.Helper()
+	for _, dir := range []string{"abi", "runtime", "wasm"} {
+		if err := os.CopyFS(filepath.Join(to, dir), withoutModules{os.DirFS(filepath.Join(root, dir))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(to, file), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// withoutModules hides built modules, which are not sources.
+type withoutModules struct{ fs.FS }
+
+func (f withoutModules) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(f.FS, name)
+	kept := entries[:0]
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".wasm") && !strings.HasPrefix(e.Name(), ".") {
+			kept = append(kept, e)
+		}
+	}
+	return kept, err
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
