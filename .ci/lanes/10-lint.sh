@@ -1,0 +1,45 @@
+# Formatting and style of Go, TypeScript and shell.
+source .ci/lib.sh
+tool() { go tool -modfile=.ci/tools/go.mod "$@"; }
+
+failed=()
+# check NAME COMMAND...: goes on after a failure, so that one run shows everything.
+check() {
+  local name=$1
+  shift
+  if "$@"; then
+    echo "ok    $name"
+    tests_ran 1
+  else
+    echo "FAIL  $name"
+    failed+=("$name")
+  fi
+}
+
+formatted() {
+  local files
+  files=$(go_files | xargs go tool -modfile=.ci/tools/go.mod gofumpt -l)
+  if [[ -n $files ]]; then
+    printf 'not formatted (run make fmt):\n%s\n' "$files"
+    return 1
+  fi
+}
+
+shell_parses() {
+  local script status=0
+  for script in .ci/*.sh .ci/run .ci/lanes/*.sh; do bash -n "$script" || status=1; done
+  return $status
+}
+
+need_npm
+check 'go vet' go vet ./...
+check 'go vet, wasip1' env GOOS=wasip1 GOARCH=wasm go vet ./abi/... ./runtime/... ./wasm/guest/... ./wasm/module/...
+check 'go vet, js' env GOOS=js GOARCH=wasm go vet ./wasm/module/...
+check staticcheck tool staticcheck ./...
+check gofumpt formatted
+check 'go.mod is tidy' go mod tidy -diff
+check typescript npm --prefix js run -s typecheck
+check eslint npm --prefix js exec -s -- eslint js --config js/eslint.config.js
+check prettier npm --prefix js exec -s -- prettier --check --log-level=warn js
+check 'shell syntax' shell_parses
+((${#failed[@]} == 0)) || fail "failed: ${failed[*]}"

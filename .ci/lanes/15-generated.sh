@@ -1,0 +1,15 @@
+# The generated files are what their generators write today.
+source .ci/lib.sh
+need_npm
+
+sources() { git ls-files -z --cached --others --exclude-standard | sort -z | xargs -0 sha256sum 2>/dev/null; }
+
+before=$(sources || true)
+go generate ./...
+if ! changed=$(diff <(echo "$before") <(sources || true)); then
+  echo "$changed" | sed -n 's/^[<>] [0-9a-f]*  /differs: /p' | sort -u
+  fail 'run go generate ./... and commit what it writes'
+fi
+count=$(git grep -lE '^// Code generated .* DO NOT EDIT\.?$' -- '*.go' '*.ts' | wc -l)
+echo "$count generated files are up to date"
+tests_ran "$count"

@@ -1,0 +1,6 @@
+# The module: same bytes from two builds, frozen imports and exports, size
+# budget, and which package may know which.
+source .ci/lib.sh
+need_wasm
+go_test -count=1 ./wasm/build ./wasm/core
+go run ./wasm/build

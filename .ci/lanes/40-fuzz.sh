@@ -1,0 +1,40 @@
+# Every fuzz target of Go for FUZZTIME, two at a time, then the JavaScript ones
+# (js/test/**/*.fuzz.ts: node tests that read FUZZ_SECONDS).
+source .ci/lib.sh
+fuzztime=${FUZZTIME:-30s}
+need_wasm
+
+targets=()
+while read -r dir; do
+  while read -r name; do targets+=("./$dir $name"); done < <(go test -list '^Fuzz' "./$dir" | grep '^Fuzz' || true)
+done < <(git grep -lE '^func Fuzz' -- '*_test.go' | xargs -r -n1 dirname | sort -u)
+((${#targets[@]})) || fail 'found no fuzz target'
+
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+export fuzztime logs
+fuzz() {
+  local log="$logs/$2"
+  if go test -run='^$' -fuzz="^$2\$" -fuzztime="$fuzztime" -parallel=1 "$1" >"$log" 2>&1; then
+    echo "ok    $1 $2: $(grep -o 'execs: [0-9]*' "$log" | tail -n 1)"
+  else
+    echo "FAIL  $1 $2"
+    cat "$log"
+    return 1
+  fi
+}
+export -f fuzz
+printf '%s\n' "${targets[@]}" | xargs -P 2 -L 1 bash -c 'fuzz "$@"' fuzz
+tests_ran ${#targets[@]}
+
+if [[ -n $(find js/test -name '*.fuzz.ts' 2>/dev/null) ]]; then
+  need_js
+  (cd js && npm run -s build:test)
+  mapfile -t files < <(find js/build/test -name '*.fuzz.js' | sort)
+  case $fuzztime in
+    *m) FUZZ_SECONDS=$((${fuzztime%m} * 60)) ;;
+    *) FUZZ_SECONDS=${fuzztime%s} ;;
+  esac
+  export FUZZ_SECONDS
+  node_test "${files[@]}"
+fi

@@ -1,0 +1,85 @@
+# Sourced by the lanes and by the Makefile's targets: strict mode, the folder
+# of the project, and what a lane needs installed. Each need_* function does
+# nothing when the thing is there.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# tests_ran N: the lane has run N tests.
+tests_ran() {
+  echo "$1" >>"${LANE_COUNT:-/dev/null}"
+}
+
+# fail MESSAGE: ends the lane.
+fail() {
+  echo "$*" >&2
+  exit 1
+}
+
+# need_command COMMAND PACKAGE...: installs Debian packages when COMMAND is missing.
+need_command() {
+  local command=$1
+  shift
+  if command -v "$command" >/dev/null; then return; fi
+  local apt=(apt-get)
+  if ! command -v apt-get >/dev/null; then
+    fail "$command is missing and this system has no apt-get: install $* by hand"
+  fi
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null || ! sudo -n true 2>/dev/null; then
+      fail "$command is missing and installing it needs root: run 'apt-get install $*' as root"
+    fi
+    apt=(sudo -n apt-get)
+  fi
+  echo "installing $*"
+  "${apt[@]}" update -qq
+  DEBIAN_FRONTEND=noninteractive "${apt[@]}" install -y -qq --no-install-recommends "$@" >/dev/null
+  command -v "$command" >/dev/null || fail "$command is still missing after installing $*"
+}
+
+# need_npm: the JavaScript tools, exactly as locked.
+need_npm() {
+  command -v npm >/dev/null || fail 'npm is missing: install Node 20.19 or later'
+  local stamp=js/node_modules/.installed-lock.json
+  if cmp -s js/package-lock.json "$stamp"; then return; fi
+  (cd js && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+  cp js/package-lock.json "$stamp"
+}
+
+# need_wasm: both modules in wasm/core, from the sources as they are.
+need_wasm() {
+  go run ./wasm/build -sizes=0
+}
+
+# need_js: the npm package in js/dist, with the module in it.
+need_js() {
+  need_npm
+  need_wasm
+  (cd js && node tools/clean.mjs dist && npm run -s build && npm run -s copy-assets)
+}
+
+need_chromium() {
+  need_command chromium chromium fonts-dejavu-core
+}
+
+# need_c_compiler: Go's race detector links with it.
+need_c_compiler() {
+  need_command gcc gcc libc6-dev
+}
+
+# go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted.
+go_test() {
+  go test -json "$@" 2>&1 | node .ci/go-reporter.mjs
+}
+
+# node_test FILE...: node's test runner, likewise.
+node_test() {
+  (($#)) || fail 'no test file given'
+  node --test --test-reporter="$PWD/.ci/node-reporter.mjs" "$@"
+}
+
+# go_files: the Go files that people write.
+go_files() {
+  git ls-files --cached --others --exclude-standard -- '*.go' ':!*_gen.go' ':!*_gen_test.go' | while read -r file; do
+    if [[ -f $file ]] && ! head -n 5 "$file" | grep -q '^// Code generated .* DO NOT EDIT\.$'; then echo "$file"; fi
+  done
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Runs the test lanes one after the other and prints what each took.
+#
+#   .ci/test.sh              all lanes
+#   LANES="lint go" ...      only these
+#
+# A lane is a script .ci/lanes/NN-NAME.sh; adding the file adds the lane. It
+# tells how many tests it ran with tests_ran of lib.sh: a lane that ran none
+# fails, so that a pattern which matches nothing cannot pass.
+#
+# For the lanes: FUZZTIME (time for each fuzz target, 30s), ROUNDS (how often
+# the lanes with random input run, 1), LANE_TIMEOUT (for each lane, 15m).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export FUZZTIME="${FUZZTIME:-30s}" ROUNDS="${ROUNDS:-1}"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export LANE_COUNT="$work/count"
+
+passed=0 failed=0 begun=$SECONDS
+summary=()
+asked=" ${LANES:-} "
+for script in .ci/lanes/*.sh; do
+  name=$(basename "$script" .sh)
+  name=${name#[0-9][0-9]-}
+  if [[ -n ${LANES:-} && $asked != *" $name "* ]]; then continue; fi
+  asked=${asked/ $name / }
+
+  printf '\n=== %s\n' "$name"
+  : >"$LANE_COUNT"
+  from=$SECONDS result=passed
+  status=0
+  timeout --kill-after=20s "${LANE_TIMEOUT:-15m}" bash "$script" </dev/null || status=$?
+  seconds=$((SECONDS - from))
+  tests=$(awk '{ n += $1 } END { print n + 0 }' "$LANE_COUNT")
+  if ((status == 124 || status == 137)); then
+    result='FAILED (out of time)'
+  elif ((status != 0)); then
+    result="FAILED (exit status $status)"
+  elif ((tests == 0)); then
+    result='FAILED (ran no test)'
+  fi
+  if [[ $result == passed ]]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  printf -- '--- %s: %s, %d tests, %d s\n' "$name" "$result" "$tests" "$seconds"
+  summary+=("$(printf '%-12s %6d s %8d  %s' "$name" "$seconds" "$tests" "$result")")
+done
+
+if [[ -n ${asked// /} ]]; then
+  echo "no such lane: $asked" >&2
+  failed=$((failed + 1))
+fi
+printf '\n%-12s %8s %8s  %s\n' lane time tests result
+if ((${#summary[@]})); then printf '%s\n' "${summary[@]}"; fi
+printf '%-12s %6d s\n\n' total $((SECONDS - begun))
+echo "$passed passed, $failed failed"
+((failed == 0 && passed > 0))

@@ -1,0 +1,47 @@
+# Every target installs what it needs. The work is in .ci (tests) and wasm/build.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-long bench wasm lint fmt release clean
+
+LIB := source .ci/lib.sh;
+TOOL := go tool -modfile=.ci/tools/go.mod
+
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install everything the other targets need (Go modules, npm packages, Chromium, a C compiler)
+	@$(LIB) go mod download; go mod download -modfile=.ci/tools/go.mod; need_npm; need_c_compiler; need_chromium
+
+demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
+	@$(LIB) need_js; \
+	case "$(DEMO)" in \
+	  cli) go run ./host/cmd/turncore run $(ARGS) ;; \
+	  '') go run ./examples/browser/serve $(ARGS) ;; \
+	  *) fail 'DEMO is cli or nothing' ;; \
+	esac
+
+test: ## Run every test lane; LANES="lint go" runs these only
+	@.ci/test.sh
+
+test-long: ## Run the same with 5 minutes for each fuzz target and 10 rounds of random tests
+	@FUZZTIME=$${FUZZTIME:-5m} ROUNDS=$${ROUNDS:-10} LANE_TIMEOUT=$${LANE_TIMEOUT:-3h} .ci/test.sh
+
+bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node
+	@.ci/bench.sh
+
+wasm: ## Build the modules into wasm/core and print what they weigh
+	@go run ./wasm/build
+
+lint: ## Check formatting and style of all code
+	@bash .ci/lanes/10-lint.sh
+
+fmt: ## Format all code
+	@$(LIB) need_npm; $(TOOL) gofumpt -w $$(go_files); (cd js && npm run -s fmt)
+
+release: ## Tag a release that holds the module: make release VERSION=v1.2.3
+	@.ci/release.sh "$(VERSION)"
+
+clean: ## Remove everything that was built or installed here
+	@rm -rf build js/build js/dist js/LICENSE js/node_modules js/*.tgz wasm/core/*.wasm docs/api
