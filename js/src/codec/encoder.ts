@@ -1,0 +1,584 @@
+/**
+ * Writes msgpack as the ABI wants it: every value has one encoding (SPEC.md, "Values").
+ */
+import { invalidValue } from '../errors.js';
+
+/**
+ * Nesting of arrays and maps that {@link Encoder.value} accepts unless told otherwise: a frame's 64 levels less those
+ * of the frame itself, so that a value which is accepted here is not refused by the guest.
+ */
+export const MAX_VALUE_DEPTH = 60;
+
+const text = new TextEncoder();
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** Strings of more UTF-16 units than this go to TextEncoder: below, its call costs more than the loop. */
+const INLINE_STRING = 96;
+/** Strings of more UTF-16 units than this are measured before room is made for them. */
+const MEASURED_STRING = 1 << 16;
+
+/**
+ * A growing buffer of msgpack, reused from frame to frame.
+ *
+ * What {@link bytes} returns is a view of that buffer: it is valid until the encoder is written to or reset.
+ * A method that throws leaves the encoder with part of a value in it; {@link truncate} takes that back.
+ */
+export class Encoder {
+  #buf: Uint8Array<ArrayBuffer>;
+  #pos = 0;
+
+  /** @param capacity bytes to begin with; the buffer grows when they are used up */
+  constructor(capacity = 4096) {
+    this.#buf = new Uint8Array(Math.max(capacity, 64));
+  }
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#pos;
+  }
+
+  /** Forgets what was written and keeps the buffer. */
+  reset(): void {
+    this.#pos = 0;
+  }
+
+  /** Drops everything written after the encoder had the given length. */
+  truncate(length: number): void {
+    if (length < 0 || length > this.#pos)
+      throw new RangeError(`cannot truncate to ${length} bytes`);
+    this.#pos = length;
+  }
+
+  /** What was written, as a view: valid until the next write or reset. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#buf.subarray(0, this.#pos);
+  }
+
+  /** What was written, as a copy of its own. */
+  copy(): Uint8Array<ArrayBuffer> {
+    return this.#buf.slice(0, this.#pos);
+  }
+
+  /** Begins an array; n elements must follow. */
+  arrayHeader(n: number): void {
+    const p = this.#reserve(5);
+    const b = this.#buf;
+    if (n < 16) {
+      b[p] = 0x90 | n;
+      this.#pos = p + 1;
+    } else if (n < 0x10000) {
+      b[p] = 0xdc;
+      this.#pos = put16(b, p + 1, n);
+    } else {
+      b[p] = 0xdd;
+      this.#pos = put32(b, p + 1, n);
+    }
+  }
+
+  /** Begins a map; n pairs of a string and a value must follow. */
+  mapHeader(n: number): void {
+    const p = this.#reserve(5);
+    const b = this.#buf;
+    if (n < 16) {
+      b[p] = 0x80 | n;
+      this.#pos = p + 1;
+    } else if (n < 0x10000) {
+      b[p] = 0xde;
+      this.#pos = put16(b, p + 1, n);
+    } else {
+      b[p] = 0xdf;
+      this.#pos = put32(b, p + 1, n);
+    }
+  }
+
+  /** Writes nil. */
+  nil(): void {
+    const p = this.#reserve(1);
+    this.#buf[p] = 0xc0;
+    this.#pos = p + 1;
+  }
+
+  /** Writes a bool. */
+  bool(v: boolean): void {
+    const p = this.#reserve(1);
+    this.#buf[p] = v ? 0xc3 : 0xc2;
+    this.#pos = p + 1;
+  }
+
+  /** Writes an integer in its shortest form. Throws RangeError unless it is a safe integer. */
+  int(n: number): void {
+    const p = this.#reserve(9);
+    const b = this.#buf;
+    if (n >= 0) {
+      if (n < 0x80) {
+        b[p] = n;
+        this.#pos = p + 1;
+        if ((n | 0) !== n) this.#notAnInteger(n, p);
+        return;
+      }
+      if (n <= 0xffffffff) {
+        if (n >>> 0 !== n) this.#notAnInteger(n, p);
+        if (n < 0x100) {
+          b[p] = 0xcc;
+          b[p + 1] = n;
+          this.#pos = p + 2;
+        } else if (n < 0x10000) {
+          b[p] = 0xcd;
+          this.#pos = put16(b, p + 1, n);
+        } else {
+          b[p] = 0xce;
+          this.#pos = put32(b, p + 1, n);
+        }
+        return;
+      }
+      if (!Number.isSafeInteger(n)) this.#notAnInteger(n, p);
+      b[p] = 0xcf;
+    } else {
+      if (!Number.isSafeInteger(n)) this.#notAnInteger(n, p);
+      if (n >= -0x20) {
+        b[p] = n;
+        this.#pos = p + 1;
+        return;
+      }
+      if (n >= -0x80) {
+        b[p] = 0xd0;
+        b[p + 1] = n;
+        this.#pos = p + 2;
+        return;
+      }
+      if (n >= -0x8000) {
+        b[p] = 0xd1;
+        this.#pos = put16(b, p + 1, n);
+        return;
+      }
+      if (n >= -0x80000000) {
+        b[p] = 0xd2;
+        this.#pos = put32(b, p + 1, n);
+        return;
+      }
+      b[p] = 0xd3;
+    }
+    const high = Math.floor(n / 0x100000000);
+    put32(b, p + 1, high);
+    this.#pos = put32(b, p + 5, n - high * 0x100000000);
+  }
+
+  /** Writes a number as a float64, whatever it is. */
+  float(n: number): void {
+    const p = this.#reserve(9);
+    const b = this.#buf;
+    scratch.setFloat64(0, n);
+    b[p] = 0xcb;
+    put32(b, p + 1, scratch.getUint32(0));
+    this.#pos = put32(b, p + 5, scratch.getUint32(4));
+  }
+
+  /** Writes a string as UTF-8. Lone surrogates become U+FFFD. */
+  str(s: string): void {
+    const n = s.length;
+    if (n > INLINE_STRING) {
+      this.#longString(s);
+      return;
+    }
+    const start = this.#reserve(n * 3 + 3);
+    const b = this.#buf;
+    let p = start;
+    // An ASCII string has as many bytes as units, so its header can be written first.
+    if (n < 32) {
+      b[p++] = 0xa0 | n;
+    } else {
+      b[p++] = 0xd9;
+      b[p++] = n;
+    }
+    for (let i = 0; i < n; i++) {
+      const c = s.charCodeAt(i);
+      if (c > 0x7f) {
+        this.#shortString(s, start);
+        return;
+      }
+      b[p++] = c;
+    }
+    this.#pos = p;
+  }
+
+  /** Writes a byte string. */
+  bin(bytes: Uint8Array): void {
+    const n = bytes.length;
+    const p = this.#reserve(n + 5);
+    const at = p + binHeaderSize(n);
+    putBinHeader(this.#buf, p, n);
+    this.#buf.set(bytes, at);
+    this.#pos = at + n;
+  }
+
+  /** Writes bytes that are msgpack already. */
+  raw(bytes: Uint8Array): void {
+    const p = this.#reserve(bytes.length);
+    this.#buf.set(bytes, p);
+    this.#pos = p + bytes.length;
+  }
+
+  /**
+   * Begins a byte string whose content is written next, without a second buffer. Such strings may nest.
+   *
+   * @param expected bytes that the content will about have; a good guess saves moving it
+   * @returns a mark for {@link endBin}
+   */
+  beginBin(expected = 0): number {
+    const size = binHeaderSize(expected);
+    const p = this.#reserve(size);
+    // Until the length is known, the header's first byte tells its size.
+    this.#buf[p] = size;
+    this.#pos = p + size;
+    return p;
+  }
+
+  /** Ends the byte string that {@link beginBin} began with this mark. */
+  endBin(mark: number): void {
+    const reserved = this.#buf[mark]!;
+    const n = this.#pos - mark - reserved;
+    const size = binHeaderSize(n);
+    if (size !== reserved) {
+      this.#reserve(5);
+      this.#buf.copyWithin(mark + size, mark + reserved, this.#pos);
+      this.#pos += size - reserved;
+    }
+    putBinHeader(this.#buf, mark, n);
+  }
+
+  /**
+   * Writes a JSON-like value: null, undefined, booleans, numbers, safe bigints, strings, Dates (as ms), Uint8Arrays,
+   * arrays, plain objects, and objects with toJSON. In objects undefined is left out, in arrays it is nil.
+   *
+   * @param field name of the value in error messages; parts of it are named like `args.items[3].id`
+   * @param depth nesting that is accepted
+   * @throws TurncoreError E_INVALID_VALUE naming the field, for anything else
+   */
+  value(v: unknown, field: string, depth = MAX_VALUE_DEPTH): void {
+    switch (typeof v) {
+      case 'string':
+        this.str(v);
+        return;
+      case 'number':
+        this.number(v, field);
+        return;
+      case 'boolean':
+        this.bool(v);
+        return;
+      case 'undefined':
+        this.nil();
+        return;
+      case 'object':
+        if (v === null) this.nil();
+        else this.#object(v, '', new Path(field, depth));
+        return;
+      default:
+        this.#element(v, '', new Path(field, depth));
+    }
+  }
+
+  /** Writes a number as the Values rules say: safe integers shortest, others float64, -0 as 0. */
+  number(n: number, field: string): void {
+    if (Number.isSafeInteger(n)) this.int(n);
+    else if (Number.isFinite(n)) this.float(n);
+    else throw invalidValue(field, `${n} has no encoding`);
+  }
+
+  #element(v: unknown, key: string | number, path: Path): void {
+    switch (typeof v) {
+      case 'string':
+        this.str(v);
+        return;
+      case 'number':
+        if (Number.isSafeInteger(v)) this.int(v);
+        else if (Number.isFinite(v)) this.float(v);
+        else throw invalidValue(path.at(key), `${v} has no encoding`);
+        return;
+      case 'boolean':
+        this.bool(v);
+        return;
+      case 'undefined':
+        this.nil();
+        return;
+      case 'bigint':
+        if (v > BigInt(Number.MAX_SAFE_INTEGER) || v < BigInt(Number.MIN_SAFE_INTEGER)) {
+          throw invalidValue(path.at(key), `integer ${v} is beyond 2^53-1`);
+        }
+        this.int(Number(v));
+        return;
+      case 'object':
+        if (v === null) this.nil();
+        else this.#object(v, key, path);
+        return;
+      default:
+        throw invalidValue(path.at(key), `a ${typeof v} cannot be encoded`);
+    }
+  }
+
+  #object(v: object, key: string | number, path: Path): void {
+    if (v instanceof Uint8Array) {
+      this.bin(v);
+      return;
+    }
+    path.enter(v, key);
+    if (Array.isArray(v)) {
+      const list = v as readonly unknown[];
+      this.arrayHeader(list.length);
+      for (let i = 0; i < list.length; i++) this.#element(list[i], i, path);
+    } else {
+      const proto: unknown = Object.getPrototypeOf(v);
+      if (proto !== Object.prototype && proto !== null && !isForeignPlain(v, proto)) {
+        this.#instance(v, key, path);
+      } else if (typeof (v as { toJSON?: unknown }).toJSON === 'function') {
+        this.#instance(v, key, path);
+      } else {
+        this.#plain(v as Record<string, unknown>, path);
+      }
+    }
+    path.leave();
+  }
+
+  #plain(v: Record<string, unknown>, path: Path): void {
+    const keys = Object.keys(v);
+    let n = 0;
+    for (const k of keys) if (v[k] !== undefined) n++;
+    this.mapHeader(n);
+    const end = this.#pos;
+    let written = 0;
+    for (const k of keys) {
+      const e = v[k];
+      if (e === undefined) continue;
+      this.str(k);
+      this.#element(e, k, path);
+      written++;
+    }
+    // A getter may answer differently each time; a header that lies would break the whole frame.
+    if (written !== n) {
+      this.#pos = end;
+      throw invalidValue(path.at(''), 'properties changed while they were encoded');
+    }
+  }
+
+  #instance(v: object, key: string | number, path: Path): void {
+    if (isDate(v)) {
+      const ms = v.getTime();
+      if (Number.isNaN(ms)) throw invalidValue(path.here(), 'the date is invalid');
+      this.int(ms);
+      return;
+    }
+    if (Object.prototype.toString.call(v) === '[object Uint8Array]') {
+      this.bin(v as Uint8Array);
+      return;
+    }
+    const toJSON: unknown = (v as { toJSON?: unknown }).toJSON;
+    if (typeof toJSON === 'function') {
+      this.#element((toJSON as (key: string) => unknown).call(v, String(key)), '', path);
+      return;
+    }
+    const name = v.constructor?.name || 'object';
+    throw invalidValue(path.here(), `a ${name} cannot be encoded`);
+  }
+
+  /** Writes a string that is short but not all ASCII; its header goes to start. */
+  #shortString(s: string, start: number): void {
+    const size = utf8Length(s);
+    const b = this.#buf;
+    let p = start;
+    if (size < 32) {
+      b[p++] = 0xa0 | size;
+    } else if (size < 0x100) {
+      b[p++] = 0xd9;
+      b[p++] = size;
+    } else {
+      b[p++] = 0xda;
+      p = put16(b, p, size);
+    }
+    for (let i = 0; i < s.length; i++) {
+      let c = s.charCodeAt(i);
+      if (c < 0x80) {
+        b[p++] = c;
+        continue;
+      }
+      if (c < 0x800) {
+        b[p++] = 0xc0 | (c >> 6);
+        b[p++] = 0x80 | (c & 0x3f);
+        continue;
+      }
+      if (c >= 0xd800 && c < 0xe000) {
+        const low = c < 0xdc00 && i + 1 < s.length ? s.charCodeAt(i + 1) : 0;
+        if (low >= 0xdc00 && low < 0xe000) {
+          c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+          b[p++] = 0xf0 | (c >> 18);
+          b[p++] = 0x80 | ((c >> 12) & 0x3f);
+          b[p++] = 0x80 | ((c >> 6) & 0x3f);
+          b[p++] = 0x80 | (c & 0x3f);
+          i++;
+          continue;
+        }
+        c = 0xfffd;
+      }
+      b[p++] = 0xe0 | (c >> 12);
+      b[p++] = 0x80 | ((c >> 6) & 0x3f);
+      b[p++] = 0x80 | (c & 0x3f);
+    }
+    this.#pos = p;
+  }
+
+  #longString(s: string): void {
+    // Most long strings are nearly all ASCII, so room for three bytes a unit would be wasted on very long ones.
+    const most = s.length > MEASURED_STRING ? utf8Length(s) : s.length * 3;
+    const start = this.#reserve(most + 5);
+    const guess = strHeaderSize(s.length);
+    const at = start + guess;
+    const size = text.encodeInto(s, this.#buf.subarray(at, at + most)).written;
+    const header = strHeaderSize(size);
+    const b = this.#buf;
+    if (header !== guess) b.copyWithin(start + header, at, at + size);
+    if (size < 0x100) {
+      b[start] = 0xd9;
+      b[start + 1] = size;
+    } else if (size < 0x10000) {
+      b[start] = 0xda;
+      put16(b, start + 1, size);
+    } else {
+      b[start] = 0xdb;
+      put32(b, start + 1, size);
+    }
+    this.#pos = start + header + size;
+  }
+
+  /** Makes room for n more bytes and returns the position to write them at. */
+  #reserve(n: number): number {
+    const p = this.#pos;
+    if (p + n > this.#buf.length) this.#grow(p + n);
+    return p;
+  }
+
+  #grow(size: number): void {
+    const bigger = new Uint8Array(Math.max(size, this.#buf.length * 2));
+    bigger.set(this.#buf.subarray(0, this.#pos));
+    this.#buf = bigger;
+  }
+
+  #notAnInteger(n: number, p: number): never {
+    this.#pos = p;
+    throw new RangeError(`${n} is not a safe integer`);
+  }
+}
+
+/** Where the encoder is within a value, for error messages and to find cycles. */
+class Path {
+  readonly #field: string;
+  readonly #depth: number;
+  readonly #keys: (string | number)[] = [];
+  readonly #objects: object[] = [];
+
+  constructor(field: string, depth: number) {
+    this.#field = field;
+    this.#depth = depth;
+  }
+
+  enter(v: object, key: string | number): void {
+    if (this.#objects.includes(v)) throw invalidValue(this.at(key), 'the value contains itself');
+    this.#keys.push(key);
+    this.#objects.push(v);
+    if (this.#objects.length > this.#depth) {
+      throw invalidValue(this.#field, `the value is nested deeper than ${this.#depth} levels`);
+    }
+  }
+
+  leave(): void {
+    this.#keys.pop();
+    this.#objects.pop();
+  }
+
+  /** The path of the object that is being encoded. */
+  here(): string {
+    let path = this.#field;
+    for (const key of this.#keys) path += step(key);
+    return path;
+  }
+
+  /** The path of an element of it. */
+  at(key: string | number): string {
+    return this.here() + step(key);
+  }
+}
+
+function step(key: string | number): string {
+  if (typeof key === 'number') return `[${key}]`;
+  if (key === '') return '';
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+/** Tells a Date of any realm. */
+function isDate(v: object): v is Date {
+  return (
+    Object.prototype.toString.call(v) === '[object Date]' &&
+    typeof (v as Date).getTime === 'function'
+  );
+}
+
+/** Tells a plain object of another realm: its prototype is the end of the chain and is an Object.prototype. */
+function isForeignPlain(v: object, proto: unknown): boolean {
+  return (
+    Object.getPrototypeOf(proto) === null &&
+    Object.prototype.hasOwnProperty.call(proto, 'hasOwnProperty') &&
+    Object.prototype.toString.call(v) === '[object Object]'
+  );
+}
+
+/** Bytes of a string in UTF-8, lone surrogates counted as U+FFFD. */
+export function utf8Length(s: string): number {
+  let size = s.length;
+  for (let i = 0; i < s.length; i++) {
+    const c = s.charCodeAt(i);
+    if (c < 0x80) continue;
+    if (c < 0x800) {
+      size++;
+      continue;
+    }
+    size += 2;
+    if (c >= 0xd800 && c < 0xdc00 && i + 1 < s.length) {
+      const low = s.charCodeAt(i + 1);
+      // A pair is two units and four bytes.
+      if (low >= 0xdc00 && low < 0xe000) i++;
+    }
+  }
+  return size;
+}
+
+function strHeaderSize(n: number): number {
+  return n < 0x100 ? 2 : n < 0x10000 ? 3 : 5;
+}
+
+function binHeaderSize(n: number): number {
+  return n < 0x100 ? 2 : n < 0x10000 ? 3 : 5;
+}
+
+function putBinHeader(b: Uint8Array, p: number, n: number): void {
+  if (n < 0x100) {
+    b[p] = 0xc4;
+    b[p + 1] = n;
+  } else if (n < 0x10000) {
+    b[p] = 0xc5;
+    put16(b, p + 1, n);
+  } else {
+    b[p] = 0xc6;
+    put32(b, p + 1, n);
+  }
+}
+
+function put16(b: Uint8Array, p: number, n: number): number {
+  b[p] = n >> 8;
+  b[p + 1] = n;
+  return p + 2;
+}
+
+function put32(b: Uint8Array, p: number, n: number): number {
+  b[p] = n >>> 24;
+  b[p + 1] = n >>> 16;
+  b[p + 2] = n >>> 8;
+  b[p + 3] = n;
+  return p + 4;
+}

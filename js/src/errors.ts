@@ -1,0 +1,75 @@
+/**
+ * The error class of everything Turncore throws, and how to tell it.
+ */
+
+/** What a {@link TurncoreError} may carry beside its code and message. */
+export interface TurncoreErrorOptions {
+  /** HTTP-like status; default: the code's own, or 500. */
+  status?: number | undefined;
+  /** True for a programming error; default: the code's own, or false. */
+  fatal?: boolean | undefined;
+  /** What to do about it; default: the code's own. */
+  help?: string | undefined;
+  /** The error that led to this one. */
+  cause?: unknown;
+  /** Data of the error, such as the list of violations or how far a commit came. */
+  details?: unknown;
+  /** Errors that came after this one and are not reported by themselves. */
+  suppressed?: readonly unknown[] | undefined;
+}
+
+const brand = Symbol.for('turncore.error');
+
+/** An error with a code. Test it by {@link TurncoreError.code}; `name` is the code as well. */
+export class TurncoreError extends Error {
+  /** One of the documented codes, `E_…`. */
+  readonly code: string;
+  /** HTTP-like status. */
+  readonly status: number;
+  /** True for a programming error, false for a failure at run time. */
+  readonly fatal: boolean;
+  /** What to do about it, if known. */
+  readonly help: string | undefined;
+  /** Data of the error, if any. */
+  readonly details: unknown;
+  /** Errors that came after this one and are not reported by themselves. */
+  readonly suppressed: readonly unknown[];
+
+  constructor(code: string, message: string, options: TurncoreErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.status = options.status ?? 500;
+    this.fatal = options.fatal ?? false;
+    this.help = options.help;
+    this.details = options.details;
+    this.suppressed = options.suppressed ?? [];
+    Object.defineProperty(this, 'name', { value: code, configurable: true, writable: true });
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** `NAME [CODE]: message`. */
+  override toString(): string {
+    return this.code === ''
+      ? `${this.name}: ${this.message}`
+      : `${this.name} [${this.code}]: ${this.message}`;
+  }
+}
+
+/**
+ * Tells a TurncoreError, also one of another copy of this package or of another realm.
+ *
+ * @param code if given, the error must have this code too
+ */
+export function isTurncoreError(error: unknown, code?: string): error is TurncoreError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    (error as Record<symbol, unknown>)[brand] === true &&
+    (code === undefined || (error as TurncoreError).code === code)
+  );
+}
+
+/** The error for a value that has no encoding. @param field where it is, like `args.items[3].id` */
+export function invalidValue(field: string, why: string): TurncoreError {
+  return new TurncoreError('E_INVALID_VALUE', `${field}: ${why}`, { details: { field } });
+}
