@@ -1,0 +1,34 @@
+package runtime
+
+// Config is what many turns share: a runner's configuration as far as the core knows it.
+type Config struct {
+	Executor Executor // nil: the host's function
+	Tools    []*Tool  // baseline, in order
+
+	TurnInput, TurnOutput, DispatchInput, DispatchOutput []Middleware
+
+	OnDiscard bool // the host has a discardCallback
+
+	base    *Registry
+	baseErr error
+}
+
+// registry returns the registry that a turn begins with; E_TOOL_ALREADY_REGISTERED when two tools share a name.
+func (c *Config) registry() (*Registry, error) {
+	if c.base == nil && c.baseErr == nil {
+		base := &Registry{}
+		for _, tool := range c.Tools {
+			if c.baseErr = base.Register(tool, false); c.baseErr != nil {
+				return nil, c.baseErr
+			}
+			if tool.Hidden {
+				base.hidden = append(base.hidden, tool.Name)
+			}
+		}
+		c.base = base
+	}
+	if c.baseErr != nil {
+		return nil, c.baseErr
+	}
+	return c.base.snapshot(), nil
+}

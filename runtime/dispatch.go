@@ -1,0 +1,242 @@
+package runtime
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+)
+
+// Executor is an executor that is compiled in. It runs once per iteration, signals with Ack or Nack or returns to be
+// run again; an error nacks the dispatch.
+type Executor interface {
+	Execute(task Task, d *Dispatch) error
+}
+
+// Dispatch is one LLM execution cycle: the loop around the executor and the DispatchContext that its seams see.
+type Dispatch struct {
+	contextState
+	turn   *Turn
+	parent *Dispatch // the dispatch whose context is the source; nil for the turn's, or a standalone one
+	config *Config
+
+	iteration  int
+	iterations int
+	begun      bool // an iteration is open
+	status     Status
+	acked      bool
+	nacked     bool
+	nackErr    error
+	reason     error
+
+	queue     []Delta
+	streams   [2]map[string]*stream
+	toolCalls map[string]*toolStream
+	counts    map[string]int // current tool calls by checksum; nil until first asked for
+	state     any            // the executor's own
+}
+
+// Dispatch runs a dispatch with the turn's context (source nil) or another dispatch's as its source. It returns the
+// failure that the dispatch ended with; d is nil when it was refused before it began.
+func (t *Turn) Dispatch(task Task, source *Dispatch, config *Config) (*Dispatch, error) {
+	if source == nil && t.iterating() {
+		return nil, fault.New(fault.InvalidLLMDispatchInput, "the turn's context cannot be the source while an iteration of that turn is open; use the dispatch's context")
+	}
+	if source != nil && source.ended {
+		return nil, fault.New(fault.InvalidLLMDispatchInput, "the dispatch that is the source has ended")
+	}
+	d := t.open(source, config)
+	return d, d.run(task)
+}
+
+// iterating tells whether a dispatch of the turn has an iteration open.
+func (t *Turn) iterating() bool {
+	for _, d := range t.dispatches {
+		if d.begun {
+			return true
+		}
+	}
+	return false
+}
+
+// open makes a DispatchContext as a copy of its source.
+func (t *Turn) open(source *Dispatch, config *Config) *Dispatch {
+	d := &Dispatch{turn: t, parent: source, config: config}
+	from := &t.context
+	if source != nil {
+		from = &source.contextState
+	}
+	d.number = uint32(len(t.dispatches) + 1)
+	for k := range d.cols {
+		d.cols[k] = from.cols[k].snapshot()
+	}
+	d.stash = from.stash.snapshot()
+	d.registry = from.registry.snapshot()
+	d.aborted = from.aborted
+	t.dispatches = append(t.dispatches, d)
+	t.world.Sync(Sync{Context: d.number, Op: SyncOpen, Other: int64(from.number)})
+	return d
+}
+
+// Standalone prepares a dispatch without a turn: the turn's state holds what raw gave.
+func (t *Turn) Standalone(task Task) (status Status, iterations int, err error) {
+	d := t.open(nil, t.config)
+	err = d.run(task)
+	return d.status, d.iterations, err
+}
+
+// run runs the loop and returns the failure it ended with.
+func (d *Dispatch) run(task Task) error {
+	t := d.turn
+	started := t.elapsed
+	t.emit(d, EventDispatchStart, nil)
+	failure := d.loop(task)
+	d.ended = true
+	switch {
+	case failure != nil:
+		d.status = StatusNack
+	case d.aborted:
+		d.status = StatusAborted
+	case d.nacked:
+		d.status, failure = StatusNack, d.nackErr
+		t.emitError(d, failure)
+	default:
+		d.status = StatusAck
+	}
+	t.emit(d, EventDispatchEnd, &DispatchEndEvent{Started: started, Status: d.status, Iterations: d.iterations, Err: failure})
+	return failure
+}
+
+// loop runs iterations until a signal, an abort or a failure, which it has reported to the dispatch's observers.
+func (d *Dispatch) loop(task Task) error {
+	for n := 0; !d.aborted && !d.signalled(); n++ {
+		d.iteration, d.iterations, d.begun = n, n+1, true
+		started := d.turn.elapsed
+		d.turn.emit(d, EventIterationStart, nil)
+		failure, committed := d.iterate(task)
+		status := StatusContinue
+		switch {
+		case failure != nil:
+			status = StatusNack
+		case d.aborted && !committed:
+			status = StatusAborted
+		case d.nacked:
+			status = StatusNack
+		case d.acked:
+			status = StatusAck
+		}
+		end := &IterationEndEvent{Started: started, Status: status, Discarded: d.queue}
+		d.queue = nil
+		if len(end.Discarded) > 0 && d.config.OnDiscard {
+			// The application is handed what is lost; its failure changes nothing about the outcome.
+			if _, err := task.Await(&Discard{Context: d.number, Deltas: end.Discarded, Status: status}); err != nil {
+				d.turn.emit(d, EventWarning, &WarningEvent{FromDispatch: true, Kind: "discard-callback-failed", Message: "discardCallback failed", Err: err})
+			}
+		}
+		d.turn.emit(d, EventIterationEnd, end)
+		d.begun = false
+		if failure != nil {
+			return failure
+		}
+	}
+	return nil
+}
+
+// iterate runs one iteration. Its writes are committed when it succeeds and stay in the queue otherwise.
+func (d *Dispatch) iterate(task Task) (failure error, committed bool) {
+	if err := d.seams(task); err != nil || d.aborted || d.nacked {
+		return err, false
+	}
+	if err := d.Commit(task); err != nil {
+		return d.report(err), false
+	}
+	return nil, true
+}
+
+// seams runs the input pipeline, the executor and the output pipeline, as far as the signals let them.
+func (d *Dispatch) seams(task Task) error {
+	if err := d.pipeline(task, DispatchInput, d.config.DispatchInput); err != nil {
+		return d.report(err)
+	}
+	if d.aborted || d.signalled() {
+		return nil
+	}
+	if err := d.execute(task); err != nil {
+		if d.turn.isAbort(d, err) {
+			return nil
+		}
+		return d.report(fault.Wrap(fault.LLMExecutionExecutorError, err))
+	}
+	if d.aborted || d.nacked {
+		return nil
+	}
+	if err := d.pipeline(task, DispatchOutput, d.config.DispatchOutput); err != nil {
+		return d.report(err)
+	}
+	return nil
+}
+
+func (d *Dispatch) execute(task Task) error {
+	if d.config.Executor != nil {
+		return d.config.Executor.Execute(task, d)
+	}
+	_, err := task.Await(&CallExecutor{Context: d.number, Iteration: d.iteration})
+	return err
+}
+
+func (d *Dispatch) report(err error) error {
+	d.turn.emitError(d, err)
+	return err
+}
+
+func (d *Dispatch) pipeline(task Task, which Pipeline, list []Middleware) error {
+	if len(list) == 0 {
+		return nil
+	}
+	p := pipeline{turn: d.turn, dispatch: d, which: which, list: list}
+	p.run(task, 0)
+	switch {
+	case p.first != nil:
+		return fault.Wrap(fault.DispatchPipelineError, p.first)
+	case !p.reached && !d.aborted && !d.signalled():
+		return fault.New(fault.PipelineShortCircuited, which.String())
+	}
+	return nil
+}
+
+// Number of the dispatch within its turn, from 1.
+func (d *Dispatch) Number() uint32 { return d.number }
+
+// Status of a dispatch that has ended.
+func (d *Dispatch) Status() Status { return d.status }
+
+// Iterations that ran so far.
+func (d *Dispatch) Iterations() int { return d.iterations }
+
+// Iteration that is running, from 0.
+func (d *Dispatch) Iteration() int { return d.iteration }
+
+// Turn that the dispatch belongs to.
+func (d *Dispatch) Turn() *Turn { return d.turn }
+
+// Aborted tells whether the dispatch was aborted, by itself or with its turn.
+func (d *Dispatch) Aborted() bool { return d.aborted }
+
+// State is a place for the executor's own per-dispatch state.
+func (d *Dispatch) State() *any { return &d.state }
+
+// Records visits a collection in order, with each record's handle and encoded body.
+func (d *Dispatch) Records(kind record.Kind, yield func(handle int64, body []byte) bool) {
+	d.cols[kind].each(func(handle int64) bool { return yield(handle, d.turn.records.body(handle)) })
+}
+
+// MaxIterations is a middleware that nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so
+// that what the n iterations did is kept. It belongs into the dispatch input pipeline.
+func MaxIterations(n int) func(*Dispatch) error {
+	return func(d *Dispatch) error {
+		if d.iteration < n || d.signalled() {
+			return nil
+		}
+		return d.Nack(fault.New(fault.MaxIterations, strconv.Itoa(n)))
+	}
+}

@@ -1,0 +1,97 @@
+package runtime
+
+import "github.com/turncore/turncore/runtime/record"
+
+// Context is the state of a context by its number: 0 the turn, n its n-th dispatch; nil if there is none.
+func (t *Turn) contextOf(number uint32) *contextState {
+	if number == 0 {
+		return &t.context
+	}
+	if d := t.DispatchContext(number); d != nil {
+		return &d.contextState
+	}
+	return nil
+}
+
+// Add appends count records that handles name from first on, by host code's wish. It tells whether context and handles
+// exist.
+func (t *Turn) Add(context uint32, kind record.Kind, first int64, count uint32) bool {
+	c := t.contextOf(context)
+	if c == nil || int(kind) >= Collections || count == 0 || !t.Known(first) || !t.Known(first+int64(count)-1) {
+		return false
+	}
+	c.cols[kind].append(first, count)
+	t.edited(context, kind)
+	return true
+}
+
+// Remove takes a record out of a collection, by host code's wish.
+func (t *Turn) Remove(context uint32, kind record.Kind, handle int64) bool {
+	c := t.contextOf(context)
+	if c == nil || int(kind) >= Collections {
+		return false
+	}
+	t.edited(context, kind)
+	return c.cols[kind].remove(handle)
+}
+
+// Replace puts a record in the place of another, by host code's wish.
+func (t *Turn) Replace(context uint32, kind record.Kind, handle, other int64) bool {
+	c := t.contextOf(context)
+	if c == nil || int(kind) >= Collections || !t.Known(other) {
+		return false
+	}
+	t.edited(context, kind)
+	return c.cols[kind].replace(handle, other)
+}
+
+// Clear empties a collection, by host code's wish.
+func (t *Turn) Clear(context uint32, kind record.Kind) bool {
+	c := t.contextOf(context)
+	if c == nil || int(kind) >= Collections {
+		return false
+	}
+	t.edited(context, kind)
+	c.cols[kind].clear()
+	return true
+}
+
+// edited forgets what was counted over a collection that host code changed.
+func (t *Turn) edited(context uint32, kind record.Kind) {
+	if kind != record.ToolCalls {
+		return
+	}
+	if d := t.DispatchContext(context); d != nil {
+		d.counts = nil
+	}
+}
+
+// Stash of a context; nil if there is no such context.
+func (t *Turn) Stash(context uint32) *Stash {
+	if c := t.contextOf(context); c != nil {
+		return &c.stash
+	}
+	return nil
+}
+
+// Registry of a context, made its own so that it can be changed; nil if there is no such context.
+func (t *Turn) Registry(context uint32) *Registry {
+	c := t.contextOf(context)
+	if c == nil {
+		return nil
+	}
+	c.registry = c.registry.own()
+	return c.registry
+}
+
+// Digest sums up the order of each of a context's collections, for comparison with the host's copies.
+func (t *Turn) Digest(context uint32) (sums [Collections]uint32, ok bool) {
+	c := t.contextOf(context)
+	if c == nil {
+		return sums, false
+	}
+	for k := range c.cols {
+		sums[k] = c.cols[k].digest()
+	}
+	return sums, true
+}

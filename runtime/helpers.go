@@ -1,0 +1,132 @@
+package runtime
+
+import (
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// stream is the state of a message or thought stream. It lives as long as its dispatch.
+type stream struct {
+	created uint64
+	length  uint64
+	sealed  bool
+}
+
+// StreamKind tells message streams from thought streams. The numbers are the ABI's.
+type StreamKind uint8
+
+// Kinds of stream.
+const (
+	MessageStream StreamKind = 0
+	ThoughtStream StreamKind = 1
+)
+
+// Report adds a delta to a stream and tells listeners. The first report of an id opens its stream, complete seals it;
+// a report on a sealed stream fails with fault.ErrStreamSealed.
+func (d *Dispatch) Report(kind StreamKind, id, delta []byte, complete bool) error {
+	if d.ended {
+		return fault.New(fault.CallAfterEnd, "the dispatch has ended")
+	}
+	streams := &d.streams[kind&1]
+	s := (*streams)[string(id)]
+	if s == nil {
+		if *streams == nil {
+			*streams = make(map[string]*stream)
+		}
+		s = &stream{created: d.turn.elapsed}
+		(*streams)[string(id)] = s
+	}
+	if s.sealed {
+		return fault.ErrStreamSealed
+	}
+	s.length += uint64(len(delta))
+	s.sealed = complete
+	d.turn.world.Stream(d.turn.head(d, EventMessage+EventKind(kind&1)), StreamEvent{
+		ID: id, Created: s.created, Delta: delta, Length: s.length, Complete: complete,
+	})
+	return nil
+}
+
+// ToolCallReport is what is said about a tool call; absent parts keep what was said before.
+type ToolCallReport struct {
+	Tool       string
+	HasTool    bool
+	Args       []byte // value; nil if absent
+	Results    []byte // value made by the guest; nil if absent
+	HostHas    bool   // the host holds results
+	IsError    bool
+	HasIsError bool
+	Complete   bool
+}
+
+type toolStream struct {
+	created  uint64
+	tool     string
+	args     []byte
+	checksum string
+	results  []byte
+	hostHas  bool
+	isError  bool
+	sealed   bool
+}
+
+// ReportToolCall tells listeners about a tool call. A report after a complete one fails with fault.ErrStreamSealed.
+func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
+	if d.ended {
+		return fault.New(fault.CallAfterEnd, "the dispatch has ended")
+	}
+	s := d.toolCalls[id]
+	if s == nil {
+		if d.toolCalls == nil {
+			d.toolCalls = make(map[string]*toolStream)
+		}
+		s = &toolStream{created: d.turn.elapsed}
+		d.toolCalls[id] = s
+	}
+	if s.sealed {
+		return fault.ErrStreamSealed
+	}
+	if r.HasTool {
+		s.tool = r.Tool
+	}
+	if r.Args != nil {
+		s.args = r.Args
+	}
+	if r.Results != nil {
+		s.results, s.hostHas = r.Results, false
+	}
+	if r.HostHas {
+		s.results, s.hostHas = nil, true
+	}
+	if r.HasIsError {
+		s.isError = r.IsError
+	}
+	if s.tool != "" && s.args != nil && (r.HasTool || r.Args != nil || s.checksum == "") {
+		sum, err := value.Checksum(s.tool, s.args)
+		if err != nil {
+			return fault.New(fault.InvalidToolArgs, s.tool+": "+err.Error())
+		}
+		s.checksum = sum
+	}
+	s.sealed = r.Complete
+	d.turn.emit(d, EventToolCall, &ToolCallEvent{
+		ID: id, Tool: s.tool, Args: s.args, Checksum: s.checksum, Created: s.created,
+		Complete: s.sealed, IsError: s.isError, Results: s.results, HostHas: s.hostHas,
+	})
+	return nil
+}
+
+// Log tells observers a line of the structured log; nil payload for none.
+func (d *Dispatch) Log(level uint8, kind, message string, payload []byte) {
+	d.turn.emit(d, EventLog, &LogEvent{Level: level, Kind: kind, Message: message, HasPayload: payload != nil, Payload: payload})
+}
+
+// ReportStats tells observers what a model call cost; stats is an encoded map.
+func (d *Dispatch) ReportStats(stats []byte) {
+	d.turn.emit(d, EventGenerationStats, &StatsEvent{Stats: stats})
+}
+
+// Emit tells listeners of an event whose payload host code made, from a context.
+func (t *Turn) Emit(context uint32, kind EventKind, payload []byte) {
+	t.emit(t.DispatchContext(context), kind, &RawEvent{Payload: payload})
+}

@@ -1,0 +1,172 @@
+package runtime
+
+import (
+	"sort"
+
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// block is records back to back, split into bodies when one is first read.
+type block struct {
+	count uint32
+	data  []byte
+	ends  []uint32 // end offset of each body
+}
+
+// body returns the i-th body, nil if the bytes do not hold that many.
+func (b *block) body(i uint32) []byte {
+	if b.ends == nil {
+		b.split()
+	}
+	if i >= uint32(len(b.ends)) {
+		return nil
+	}
+	start := uint32(0)
+	if i > 0 {
+		start = b.ends[i-1]
+	}
+	return b.data[start:b.ends[i]:b.ends[i]]
+}
+
+func (b *block) split() {
+	// count is the host's word; each body takes at least a byte.
+	b.ends = make([]uint32, 0, min(int(b.count), len(b.data)))
+	rest := b.data
+	for range b.count {
+		var err error
+		if rest, err = value.Skip(rest, value.MaxDepth); err != nil {
+			return
+		}
+		b.ends = append(b.ends, uint32(len(b.data)-len(rest)))
+	}
+}
+
+// History is a list of records that many turns share. It only grows; a turn that refers to its first n records is not
+// touched by what comes after.
+type History struct {
+	kind   record.Kind
+	blocks []block
+	starts []uint32 // index of each block's first record
+	count  uint32
+
+	ids        map[string]uint32 // first index of each id, over the first `indexed` records
+	indexed    uint32
+	duplicates bool
+}
+
+// NewHistory returns an empty history of records of one kind.
+func NewHistory(kind record.Kind) *History { return &History{kind: kind} }
+
+// Kind of its records.
+func (h *History) Kind() record.Kind { return h.kind }
+
+// Len is the number of records.
+func (h *History) Len() uint32 { return h.count }
+
+// Append adds count records, data being their bodies back to back. It keeps data.
+func (h *History) Append(count uint32, data []byte) {
+	if count == 0 {
+		return
+	}
+	h.blocks = append(h.blocks, block{count: count, data: data})
+	h.starts = append(h.starts, h.count)
+	h.count += count
+}
+
+func (h *History) body(i uint32) []byte {
+	k := sort.Search(len(h.starts), func(k int) bool { return h.starts[k] > i }) - 1
+	if k < 0 {
+		return nil
+	}
+	return h.blocks[k].body(i - h.starts[k])
+}
+
+// find returns the index of the first record among the first n with the id.
+func (h *History) find(id string, n uint32) (uint32, bool) {
+	if h.ids == nil {
+		h.ids = make(map[string]uint32, h.count)
+	}
+	for ; h.indexed < n; h.indexed++ {
+		key := string(record.ID(h.kind, h.body(h.indexed)))
+		if _, ok := h.ids[key]; ok {
+			h.duplicates = true
+			continue
+		}
+		h.ids[key] = h.indexed
+	}
+	i, ok := h.ids[id]
+	return i, ok && i < n
+}
+
+// records maps the handles of a turn to bodies.
+type records struct {
+	spans []span   // host handles, ascending
+	made  [][]byte // guest handles: -1, -2, …
+}
+
+// span is a range of consecutive host handles.
+type span struct {
+	first   int64
+	count   uint32
+	block   *block
+	history *History
+}
+
+// put gives the handles from first on to a block or to the beginning of a history. It refuses a range that is not
+// above all earlier ones.
+func (r *records) put(s span) bool {
+	if s.first <= 0 || s.count == 0 || s.first < r.next() {
+		return false
+	}
+	r.spans = append(r.spans, s)
+	return true
+}
+
+// next is the lowest host handle that is free.
+func (r *records) next() int64 {
+	if n := len(r.spans); n > 0 {
+		return r.spans[n-1].first + int64(r.spans[n-1].count)
+	}
+	return 1
+}
+
+func (r *records) spanOf(handle int64) *span {
+	k := sort.Search(len(r.spans), func(k int) bool { return r.spans[k].first > handle }) - 1
+	if k < 0 || handle >= r.spans[k].first+int64(r.spans[k].count) {
+		return nil
+	}
+	return &r.spans[k]
+}
+
+// make keeps a body that the guest made and returns its handle.
+func (r *records) make(body []byte) int64 {
+	r.made = append(r.made, body)
+	return -int64(len(r.made))
+}
+
+// body of a handle; nil if unknown.
+func (r *records) body(handle int64) []byte {
+	if handle < 0 {
+		if i := -handle - 1; i < int64(len(r.made)) {
+			return r.made[i]
+		}
+		return nil
+	}
+	s := r.spanOf(handle)
+	if s == nil {
+		return nil
+	}
+	if s.history != nil {
+		return s.history.body(uint32(handle - s.first))
+	}
+	return s.block.body(uint32(handle - s.first))
+}
+
+// known tells whether a handle names a record of this turn.
+func (r *records) known(handle int64) bool {
+	if handle < 0 {
+		return -handle <= int64(len(r.made))
+	}
+	return r.spanOf(handle) != nil
+}

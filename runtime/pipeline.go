@@ -1,0 +1,113 @@
+package runtime
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+)
+
+// Pipeline names one of the four pipelines. The numbers are the ABI's.
+type Pipeline uint8
+
+// Pipelines.
+const (
+	TurnInput      Pipeline = 0
+	TurnOutput     Pipeline = 1
+	DispatchInput  Pipeline = 2
+	DispatchOutput Pipeline = 3
+)
+
+func (p Pipeline) String() string {
+	return [...]string{"turn-input", "turn-output", "dispatch-input", "dispatch-output"}[p&3]
+}
+
+// Middleware is one entry of a pipeline: the host's function at Index, or one compiled in.
+type Middleware struct {
+	Index   int
+	Builtin func(d *Dispatch) error // nil for the host's; dispatch pipelines only
+}
+
+// pipeline is one run through a list of middleware.
+type pipeline struct {
+	turn     *Turn
+	dispatch *Dispatch // nil in the turn's own
+	which    Pipeline
+	list     []Middleware
+
+	reached bool  // the end of the list
+	first   error // the first failure; later ones are suppressed in it
+}
+
+func (p *pipeline) aborted() bool {
+	if p.dispatch != nil {
+		return p.dispatch.aborted
+	}
+	return p.turn.context.aborted
+}
+
+// run runs the list from i on. It returns when everything it started has ended.
+func (p *pipeline) run(task Task, i int) {
+	for ; i < len(p.list); i++ {
+		if p.aborted() {
+			continue // the body is skipped, the chain goes on to its end
+		}
+		m := p.list[i]
+		if m.Builtin != nil {
+			if err := m.Builtin(p.dispatch); err != nil {
+				p.fail(err)
+				return
+			}
+			continue
+		}
+		called := false
+		call := &CallMiddleware{Pipeline: p.which, Index: m.Index, Next: func(t Task) {
+			if !called {
+				called = true
+				p.run(t, i+1)
+			}
+		}}
+		if p.dispatch != nil {
+			call.Context = p.dispatch.number
+		}
+		_, err := task.Await(call)
+		switch {
+		case err == nil:
+			return
+		case p.secondSignal(err):
+			p.warn(i, err)
+			if called {
+				return
+			}
+			// The first signal stands, and so does the rest of the pipeline.
+		default:
+			p.fail(err)
+			return
+		}
+	}
+	p.reached = true
+}
+
+func (p *pipeline) fail(err error) {
+	if p.turn.isAbort(p.dispatch, err) {
+		return
+	}
+	if p.first == nil {
+		p.first = err
+		return
+	}
+	fault.Suppress(&p.first, err)
+}
+
+// secondSignal tells of a signal thrown out of an output middleware after the executor's.
+func (p *pipeline) secondSignal(err error) bool {
+	return p.which == DispatchOutput && p.dispatch.acked && fault.Is(err, fault.LLMExecutionAlreadySignalled)
+}
+
+func (p *pipeline) warn(i int, err error) {
+	p.turn.emit(p.dispatch, EventWarning, &WarningEvent{
+		FromDispatch: true,
+		Kind:         "already-signalled",
+		Message:      p.which.String() + " middleware " + strconv.Itoa(i) + " signalled after the dispatch was acked; the first signal stands",
+		Err:          err,
+	})
+}

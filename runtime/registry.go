@@ -1,0 +1,92 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/turncore/turncore/runtime/fault"
+)
+
+// Registry is an ordered set of tools by name, some of them hidden from the model. Copies share their entries until one
+// of them changes.
+type Registry struct {
+	tools  []*Tool
+	hidden []string
+	shared bool
+}
+
+// snapshot returns a copy in constant time.
+func (r *Registry) snapshot() *Registry {
+	r.shared = true
+	return r
+}
+
+// own returns a registry that may be changed.
+func (r *Registry) own() *Registry {
+	if !r.shared {
+		return r
+	}
+	return &Registry{tools: slices.Clone(r.tools), hidden: slices.Clone(r.hidden)}
+}
+
+// Register adds a tool. One with the same name is overwritten in its place if overwrite is set, and an error
+// (E_TOOL_ALREADY_REGISTERED) otherwise.
+func (r *Registry) Register(tool *Tool, overwrite bool) error {
+	for i, have := range r.tools {
+		if have.Name != tool.Name {
+			continue
+		}
+		if !overwrite {
+			return fault.New(fault.ToolAlreadyRegistered, tool.Name)
+		}
+		r.tools[i] = tool
+		return nil
+	}
+	r.tools = append(r.tools, tool)
+	return nil
+}
+
+// Unregister removes a tool and its hidden mark.
+func (r *Registry) Unregister(name string) {
+	r.tools = slices.DeleteFunc(r.tools, func(t *Tool) bool { return t.Name == name })
+	r.hidden = slices.DeleteFunc(r.hidden, func(h string) bool { return h == name })
+}
+
+// SetHidden replaces the hidden names.
+func (r *Registry) SetHidden(names []string) { r.hidden = names }
+
+// Get returns a tool by name, also a hidden one.
+func (r *Registry) Get(name string) (*Tool, bool) {
+	for _, t := range r.tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// Visible visits the tools that are not hidden, in order.
+func (r *Registry) Visible(yield func(*Tool) bool) {
+	for _, t := range r.tools {
+		if !slices.Contains(r.hidden, t.Name) && !yield(t) {
+			return
+		}
+	}
+}
+
+// Tools is the dispatch's registry, for reading.
+func (d *Dispatch) Tools() *Registry { return d.registry }
+
+// Define makes a tool known to the turn, so that calls and registrations may name it by its number.
+func (t *Turn) Define(tool *Tool) { t.tools = append(t.tools, tool) }
+
+// ToolByNumber finds one of the turn's or the runner's tools.
+func (t *Turn) ToolByNumber(number uint32) (*Tool, bool) {
+	for _, list := range [2][]*Tool{t.config.Tools, t.tools} {
+		for _, tool := range list {
+			if tool.Number == number {
+				return tool, true
+			}
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,38 @@
+package runtime
+
+import "github.com/turncore/turncore/runtime/fault"
+
+func (d *Dispatch) signalled() bool { return d.acked || d.nacked }
+
+// Signalled tells whether Ack or Nack was called.
+func (d *Dispatch) Signalled() bool { return d.signalled() }
+
+// Ack ends the dispatch well when the iteration has ended. A second signal fails with
+// E_LLM_EXECUTION_ALREADY_SIGNALLED.
+func (d *Dispatch) Ack() error {
+	if d.signalled() {
+		return fault.New(fault.LLMExecutionAlreadySignalled)
+	}
+	d.acked = true
+	return nil
+}
+
+// Nack fails the dispatch with err when the running seam has returned; the iteration's writes are discarded. Without an
+// error a plain one is made.
+func (d *Dispatch) Nack(err error) error {
+	if d.signalled() {
+		return fault.New(fault.LLMExecutionAlreadySignalled)
+	}
+	if err == nil {
+		err = fault.Plain("the dispatch was nacked without an error")
+	}
+	d.nacked, d.nackErr = true, err
+	return nil
+}
+
+// Abort aborts this dispatch only.
+func (d *Dispatch) Abort(reason error) {
+	if !d.aborted {
+		d.aborted, d.reason = true, reason
+	}
+}

@@ -1,0 +1,93 @@
+package runtime
+
+// Task is a thread of control inside a turn. Code under runtime waits only through it.
+type Task interface {
+	// Await hands e to the outside and returns when it is settled: with its value (a msgpack value, nil if none) or
+	// with the error the outside answered.
+	Await(e Effect) ([]byte, error)
+	// Request starts an HTTP exchange whose answer arrives in chunks.
+	Request(r *HTTPRequest) (HTTPStream, error)
+}
+
+// Effect is something that only the outside can do.
+type Effect interface{ effect() }
+
+// CallExecutor runs the host's executor for one iteration.
+type CallExecutor struct {
+	Context   uint32 // number of the dispatch
+	Iteration int
+}
+
+// CallMiddleware runs a host middleware. Next runs what follows it in the pipeline, in the task it is given; calls
+// after the first do nothing.
+type CallMiddleware struct {
+	Context  uint32
+	Pipeline Pipeline
+	Index    int
+	Next     func(Task)
+}
+
+// CallTool runs a tool's handler.
+type CallTool struct {
+	Context uint32
+	Tool    *Tool
+	CallID  string
+	Args    []byte // validated value
+	Keep    bool   // the outside keeps the handler's result; the effect's value is nil
+	Number  uint32 // set by Await: the effect's number, under which a kept result lies
+}
+
+// Write does one write through its storage callback.
+type Write struct {
+	Context uint32
+	Delta   Delta
+}
+
+// Commit writes an iteration's queue to storage.
+type Commit struct {
+	Context uint32
+	Deltas  []Delta
+}
+
+// Discard tells of writes that reach neither storage nor the parent.
+type Discard struct {
+	Context uint32
+	Deltas  []Delta
+	Status  Status
+}
+
+func (*CallExecutor) effect()   {}
+func (*CallMiddleware) effect() {}
+func (*CallTool) effect()       {}
+func (*Write) effect()          {}
+func (*Commit) effect()         {}
+func (*Discard) effect()        {}
+
+// HTTPRequest is a request that the host sends.
+type HTTPRequest struct {
+	Context    uint32
+	Method     string
+	URL        string
+	Headers    [][2]string
+	Body       []byte
+	Credential string // name of a credential for the host to attach; empty for none
+}
+
+// HTTPStream is the answer to a request.
+type HTTPStream interface {
+	// Next waits for the next chunk; more is false at the end of the answer. The chunk is valid until the next call.
+	// It fails with the abort's cause when the context is aborted, and with ErrIdle when nothing came for the time
+	// set by Idle.
+	Next() (chunk HTTPChunk, more bool, err error)
+	// Idle sets how many milliseconds Next waits; 0 for as long as it takes.
+	Idle(ms uint64)
+	// Cancel tells the host that no more is wanted.
+	Cancel()
+}
+
+// HTTPChunk is the head of an answer (Status set, first) or a part of its body.
+type HTTPChunk struct {
+	Status  int
+	Headers [][2]string // names in lower case
+	Data    []byte
+}

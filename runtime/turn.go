@@ -1,0 +1,237 @@
+package runtime
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+)
+
+// Collections is how many kinds of collection a context has.
+const Collections = 6
+
+// Input starts a turn or a standalone dispatch.
+type Input struct {
+	ID           string
+	Now          int64 // ms since the Unix epoch
+	Seed         []byte
+	SystemPrompt string
+	Aborted      bool
+}
+
+// Turn is one end-to-end agent request: input pipeline, dispatch, output pipeline. It holds the TurnContext's
+// collections; a standalone dispatch has one too, which nobody sees.
+type Turn struct {
+	Input
+	config  *Config
+	world   World
+	records records
+	context contextState
+
+	elapsed    uint64
+	stamp      int64
+	seq        uint32
+	minted     uint32
+	dispatches []*Dispatch
+	reason     error // why the turn was aborted, may be nil
+	tools      []*Tool
+}
+
+// contextState is what a TurnContext and a DispatchContext both have.
+type contextState struct {
+	number   uint32
+	cols     [Collections]Collection
+	stash    Stash
+	registry *Registry
+	aborted  bool
+	ended    bool
+}
+
+// NewTurn prepares a turn. It fails with the error that refuses the input, before any event.
+func NewTurn(config *Config, in Input, world World) (*Turn, error) {
+	t := &Turn{Input: in, config: config, world: world}
+	t.context.aborted = in.Aborted
+	for k := range t.context.cols {
+		t.context.cols[k].kind = record.Kind(k)
+	}
+	registry, err := config.registry()
+	if err != nil {
+		return nil, err
+	}
+	t.context.registry = registry
+	return t, nil
+}
+
+// SetElapsed moves the turn's clock to ms since its start; it never goes back.
+func (t *Turn) SetElapsed(ms uint64) {
+	if ms > t.elapsed {
+		t.elapsed = ms
+	}
+}
+
+// Elapsed is the turn's clock, ms since its start.
+func (t *Turn) Elapsed() uint64 { return t.elapsed }
+
+// Stamp is a creation time for a record that the guest makes, ms since the Unix epoch. Stamps of a turn strictly
+// increase, so that sorting records by time keeps the order in which they were made.
+func (t *Turn) Stamp() int64 {
+	t.stamp = max(t.stamp+1, t.Now+int64(t.elapsed))
+	return t.stamp
+}
+
+// NewID mints an id that is unique in the turn and the same when the turn is replayed.
+func (t *Turn) NewID(prefix string) string {
+	t.minted++
+	return t.ID + "." + prefix + strconv.FormatUint(uint64(t.minted), 10)
+}
+
+// Run runs the turn to its end and returns how it ended; err is set for StatusNack and StatusFailed.
+func (t *Turn) Run(task Task, message int64) (status Status, iterations int, err error) {
+	started := t.elapsed
+	t.emit(nil, EventTurnStart, nil)
+	status, iterations, err = t.stages(task, message)
+	t.context.ended = true
+	end := &TurnEndEvent{Started: started, Status: status}
+	if status == StatusFailed {
+		end.Err = err
+	}
+	t.emit(nil, EventTurnEnd, end)
+	return status, iterations, err
+}
+
+func (t *Turn) stages(task Task, message int64) (Status, int, error) {
+	if message != 0 && !t.context.aborted {
+		if err := t.Store(task, record.Messages, message); err != nil {
+			return t.fail(0, err)
+		}
+	}
+	if err := t.pipeline(task, TurnInput, t.config.TurnInput); err != nil {
+		return t.fail(0, err)
+	}
+	if t.context.aborted {
+		return StatusAborted, 0, nil
+	}
+	d, err := t.Dispatch(task, nil, t.config)
+	iterations := 0
+	if d != nil {
+		iterations = d.iterations
+	}
+	switch {
+	case err != nil:
+		t.emitError(nil, err)
+		if d != nil && d.signalled() && d.nackErr == err {
+			return StatusNack, iterations, err
+		}
+		if fault.Is(err, fault.LLMExecutionExecutorError) {
+			return StatusNack, iterations, err
+		}
+		return StatusFailed, iterations, err
+	case t.context.aborted || d.status == StatusAborted:
+		return StatusAborted, iterations, nil
+	}
+	if err := t.pipeline(task, TurnOutput, t.config.TurnOutput); err != nil {
+		return t.fail(iterations, err)
+	}
+	if t.context.aborted {
+		return StatusAborted, iterations, nil
+	}
+	return StatusAck, iterations, nil
+}
+
+func (t *Turn) fail(iterations int, err error) (Status, int, error) {
+	if t.context.aborted && t.isAbort(nil, err) {
+		return StatusAborted, iterations, nil
+	}
+	t.emitError(nil, err)
+	return StatusFailed, iterations, err
+}
+
+// pipeline runs one of the turn's pipelines and returns its failure, ready to be reported.
+func (t *Turn) pipeline(task Task, which Pipeline, list []Middleware) error {
+	if len(list) == 0 {
+		return nil
+	}
+	p := pipeline{turn: t, which: which, list: list}
+	p.run(task, 0)
+	switch {
+	case p.first != nil && which == TurnInput:
+		return fault.Wrap(fault.InputPipelineError, p.first)
+	case p.first != nil:
+		return fault.Wrap(fault.OutputPipelineError, p.first)
+	case !p.reached && !t.context.aborted:
+		return fault.New(fault.PipelineShortCircuited, which.String())
+	}
+	return nil
+}
+
+// Abort aborts the turn and its dispatches.
+func (t *Turn) Abort(reason error) {
+	if t.context.aborted {
+		return
+	}
+	t.context.aborted, t.reason = true, reason
+	for _, d := range t.dispatches {
+		d.aborted = true
+	}
+}
+
+// AbortDispatch aborts one dispatch and those inside it.
+func (t *Turn) AbortDispatch(number uint32, reason error) {
+	d := t.DispatchContext(number)
+	if d == nil {
+		return
+	}
+	d.Abort(reason)
+	for _, inner := range t.dispatches {
+		if inner.parent == d {
+			t.AbortDispatch(inner.number, reason)
+		}
+	}
+}
+
+// Aborted tells whether the turn was aborted.
+func (t *Turn) Aborted() bool { return t.context.aborted }
+
+// DispatchContext returns the turn's n-th dispatch, nil if there is none.
+func (t *Turn) DispatchContext(n uint32) *Dispatch {
+	if n == 0 || n > uint32(len(t.dispatches)) {
+		return nil
+	}
+	return t.dispatches[n-1]
+}
+
+// isAbort tells whether an error counts as the abort of the turn (d nil) or of a dispatch.
+func (t *Turn) isAbort(d *Dispatch, err error) bool {
+	aborted := t.context.aborted
+	if d != nil {
+		aborted = aborted || d.aborted
+	}
+	return aborted && fault.IsAbort(err)
+}
+
+// emit tells of an event of the turn, or of the dispatch d.
+func (t *Turn) emit(d *Dispatch, kind EventKind, payload any) {
+	t.world.Event(t.head(d, kind), payload)
+}
+
+func (t *Turn) head(d *Dispatch, kind EventKind) Head {
+	t.seq++
+	h := Head{Seq: t.seq, Kind: kind, Elapsed: t.elapsed, Iteration: -1, Scope: ScopeTurn}
+	if d != nil {
+		h.Dispatch, h.Scope = d.number, ScopeDispatch|ScopeTurn
+		if d.begun {
+			h.Iteration = int32(d.iteration)
+		}
+	}
+	return h
+}
+
+// emitError tells of an error: on the turn's bus, or on the observers of the dispatch d only, whose failure the turn
+// reports itself.
+func (t *Turn) emitError(d *Dispatch, err error) {
+	h := t.head(d, EventError)
+	if d != nil {
+		h.Scope = ScopeDispatch
+	}
+	t.world.Event(h, &ErrorEvent{err})
+}

@@ -1,0 +1,170 @@
+package runtime
+
+import "github.com/turncore/turncore/runtime/record"
+
+// World is told what happens in a turn. Its methods return at once and keep none of the slices they are given.
+type World interface {
+	// Stream tells of a delta of a message or thought stream.
+	Stream(h Head, e StreamEvent)
+	// Event tells of anything else; p is one of the payload types of this file, or nil.
+	Event(h Head, p any)
+	// Sync tells of a change to a collection that host code did not make.
+	Sync(s Sync)
+}
+
+// Head is what all events carry.
+type Head struct {
+	Seq       uint32
+	Kind      EventKind
+	Elapsed   uint64 // ms since the turn's start
+	Dispatch  uint32 // 0: not from a dispatch
+	Iteration int32  // -1: not from an iteration
+	Scope     Scope
+}
+
+// Scope says whose listeners an event is for.
+type Scope uint8
+
+// Scopes.
+const (
+	ScopeDispatch Scope = 1 << 0 // hooks and observers of the dispatch
+	ScopeTurn     Scope = 1 << 1 // the runner's buses
+)
+
+// EventKind tells events apart. The numbers are the ABI's.
+type EventKind uint8
+
+// Kinds of event.
+const (
+	EventMessage            EventKind = 1
+	EventThought            EventKind = 2
+	EventToolCall           EventKind = 3
+	EventTurnStart          EventKind = 4
+	EventTurnEnd            EventKind = 5
+	EventDispatchStart      EventKind = 6
+	EventDispatchEnd        EventKind = 7
+	EventIterationStart     EventKind = 8
+	EventIterationEnd       EventKind = 9
+	EventToolExecutionStart EventKind = 10
+	EventToolExecutionEnd   EventKind = 11
+	EventLog                EventKind = 14
+	EventWarning            EventKind = 15
+	EventError              EventKind = 16
+	EventGenerationStats    EventKind = 17
+)
+
+// Status of an iteration, a dispatch or a turn. The numbers are the ABI's.
+type Status uint8
+
+// Statuses.
+const (
+	StatusAck      Status = 0
+	StatusNack     Status = 1
+	StatusAborted  Status = 2
+	StatusFailed   Status = 3 // turns: ended outside a dispatch's signal
+	StatusContinue Status = 4 // iterations: the loop goes on
+)
+
+// StreamEvent is a delta of a stream.
+type StreamEvent struct {
+	ID       []byte
+	Created  uint64
+	Delta    []byte
+	Length   uint64 // bytes of the stream so far, this delta included
+	Complete bool
+}
+
+// ToolCallEvent is a report of a tool call.
+type ToolCallEvent struct {
+	ID, Tool string
+	Args     []byte // value, nil until known
+	Checksum string
+	Created  uint64
+	Complete bool
+	IsError  bool
+	Results  []byte // value made by the guest, nil if none
+	HostHas  bool   // the host holds the results
+}
+
+// TurnEndEvent ends a turn.
+type TurnEndEvent struct {
+	Started uint64
+	Status  Status
+	Err     error // when Status is StatusFailed
+}
+
+// DispatchEndEvent ends a dispatch.
+type DispatchEndEvent struct {
+	Started    uint64
+	Status     Status
+	Iterations int
+	Err        error
+}
+
+// IterationEndEvent ends an iteration.
+type IterationEndEvent struct {
+	Started   uint64
+	Status    Status
+	Discarded []Delta
+}
+
+// ToolStartEvent says that a handler is about to run.
+type ToolStartEvent struct {
+	Tool, CallID string
+	Args         []byte
+}
+
+// ToolEndEvent says that a handler has ended.
+type ToolEndEvent struct {
+	Tool, CallID string
+	Started      uint64
+	IsError      bool
+}
+
+// LogEvent is a line of the structured log.
+type LogEvent struct {
+	Level         uint8 // 0 trace … 4 error
+	Kind, Message string
+	HasPayload    bool
+	Payload       []byte
+}
+
+// WarningEvent tells of something that went on in spite of a problem.
+type WarningEvent struct {
+	FromDispatch  bool
+	Kind, Message string
+	Err           error
+	Payload       []byte
+}
+
+// ErrorEvent carries an error.
+type ErrorEvent struct{ Err error }
+
+// StatsEvent carries what a model call cost, a map.
+type StatsEvent struct{ Stats []byte }
+
+// RawEvent carries a payload that host code made.
+type RawEvent struct{ Payload []byte }
+
+// SyncOp is a kind of change. The numbers are the ABI's.
+type SyncOp uint8
+
+// Kinds of change.
+const (
+	SyncAdd     SyncOp = 0
+	SyncRemove  SyncOp = 1
+	SyncReplace SyncOp = 2
+	SyncOpen    SyncOp = 3
+	SyncTools   SyncOp = 4
+	SyncInsert  SyncOp = 5
+)
+
+// Sync is a change that the guest made to a collection of a context.
+type Sync struct {
+	Context uint32
+	Kind    record.Kind
+	Op      SyncOp
+	Handle  int64
+	Other   int64  // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from
+	Body    []byte // of a record that the guest made and names for the first time
+}
