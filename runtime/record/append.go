@@ -1,0 +1,186 @@
+package record
+
+import (
+	"math"
+
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// IdentityFields are what [AppendMessage] and [AppendThought] write as an identity.
+type IdentityFields struct {
+	Identifier     string
+	Representation string
+}
+
+// MessageFields are the fields of a message. Times are ms since the Unix epoch.
+type MessageFields struct {
+	ID        string
+	Role      string
+	Content   []byte // text; nil for none
+	Identity  *IdentityFields
+	CreatedAt int64
+	UpdatedAt int64
+}
+
+// AppendMessage appends the body of a message.
+func AppendMessage(dst []byte, f MessageFields) []byte {
+	dst = value.AppendListHeader(dst, 7)
+	dst = value.AppendString(dst, f.ID)
+	dst = value.AppendString(dst, f.Role)
+	dst = appendOptionalText(dst, f.Content)
+	dst = appendIdentity(dst, f.Identity)
+	dst = appendTimes(dst, f.CreatedAt, f.UpdatedAt)
+	return value.AppendNil(dst)
+}
+
+// MemoryFields are the fields of a memory.
+type MemoryFields struct {
+	ID         string
+	Content    []byte
+	Confidence float64
+	Importance float64
+	CreatedAt  int64
+	UpdatedAt  int64
+}
+
+// AppendMemory appends the body of a memory.
+func AppendMemory(dst []byte, f MemoryFields) []byte {
+	dst = value.AppendListHeader(dst, 6)
+	dst = value.AppendString(dst, f.ID)
+	dst = value.AppendText(dst, f.Content)
+	dst = appendFloat(dst, f.Confidence)
+	dst = appendFloat(dst, f.Importance)
+	return appendTimes(dst, f.CreatedAt, f.UpdatedAt)
+}
+
+// ThoughtFields are the fields of a thought.
+type ThoughtFields struct {
+	ID                  string
+	Content             []byte
+	Identity            *IdentityFields
+	Payload             []byte // value; nil for none
+	ReplayCompatibility string // empty for none
+	CreatedAt           int64
+	UpdatedAt           int64
+}
+
+// AppendThought appends the body of a thought.
+func AppendThought(dst []byte, f ThoughtFields) []byte {
+	dst = value.AppendListHeader(dst, 7)
+	dst = value.AppendString(dst, f.ID)
+	dst = value.AppendText(dst, f.Content)
+	dst = appendIdentity(dst, f.Identity)
+	dst = appendValue(dst, f.Payload)
+	dst = appendOptionalString(dst, f.ReplayCompatibility)
+	return appendTimes(dst, f.CreatedAt, f.UpdatedAt)
+}
+
+// ToolCallFields are the fields of a tool call.
+type ToolCallFields struct {
+	ID                  string
+	Tool                string
+	Args                []byte // value, a map
+	Checksum            string
+	IsComplete          bool
+	IsError             bool
+	Results             []byte // value
+	Payload             []byte // value; nil for none
+	ReplayCompatibility string // empty for none
+	FromArtifactTool    bool
+	Inline              bool
+	CreatedAt           int64
+	UpdatedAt           int64
+	CompletedAt         int64
+}
+
+// AppendToolCall appends the body of a tool call.
+func AppendToolCall(dst []byte, f ToolCallFields) []byte {
+	dst = value.AppendListHeader(dst, 14)
+	dst = value.AppendString(dst, f.ID)
+	dst = value.AppendString(dst, f.Tool)
+	dst = appendValue(dst, f.Args)
+	dst = value.AppendString(dst, f.Checksum)
+	dst = value.AppendBool(dst, f.IsComplete)
+	dst = value.AppendBool(dst, f.IsError)
+	dst = appendValue(dst, f.Results)
+	dst = appendValue(dst, f.Payload)
+	dst = appendOptionalString(dst, f.ReplayCompatibility)
+	dst = value.AppendBool(dst, f.FromArtifactTool)
+	dst = value.AppendBool(dst, f.Inline)
+	dst = appendTimes(dst, f.CreatedAt, f.UpdatedAt)
+	return value.AppendInt(dst, f.CompletedAt)
+}
+
+// RetrievableFields are the fields of a retrieved document.
+type RetrievableFields struct {
+	ID        string
+	Content   []byte
+	TrustTier string
+	Source    string // empty for none
+	Kind      string // empty for none
+	Score     *float64
+	Inline    bool
+	CreatedAt int64
+	UpdatedAt int64
+}
+
+// AppendRetrievable appends the body of a retrieved document.
+func AppendRetrievable(dst []byte, f RetrievableFields) []byte {
+	dst = value.AppendListHeader(dst, 9)
+	dst = value.AppendString(dst, f.ID)
+	dst = value.AppendText(dst, f.Content)
+	dst = value.AppendString(dst, f.TrustTier)
+	dst = appendOptionalString(dst, f.Source)
+	dst = appendOptionalString(dst, f.Kind)
+	if f.Score != nil {
+		dst = appendFloat(dst, *f.Score)
+	} else {
+		dst = value.AppendNil(dst)
+	}
+	dst = value.AppendBool(dst, f.Inline)
+	return appendTimes(dst, f.CreatedAt, f.UpdatedAt)
+}
+
+// AppendInstruction appends the body of a standing instruction.
+func AppendInstruction(dst []byte, text string) []byte { return value.AppendString(dst, text) }
+
+func appendIdentity(dst []byte, id *IdentityFields) []byte {
+	if id == nil {
+		return value.AppendNil(dst)
+	}
+	dst = value.AppendListHeader(dst, 2)
+	dst = value.AppendString(dst, id.Identifier)
+	return value.AppendString(dst, id.Representation)
+}
+
+func appendTimes(dst []byte, created, updated int64) []byte {
+	return value.AppendInt(value.AppendInt(dst, created), updated)
+}
+
+func appendOptionalText(dst, text []byte) []byte {
+	if text == nil {
+		return value.AppendNil(dst)
+	}
+	return value.AppendText(dst, text)
+}
+
+func appendOptionalString(dst []byte, s string) []byte {
+	if s == "" {
+		return value.AppendNil(dst)
+	}
+	return value.AppendString(dst, s)
+}
+
+func appendValue(dst, v []byte) []byte {
+	if len(v) == 0 {
+		return value.AppendNil(dst)
+	}
+	return append(dst, v...)
+}
+
+// appendFloat writes a float64 whatever the number, for that is the type of the field: a reader with a schema does not
+// take an integer for it.
+func appendFloat(dst []byte, f float64) []byte {
+	n := math.Float64bits(f)
+	return append(dst, 0xcb, byte(n>>56), byte(n>>48), byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+}

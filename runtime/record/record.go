@@ -1,0 +1,136 @@
+// Package record reads and writes the encoded bodies of records: messages, memories, thoughts, tool calls and
+// retrievables, and the texts of standing instructions.
+//
+// A body is one msgpack array of the record's fields in the order that the ABI fixes; an instruction's body is its text,
+// a string. Nothing here decodes a whole body: readers find a field and return it as a part of the body, so a record
+// that no rule asks about costs nothing. Readers never fail: of a body that is malformed, or has no such field, they
+// return the zero value. [Check] is what tells a good body from a bad one, and is to be asked when a body comes in.
+package record
+
+import "github.com/turncore/turncore/runtime/value"
+
+// Kind is a kind of record. The numbers are those of the ABI's collections.
+type Kind uint8
+
+// Kinds of record.
+const (
+	Instructions Kind = 0
+	Memories     Kind = 1
+	Retrievables Kind = 2
+	Messages     Kind = 3
+	Thoughts     Kind = 4
+	ToolCalls    Kind = 5
+
+	// Kinds is how many there are.
+	Kinds = 6
+)
+
+var names = [Kinds]string{"instruction", "memory", "retrievable", "message", "thought", "toolCall"}
+
+// String is the kind's name in the singular, as deltas and events give it.
+func (k Kind) String() string {
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "unknown"
+}
+
+// createdAt is the place of a kind's createdAt field; updatedAt follows it.
+var createdAt = [Kinds]int{-1, 4, 7, 4, 5, 11}
+
+// ID returns a record's id, a part of the body. An instruction has none and is named by its text.
+func ID(kind Kind, body []byte) []byte {
+	if kind == Instructions {
+		return text(body)
+	}
+	return text(field(body, 0))
+}
+
+// CreatedAt returns when a record was made, in ms since the Unix epoch; 0 for an instruction.
+func CreatedAt(kind Kind, body []byte) int64 {
+	if kind == Instructions || kind >= Kinds {
+		return 0
+	}
+	return integer(field(body, createdAt[kind]))
+}
+
+// UpdatedAt returns when a record was changed last, in ms since the Unix epoch; 0 for an instruction.
+func UpdatedAt(kind Kind, body []byte) int64 {
+	if kind == Instructions || kind >= Kinds {
+		return 0
+	}
+	return integer(field(body, createdAt[kind]+1))
+}
+
+// Next splits the first of several bodies that lie back to back from the rest. ok is false when there is none, or a
+// malformed one.
+func Next(block []byte) (body, rest []byte, ok bool) {
+	rest, err := value.Skip(block, value.MaxDepth)
+	if err != nil {
+		return nil, nil, false
+	}
+	n := len(block) - len(rest)
+	return block[:n:n], rest, true
+}
+
+// tuple returns the number of fields of a body and the fields, -1 when the body is no array.
+func tuple(body []byte) (n int, fields []byte) {
+	if len(body) == 0 {
+		return -1, nil
+	}
+	switch c := body[0]; {
+	case c&0xf0 == 0x90:
+		return int(c & 0x0f), body[1:]
+	case c == 0xdc && len(body) >= 3:
+		return int(body[1])<<8 | int(body[2]), body[3:]
+	}
+	return -1, nil
+}
+
+// field returns the n-th field of a body, nil if there is none.
+func field(body []byte, n int) []byte {
+	count, rest := tuple(body)
+	if n >= count {
+		return nil
+	}
+	var err error
+	for ; n > 0; n-- {
+		if rest, err = value.Skip(rest, value.MaxDepth); err != nil {
+			return nil
+		}
+	}
+	after, err := value.Skip(rest, value.MaxDepth)
+	if err != nil {
+		return nil
+	}
+	end := len(rest) - len(after)
+	return rest[:end:end]
+}
+
+func text(v []byte) []byte {
+	s, _ := value.String(v)
+	return s
+}
+
+func integer(v []byte) int64 {
+	n, _ := value.Int(v)
+	return n
+}
+
+func boolean(v []byte) bool {
+	b, _ := value.Bool(v)
+	return b
+}
+
+func number(v []byte) float64 {
+	f, _ := value.Number(v)
+	return f
+}
+
+// optional returns v unless it is null.
+func optional(v []byte) []byte {
+	if value.KindOf(v) <= value.KindNil {
+		return nil
+	}
+	return v
+}

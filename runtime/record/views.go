@@ -1,0 +1,160 @@
+package record
+
+import "github.com/turncore/turncore/runtime/value"
+
+// Message is the body of a message.
+type Message []byte
+
+// ID of the record.
+func (m Message) ID() []byte { return text(field(m, 0)) }
+
+// Role is "user" or "assistant".
+func (m Message) Role() []byte { return text(field(m, 1)) }
+
+// Content is the text; ok is false when the message has none.
+func (m Message) Content() (content []byte, ok bool) { return value.String(field(m, 2)) }
+
+// Identity of who speaks; ok is false when it is the role.
+func (m Message) Identity() (id Identity, ok bool) { return identity(field(m, 3)) }
+
+// CreatedAt in ms since the Unix epoch.
+func (m Message) CreatedAt() int64 { return integer(field(m, 4)) }
+
+// UpdatedAt in ms since the Unix epoch.
+func (m Message) UpdatedAt() int64 { return integer(field(m, 5)) }
+
+// Attachments is a list, nil for none.
+func (m Message) Attachments() []byte { return optional(field(m, 6)) }
+
+// Identity says who speaks: Identifier for systems, Representation for the model.
+type Identity struct {
+	Identifier     []byte
+	Representation []byte
+}
+
+func identity(v []byte) (Identity, bool) {
+	if n, _ := tuple(v); n < 2 {
+		return Identity{}, false
+	}
+	return Identity{text(field(v, 0)), text(field(v, 1))}, true
+}
+
+// Memory is the body of a memory.
+type Memory []byte
+
+// ID of the record.
+func (m Memory) ID() []byte { return text(field(m, 0)) }
+
+// Content is what to remember.
+func (m Memory) Content() []byte { return text(field(m, 1)) }
+
+// Confidence from 0 to 1.
+func (m Memory) Confidence() float64 { return number(field(m, 2)) }
+
+// Importance from 0 to 1.
+func (m Memory) Importance() float64 { return number(field(m, 3)) }
+
+// CreatedAt in ms since the Unix epoch.
+func (m Memory) CreatedAt() int64 { return integer(field(m, 4)) }
+
+// UpdatedAt in ms since the Unix epoch.
+func (m Memory) UpdatedAt() int64 { return integer(field(m, 5)) }
+
+// Thought is the body of a thought.
+type Thought []byte
+
+// ID of the record.
+func (t Thought) ID() []byte { return text(field(t, 0)) }
+
+// Content is the reasoning in words, empty when there is only a payload.
+func (t Thought) Content() []byte { return text(field(t, 1)) }
+
+// Identity of who thinks; ok is false when it is "assistant".
+func (t Thought) Identity() (id Identity, ok bool) { return identity(field(t, 2)) }
+
+// Payload is opaque reasoning of a provider, a value; nil for none.
+func (t Thought) Payload() []byte { return optional(field(t, 3)) }
+
+// ReplayCompatibility names who can read the payload; nil for none.
+func (t Thought) ReplayCompatibility() []byte { return text(field(t, 4)) }
+
+// CreatedAt in ms since the Unix epoch.
+func (t Thought) CreatedAt() int64 { return integer(field(t, 5)) }
+
+// UpdatedAt in ms since the Unix epoch.
+func (t Thought) UpdatedAt() int64 { return integer(field(t, 6)) }
+
+// ToolCall is the body of a tool call.
+type ToolCall []byte
+
+// ID of the record.
+func (t ToolCall) ID() []byte { return text(field(t, 0)) }
+
+// Tool is the tool's name.
+func (t ToolCall) Tool() []byte { return text(field(t, 1)) }
+
+// Args is a map.
+func (t ToolCall) Args() []byte { return field(t, 2) }
+
+// Checksum of tool and args.
+func (t ToolCall) Checksum() []byte { return text(field(t, 3)) }
+
+// IsComplete tells whether the call has ended.
+func (t ToolCall) IsComplete() bool { return boolean(field(t, 4)) }
+
+// IsError tells whether it failed.
+func (t ToolCall) IsError() bool { return boolean(field(t, 5)) }
+
+// Results is a value: text, or what the host describes.
+func (t ToolCall) Results() []byte { return field(t, 6) }
+
+// Payload is data of the executor that made the call, a value; nil for none.
+func (t ToolCall) Payload() []byte { return optional(field(t, 7)) }
+
+// ReplayCompatibility names who can read the payload; nil for none.
+func (t ToolCall) ReplayCompatibility() []byte { return text(field(t, 8)) }
+
+// FromArtifactTool tells whether the results were read from an artifact.
+func (t ToolCall) FromArtifactTool() bool { return boolean(field(t, 9)) }
+
+// Inline tells whether the model sees the results whole.
+func (t ToolCall) Inline() bool { return boolean(field(t, 10)) }
+
+// CreatedAt in ms since the Unix epoch.
+func (t ToolCall) CreatedAt() int64 { return integer(field(t, 11)) }
+
+// UpdatedAt in ms since the Unix epoch.
+func (t ToolCall) UpdatedAt() int64 { return integer(field(t, 12)) }
+
+// CompletedAt in ms since the Unix epoch.
+func (t ToolCall) CompletedAt() int64 { return integer(field(t, 13)) }
+
+// Retrievable is the body of a retrieved document.
+type Retrievable []byte
+
+// ID of the record.
+func (r Retrievable) ID() []byte { return text(field(r, 0)) }
+
+// Content is the document's text.
+func (r Retrievable) Content() []byte { return text(field(r, 1)) }
+
+// TrustTier is "first-party", "third-party-public" or "third-party-private".
+func (r Retrievable) TrustTier() []byte { return text(field(r, 2)) }
+
+// Source says where the document is from; nil if unknown.
+func (r Retrievable) Source() []byte { return text(field(r, 3)) }
+
+// Kind of document; nil if unknown.
+func (r Retrievable) Kind() []byte { return text(field(r, 4)) }
+
+// Score from 0 to 1; ok is false when there is none.
+func (r Retrievable) Score() (score float64, ok bool) { return value.Number(field(r, 5)) }
+
+// Inline tells whether the model sees the content whole.
+func (r Retrievable) Inline() bool { return boolean(field(r, 6)) }
+
+// CreatedAt in ms since the Unix epoch.
+func (r Retrievable) CreatedAt() int64 { return integer(field(r, 7)) }
+
+// UpdatedAt in ms since the Unix epoch.
+func (r Retrievable) UpdatedAt() int64 { return integer(field(r, 8)) }
