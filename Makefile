@@ -41,7 +41,7 @@ fmt: ## Format all code
 	@$(LIB) need_npm; $(TOOL) gofumpt -w $$(go_files); (cd js && npm run -s fmt)
 
 release: ## Tag a release that holds the module: make release VERSION=v1.2.3
-	@.ci/release.sh "$(VERSION)"
+	@go run ./wasm/release "$(VERSION)"
 
 clean: ## Remove everything that was built or installed here
 	@rm -rf build js/build js/dist js/LICENSE js/node_modules js/*.tgz wasm/core/*.wasm docs/api

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"archive/zip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/module"
+	modzip "golang.org/x/mod/zip"
+)
+
+const testVersion = "v0.99.0"
+
+// An empty Go project that asks for the latest release gets one that holds the
+// module, from a proxy as the go command knows it.
+func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
+	repo := cloneProject(t)
+	head := repo.must(t, "rev-parse", "HEAD")
+	if err := release(t.Context(), repo.dir, testVersion); err != nil {
+		t.Fatal(err)
+	}
+
+	t.Run("branch stays", func(t *testing.T) {
+		if now := repo.must(t, "rev-parse", "HEAD"); now != head {
+			t.Errorf("HEAD moved from %s to %s", head, now)
+		}
+		if dirty := repo.must(t, "status", "--porcelain", "--ignored"); dirty != "" {
+			t.Errorf("the working tree holds\n%s", dirty)
+		}
+		if trees := repo.must(t, "worktree", "list"); strings.Contains(trees, "\n") {
+			t.Errorf("a worktree is left:\n%s", trees)
+		}
+		if branches := repo.must(t, "branch", "--contains", testVersion); branches != "" {
+			t.Errorf("the release is on a branch: %s", branches)
+		}
+	})
+	t.Run("commit", func(t *testing.T) {
+		if parent := repo.must(t, "rev-parse", testVersion+"^{commit}^"); parent != head {
+			t.Errorf("the release's parent is %s, want %s", parent, head)
+		}
+		changed := strings.Fields(repo.must(t, "diff", "--name-only", "HEAD", testVersion))
+		if want := []string{"js/package-lock.json", "js/package.json", moduleFile}; !slices.Equal(changed, want) {
+			t.Errorf("the release changes %q, want %q", changed, want)
+		}
+		if diff := repo.must(t, "diff", "HEAD", testVersion, "--", "js"); strings.Count(diff, `+  "version": "0.99.0"`) != 2 {
+			t.Errorf("versions:\n%s", diff)
+		}
+	})
+
+	project := emptyProject(t, serveRelease(t, repo))
+	t.Run("go get", func(t *testing.T) {
+		project.mustRun(t, "go", "get", modulePath+"@latest")
+		if got := project.mustRun(t, "go", "list", "-m", modulePath); got != modulePath+" "+testVersion {
+			t.Fatalf("go get took %s, want %s", got, testVersion)
+		}
+		if got := project.mustRun(t, "go", "run", "."); got != `"\x00asm"` {
+			t.Errorf("the program says %s", got)
+		}
+	})
+	t.Run("command", func(t *testing.T) {
+		out := project.mustRun(t, "go", "run", modulePath+"/host/cmd/turncore@"+testVersion, "run", "--engine", "wazero", "--json", "hello")
+		lines := strings.Split(out, "\n")
+		if last := lines[len(lines)-1]; !strings.Contains(last, `"status":"ack"`) {
+			t.Errorf("the turn ended with %s", last)
+		}
+	})
+}
+
+func TestReleaseRefuses(t *testing.T) {
+	repo := cloneProject(t)
+	before := repo.must(t, "show-ref")
+	refused := func(version, want string) {
+		t.Helper()
+		if err := release(t.Context(), repo.dir, version); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("release %q: %v, want %q", version, err, want)
+		}
+	}
+	refused("", "not of the form")
+	refused("1.2.3", "not of the form")
+	refused("v1.2", "not of the form")
+	refused("v1.2.3+build", "not of the form")
+	refused("v2.0.0", "does not fit the module path")
+
+	if err := os.WriteFile(filepath.Join(repo.dir, "LICENSE"), []byte("none"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused(testVersion, "commit these changes first")
+	repo.must(t, "checkout", "--", "LICENSE")
+
+	if after := repo.must(t, "show-ref"); after != before {
+		t.Errorf("a refused release left\n%s", after)
+	}
+	repo.must(t, "tag", testVersion)
+	refused(testVersion, "exists")
+}
+
+// cloneProject clones the current commit of this repository, so that a test
+// makes its tags somewhere else.
+func cloneProject(t *testing.T) repository {
+	t.Helper()
+	here := repository{"."}
+	root := here.must(t, "rev-parse", "--show-toplevel")
+	clone := repository{filepath.Join(t.TempDir(), "clone")}
+	here.must(t, "clone", "--quiet", "--no-tags", "file://"+root, clone.dir)
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		t.Setenv("GIT_"+who+"_NAME", "Release test")
+		t.Setenv("GIT_"+who+"_EMAIL", "release-test@localhost")
+	}
+	return clone
+}
+
+// serveRelease writes the files of a module proxy for the release and returns
+// its URL.
+func serveRelease(t *testing.T, repo repository) string {
+	t.Helper()
+	proxy := t.TempDir()
+	dir := filepath.Join(proxy, filepath.FromSlash(modulePath), "@v")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := os.Create(filepath.Join(dir, testVersion+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	if err := modzip.CreateFromVCS(archive, module.Version{Path: modulePath, Version: testVersion}, repo.dir, testVersion, ""); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{
+		"list":                testVersion + "\n",
+		testVersion + ".info": `{"Version":"` + testVersion + `","Time":"2024-01-01T00:00:00Z"}`,
+		testVersion + ".mod":  repo.must(t, "show", testVersion+":go.mod") + "\n",
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkZip(t, archive.Name())
+	return "file://" + proxy
+}
+
+func checkZip(t *testing.T, path string) {
+	t.Helper()
+	r, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	want := modulePath + "@" + testVersion + "/" + moduleFile
+	if !slices.ContainsFunc(r.File, func(f *zip.File) bool { return f.Name == want }) {
+		t.Fatalf("the release's archive lacks %s", want)
+	}
+}
+
+// emptyProject makes a Go project with one file that looks for the module. It
+// takes releases from proxy, and what those require from this machine's module
+// cache or else from where the go command is set to look.
+func emptyProject(t *testing.T, proxy string) repository {
+	t.Helper()
+	project := repository{t.TempDir()}
+	env := strings.Fields(project.mustRun(t, "go", "env", "GOMODCACHE", "GOPROXY"))
+	t.Setenv("GOPROXY", proxy+",file://"+env[0]+"/cache/download,"+env[1])
+	t.Setenv("GOMODCACHE", t.TempDir())
+	t.Setenv("GONOSUMDB", modulePath)
+	t.Setenv("GOFLAGS", "-mod=mod -modcacherw")
+	program := `package main
+
+import (
+	"fmt"
+
+	"` + modulePath + `/wasm/core"
+)
+
+func main() {
+	module, ok := core.Module()
+	if !ok {
+		panic("no module")
+	}
+	fmt.Printf("%q\n", module[:4])
+}
+`
+	project.mustRun(t, "go", "mod", "init", "example.com/empty")
+	if err := os.WriteFile(filepath.Join(project.dir, "main.go"), []byte(program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return project
+}
+
+func (r repository) must(t *testing.T, args ...string) string {
+	t.Helper()
+	return r.mustRun(t, "git", args...)
+}
+
+func (r repository) mustRun(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := r.run(t.Context(), name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
