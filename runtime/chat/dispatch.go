@@ -1,0 +1,126 @@
+package chat
+
+import (
+	"errors"
+
+	"github.com/turncore/turncore/runtime/record"
+)
+
+// Dispatch is what the executor needs of the dispatch that it runs in. Slices that it is given are valid during the
+// call only, except Args and Results of a [ToolCallReport], bodies that are stored, and arguments of a tool, which may be
+// kept; the executor does not change those afterwards. Slices that it gives are valid until the executor waits the next
+// time, record bodies and schemas for as long as the dispatch.
+type Dispatch interface {
+	// Iteration that is running, from 0.
+	Iteration() int
+	// Aborted tells whether the dispatch or its turn was aborted.
+	Aborted() bool
+	// Signalled tells whether somebody has called Ack or Nack.
+	Signalled() bool
+	// State is a place for what the executor remembers from one iteration of the dispatch to the next; nil at first.
+	State() *any
+
+	// Stamp is a time for a record, in ms since the Unix epoch. Stamps of a turn strictly increase.
+	Stamp() int64
+	// NewID mints an id that is unique in the turn and the same when the turn is replayed.
+	NewID(prefix string) string
+
+	// SystemPrompt of the dispatch.
+	SystemPrompt() string
+	// Instructions visits the standing instructions in order.
+	Instructions(yield func(text []byte) bool)
+	// Records visits a collection in order. A handle names the same body for as long as the dispatch.
+	Records(kind record.Kind, yield func(handle int64, body []byte) bool)
+	// Tools visits the visible tools in order.
+	Tools(yield func(Tool) bool)
+	// Tool finds a tool by its name, a hidden one too.
+	Tool(name string) (tool Tool, ok bool)
+
+	// ReportMessage adds a delta to a message stream, ReportThought to a thought stream. complete seals it.
+	ReportMessage(id string, delta []byte, complete bool) error
+	ReportThought(id string, delta []byte, complete bool) error
+	// ReportToolCall tells of a tool call.
+	ReportToolCall(id string, r ToolCallReport) error
+	// ReportStats tells what the model call cost: a map with promptTokens, completionTokens, totalTokens, finishReason,
+	// model, provider and raw, each if known.
+	ReportStats(stats []byte) error
+	// Log writes a line of the structured log. payload is a value, nil for none.
+	Log(level Level, kind, message string, payload []byte)
+
+	// StoreMessage, StoreThought and StoreToolCall store a record that the executor made, by its encoded body.
+	StoreMessage(body []byte) error
+	StoreThought(body []byte) error
+	StoreToolCall(body []byte) error
+
+	// ExecuteTool validates args, a map, runs the tool's handler with its events, and waits for the result, a value. Any
+	// error is one that the model can be told.
+	ExecuteTool(t Tool, args []byte) (result []byte, err error)
+	// HTTP sends a request. What it is given is valid during the call only.
+	HTTP(r Request) (Stream, error)
+
+	// Ack ends the dispatch well when the iteration ends, Nack fails it with err.
+	Ack() error
+	Nack(err error) error
+}
+
+// Tool is a capability that the model may call. Number names the same tool for as long as the turn; up to 65,535 it
+// does so in all turns of the runner.
+type Tool struct {
+	Number      uint32
+	Name        string
+	Description string
+	InputSchema []byte // JSON Schema of object type, as a value
+}
+
+// ToolCallReport is what is said about a tool call. Absent parts keep what was said before.
+type ToolCallReport struct {
+	Tool       string // empty if absent
+	Args       []byte // value; nil if absent
+	Results    []byte // value; nil if absent
+	IsError    bool
+	HasIsError bool
+	Complete   bool
+}
+
+// Level is the severity of a log line. The numbers are the ABI's.
+type Level uint8
+
+// Levels.
+const (
+	Trace Level = iota
+	Debug
+	Info
+	Warn
+	Error
+)
+
+// Request is an HTTP request that the host sends.
+type Request struct {
+	Method     string
+	URL        string
+	Headers    [][2]string
+	Body       []byte
+	Credential string // name of a credential that the host attaches; empty for none
+}
+
+// Stream is the answer to a request.
+type Stream interface {
+	// Next waits for the next chunk; more is false at the end of the answer. The chunk is valid until the next call. It
+	// fails with [ErrIdle] when nothing came for the time that Idle set, with any other error when the exchange failed,
+	// and with whatever error when the dispatch was aborted.
+	Next() (chunk Chunk, more bool, err error)
+	// Idle sets how long each Next waits, in ms; 0 for as long as it takes.
+	Idle(ms uint64)
+	// Cancel says that no more is wanted. It may be called at any time, more than once.
+	Cancel()
+}
+
+// Chunk is the head of an answer (Status set, first) or a part of its body.
+type Chunk struct {
+	Status  int
+	Headers [][2]string // names in lower case; head only
+	Data    []byte
+}
+
+// ErrIdle is how a [Stream] says that nothing came for the time that Idle set.
+var ErrIdle = errors.New("chat: no bytes came in time")
