@@ -57,6 +57,13 @@ need_js() {
   (cd js && node tools/clean.mjs dist && npm run -s build && npm run -s copy-assets)
 }
 
+# need_commands: the command in both languages, build/turncore and js/dist/cli/main.js.
+need_commands() {
+  need_js
+  mkdir -p build
+  go build -o build/turncore ./host/cmd/turncore
+}
+
 need_chromium() {
   need_command chromium chromium fonts-dejavu-core
 }

@@ -1,0 +1,4 @@
+# Turns recorded on one engine replay on the others, byte for byte.
+source .ci/lib.sh
+need_commands
+node_test .ci/recordings/replay.test.mjs
