@@ -1,0 +1,84 @@
+/**
+ * What a module must be to be run: its exports, imports and ABI version.
+ */
+import { TurncoreError } from '../errors.js';
+import { WASI_FUNCTIONS, WASI_MODULE } from '../wasi/wasi.js';
+
+/** ABI major that this host speaks. */
+export const ABI_MAJOR = 1;
+/** Newest ABI minor that this host knows. */
+export const ABI_MINOR = 0;
+
+/** How a module was built. */
+export type ModuleTarget =
+  /** GOOS=wasip1 -buildmode=c-shared: imports WASI and runs everywhere. */
+  | 'wasip1'
+  /** GOOS=js: needs Go's wasm_exec.js. */
+  | 'js';
+
+const exportsOf: Record<ModuleTarget, readonly (readonly [string, string])[]> = {
+  wasip1: [
+    ['memory', 'memory'],
+    ['_initialize', 'function'],
+    ['turncore_abi', 'function'],
+    ['turncore_inbox', 'function'],
+    ['turncore_step', 'function'],
+  ],
+  js: [
+    ['mem', 'memory'],
+    ['run', 'function'],
+    ['turncore_abi', 'function'],
+    ['turncore_inbox', 'function'],
+    ['turncore_step', 'function'],
+  ],
+};
+
+/**
+ * Checks a module's exports and imports.
+ *
+ * @throws TurncoreError E_INVALID_MODULE naming the missing exports or unknown imports
+ */
+export function checkModule(module: WebAssembly.Module): ModuleTarget {
+  const imports = WebAssembly.Module.imports(module);
+  const target: ModuleTarget = imports.some((i) => i.module === 'gojs') ? 'js' : 'wasip1';
+
+  const exports = new Map(WebAssembly.Module.exports(module).map((e) => [e.name, e.kind as string]));
+  const missing = exportsOf[target].filter(([name, kind]) => exports.get(name) !== kind);
+  if (missing.length > 0) {
+    throw new TurncoreError(
+      'E_INVALID_MODULE',
+      `not a Turncore module: ${missing.map(([name, kind]) => `${kind} "${name}"`).join(', ')} is not exported`,
+      { details: { missing: missing.map(([name]) => name) } },
+    );
+  }
+
+  const unknown = imports.filter(
+    (i) =>
+      i.kind !== 'function' ||
+      !(target === 'js' ? i.module === 'gojs' : i.module === WASI_MODULE && WASI_FUNCTIONS.has(i.name)),
+  );
+  if (unknown.length > 0) {
+    const names = [...new Set(unknown.map((i) => `${i.module}.${i.name}`))];
+    throw new TurncoreError(
+      'E_INVALID_MODULE',
+      `not a Turncore module: it imports ${names.join(', ')}, which no host provides`,
+      { details: { unknownImports: names } },
+    );
+  }
+  return target;
+}
+
+/**
+ * Checks the version a module says it has.
+ *
+ * @throws TurncoreError E_ABI_VERSION naming both versions
+ */
+export function checkVersion(version: number): void {
+  const major = version >>> 16;
+  if (major === ABI_MAJOR) return;
+  throw new TurncoreError(
+    'E_ABI_VERSION',
+    `the module has ABI ${major}.${version & 0xffff}, this host has ${ABI_MAJOR}.${ABI_MINOR}`,
+    { details: { module: `${major}.${version & 0xffff}`, host: `${ABI_MAJOR}.${ABI_MINOR}` } },
+  );
+}

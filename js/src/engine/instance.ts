@@ -1,0 +1,253 @@
+/**
+ * One running module. A step is synchronous and never re-entered; whatever goes wrong in one ends the instance, since
+ * a Go runtime that was stopped half-way still answers, with nonsense.
+ */
+import { CodecError, decodeFrames } from '../codec/decoder.js';
+import { TurncoreError } from '../errors.js';
+import type { StderrTail } from '../wasi/stderr.js';
+import type { Welcome, Limits } from './limits.js';
+import { decodeWelcome } from './limits.js';
+
+/** The guest half of an instance, whatever it was built for. */
+export interface Guest {
+  readonly memory: WebAssembly.Memory;
+  /** Makes room for that many bytes of frames and one more; 0 if that is too many. */
+  readonly inbox: (size: number) => number;
+  /** Takes the frames, answers pointer << 32 | length of the outbox. */
+  readonly step: (size: number) => bigint;
+  readonly stderr: StderrTail;
+  /** Called before each step. */
+  readonly begin: () => void;
+}
+
+/** What an {@link Instance} is made with. */
+export interface InstanceConfig {
+  readonly guest: Guest;
+  readonly hello: Uint8Array;
+  readonly limits: Readonly<Limits>;
+  readonly maxMemory: number;
+  readonly onStderr: ((line: string) => void) | undefined;
+}
+
+/**
+ * Written behind the batch; the guest puts 0 there when it has handled all of it. msgpack never uses this byte. A
+ * blocked guest of GOOS=js returns as if it were done, and only the marker tells.
+ */
+const MARKER = 0xc1;
+
+/** Outboxes up to this size share a buffer: a buffer of their own would cost more than they. */
+const SHARED_OUTBOX = 4 << 10;
+const SHARED_CHUNK = 64 << 10;
+
+/** For taking an i64 apart without BigInt arithmetic. */
+const wide = new BigInt64Array(1);
+const halves = new Uint32Array(wide.buffer);
+const lowFirst = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
+const LOW = lowFirst ? 0 : 1;
+const HIGH = lowFirst ? 1 : 0;
+
+/** A running module. Made by {@link Module.instantiate}. */
+export class Instance {
+  /** The bytes of the Hello frame it was given. */
+  readonly hello: Uint8Array;
+  /** The bytes of its Welcome. */
+  readonly welcome: Uint8Array;
+  /** Feature bits in force. */
+  readonly features: number;
+  /** Bounds in force. */
+  readonly limits: Readonly<Limits>;
+  /** The module's ABI version, major in the high 16 bits. */
+  readonly abi: number;
+  /** Version of the module, for people. */
+  readonly build: string;
+
+  readonly #guest: Guest;
+  readonly #inbox: (size: number) => number;
+  readonly #step: (size: number) => bigint;
+  readonly #maxMemory: number;
+  readonly #onStderr: ((line: string) => void) | undefined;
+  #memory: Uint8Array<ArrayBuffer>;
+  #frameLimit: number;
+  #stepping = false;
+  #failure: TurncoreError | undefined;
+  #chunk = new ArrayBuffer(0);
+  #chunkUsed = 0;
+
+  /** Takes a guest that is initialised, and says hello. */
+  constructor(config: InstanceConfig) {
+    const { guest } = config;
+    this.#guest = guest;
+    this.#inbox = guest.inbox;
+    this.#step = guest.step;
+    this.#maxMemory = config.maxMemory;
+    this.#onStderr = config.onStderr;
+    this.#memory = new Uint8Array(guest.memory.buffer as ArrayBuffer);
+    this.#frameLimit = config.limits.frame;
+
+    this.hello = config.hello;
+    this.welcome = this.step(config.hello);
+    let welcome: Welcome;
+    try {
+      welcome = decodeWelcome(this.welcome, config.limits);
+    } catch (error) {
+      throw this.fail(`bad answer to Hello: ${messageOf(error)}`, error);
+    }
+    this.abi = welcome.abi;
+    this.features = welcome.features;
+    this.limits = welcome.limits;
+    this.build = welcome.build;
+    this.#frameLimit = welcome.limits.frame;
+  }
+
+  /** False once a step has failed or {@link close} was called. */
+  get alive(): boolean {
+    return this.#failure === undefined;
+  }
+
+  /** Why the instance is not alive. */
+  get failure(): TurncoreError | undefined {
+    return this.#failure;
+  }
+
+  /** Bytes of the guest's linear memory; it never shrinks. */
+  get memoryBytes(): number {
+    return this.#failure === undefined ? this.#view().length : 0;
+  }
+
+  /** The last lines, at most 4 KiB, that the guest wrote to stderr. */
+  get stderr(): string {
+    return this.#guest.stderr.text();
+  }
+
+  /**
+   * Hands the guest frames back to back and lets it run until it waits for the host.
+   *
+   * @returns the frames it answers, back to back, as a copy
+   * @throws TurncoreError E_ABI_LIMIT_EXCEEDED if the batch is too large (the instance lives on),
+   *   E_ABI_REENTERED if called within a step, E_INSTANCE_FAILED if the instance died of this step or before
+   */
+  step(batch: Uint8Array): Uint8Array<ArrayBuffer> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#stepping) {
+      throw new TurncoreError('E_ABI_REENTERED', 'step was called within a step', { fatal: true });
+    }
+    const size = batch.length;
+    if (size > this.#frameLimit) throw this.#tooLarge(size);
+    this.#stepping = true;
+    let out: Uint8Array<ArrayBuffer>;
+    try {
+      this.#guest.begin();
+      out = this.#run(batch, size);
+    } catch (error) {
+      throw this.fail(messageOf(error), error);
+    } finally {
+      this.#stepping = false;
+      if (this.#onStderr !== undefined) this.#deliverStderr(this.#onStderr);
+    }
+    return out;
+  }
+
+  /**
+   * Decodes what {@link step} returned. Malformed frames end the instance.
+   *
+   * @param offsets see {@link decodeFrames}
+   * @throws TurncoreError E_INSTANCE_FAILED
+   */
+  decode(outbox: Uint8Array, offsets?: number[]): unknown[][] {
+    try {
+      return decodeFrames(outbox, this.limits, offsets);
+    } catch (error) {
+      if (error instanceof CodecError) throw this.fail(`malformed frame: ${error.message}`, error);
+      throw error;
+    }
+  }
+
+  /**
+   * Ends the instance: no step runs after this.
+   *
+   * @returns the E_INSTANCE_FAILED that every later step throws, with the guest's last stderr lines
+   */
+  fail(reason: string, cause?: unknown): TurncoreError {
+    if (this.#failure === undefined) this.#failure = instanceFailed(reason, this.stderr, cause);
+    this.#memory = new Uint8Array(0);
+    return this.#failure;
+  }
+
+  /** Ends an instance that is not needed any more, so that its memory can be collected. */
+  close(): void {
+    this.fail('the instance was closed');
+  }
+
+  #run(batch: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
+    const inbox = this.#inbox(size) >>> 0;
+    let memory = this.#view();
+    if (inbox === 0) throw new Error(`no inbox for ${size} bytes`);
+    if (inbox + size >= memory.length) throw new Error(`inbox of ${size} bytes at ${inbox} is outside of memory`);
+    memory.set(batch, inbox);
+    memory[inbox + size] = MARKER;
+
+    wide[0] = this.#step(size);
+    const length = halves[LOW]!;
+    const at = halves[HIGH]!;
+
+    memory = this.#view();
+    if (memory[inbox + size] !== 0) throw new Error('the module returned before it had handled its frames');
+    if (at + length > memory.length) throw new Error(`outbox of ${length} bytes at ${at} is outside of memory`);
+    if (memory.length > this.#maxMemory) {
+      throw new Error(`the module's memory of ${memory.length} bytes is over the limit of ${this.#maxMemory}`);
+    }
+    return this.#copy(memory, at, length);
+  }
+
+  /** The guest's memory. Growing it detaches the buffer and leaves a view of no bytes. */
+  #view(): Uint8Array<ArrayBuffer> {
+    if (this.#memory.length === 0) {
+      this.#memory = new Uint8Array(this.#guest.memory.buffer as ArrayBuffer);
+    }
+    return this.#memory;
+  }
+
+  #copy(memory: Uint8Array<ArrayBuffer>, at: number, length: number): Uint8Array<ArrayBuffer> {
+    if (length > SHARED_OUTBOX) return memory.slice(at, at + length);
+    if (this.#chunkUsed + length > this.#chunk.byteLength) {
+      this.#chunk = new ArrayBuffer(SHARED_CHUNK);
+      this.#chunkUsed = 0;
+    }
+    const out = new Uint8Array(this.#chunk, this.#chunkUsed, length);
+    this.#chunkUsed += length;
+    if (length <= 64) for (let i = 0; i < length; i++) out[i] = memory[at + i]!;
+    else out.set(memory.subarray(at, at + length));
+    return out;
+  }
+
+  #tooLarge(size: number): TurncoreError {
+    return new TurncoreError(
+      'E_ABI_LIMIT_EXCEEDED',
+      `a step of ${size} bytes is over the limit of ${this.#frameLimit}`,
+      { details: { limit: 'frame', max: this.#frameLimit, actual: size } },
+    );
+  }
+
+  #deliverStderr(listener: (line: string) => void): void {
+    for (const line of this.#guest.stderr.takeLines()) {
+      try {
+        listener(line);
+      } catch (error) {
+        console.error(error);
+      }
+    }
+  }
+}
+
+/** The error of an instance that cannot go on. */
+export function instanceFailed(reason: string, stderr: string, cause?: unknown): TurncoreError {
+  const said = stderr === '' ? '' : `\n${stderr}`;
+  return new TurncoreError('E_INSTANCE_FAILED', `the instance failed: ${reason}${said}`, {
+    cause,
+    details: { reason, stderr },
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,113 @@
+/**
+ * The bounds that host and module agree on by Hello and Welcome.
+ */
+import { CodecError, decodeFrames, DEFAULT_LIMITS, type CodecLimits } from '../codec/decoder.js';
+import { Encoder } from '../codec/encoder.js';
+import { ABI_MAJOR, ABI_MINOR } from './contract.js';
+
+/** Bounds of one instance. A host may lower the defaults, never raise them. */
+export interface Limits extends CodecLimits {
+  /** Effects outstanding in one turn. */
+  turnEffects: number;
+  /** Effects outstanding in one instance. */
+  instanceEffects: number;
+}
+
+/** The ABI's own bounds. */
+export const DEFAULT_INSTANCE_LIMITS: Readonly<Limits> = Object.freeze({
+  ...DEFAULT_LIMITS,
+  turnEffects: 1024,
+  instanceEffects: 65536,
+});
+
+/** The defaults, lowered where the caller asks for less. */
+export function lowerLimits(wanted: Partial<Limits> = {}): Limits {
+  const limits = { ...DEFAULT_INSTANCE_LIMITS };
+  for (const key of Object.keys(limits) as (keyof Limits)[]) {
+    const value = wanted[key];
+    if (value === undefined) continue;
+    if (!Number.isInteger(value) || value < 1) {
+      throw new RangeError(`limit ${key} must be a positive integer, not ${value}`);
+    }
+    limits[key] = Math.min(limits[key], value);
+  }
+  return limits;
+}
+
+/** What the module answered to Hello. */
+export interface Welcome {
+  /** The module's ABI version, major in the high 16 bits. */
+  readonly abi: number;
+  /** Feature bits in force. */
+  readonly features: number;
+  /** Bounds in force. */
+  readonly limits: Readonly<Limits>;
+  /** Version of the module, for people. */
+  readonly build: string;
+}
+
+const OP_HELLO = 1;
+const OP_WELCOME = 33;
+
+/** Encodes the Hello frame. */
+export function encodeHello(features: number, limits: Readonly<Limits>): Uint8Array<ArrayBuffer> {
+  const e = new Encoder(64);
+  e.arrayHeader(5);
+  e.int(OP_HELLO);
+  e.int(ABI_MAJOR);
+  e.int(ABI_MINOR);
+  e.int(features);
+  e.arrayHeader(6);
+  e.int(limits.frame);
+  e.int(limits.string);
+  e.int(limits.array);
+  e.int(limits.depth);
+  e.int(limits.turnEffects);
+  e.int(limits.instanceEffects);
+  return e.copy();
+}
+
+/**
+ * Reads the answer to Hello.
+ *
+ * @param asked the bounds that Hello named: the answer may lower them, not raise them
+ * @throws CodecError for anything but one Welcome
+ */
+export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welcome {
+  const frames = decodeFrames(bytes, asked);
+  const frame = frames[0];
+  if (frames.length !== 1 || frame === undefined || frame[0] !== OP_WELCOME || frame.length < 6) {
+    throw new CodecError('frame', 0, `${describe(frames)} instead of Welcome`);
+  }
+  const [, major, minor, features, bounds, build] = frame;
+  if (
+    !isCount(major) ||
+    !isCount(minor) ||
+    !isCount(features) ||
+    !Array.isArray(bounds) ||
+    bounds.length < 6 ||
+    !bounds.every(isCount) ||
+    typeof build !== 'string'
+  ) {
+    throw new CodecError('frame', 0, 'malformed Welcome');
+  }
+  const [frameBytes, string, array, depth, turnEffects, instanceEffects] = bounds as number[];
+  const offered = { frame: frameBytes, string, array, depth, turnEffects, instanceEffects } as Limits;
+  const limits = { ...asked };
+  for (const key of Object.keys(limits) as (keyof Limits)[]) {
+    if (offered[key] > 0) limits[key] = Math.min(limits[key], offered[key]);
+  }
+  return { abi: major * 0x10000 + minor, features, limits: Object.freeze(limits), build };
+}
+
+function isCount(v: unknown): v is number {
+  return typeof v === 'number' && Number.isSafeInteger(v) && v >= 0;
+}
+
+/** Names what came, with the text of a Fault. */
+function describe(frames: readonly unknown[][]): string {
+  const frame = frames[0];
+  if (frame === undefined) return 'nothing';
+  const texts = frame.filter((v) => typeof v === 'string');
+  return `frame ${String(frame[0])}${texts.length > 0 ? ` (${texts.join(': ')})` : ''}`;
+}

@@ -1,0 +1,180 @@
+/**
+ * A module that can be instantiated: where it comes from, compiled when it is first needed, once.
+ */
+import { TurncoreError } from '../errors.js';
+import { Wasi, WASI_MODULE } from '../wasi/wasi.js';
+import { checkModule, checkVersion } from './contract.js';
+import { Instance, instanceFailed, type Guest } from './instance.js';
+import { encodeHello, lowerLimits, type Limits } from './limits.js';
+import { compileSource, hashSource, tagOf, type ModuleSource } from './source.js';
+
+/** Settings of {@link loadModule}. */
+export interface ModuleOptions {
+  /** Text of Go's `wasm_exec.js`, which a module built with GOOS=js needs: a function that makes its `Go` class. */
+  goRuntime?: GoRuntime | undefined;
+}
+
+/** Go's loader for GOOS=js: the `Go` class of the `wasm_exec.js` of the Go release that built the module. */
+export type GoRuntime = new () => {
+  importObject: WebAssembly.Imports;
+  env: Record<string, string>;
+  run(instance: WebAssembly.Instance): Promise<void>;
+};
+
+/** Settings of {@link Module.instantiate}. */
+export interface InstantiateOptions {
+  /** Bounds, where less than the defaults is wanted. */
+  limits?: Partial<Limits> | undefined;
+  /** Feature bits the host can use. Default: all it knows. */
+  features?: number | undefined;
+  /** Environment of the guest's Go runtime, such as GOGC. */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Bytes of memory the guest may grow to; checked after each step. Default 1 GiB. */
+  maxMemory?: number | undefined;
+  /** Gets each line the guest writes to stderr, after the step that wrote it. */
+  onStderr?: ((line: string) => void) | undefined;
+  /** Milliseconds of a monotonic clock for the guest's runtime. Default: performance.now. */
+  monotonic?: (() => number) | undefined;
+}
+
+/** Feature bits this host can use: chat, history, timers, digest. */
+const FEATURES = 0b1111;
+const MAX_MEMORY = 1 << 30;
+
+/** A module, compiled when it is first needed. */
+export class Module {
+  readonly #source: ModuleSource;
+  readonly #options: ModuleOptions;
+  #compiled: WebAssembly.Module | undefined;
+  #compiling: Promise<WebAssembly.Module> | undefined;
+  #hash: Promise<string> | undefined;
+
+  constructor(source: ModuleSource, options: ModuleOptions = {}) {
+    this.#source = source;
+    this.#options = options;
+    if (tagOf(source) === 'WebAssembly.Module') this.#compiled = source as WebAssembly.Module;
+  }
+
+  /**
+   * Compiles the module, or returns what was compiled before.
+   *
+   * @throws TurncoreError E_INVALID_MODULE when it cannot be read or compiled, or lacks an export
+   */
+  compile(): Promise<WebAssembly.Module> {
+    if (this.#compiled !== undefined) return Promise.resolve(this.#compiled);
+    // A failure is not kept: the next caller tries again.
+    this.#compiling ??= compileSource(this.#source).then(
+      (module) => {
+        this.#compiled = module;
+        this.#compiling = undefined;
+        return module;
+      },
+      (error: unknown) => {
+        this.#compiling = undefined;
+        throw error;
+      },
+    );
+    return this.#compiling;
+  }
+
+  /** SHA-256 of the module's bytes in hex; empty if it was given compiled, where they cannot be had. */
+  hash(): Promise<string> {
+    this.#hash ??= hashSource(this.#source).catch((error: unknown) => {
+      this.#hash = undefined;
+      throw error;
+    });
+    return this.#hash;
+  }
+
+  /**
+   * Starts an instance of its own: its memory is shared with nothing.
+   *
+   * @throws TurncoreError E_INVALID_MODULE, E_ABI_VERSION, or E_INSTANCE_FAILED if it dies at the start
+   */
+  async instantiate(options: InstantiateOptions = {}): Promise<Instance> {
+    return this.#start(this.#compiled ?? (await this.compile()), options);
+  }
+
+  /**
+   * Like {@link instantiate}, for a module that is compiled, without waiting: in workerd one request cannot wait for
+   * what another one began.
+   *
+   * @throws TurncoreError also when the module is not compiled yet
+   */
+  instantiateSync(options: InstantiateOptions = {}): Instance {
+    if (this.#compiled === undefined) {
+      throw new TurncoreError('E_INVALID_MODULE', 'the module is not compiled yet: wait for compile() first');
+    }
+    return this.#start(this.#compiled, options);
+  }
+
+  #start(module: WebAssembly.Module, options: InstantiateOptions): Instance {
+    const target = checkModule(module);
+    const limits = lowerLimits(options.limits);
+    if (target === 'js') {
+      throw new TurncoreError('E_INVALID_MODULE', 'the module is built for GOOS=js and needs the goRuntime option');
+    }
+    const guest = startReactor(module, options);
+    return new Instance({
+      guest,
+      hello: encodeHello(options.features ?? FEATURES, limits),
+      limits,
+      maxMemory: options.maxMemory ?? MAX_MEMORY,
+      onStderr: options.onStderr,
+    });
+  }
+}
+
+/**
+ * Names a module: by URL or path, request, response, bytes, or as a WebAssembly.Module (in workerd the only way).
+ * Nothing is read before the first turn needs it, so this is allowed in a Worker's global scope.
+ *
+ * @param source default: the `turncore.wasm` of this package
+ */
+export function loadModule(source?: ModuleSource, options?: ModuleOptions): Module {
+  return new Module(source ?? defaultSource(), options);
+}
+
+function defaultSource(): URL {
+  try {
+    return new URL('../turncore.wasm', import.meta.url);
+  } catch (cause) {
+    throw new TurncoreError(
+      'E_INVALID_MODULE',
+      'this bundle does not know where turncore.wasm is: give loadModule its URL, bytes or WebAssembly.Module',
+      { cause },
+    );
+  }
+}
+
+interface ReactorExports {
+  memory: WebAssembly.Memory;
+  _initialize: () => void;
+  turncore_abi: () => number;
+  turncore_inbox: (size: number) => number;
+  turncore_step: (size: number) => bigint;
+}
+
+function startReactor(module: WebAssembly.Module, options: InstantiateOptions): Guest {
+  const wasi = new Wasi({ env: options.env, monotonic: options.monotonic });
+  if (options.onStderr !== undefined) wasi.stderr.collectLines();
+  let exports: ReactorExports;
+  let version: number;
+  try {
+    const instance = new WebAssembly.Instance(module, { [WASI_MODULE]: wasi.imports });
+    exports = instance.exports as unknown as ReactorExports;
+    wasi.bind(exports.memory);
+    exports._initialize();
+    version = exports.turncore_abi();
+  } catch (error) {
+    throw instanceFailed(error instanceof Error ? error.message : String(error), wasi.stderr.text(), error);
+  }
+  checkVersion(version);
+  return {
+    memory: exports.memory,
+    inbox: exports.turncore_inbox,
+    step: exports.turncore_step,
+    stderr: wasi.stderr,
+    begin: () => wasi.begin(),
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * Where a module's bytes come from, on every platform.
+ */
+import { TurncoreError } from '../errors.js';
+
+/** What a module can be loaded from. Objects of other realms are fine. */
+export type ModuleSource =
+  URL | string | Request | Response | BufferSource | WebAssembly.Module | PromiseLike<Response | BufferSource>;
+
+/** The class an object says it has; unlike instanceof this also holds for objects of other realms. */
+export function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+/**
+ * Compiles a module.
+ *
+ * @throws TurncoreError E_INVALID_MODULE when it cannot be read or is no WebAssembly
+ */
+export async function compileSource(source: ModuleSource): Promise<WebAssembly.Module> {
+  const opened = await openSource(source);
+  try {
+    if (tagOf(opened) === 'WebAssembly.Module') return opened as WebAssembly.Module;
+    if (tagOf(opened) !== 'Response') return await WebAssembly.compile(opened as BufferSource);
+    const response = opened as Response;
+    // Streaming insists on the type; servers that do not know it are common.
+    const type = response.headers.get('content-type') ?? '';
+    if (typeof WebAssembly.compileStreaming === 'function' && /^application\/wasm\b/i.test(type)) {
+      return await WebAssembly.compileStreaming(response);
+    }
+    return await WebAssembly.compile(await response.arrayBuffer());
+  } catch (cause) {
+    throw unusable(`cannot compile ${nameOf(source)}`, cause);
+  }
+}
+
+/** SHA-256 of a module's bytes in hex; empty for a WebAssembly.Module, and for a response that was used up. */
+export async function hashSource(source: ModuleSource): Promise<string> {
+  const tag = tagOf(source);
+  if (tag === 'WebAssembly.Module' || tag === 'Response' || tag === 'Promise') return '';
+  const opened = await openSource(source);
+  const bytes = tagOf(opened) === 'Response' ? await (opened as Response).arrayBuffer() : (opened as BufferSource);
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest, (b) => b.toString(16).padStart(2, '0')).join('');
+}
+
+type Opened = Response | BufferSource | WebAssembly.Module;
+
+async function openSource(source: ModuleSource): Promise<Opened> {
+  const given = await source;
+  switch (tagOf(given)) {
+    case 'WebAssembly.Module':
+    case 'ArrayBuffer':
+    case 'SharedArrayBuffer':
+      return given as Opened;
+    case 'Response':
+      return checkStatus(given as Response);
+    case 'Request':
+      return fetchModule((given as Request).clone());
+    case 'URL':
+    case 'String':
+      return openLocation(given as URL | string);
+    default:
+      if (ArrayBuffer.isView(given)) return given as BufferSource;
+      throw new TurncoreError(
+        'E_INVALID_MODULE',
+        `a module cannot be loaded from a ${tagOf(given)}; give a URL, bytes, a Response or a WebAssembly.Module`,
+      );
+  }
+}
+
+async function openLocation(location: URL | string): Promise<Opened> {
+  const url = urlOf(location);
+  if (url !== undefined && url.protocol !== 'file:') return fetchModule(url.href);
+  const fs = fileSystem();
+  // Without a file system, a text that is no URL is one relative to the page.
+  if (fs === undefined) return fetchModule(url?.href ?? String(location));
+  try {
+    return await fs.readFile(url ?? String(location));
+  } catch (cause) {
+    throw unusable(`cannot read ${String(location)}`, cause);
+  }
+}
+
+/** The URL that a text is; undefined for a path, also one with a Windows drive. */
+function urlOf(location: URL | string): URL | undefined {
+  if (typeof location !== 'string') return location;
+  if (/^[A-Za-z]:[\\/]/.test(location)) return undefined;
+  try {
+    return new URL(location);
+  } catch {
+    return undefined;
+  }
+}
+
+interface FileSystem {
+  readFile(path: string | URL): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+interface ProcessLike {
+  getBuiltinModule?: (name: string) => unknown;
+}
+
+/** Node's file system where there is one. Bundlers for browsers see no import of it. */
+function fileSystem(): FileSystem | undefined {
+  const process = (globalThis as { process?: ProcessLike }).process;
+  return process?.getBuiltinModule?.('node:fs/promises') as FileSystem | undefined;
+}
+
+async function fetchModule(target: string | Request): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(target);
+  } catch (cause) {
+    throw unusable(`cannot fetch ${typeof target === 'string' ? target : target.url}`, cause);
+  }
+  return checkStatus(response);
+}
+
+function checkStatus(response: Response): Response {
+  if (response.ok) return response;
+  throw new TurncoreError('E_INVALID_MODULE', `cannot fetch ${response.url}: HTTP status ${response.status}`);
+}
+
+function nameOf(source: ModuleSource): string {
+  if (typeof source === 'string') return source;
+  if (tagOf(source) === 'URL') return (source as URL).href;
+  if (tagOf(source) === 'Request' || tagOf(source) === 'Response') return (source as Response).url || 'the module';
+  return 'the module';
+}
+
+function unusable(what: string, cause: unknown): TurncoreError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new TurncoreError('E_INVALID_MODULE', `${what}: ${why}`, { cause });
+}
