@@ -1,0 +1,19 @@
+package value
+
+// Checksum names a call of a tool by its content: the SHA-256 of the canonical JSON of {"tool": tool, "args": args}, in
+// 64 lower-case hexadecimal digits. Equal tool and arguments give equal checksums, whatever the order of members. An
+// error is one of this package's and says what is wrong with args.
+func Checksum(tool string, args []byte) (string, error) {
+	text, err := AppendCanonical([]byte(`{"args":`), args)
+	if err != nil {
+		return "", err
+	}
+	text = AppendJSONString(append(text, `,"tool":`...), []byte(tool))
+	sum := sha256(append(text, '}'))
+	// Written out because encoding/hex would link fmt into the guest.
+	var digits [2 * len(sum)]byte
+	for i, b := range sum {
+		digits[2*i], digits[2*i+1] = hexDigits[b>>4], hexDigits[b&15]
+	}
+	return string(digits[:]), nil
+}

@@ -1,0 +1,280 @@
+package value
+
+import "unicode/utf8"
+
+// FromJSON appends the value of a JSON text to dst. The text is checked strictly against RFC 8259; numbers are read as
+// ECMAScript reads them, and one too large for a float64 becomes null, as it would by way of ECMAScript. The error is
+// a [*SyntaxError], and dst is then returned as it was.
+func FromJSON(dst, text []byte) ([]byte, error) {
+	s := NewScanner(text)
+	out, _ := s.AppendValue(dst)
+	if err := s.End(); err != nil {
+		return dst, err
+	}
+	return out, nil
+}
+
+// AppendValue consumes the value and appends it to dst, encoded. ok is false when there is none or it is malformed;
+// dst is then returned as it was.
+func (s *Scanner) AppendValue(dst []byte) (out []byte, ok bool) {
+	ready := s.ready
+	out = s.appendValue(dst)
+	if !ready || s.err != nil {
+		return dst, false
+	}
+	return out, true
+}
+
+func (s *Scanner) appendValue(dst []byte) []byte {
+	switch c := s.next(); c {
+	case '{':
+		return s.appendObject(dst)
+	case '[':
+		start, n := len(dst), 0
+		dst = append(dst, 0x90)
+		for ok := s.enter(']'); ok; ok = s.more(']') {
+			s.ready = true
+			dst = s.appendValue(dst)
+			n++
+		}
+		return closeContainer(dst, start, n)
+	case '"':
+		raw, plain, _ := s.scanString()
+		return appendToken(dst, raw, plain)
+	case 't', 'f':
+		dst = AppendBool(dst, c == 't')
+	case 'n':
+		dst = AppendNil(dst)
+	default:
+		if c == '-' || c-'0' <= 9 {
+			f, n, exact, _ := s.scanNumber()
+			if exact {
+				return AppendInt(dst, n)
+			}
+			return AppendNumber(dst, f)
+		}
+	}
+	s.Skip()
+	return dst
+}
+
+// appendToken appends the string that stands between quotes as raw.
+func appendToken(dst, raw []byte, plain bool) []byte {
+	if plain {
+		return append(appendStringHead(dst, len(raw)), raw...)
+	}
+	// The text is put behind a head of the largest size, whose place is then given back.
+	start := len(dst)
+	dst = appendUnescaped(append(dst, 0, 0, 0, 0, 0), raw)
+	text := dst[start+5:]
+	head := appendStringHead(dst[:start], len(text))
+	return dst[:len(head)+copy(dst[len(head):], text)]
+}
+
+func (s *Scanner) appendObject(dst []byte) []byte {
+	var few [16]span
+	spans := few[:0]
+	var order keyOrder
+	start := len(dst)
+	dst = append(dst, 0x80)
+	for ok := s.enter('}'); ok; ok = s.more('}') {
+		raw, plain, ok := s.key()
+		if !ok {
+			return dst
+		}
+		member := len(dst)
+		dst = appendToken(dst, raw, plain)
+		_, size, _ := decode(dst, member)
+		key, val := member+size, len(dst)
+		order.add(dst[key:val])
+		dst = s.appendValue(dst)
+		spans = append(spans, span{uint32(len(spans)), uint32(key), uint32(val), uint32(member), uint32(len(dst))})
+	}
+	n := len(spans)
+	if s.err == nil && (order.broken || hasDuplicate(dst, spans)) {
+		dst, n = orderSpans(dst, spans)
+	}
+	return closeContainer(dst, start, n)
+}
+
+// AppendJSON appends v as compact JSON text: members in their order, numbers as ECMAScript writes them, nothing
+// escaped that JSON does not require, bytes as a string of base64. An error is one of this package's; dst is then
+// returned as it was.
+func AppendJSON(dst, v []byte) ([]byte, error) { return appendJSON(dst, v, false) }
+
+// AppendCanonical appends v as canonical JSON text (RFC 8785): as [AppendJSON] does, with the members of every map
+// sorted by the UTF-16 code units of their keys.
+func AppendCanonical(dst, v []byte) ([]byte, error) { return appendJSON(dst, v, true) }
+
+func appendJSON(dst, v []byte, canonical bool) ([]byte, error) {
+	w := writer{v: v, canonical: canonical}
+	out := w.value(dst, MaxDepth)
+	if w.err == nil && w.i != len(v) {
+		w.err = ErrMalformed
+	}
+	if w.err != nil {
+		return dst, w.err
+	}
+	return out, nil
+}
+
+// writer turns v[i:] into text, from front to back.
+type writer struct {
+	v         []byte
+	i         int
+	canonical bool
+	err       error
+}
+
+func (w *writer) value(dst []byte, depth int) []byte {
+	kind, size, n := decode(w.v, w.i)
+	if size == 0 {
+		w.err = headError(w.v, w.i)
+		return dst
+	}
+	switch w.i += size; kind {
+	case KindNil:
+		return append(dst, "null"...)
+	case KindBool:
+		if n == 1 {
+			return append(dst, "true"...)
+		}
+		return append(dst, "false"...)
+	case KindInt:
+		return appendDecimal(dst, int64(n))
+	case KindFloat:
+		return appendFloatText(dst, number(kind, n))
+	case KindString, KindBytes:
+		if n > uint64(len(w.v)-w.i) {
+			w.err = ErrTruncated
+			return dst
+		}
+		body := w.v[w.i : w.i+int(n)]
+		w.i += int(n)
+		if kind == KindBytes {
+			return append(appendBase64(append(dst, '"'), body), '"')
+		}
+		return AppendJSONString(dst, body)
+	}
+	if depth <= 0 {
+		w.err = ErrTooDeep
+		return dst
+	}
+	if kind == KindMap {
+		return w.members(dst, depth, n)
+	}
+	dst = append(dst, '[')
+	for i := uint64(0); i < n && w.err == nil; i++ {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = w.value(dst, depth-1)
+	}
+	return append(dst, ']')
+}
+
+func (w *writer) members(dst []byte, depth int, n uint64) []byte {
+	var few [16]span
+	spans := few[:0]
+	sorted := true
+	dst = append(dst, '{')
+	body := len(dst)
+	for i := uint64(0); i < n; i++ {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		key, val, err := keyAt(w.v, w.i)
+		if err != nil {
+			w.err = err
+			return dst
+		}
+		start := len(dst)
+		dst = append(AppendJSONString(dst, key), ':')
+		w.i = val
+		if dst = w.value(dst, depth-1); w.err != nil {
+			return dst
+		}
+		if w.canonical {
+			spans = append(spans, span{0, uint32(val - len(key)), uint32(val), uint32(start), uint32(len(dst))})
+			sorted = sorted && (i == 0 || lessUTF16(spans[i-1].keyIn(w.v), key))
+		}
+	}
+	if !sorted {
+		v := w.v
+		sortSpans(spans, func(a, b span) bool { return lessUTF16(a.keyIn(v), b.keyIn(v)) })
+		dst = permute(dst, body, spans, ',')
+	}
+	return append(dst, '}')
+}
+
+// lessUTF16 compares UTF-8 text by its UTF-16 code units. That is the order of the bytes, except that what lies beyond
+// the Basic Multilingual Plane (first byte 0xf0 and up), being surrogates, comes before U+E000 to U+FFFF (0xee, 0xef).
+func lessUTF16(a, b []byte) bool {
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if x, y := a[i], b[i]; x != y {
+			if x >= 0xee && y >= 0xee && (x >= 0xf0) != (y >= 0xf0) {
+				return x > y
+			}
+			return x < y
+		}
+	}
+	return len(a) < len(b)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendJSONString appends text as a JSON string, with the escapes that JSON requires and no others. What is not UTF-8
+// becomes U+FFFD.
+func AppendJSONString(dst, text []byte) []byte {
+	start := len(dst)
+	dst = append(dst, '"')
+	run, seen := 0, byte(0)
+	for i, c := range text {
+		seen |= c
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, text[run:i]...)
+		run = i + 1
+		switch c {
+		case '\b':
+			c = 'b'
+		case '\t':
+			c = 't'
+		case '\n':
+			c = 'n'
+		case '\f':
+			c = 'f'
+		case '\r':
+			c = 'r'
+		case '"', '\\':
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			continue
+		}
+		dst = append(dst, '\\', c)
+	}
+	if seen >= utf8.RuneSelf && !utf8.Valid(text) {
+		return AppendJSONString(dst[:start], appendUTF8(nil, text))
+	}
+	dst = append(dst, text[run:]...)
+	return append(dst, '"')
+}
+
+// appendBase64 appends b in standard base64, padded. encoding/base64 would bring reflection into the module.
+func appendBase64(dst, b []byte) []byte {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	for ; len(b) > 0; b = b[min(3, len(b)):] {
+		var in [3]byte
+		n := copy(in[:], b)
+		out := [4]byte{digits[in[0]>>2], digits[in[0]&3<<4|in[1]>>4], '=', '='}
+		if n > 1 {
+			out[2] = digits[in[1]&15<<2|in[2]>>6]
+		}
+		if n > 2 {
+			out[3] = digits[in[2]&63]
+		}
+		dst = append(dst, out[:]...)
+	}
+	return dst
+}

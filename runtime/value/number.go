@@ -1,0 +1,124 @@
+package value
+
+import (
+	"math"
+	"strconv"
+	"unsafe"
+)
+
+// Number consumes the value and returns a number as ECMAScript reads it: the nearest float64, infinite when the text
+// says more than that can hold.
+func (s *Scanner) Number() (float64, bool) {
+	if s.Kind() != KindFloat {
+		s.Skip()
+		return 0, false
+	}
+	f, n, exact, ok := s.scanNumber()
+	if exact {
+		f = float64(n)
+	}
+	return f, ok
+}
+
+// Int consumes the value and returns a number that is integral and at most [MaxInt] in magnitude.
+func (s *Scanner) Int() (int64, bool) {
+	f, ok := s.Number()
+	n := int64(0)
+	if ok = ok && f >= -MaxInt && f <= MaxInt; ok {
+		n = int64(f)
+	}
+	if ok = ok && float64(n) == f; !ok {
+		n = 0
+	}
+	return n, ok
+}
+
+// scanNumber consumes the number that s stands before. It is n when exact is true, and f otherwise.
+func (s *Scanner) scanNumber() (f float64, n int64, exact, ok bool) {
+	s.ready = false
+	t, start := s.text, s.pos
+	i := start
+	if t[i] == '-' {
+		i++
+	}
+	digits := i
+	for ; i < len(t) && t[i]-'0' <= 9; i++ {
+		if i-digits < 18 {
+			n = n*10 + int64(t[i]-'0')
+		}
+	}
+	s.pos = i
+	if i == digits {
+		s.failValue()
+		return 0, 0, false, false
+	}
+	if t[digits] == '0' && i > digits+1 {
+		s.pos = digits + 1
+		s.fail("leading zero")
+		return 0, 0, false, false
+	}
+	exact = i-digits < 16 // at most 15 digits: below 2^53
+	if i < len(t) && t[i] == '.' {
+		exact = false
+		if i = s.digits(i + 1); i == 0 {
+			return 0, 0, false, false
+		}
+	}
+	if i < len(t) && t[i]|0x20 == 'e' {
+		exact = false
+		if i++; i < len(t) && (t[i] == '+' || t[i] == '-') {
+			i++
+		}
+		if i = s.digits(i); i == 0 {
+			return 0, 0, false, false
+		}
+	}
+	s.pos = i
+	if exact {
+		if t[start] == '-' {
+			n = -n
+		}
+		return 0, n, true, true
+	}
+	token := t[start:i]
+	// The error says only that the number is out of range, and the result is then the infinity ECMAScript has too.
+	f, _ = strconv.ParseFloat(unsafe.String(&token[0], len(token)), 64)
+	return f, 0, false, true
+}
+
+// digits returns the end of the digits at i, and fails with 0 when there are none.
+func (s *Scanner) digits(i int) int {
+	first := i
+	for i < len(s.text) && s.text[i]-'0' <= 9 {
+		i++
+	}
+	if i == first {
+		s.pos = i
+		s.failValue()
+		return 0
+	}
+	return i
+}
+
+// appendFloatText appends a float64 as ECMAScript's Number::toString writes it, and null for what JSON has no word for.
+func appendFloatText(dst []byte, f float64) []byte {
+	abs := math.Abs(f)
+	if !(abs <= math.MaxFloat64) {
+		return append(dst, "null"...)
+	}
+	if f == 0 {
+		return append(dst, '0') // also for -0
+	}
+	if abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+	// An exponent of one digit is written e-07 by strconv.
+	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+func appendDecimal(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }

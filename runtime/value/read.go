@@ -1,0 +1,133 @@
+package value
+
+import "math"
+
+// KindOf returns the kind of v by its head, and KindInvalid when v does not start with one.
+func KindOf(v []byte) Kind {
+	kind, _, _ := decode(v, 0)
+	return kind
+}
+
+// Len returns the number of members of a map or elements of a list, and the bytes of a string or of bytes. It is 0
+// for every other kind.
+func Len(v []byte) int {
+	kind, _, n := decode(v, 0)
+	if kind < KindString {
+		return 0
+	}
+	return int(n)
+}
+
+// String returns the text of a string. The result is a part of v.
+func String(v []byte) ([]byte, bool) { return payload(v, KindString) }
+
+// Bytes returns what bytes hold. The result is a part of v.
+func Bytes(v []byte) ([]byte, bool) { return payload(v, KindBytes) }
+
+func payload(v []byte, want Kind) ([]byte, bool) {
+	kind, size, n := decode(v, 0)
+	if kind != want || n > uint64(len(v)-size) {
+		return nil, false
+	}
+	end := size + int(n)
+	return v[size:end:end], true
+}
+
+// Int returns a number that is encoded as an integer.
+func Int(v []byte) (int64, bool) {
+	kind, _, n := decode(v, 0)
+	return int64(n), kind == KindInt
+}
+
+// Number returns a number, whichever way it is encoded.
+func Number(v []byte) (float64, bool) {
+	kind, _, n := decode(v, 0)
+	return number(kind, n), kind == KindInt || kind == KindFloat
+}
+
+func number(kind Kind, n uint64) float64 {
+	switch kind {
+	case KindInt:
+		return float64(int64(n))
+	case KindFloat:
+		return math.Float64frombits(n)
+	}
+	return 0
+}
+
+// Bool returns a truth value.
+func Bool(v []byte) (b, ok bool) {
+	kind, _, n := decode(v, 0)
+	return kind == KindBool && n == 1, kind == KindBool
+}
+
+// Get returns the value of a map's member, a part of m. It reads the members before it, and none after it. ok is
+// false when m is no map, has no such member, or is malformed up to it.
+func Get(m []byte, key string) (val []byte, ok bool) {
+	kind, i, n := decode(m, 0)
+	if kind != KindMap {
+		return nil, false
+	}
+	for ; n > 0; n-- {
+		k, start, err := keyAt(m, i)
+		if err != nil {
+			return nil, false
+		}
+		if i, err = skip(m, start, MaxDepth); err != nil {
+			return nil, false
+		}
+		if string(k) == key {
+			return m[start:i:i], true
+		}
+	}
+	return nil, false
+}
+
+// Each calls fn for each member of a map, in order, until fn returns false. key and val are parts of m. A member is
+// checked before fn sees it; the error tells what is wrong with the first one that is not well-formed.
+func Each(m []byte, fn func(key, val []byte) bool) error {
+	kind, i, n := decode(m, 0)
+	if kind != KindMap {
+		return kindError(m, kind)
+	}
+	for ; n > 0; n-- {
+		key, start, err := keyAt(m, i)
+		if err != nil {
+			return err
+		}
+		if i, err = skip(m, start, MaxDepth); err != nil {
+			return err
+		}
+		if !fn(key, m[start:i:i]) {
+			break
+		}
+	}
+	return nil
+}
+
+// EachItem calls fn for each element of a list, in order, until fn returns false. val is a part of l. Errors are
+// those of [Each].
+func EachItem(l []byte, fn func(i int, val []byte) bool) error {
+	kind, i, n := decode(l, 0)
+	if kind != KindList {
+		return kindError(l, kind)
+	}
+	for at := range int(n) {
+		end, err := skip(l, i, MaxDepth)
+		if err != nil {
+			return err
+		}
+		if !fn(at, l[i:end:end]) {
+			break
+		}
+		i = end
+	}
+	return nil
+}
+
+func kindError(v []byte, kind Kind) error {
+	if kind == KindInvalid {
+		return headError(v, 0)
+	}
+	return ErrKind
+}

@@ -1,0 +1,195 @@
+// Package value reads and writes values: JSON-like data held as the bytes of one MessagePack object.
+//
+// A value has exactly one encoding, so that two hosts that mean the same thing send the same bytes:
+//
+//   - an integral number with |n| <= 2^53-1 is the shortest MessagePack integer (the unsigned family when n >= 0,
+//     the signed one otherwise; -0 is 0); every other number is a float64, never a float32;
+//   - a time is a plain integer, in milliseconds since 1970;
+//   - text is UTF-8 in the shortest string form; what is not UTF-8, a lone surrogate included, becomes U+FFFD;
+//   - bytes are the bin family; extension types do not occur;
+//   - the keys of a map are strings and unique. Keys that are array indexes ("0" to "4294967294") come first in
+//     ascending order, the others follow in the order they were inserted, as ECMAScript orders properties.
+//
+// The package is compiled into the guest: it depends on nothing that would pull reflection or formatting into the
+// module, readers return sub-slices of what they are given, and all recursion is bounded by [MaxDepth].
+//
+// Readers accept what a decoder must accept: integers need not be in their shortest form and keys need not be in
+// order. They never panic, whatever bytes they are given.
+package value
+
+import "errors"
+
+// MaxDepth is the number of containers that may be nested in each other in data this package reads.
+const MaxDepth = 512
+
+// MaxInt is the largest magnitude of a number that is encoded as an integer: 2^53-1.
+const MaxInt = 1<<53 - 1
+
+// What a reader answers about bytes that are no value. They are returned as they are, never wrapped, and cost no
+// allocation.
+var (
+	// ErrTruncated says that the bytes end inside a value.
+	ErrTruncated = errors.New("value: truncated")
+	// ErrMalformed says that the bytes hold something a value cannot hold, or bytes after it.
+	ErrMalformed = errors.New("value: malformed")
+	// ErrTooDeep says that containers are nested deeper than allowed.
+	ErrTooDeep = errors.New("value: nested too deeply")
+	// ErrKind says that a value is not of the kind that was asked for.
+	ErrKind = errors.New("value: wrong kind")
+)
+
+// Kind is the kind of a value.
+type Kind uint8
+
+// The kinds. KindInt and KindFloat are one kind to JSON; what separates them is only the encoding.
+const (
+	KindInvalid Kind = iota // no value, or a malformed one
+	KindNil
+	KindBool
+	KindInt
+	KindFloat
+	KindString
+	KindBytes
+	KindList
+	KindMap
+)
+
+// forms describes the bytes 0xc0 to 0xdf: the kind in the high four bits, the bytes of its operand in the low four.
+// A zero byte is a form that values do not use.
+const forms = "\x10\x00\x20\x20\x61\x62\x64\x00\x00\x00\x00\x48\x31\x32\x34\x38" +
+	"\x31\x32\x34\x38\x00\x00\x00\x00\x00\x51\x52\x54\x72\x74\x82\x84"
+
+// decode reads the head of the value at v[i:]. size is the length of the head and 0 when there is none. n is the
+// length of a string or bytes, the number of elements or members, the truth of a bool, and the bits of a number.
+func decode(v []byte, i int) (kind Kind, size int, n uint64) {
+	if uint(i) >= uint(len(v)) {
+		return KindInvalid, 0, 0
+	}
+	c := v[i]
+	switch {
+	case c < 0x80:
+		return KindInt, 1, uint64(c)
+	case c < 0x90:
+		return KindMap, 1, uint64(c & 15)
+	case c < 0xa0:
+		return KindList, 1, uint64(c & 15)
+	case c < 0xc0:
+		return KindString, 1, uint64(c & 31)
+	case c >= 0xe0:
+		return KindInt, 1, uint64(int64(int8(c)))
+	}
+	form := forms[c&31]
+	kind, width := Kind(form>>4), int(form&15)
+	if kind == KindInvalid || len(v)-i <= width {
+		return KindInvalid, 0, 0
+	}
+	switch width {
+	case 0:
+		return kind, 1, uint64(c & 1)
+	case 1:
+		n = uint64(v[i+1])
+		if c == 0xd0 {
+			n = uint64(int64(int8(n)))
+		}
+	case 2:
+		n = uint64(v[i+1])<<8 | uint64(v[i+2])
+		if c == 0xd1 {
+			n = uint64(int64(int16(n)))
+		}
+	case 4:
+		b := v[i+1 : i+5]
+		n = uint64(b[0])<<24 | uint64(b[1])<<16 | uint64(b[2])<<8 | uint64(b[3])
+		if c == 0xd2 {
+			n = uint64(int64(int32(n)))
+		}
+	case 8:
+		for _, b := range v[i+1 : i+9] {
+			n = n<<8 | uint64(b)
+		}
+		if kind == KindInt && (c == 0xcf && n > MaxInt || c == 0xd3 && n+MaxInt > 2*MaxInt) {
+			return KindInvalid, 0, 0
+		}
+	}
+	return kind, 1 + width, n
+}
+
+// headError tells why decode found no head at v[i:].
+func headError(v []byte, i int) error {
+	if i >= len(v) {
+		return ErrTruncated
+	}
+	if c := v[i]; c >= 0xc0 && c < 0xe0 {
+		if form := forms[c&31]; form != 0 && len(v)-i <= int(form&15) {
+			return ErrTruncated
+		}
+	}
+	return ErrMalformed
+}
+
+// Skip checks that v starts with a well-formed value whose containers nest at most maxDepth levels, and returns what
+// follows it. It does not allocate. Text is not checked to be UTF-8, nor keys to be unique.
+func Skip(v []byte, maxDepth int) (rest []byte, err error) {
+	end, err := skip(v, 0, maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	return v[end:], nil
+}
+
+// Check tells whether v is exactly one well-formed value, as [Skip] with [MaxDepth] sees it.
+func Check(v []byte) error {
+	end, err := skip(v, 0, MaxDepth)
+	if err == nil && end != len(v) {
+		err = ErrMalformed
+	}
+	return err
+}
+
+// skip returns the end of the value at v[i:].
+func skip(v []byte, i, depth int) (int, error) {
+	kind, size, n := decode(v, i)
+	if size == 0 {
+		return 0, headError(v, i)
+	}
+	i += size
+	var err error
+	switch kind {
+	case KindString, KindBytes:
+		if n > uint64(len(v)-i) {
+			return 0, ErrTruncated
+		}
+		i += int(n)
+	case KindList, KindMap:
+		if depth <= 0 {
+			return 0, ErrTooDeep
+		}
+		for ; n > 0; n-- {
+			if kind == KindMap {
+				if _, i, err = keyAt(v, i); err != nil {
+					return 0, err
+				}
+			}
+			if i, err = skip(v, i, depth-1); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return i, nil
+}
+
+// keyAt reads the key of the member at v[i:] and returns where its value starts.
+func keyAt(v []byte, i int) (key []byte, next int, err error) {
+	kind, size, n := decode(v, i)
+	if size == 0 {
+		return nil, 0, headError(v, i)
+	}
+	if kind != KindString {
+		return nil, 0, ErrMalformed
+	}
+	i += size
+	if n > uint64(len(v)-i) {
+		return nil, 0, ErrTruncated
+	}
+	next = i + int(n)
+	return v[i:next:next], next, nil
+}
