@@ -39,7 +39,7 @@ const nodeGlobals = Object.fromEntries(
 );
 
 export default defineConfig(
-  { ignores: ['build/', 'dist/', 'node_modules/'] },
+  { ignores: ['build/', 'dist/', 'node_modules/', '**/*.gen.ts'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
