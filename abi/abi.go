@@ -12,6 +12,7 @@ package abi
 //go:generate go tool msgp -file effect.go -o effect_gen.go -tests=false -io=false
 //go:generate go tool msgp -file event.go -o event_gen.go -tests=false -io=false
 //go:generate go tool msgp -file record.go -o record_gen.go -tests=false -io=false
+//go:generate go run ./gen
 
 // Version of the ABI. A host refuses a module whose major differs; a minor only adds.
 const (

@@ -37,7 +37,7 @@ type StoreArgs struct {
 	Collection uint8
 	Handle     int64
 	Data       msgp.Raw // the body; empty if Handle is known in this turn
-	Old        string // instructions, mutate: the text that is replaced
+	Old        string   // instructions, mutate: the text that is replaced
 }
 
 // DeleteArgs of MethodDelete.

@@ -12,7 +12,7 @@ type Hello struct {
 	Major    uint16
 	Minor    uint16
 	Features uint64 // what the host can use
-	Limits   Limits   // zero fields keep the default; a value above the default is lowered to it
+	Limits   Limits // zero fields keep the default; a value above the default is lowered to it
 }
 
 // Limits bound what either side accepts. A host may lower them, never raise them.
@@ -96,9 +96,9 @@ type CloseRunner struct {
 // History appends records to a list that many turns share. The first frame with a number creates it.
 type History struct {
 	Op         uint8
-	History    uint32 // chosen by the host, > 0
-	Collection uint8  // CollectionMessages, …
-	Count      uint32 // records in Block
+	History    uint32   // chosen by the host, > 0
+	Collection uint8    // CollectionMessages, …
+	Count      uint32   // records in Block
 	Block      msgp.Raw // byte string: Count record bodies back to back
 }
 
@@ -134,8 +134,8 @@ type Instruction struct {
 // Block is a run of records with consecutive handles.
 type Block struct {
 	Collection uint8
-	Handle     int64  // of the first
-	Count      uint32 // 0 for none
+	Handle     int64    // of the first
+	Count      uint32   // 0 for none
 	Data       msgp.Raw // byte string: Count record bodies back to back
 }
 
@@ -158,9 +158,9 @@ type Edit struct {
 	Collection uint8
 	Edit       uint8 // EditAdd, …
 	Handle     int64
-	Other      int64  // EditReplace: the handle that takes the place
-	Count      uint32 // EditAdd, EditAddHistory: how many, with consecutive handles from Handle
-	History    uint32 // EditAddHistory
+	Other      int64    // EditReplace: the handle that takes the place
+	Count      uint32   // EditAdd, EditAddHistory: how many, with consecutive handles from Handle
+	History    uint32   // EditAddHistory
 	Data       msgp.Raw // bodies, or the encoded argument
 }
 

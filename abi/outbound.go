@@ -11,8 +11,8 @@ type Welcome struct {
 	Major    uint16
 	Minor    uint16
 	Features uint64 // asked for and supported
-	Limits   Limits   // in force
-	Build    string   // version of the module, for people
+	Limits   Limits // in force
+	Build    string // version of the module, for people
 }
 
 // Reply answers a Call or an OpenRunner (turn 0).

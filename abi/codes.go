@@ -1,0 +1,21 @@
+package abi
+
+import "sort"
+
+// CodeInfo is what is known about an error code.
+type CodeInfo struct {
+	Code    string
+	Status  int    // HTTP-like
+	Fatal   bool   // a programming error, not a failure at run time
+	Message string // static text; details follow it after a colon in place of its period
+	Help    string // what to do about it
+}
+
+// LookupCode returns what is known about a code.
+func LookupCode(code string) (CodeInfo, bool) {
+	i := sort.Search(len(codes), func(i int) bool { return codes[i].Code >= code })
+	if i < len(codes) && codes[i].Code == code {
+		return codes[i], true
+	}
+	return CodeInfo{}, false
+}

@@ -1,0 +1,82 @@
+// Command gen writes everything that is generated from the ABI's tables and Go types: the error table in Go (guest and
+// hosts) and TypeScript and as documentation, the validation rules in Go and TypeScript, the frames in TypeScript, and
+// the tables of SPEC.md. It is run by go generate in the folder abi; a test fails when a file is stale.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if err := run(".."); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes the generated files of the project at root whose text has changed.
+func run(root string) error {
+	files, err := generate(root)
+	if err != nil {
+		return err
+	}
+	for path, text := range files {
+		path = filepath.Join(root, path)
+		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generate returns the text of every generated file by its path below root.
+func generate(root string) (map[string][]byte, error) {
+	dir := filepath.Join(root, "abi")
+	codes, err := loadErrors(filepath.Join(dir, "errors.json"))
+	if err != nil {
+		return nil, err
+	}
+	rules, err := loadRules(filepath.Join(dir, "rules.json"), codes)
+	if err != nil {
+		return nil, err
+	}
+	src, err := loadSource(dir)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{
+		"docs/errors.md":             codes.markdown(),
+		"js/src/abi/codes.gen.ts":    codes.typeScript(),
+		"js/src/abi/rules.gen.ts":    rules.typeScript(),
+		"js/src/abi/frames.gen.ts":   src.typeScript(),
+		"runtime/fault/codes_gen.go": nil,
+		"abi/codes_gen.go":           nil,
+		"abi/rules_gen.go":           nil,
+	}
+	if files["runtime/fault/codes_gen.go"], err = codes.guest(); err != nil {
+		return nil, err
+	}
+	if files["abi/codes_gen.go"], err = codes.host(); err != nil {
+		return nil, err
+	}
+	if files["abi/rules_gen.go"], err = rules.goSource(); err != nil {
+		return nil, err
+	}
+	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
+	if err != nil {
+		return nil, err
+	}
+	if files["abi/SPEC.md"], err = src.fillSpec(spec); err != nil {
+		return nil, err
+	}
+	return files, nil
+}

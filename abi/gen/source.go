@@ -1,0 +1,248 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// source is what the Go files of package abi declare.
+type source struct {
+	major, minor constant.Value
+	groups       []*group
+	types        []*tuple
+}
+
+// group is a block of constants of one family, such as the ops.
+type group struct {
+	Name   string
+	Consts []enumerator
+}
+
+// enumerator is one of them.
+type enumerator struct {
+	Name  string // without the family's prefix
+	Value constant.Value
+	Doc   string
+}
+
+// tuple is a frame, payload or record.
+type tuple struct {
+	Name   string
+	Doc    string
+	File   string
+	Op     int // of a frame, 0 of others
+	Fields []field
+}
+
+// field is an element of a tuple.
+type field struct {
+	Name string
+	Type string // as layouts name it: u8, u16, u32, u64, i32, i64, f64, str, bin, bool, raw, T, with ? or [] behind
+	Doc  string
+}
+
+// families names the constant groups by the prefix of their Go names. Where prefixes overlap the longer one is first.
+var families = []struct{ prefix, name string }{
+	{"Op", "Op"},
+	{"Feature", "Feature"},
+	{"Export", "Export"},
+	{"Executor", "ExecutorKind"},
+	{"Callback", "Callback"},
+	{"Middleware", "MiddlewareKind"},
+	{"Tool", "ToolFlag"},
+	{"Collision", "Collision"},
+	{"Edit", "EditKind"},
+	{"Collection", "Collection"},
+	{"Scope", "Scope"},
+	{"Sync", "SyncKind"},
+	{"Status", "Status"},
+	{"Method", "Method"},
+	{"Stream", "Stream"},
+	{"Effect", "EffectKind"},
+	{"Pipeline", "Pipeline"},
+	{"Write", "Write"},
+	{"Event", "EventKind"},
+	{"Results", "Results"},
+}
+
+// sourceFiles are read in this order, which is the order of everything that is generated from them.
+var sourceFiles = []string{"abi.go", "inbound.go", "outbound.go", "call.go", "effect.go", "event.go", "record.go"}
+
+func loadSource(dir string) (*source, error) {
+	s := &source{}
+	values := map[string]constant.Value{}
+	fset := token.NewFileSet()
+	for _, name := range sourceFiles {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, decl := range file.Decls {
+			d, ok := decl.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.ValueSpec:
+					err = s.addConst(spec, values)
+				case *ast.TypeSpec:
+					err = s.addType(spec, d, name)
+				}
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", fset.Position(spec.Pos()), err)
+				}
+			}
+		}
+	}
+	for _, t := range s.types {
+		if len(t.Fields) > 0 && t.Fields[0].Name == "Op" {
+			op, ok := values["Op"+t.Name]
+			if !ok {
+				return nil, fmt.Errorf("frame %s has no op", t.Name)
+			}
+			n, _ := constant.Int64Val(op)
+			t.Op = int(n)
+		}
+	}
+	return s, nil
+}
+
+func (s *source) addConst(spec *ast.ValueSpec, values map[string]constant.Value) error {
+	if len(spec.Names) != 1 || len(spec.Values) != 1 {
+		return fmt.Errorf("a constant needs a name and a value of its own")
+	}
+	name := spec.Names[0].Name
+	value, err := eval(spec.Values[0], values)
+	if err != nil {
+		return err
+	}
+	values[name] = value
+	for _, f := range families {
+		rest, ok := strings.CutPrefix(name, f.prefix)
+		if !ok || rest == "" {
+			continue
+		}
+		g := s.group(f.name)
+		g.Consts = append(g.Consts, enumerator{rest, value, oneLine(spec.Comment)})
+		return nil
+	}
+	switch name {
+	case "Major":
+		s.major = value
+	case "Minor":
+		s.minor = value
+	case "Version":
+	default:
+		return fmt.Errorf("constant %s belongs to no family", name)
+	}
+	return nil
+}
+
+func (s *source) group(name string) *group {
+	for _, g := range s.groups {
+		if g.Name == name {
+			return g
+		}
+	}
+	s.groups = append(s.groups, &group{Name: name})
+	return s.groups[len(s.groups)-1]
+}
+
+// eval computes a constant expression over literals and constants seen before.
+func eval(e ast.Expr, values map[string]constant.Value) (constant.Value, error) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return constant.MakeFromLiteral(e.Value, e.Kind, 0), nil
+	case *ast.Ident:
+		if v, ok := values[e.Name]; ok {
+			return v, nil
+		}
+	case *ast.ParenExpr:
+		return eval(e.X, values)
+	case *ast.BinaryExpr:
+		x, err := eval(e.X, values)
+		if err != nil {
+			return nil, err
+		}
+		y, err := eval(e.Y, values)
+		if err != nil {
+			return nil, err
+		}
+		if e.Op == token.SHL {
+			n, _ := constant.Uint64Val(y)
+			return constant.Shift(x, e.Op, uint(n)), nil
+		}
+		return constant.BinaryOp(x, e.Op, y), nil
+	}
+	return nil, fmt.Errorf("constant expression %T is not supported", e)
+}
+
+func (s *source) addType(spec *ast.TypeSpec, d *ast.GenDecl, file string) error {
+	st, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		return nil
+	}
+	doc := spec.Doc
+	if doc == nil {
+		doc = d.Doc
+	}
+	t := &tuple{Name: spec.Name.Name, Doc: oneLine(doc), File: file}
+	for _, f := range st.Fields.List {
+		for _, name := range f.Names {
+			kind, err := fieldType(name.Name, f.Type)
+			if err != nil {
+				return err
+			}
+			t.Fields = append(t.Fields, field{name.Name, kind, oneLine(f.Comment)})
+		}
+	}
+	s.types = append(s.types, t)
+	return nil
+}
+
+var basic = map[string]string{
+	"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "int32": "i32", "int64": "i64",
+	"float64": "f64", "string": "str", "bool": "bool",
+}
+
+// fieldType names the type of a field as layouts do.
+func fieldType(name string, e ast.Expr) (string, error) {
+	switch e := e.(type) {
+	case *ast.Ident:
+		if t, ok := basic[e.Name]; ok {
+			return t, nil
+		}
+		return e.Name, nil
+	case *ast.StarExpr:
+		t, err := fieldType("", e.X)
+		return t + "?", err
+	case *ast.ArrayType:
+		if id, ok := e.Elt.(*ast.Ident); ok && id.Name == "byte" {
+			return "bin", nil
+		}
+		t, err := fieldType("", e.Elt)
+		return t + "[]", err
+	case *ast.SelectorExpr:
+		if name == "Data" || name == "Block" || name == "Body" {
+			return "bin?", nil
+		}
+		return "raw", nil
+	}
+	return "", fmt.Errorf("field %s has a type that frames do not have", name)
+}
+
+// oneLine joins a comment's text into one line.
+func oneLine(c *ast.CommentGroup) string {
+	return strings.Join(strings.Fields(c.Text()), " ")
+}

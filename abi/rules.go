@@ -1,0 +1,65 @@
+package abi
+
+import "strings"
+
+// Kind is what the value of a field must be.
+type Kind string
+
+// Rules are the rules of a type: what hosts check before anything reaches the module. They are one table for all
+// hosts (rules.json), so that a violation reads the same everywhere.
+type Rules struct {
+	Title   string // what the type is called in a sentence
+	Code    string // of the error that lists the violations
+	Convert bool   // strings that spell a number or a boolean are taken for it
+	Fields  []Field
+	Cross   []CrossRule
+}
+
+// Field holds the rules of a field, or of a list's entries.
+type Field struct {
+	Name     string
+	Kind     Kind
+	Required bool     // absent and null are violations
+	NonEmpty bool     // an empty string is a violation; an empty Tokenizable is none
+	Range    *Range   // of a number
+	Enum     []string // the strings that are allowed
+	Class    string   // KindInstance: name of the class
+	Params   int      // KindFunction: most parameters it may declare; 0 if it does not matter
+	Default  string   // JSON text of an absent field's value; empty for none
+	Aliases  []string // other names of the field
+	Item     *Field   // KindList: rules of the entries
+}
+
+// Range is a closed interval.
+type Range struct{ Min, Max float64 }
+
+// CrossRule concerns two fields.
+type CrossRule struct {
+	Rule, Field, Other string
+}
+
+// Field returns the rules of the field with the given name or alias, nil if there is none.
+func (r *Rules) Field(name string) *Field {
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if f.Name == name {
+			return f
+		}
+		for _, alias := range f.Aliases {
+			if alias == name {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// Violation returns the words for a broken rule. key is a kind or one of the Rule constants, args are pairs of a
+// placeholder's name and its text, such as "field", "tools[2].name".
+func Violation(key string, args ...string) string {
+	text := phrases[key]
+	for i := 0; i+1 < len(args); i += 2 {
+		text = strings.ReplaceAll(text, "{"+args[i]+"}", args[i+1])
+	}
+	return text
+}

@@ -1,0 +1,153 @@
+// Package fault holds the errors of the core: their codes, the static text, status and severity of each code, and the
+// error type that crosses to the host. The table is generated from abi/errors.json, which the hosts share.
+package fault
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Code is the stable name of an error. It is an error itself, so that errors.Is(err, fault.StorageCommitError) asks
+// whether err has that code.
+type Code string
+
+// Error returns the code's static text, or the code itself if it is not one of the table.
+func (c Code) Error() string {
+	if i, ok := find(c); ok {
+		return table[i].message
+	}
+	return string(c)
+}
+
+// info is what is known about a code.
+type info struct {
+	code    Code
+	message string
+	status  uint16
+	fatal   bool
+}
+
+func find(c Code) (int, bool) {
+	return slices.BinarySearchFunc(table[:], c, func(f info, c Code) int { return strings.Compare(string(f.code), string(c)) })
+}
+
+// Error is an error of the core, or a host's error as the core knows it.
+type Error struct {
+	Code       Code   // empty for errors without one
+	Message    string // complete, without the code
+	Handle     int64  // names the host's own error object (> 0) or one that the guest made (< 0); 0 until it has one
+	Name       string // class name of an error without a code, such as "TypeError"
+	Status     uint16 // HTTP-like
+	Fatal      bool   // a programming error
+	Abort      bool   // the host says that it is or wraps the reason of an abort
+	Details    []byte // an encoded value, nil for none
+	Cause      error
+	Suppressed []error // errors that followed and are not reported by themselves
+}
+
+// Error returns the code, if there is one, and the message.
+func (e *Error) Error() string {
+	if e.Code == "" {
+		return e.Message
+	}
+	return string(e.Code) + ": " + e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Is reports whether target is the error's code.
+func (e *Error) Is(target error) bool {
+	c, ok := target.(Code)
+	return ok && c == e.Code && c != ""
+}
+
+// ErrStreamSealed is what a report gets on a stream that was completed. It has no code: a host throws it as a plain
+// error of its language.
+var ErrStreamSealed error = Plain("the stream has been completed and takes no more reports")
+
+// New makes an error of a code. Details follow the code's static text after a colon, joined by semicolons.
+func New(code Code, details ...string) *Error {
+	e := &Error{Code: code, Message: string(code), Status: 500}
+	if i, ok := find(code); ok {
+		e.Message, e.Status, e.Fatal = table[i].message, table[i].status, table[i].fatal
+	}
+	e.Message = extend(e.Message, strings.Join(details, "; "))
+	return e
+}
+
+// Wrap makes an error of a code around its cause, whose message follows the static text.
+func Wrap(code Code, cause error) *Error {
+	e := New(code)
+	if cause != nil {
+		e.Message = extend(e.Message, MessageOf(cause))
+		e.Cause = cause
+	}
+	return e
+}
+
+// extend puts more behind a static text, in place of its period. More that is empty or says the same changes nothing.
+func extend(static, more string) string {
+	more = strings.TrimSpace(more)
+	if more == "" || more == static {
+		return static
+	}
+	return strings.TrimSuffix(static, ".") + ": " + more
+}
+
+// Plain makes an error without a code.
+func Plain(message string) *Error {
+	return &Error{Name: "Error", Message: message, Status: 500}
+}
+
+// MessageOf returns the message of err without its code.
+func MessageOf(err error) string {
+	if e, ok := err.(*Error); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// Is reports whether err or one of its causes has the code.
+func Is(err error, code Code) bool { return errors.Is(err, code) }
+
+// IsAbort reports whether err is or wraps what counts as the abort while its context is aborted: an error that the
+// host marked, or that of an aborted gate.
+func IsAbort(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if e, ok := err.(*Error); ok && (e.Abort || e.Code == TurnGateAborted) {
+			return true
+		}
+	}
+	return false
+}
+
+// DetailsOf returns the details of the first error in err's chain of causes that has any, an encoded value, or nil.
+func DetailsOf(err error) []byte {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if e, ok := err.(*Error); ok && e.Details != nil {
+			return e.Details
+		}
+	}
+	return nil
+}
+
+// Suppress keeps err with *first, or makes it *first if there is none yet. A first error of another type is wrapped,
+// so that it can hold what followed.
+func Suppress(first *error, err error) {
+	switch {
+	case err == nil || *first == err:
+		return
+	case *first == nil:
+		*first = err
+		return
+	}
+	e, ok := (*first).(*Error)
+	if !ok {
+		e = Plain((*first).Error())
+		e.Cause = *first
+		*first = e
+	}
+	e.Suppressed = append(e.Suppressed, err)
+}
