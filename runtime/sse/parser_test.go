@@ -1,0 +1,236 @@
+package sse_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/runtime/sse"
+)
+
+// parse feeds the stream in parts of the given size, 0 for one part, and lists its events as "type|id|data".
+func parse(t *testing.T, p *sse.Parser, stream string, size int) []string {
+	t.Helper()
+	var events []string
+	emit := func(e sse.Event) error {
+		events = append(events, string(e.Type)+"|"+string(e.ID)+"|"+string(e.Data))
+		return nil
+	}
+	if size == 0 {
+		size = len(stream) + 1
+	}
+	for part := range slices.Chunk([]byte(stream), size) {
+		own := bytes.Clone(part)
+		if err := p.Write(own, emit); err != nil {
+			t.Fatal(err)
+		}
+		for i := range own { // nothing of a chunk may be kept
+			own[i] = '#'
+		}
+	}
+	if err := p.Flush(emit); err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+var streams = []struct {
+	name   string
+	stream string
+	want   []string
+}{
+	{"one event", "data: a\n\n", []string{"message||a"}},
+	{"CR LF", "data: a\r\n\r\ndata: b\r\n\r\n", []string{"message||a", "message||b"}},
+	{"CR", "data: a\r\rdata: b\r\r", []string{"message||a", "message||b"}},
+	{"line ends of all kinds", "data: a\r\ndata: b\rdata: c\n\r\ndata: d\r\n\n", []string{"message||a\nb\nc", "message||d"}},
+	{"CR CR LF is two line ends", "data: a\r\r\ndata: b\n\n", []string{"message||a", "message||b"}},
+	{"LF CR is two line ends", "data: a\n\rdata: b\n\n", []string{"message||a", "message||b"}},
+	{"two data lines", "data: a\ndata: b\n\n", []string{"message||a\nb"}},
+	{"no space after the colon", "data:a\ndata:  b\n\n", []string{"message||a\n b"}},
+	{"colon in the value", "data: a: b\n\n", []string{"message||a: b"}},
+	{"comment", ": keep alive\n\ndata: a\n:\ndata: b\n\n", []string{"message||a\nb"}},
+	{"type, id", "event: ping\nid: 7\ndata: a\n\ndata: b\n\nid\ndata: c\n\n", []string{"ping|7|a", "message|7|b", "message||c"}},
+	{"id with NUL is ignored", "id: 7\ndata: a\n\nid: 8\x00\ndata: b\n\n", []string{"message|7|a", "message|7|b"}},
+	{"data lines without a value", "data\n\ndata\ndata\n\ndata:\n\n", []string{"message||", "message||\n", "message||"}},
+	{"type without data is dropped", "event: x\n\ndata: a\n\n", []string{"message||a"}},
+	{"empty type is message", "event: x\nevent:\ndata: a\n\n", []string{"message||a"}},
+	{"unknown fields", "foo: bar\nfoo\n data: x\nDATA: y\ndata: a\n\n", []string{"message||a"}},
+	{"byte order mark", "\xef\xbb\xbfdata: a\n\n", []string{"message||a"}},
+	{"byte order mark, later too", "\xef\xbb\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n", []string{"message||a"}},
+	{"two byte order marks", "\xef\xbb\xbf\xef\xbb\xbfdata: a\ndata: b\n\n", []string{"message||b"}},
+	{"part of a byte order mark", "\xef\xbbdata: a\ndata: b\n\n", []string{"message||b"}},
+	{"nothing but part of a byte order mark", "\xef\xbb", nil},
+	{"end without a blank line", "data: a\n\ndata: b\n", []string{"message||a", "message||b"}},
+	{"end without a line end", "data: a\n\ndata: b", []string{"message||a", "message||b"}},
+	{"end after CR", "data: a\r", []string{"message||a"}},
+	{"nothing", "", nil},
+	{"blank lines", "\n\r\n\r", nil},
+	{"bytes that are not UTF-8", "data: \xff\xfe\n\n", []string{"message||\xff\xfe"}},
+}
+
+func TestParser(t *testing.T) {
+	for _, tt := range streams {
+		t.Run(tt.name, func(t *testing.T) {
+			for size := range len(tt.stream) + 1 {
+				if got := parse(t, &sse.Parser{}, tt.stream, size); !slices.Equal(got, tt.want) {
+					t.Errorf("in parts of %d: got %q, want %q", size, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestRetry(t *testing.T) {
+	for _, tt := range []struct {
+		stream string
+		ms     int64
+		ok     bool
+	}{
+		{"retry: 1500\n", 1500, true},
+		{"retry: 1500\nretry: 2s\nretry:\nretry: -1\n", 1500, true},
+		{"retry: 99999999999999999999\n", 0, false},
+		{"data: a\n\n", 0, false},
+	} {
+		var p sse.Parser
+		parse(t, &p, tt.stream, 0)
+		if ms, ok := p.Retry(); ms != tt.ms || ok != tt.ok {
+			t.Errorf("%q: %d, %v", tt.stream, ms, ok)
+		}
+	}
+}
+
+func TestLimit(t *testing.T) {
+	ignore := func(sse.Event) error { return nil }
+	for _, tt := range []struct {
+		name, stream string
+		ok           bool
+	}{
+		{"event at the limit", "data: " + strings.Repeat("a", 58) + "\n\n", true},
+		{"long line", "data: " + strings.Repeat("a", 64), false},
+		{"long comment", ":" + strings.Repeat("a", 64), false},
+		{"many data lines", strings.Repeat("data: aaaaaaaa\n", 9), false},
+		{"many events", strings.Repeat("data: aaaaaaaa\n\n", 9), true},
+		{"many comments", strings.Repeat(": aaaaaaaa\n", 90), true},
+		{"long type", "event: " + strings.Repeat("a", 65) + "\n", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, size := range []int{1, 7, len(tt.stream)} {
+				p := sse.Parser{Limit: 64}
+				var err error
+				for part := range slices.Chunk([]byte(tt.stream), size) {
+					if err = p.Write(part, ignore); err != nil {
+						break
+					}
+				}
+				var limit *sse.LimitError
+				if tt.ok && err != nil || !tt.ok && (!errors.As(err, &limit) || limit.Limit != 64) {
+					t.Errorf("in parts of %d: %v", size, err)
+				}
+			}
+		})
+	}
+}
+
+func TestEmitError(t *testing.T) {
+	stop := errors.New("stop")
+	n := 0
+	var p sse.Parser
+	err := p.Write([]byte("data: a\n\ndata: b\n\ndata: c\n\n"), func(sse.Event) error {
+		if n++; n == 2 {
+			return stop
+		}
+		return nil
+	})
+	if err != stop || n != 2 {
+		t.Errorf("%v after %d events", err, n)
+	}
+}
+
+// Chunks of one byte cost no more than linear time, and line ends of one kind are not searched for again and again
+// because the other kind is absent. Quadratic would be minutes.
+func TestLinear(t *testing.T) {
+	ignore := func(sse.Event) error { return nil }
+	var tiny sse.Parser
+	one := []byte("a")
+	if err := tiny.Write([]byte("data: "), ignore); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 << 20 {
+		if err := tiny.Write(one, ignore); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var big sse.Parser
+	if err := big.Write(bytes.Repeat([]byte(":\r"), 2<<20), ignore); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	var p sse.Parser
+	chunk := []byte("event: message\nid: 1\ndata: {\"a\":1}\ndata: more\n\ndata: cut of")
+	rest := []byte("f here\r\n\r\n")
+	emit := func(sse.Event) error { return nil }
+	if n := testing.AllocsPerRun(100, func() {
+		_ = p.Write(chunk, emit)
+		_ = p.Write(rest, emit)
+	}); n != 0 {
+		t.Errorf("%v allocations for two events", n)
+	}
+}
+
+// However a stream is cut, it has the same events.
+func FuzzSSE(f *testing.F) {
+	for _, tt := range streams {
+		f.Add([]byte(tt.stream), uint64(1))
+		f.Add([]byte(tt.stream), uint64(0x9e3779b97f4a7c15))
+	}
+	f.Fuzz(func(t *testing.T, stream []byte, cuts uint64) {
+		want := parse(t, &sse.Parser{}, string(stream), 0)
+		if got := parse(t, &sse.Parser{}, string(stream), 1); !slices.Equal(got, want) {
+			t.Errorf("byte by byte: got %q, want %q", got, want)
+		}
+		var got []string
+		emit := func(e sse.Event) error {
+			got = append(got, string(e.Type)+"|"+string(e.ID)+"|"+string(e.Data))
+			return nil
+		}
+		var p sse.Parser
+		for rest := stream; len(rest) > 0; {
+			cuts ^= cuts << 13
+			cuts ^= cuts >> 7
+			cuts ^= cuts << 17
+			n := min(int(cuts%17), len(rest))
+			if err := p.Write(rest[:n], emit); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+			if cuts == 0 {
+				cuts = 1
+			}
+		}
+		if err := p.Flush(emit); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("cut at random: got %q, want %q", got, want)
+		}
+	})
+}
+
+func BenchmarkEvents(b *testing.B) {
+	event := []byte(`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1754688929,"model":"m","choices":[{"index":0,"delta":{"content":" capital"},"logprobs":null,"finish_reason":null}],"usage":null}` + "\n\n")
+	chunk := bytes.Repeat(event, 100)
+	var p sse.Parser
+	emit := func(sse.Event) error { return nil }
+	b.ReportAllocs()
+	b.SetBytes(int64(len(chunk)))
+	for b.Loop() {
+		if err := p.Write(chunk, emit); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100, "ns/event")
+}
