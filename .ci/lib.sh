@@ -90,3 +90,28 @@ go_files() {
     if [[ -f $file ]] && ! head -n 5 "$file" | grep -q '^// Code generated .* DO NOT EDIT\.$'; then echo "$file"; fi
   done
 }
+
+# new_consumer: packs the npm package and installs it into the empty project
+# that the variable consumer then names.
+new_consumer() {
+  need_js
+  consumer=$PWD/build/consumer
+  rm -rf "$consumer"
+  mkdir -p "$consumer"
+  (cd js && npm pack --silent --ignore-scripts --pack-destination "$consumer" >/dev/null)
+  (
+    cd "$consumer"
+    echo '{ "name": "consumer", "version": "1.0.0", "private": true, "type": "module" }' >package.json
+    npm install --ignore-scripts --no-audit --no-fund --loglevel=error ./turncore-*.tgz
+  )
+}
+
+# compile_consumer FILE...: type checks TypeScript of the empty project, without
+# Node's types and with the package's declarations checked too, and compiles it.
+compile_consumer() {
+  (
+    cd "$consumer"
+    node "$OLDPWD/js/node_modules/typescript/lib/tsc.js" --strict --exactOptionalPropertyTypes \
+      --target es2022 --lib es2023,dom,dom.iterable,dom.asynciterable --module nodenext --types '' "$@"
+  )
+}
