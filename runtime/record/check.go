@@ -1,0 +1,204 @@
+package record
+
+import (
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// maxTime is the largest magnitude of a time, in ms: what an ECMAScript Date can hold.
+const maxTime = 8_640_000_000_000_000
+
+// rule is what a field must hold.
+type rule uint8
+
+const (
+	requiredText rule = iota // text, not empty
+	optionalText             // null or text, which is not empty unless blank allows it
+	blankText                // text, also empty
+	flag                     // bool
+	instant                  // a time
+	portion                  // a number from 0 to 1
+	optionalPortion
+	arguments // a map
+	result    // any value but null
+	anything
+	speaker // null, or the two parts of an identity
+	role
+	tier
+)
+
+type fieldRule struct {
+	name string
+	rule rule
+}
+
+var layouts = [Kinds][]fieldRule{
+	Messages: {
+		{"id", requiredText},
+		{"role", role},
+		{"content", requiredText},
+		{"identity", speaker},
+		{"createdAt", instant},
+		{"updatedAt", instant},
+		{"attachments", anything},
+	},
+	Memories: {
+		{"id", requiredText},
+		{"content", requiredText},
+		{"confidence", portion},
+		{"importance", portion},
+		{"createdAt", instant},
+		{"updatedAt", instant},
+	},
+	Thoughts: {
+		{"id", requiredText},
+		{"content", blankText},
+		{"identity", speaker},
+		{"payload", anything},
+		{"replayCompatibility", optionalText},
+		{"createdAt", instant},
+		{"updatedAt", instant},
+	},
+	ToolCalls: {
+		{"id", requiredText},
+		{"tool", requiredText},
+		{"args", arguments},
+		{"checksum", requiredText},
+		{"isComplete", flag},
+		{"isError", flag},
+		{"results", result},
+		{"payload", anything},
+		{"replayCompatibility", optionalText},
+		{"fromArtifactTool", flag},
+		{"inline", flag},
+		{"createdAt", instant},
+		{"updatedAt", instant},
+		{"completedAt", instant},
+	},
+	Retrievables: {
+		{"id", requiredText},
+		{"content", requiredText},
+		{"trustTier", tier},
+		{"source", optionalText},
+		{"kind", optionalText},
+		{"score", optionalPortion},
+		{"inline", flag},
+		{"createdAt", instant},
+		{"updatedAt", instant},
+	},
+}
+
+var codes = [Kinds]fault.Code{
+	Messages:     fault.InvalidInitialMessageValue,
+	Memories:     fault.InvalidInitialMemoryValue,
+	Thoughts:     fault.InvalidInitialThoughtValue,
+	ToolCalls:    fault.InvalidInitialToolCallValue,
+	Retrievables: fault.InvalidInitialRetrievableValue,
+}
+
+// Check tells whether body is the body of a record of that kind and keeps the kind's rules. The error has the kind's
+// code, E_INVALID_INITIAL_MESSAGE_VALUE for instance, and says what is wrong with each field. An instruction must be text
+// that is not empty; one that is not is E_INVALID_VALUE.
+func Check(kind Kind, body []byte) error {
+	if kind == Instructions || kind >= Kinds {
+		if kind == Instructions && isText(body) && value.Len(body) > 0 && value.Check(body) == nil {
+			return nil
+		}
+		return fault.New(fault.InvalidValue, "`instruction` must be a non-empty string")
+	}
+	layout := layouts[kind]
+	count, rest := tuple(body)
+	if count != len(layout) || value.Check(body) != nil {
+		return fault.New(codes[kind], "the body is malformed")
+	}
+	var wrong []string
+	for i := range layout {
+		after, _ := value.Skip(rest, value.MaxDepth) // well-formed: checked above
+		f := rest[:len(rest)-len(after)]
+		if problem := layout[i].check(f); problem != "" {
+			wrong = append(wrong, "`"+layout[i].name+"` "+problem)
+		}
+		rest = after
+	}
+	switch kind {
+	case Thoughts:
+		t := Thought(body)
+		wrong = checkPayload(wrong, t.Payload(), t.ReplayCompatibility())
+		if t.Payload() == nil && len(t.Content()) == 0 && isText(field(t, 1)) {
+			wrong = append(wrong, "`content` must be a non-empty string when `payload` is not given")
+		}
+	case ToolCalls:
+		t := ToolCall(body)
+		wrong = checkPayload(wrong, t.Payload(), t.ReplayCompatibility())
+	}
+	if wrong == nil {
+		return nil
+	}
+	return fault.New(codes[kind], wrong...)
+}
+
+func checkPayload(wrong []string, payload, compatibility []byte) []string {
+	if payload != nil && compatibility == nil {
+		return append(wrong, "`replayCompatibility` is required when `payload` is given")
+	}
+	return wrong
+}
+
+func isText(v []byte) bool { return value.KindOf(v) == value.KindString }
+
+// check says what is wrong with a field's value, which is well-formed; nothing is said of a good one.
+func (f fieldRule) check(v []byte) string {
+	null := value.KindOf(v) == value.KindNil
+	switch f.rule {
+	case anything:
+		return ""
+	case optionalText, optionalPortion, speaker:
+		if null {
+			return ""
+		}
+	default:
+		if null {
+			return "is required"
+		}
+	}
+	switch f.rule {
+	case requiredText, optionalText:
+		if !isText(v) || value.Len(v) == 0 {
+			return "must be a non-empty string"
+		}
+	case blankText:
+		if !isText(v) {
+			return "must be a string"
+		}
+	case flag:
+		if value.KindOf(v) != value.KindBool {
+			return "must be a boolean"
+		}
+	case instant:
+		if n, ok := value.Int(v); !ok || n > maxTime || n < -maxTime {
+			return "must be a number of milliseconds"
+		}
+	case portion, optionalPortion:
+		if n, ok := value.Number(v); !ok || !(n >= 0 && n <= 1) {
+			return "must be between 0 and 1"
+		}
+	case arguments:
+		if value.KindOf(v) != value.KindMap {
+			return "must be an object"
+		}
+	case speaker:
+		id, ok := identity(v)
+		if !ok || len(id.Identifier) == 0 || len(id.Representation) == 0 {
+			return "must have an identifier and a representation"
+		}
+	case role:
+		if s := string(text(v)); s != "user" && s != "assistant" {
+			return "must be one of user, assistant"
+		}
+	case tier:
+		if s := string(text(v)); s != "first-party" && s != "third-party-public" && s != "third-party-private" {
+			return "must be one of first-party, third-party-public, third-party-private"
+		}
+	}
+	return ""
+}
