@@ -2,6 +2,8 @@
  * The error class of everything Turncore throws, and how to tell it.
  */
 
+import { CODES, type CodeInfo, type ErrorCode } from './abi/codes.gen.js';
+
 /** What a {@link TurncoreError} may carry beside its code and message. */
 export interface TurncoreErrorOptions {
   /** HTTP-like status; default: the code's own, or 500. */
@@ -20,7 +22,10 @@ export interface TurncoreErrorOptions {
 
 const brand = Symbol.for('turncore.error');
 
-/** An error with a code. Test it by {@link TurncoreError.code}; `name` is the code as well. */
+/**
+ * An error with a code. Test it by {@link TurncoreError.code}; `name` is the code as well. Status, `fatal` and help of
+ * the documented codes are known and need not be given.
+ */
 export class TurncoreError extends Error {
   /** One of the documented codes, `E_…`. */
   readonly code: string;
@@ -38,13 +43,28 @@ export class TurncoreError extends Error {
   constructor(code: string, message: string, options: TurncoreErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
-    this.status = options.status ?? 500;
-    this.fatal = options.fatal ?? false;
-    this.help = options.help;
+    const info = codeInfo(code);
+    this.status = options.status ?? info?.status ?? 500;
+    this.fatal = options.fatal ?? info?.fatal ?? false;
+    this.help = options.help ?? info?.help;
     this.details = options.details;
     this.suppressed = options.suppressed ?? [];
     Object.defineProperty(this, 'name', { value: code, configurable: true, writable: true });
     Object.defineProperty(this, brand, { value: true });
+  }
+
+  /**
+   * The error with the text that the code stands for.
+   *
+   * @param detail follows that text after a colon
+   */
+  static of(code: ErrorCode, detail?: string, options?: TurncoreErrorOptions): TurncoreError {
+    const text = CODES[code].message;
+    return new TurncoreError(
+      code,
+      detail === undefined ? text : `${text.replace(/\.$/, '')}: ${detail}`,
+      options,
+    );
   }
 
   /** `NAME [CODE]: message`. */
@@ -71,5 +91,10 @@ export function isTurncoreError(error: unknown, code?: string): error is Turncor
 
 /** The error for a value that has no encoding. @param field where it is, like `args.items[3].id` */
 export function invalidValue(field: string, why: string): TurncoreError {
-  return new TurncoreError('E_INVALID_VALUE', `${field}: ${why}`, { details: { field } });
+  return TurncoreError.of('E_INVALID_VALUE', `${field}: ${why}`, { details: { field } });
+}
+
+/** What is known about a code, or undefined for a code that is not Turncore's. */
+export function codeInfo(code: string): CodeInfo | undefined {
+  return Object.hasOwn(CODES, code) ? CODES[code as ErrorCode] : undefined;
 }

@@ -1,13 +1,9 @@
 /**
  * What a module must be to be run: its exports, imports and ABI version.
  */
+import { ABI_MAJOR, ABI_MINOR } from '../abi/frames.gen.js';
 import { TurncoreError } from '../errors.js';
 import { WASI_FUNCTIONS, WASI_MODULE } from '../wasi/wasi.js';
-
-/** ABI major that this host speaks. */
-export const ABI_MAJOR = 1;
-/** Newest ABI minor that this host knows. */
-export const ABI_MINOR = 0;
 
 /** How a module was built. */
 export type ModuleTarget =
@@ -42,12 +38,14 @@ export function checkModule(module: WebAssembly.Module): ModuleTarget {
   const imports = WebAssembly.Module.imports(module);
   const target: ModuleTarget = imports.some((i) => i.module === 'gojs') ? 'js' : 'wasip1';
 
-  const exports = new Map(WebAssembly.Module.exports(module).map((e) => [e.name, e.kind as string]));
+  const exports = new Map(
+    WebAssembly.Module.exports(module).map((e) => [e.name, e.kind as string]),
+  );
   const missing = exportsOf[target].filter(([name, kind]) => exports.get(name) !== kind);
   if (missing.length > 0) {
-    throw new TurncoreError(
+    throw TurncoreError.of(
       'E_INVALID_MODULE',
-      `not a Turncore module: ${missing.map(([name, kind]) => `${kind} "${name}"`).join(', ')} is not exported`,
+      `${missing.map(([name, kind]) => `${kind} "${name}"`).join(', ')} is not exported`,
       { details: { missing: missing.map(([name]) => name) } },
     );
   }
@@ -55,13 +53,15 @@ export function checkModule(module: WebAssembly.Module): ModuleTarget {
   const unknown = imports.filter(
     (i) =>
       i.kind !== 'function' ||
-      !(target === 'js' ? i.module === 'gojs' : i.module === WASI_MODULE && WASI_FUNCTIONS.has(i.name)),
+      !(target === 'js'
+        ? i.module === 'gojs'
+        : i.module === WASI_MODULE && WASI_FUNCTIONS.has(i.name)),
   );
   if (unknown.length > 0) {
     const names = [...new Set(unknown.map((i) => `${i.module}.${i.name}`))];
-    throw new TurncoreError(
+    throw TurncoreError.of(
       'E_INVALID_MODULE',
-      `not a Turncore module: it imports ${names.join(', ')}, which no host provides`,
+      `it imports ${names.join(', ')}, which no host provides`,
       { details: { unknownImports: names } },
     );
   }
@@ -76,7 +76,7 @@ export function checkModule(module: WebAssembly.Module): ModuleTarget {
 export function checkVersion(version: number): void {
   const major = version >>> 16;
   if (major === ABI_MAJOR) return;
-  throw new TurncoreError(
+  throw TurncoreError.of(
     'E_ABI_VERSION',
     `the module has ABI ${major}.${version & 0xffff}, this host has ${ABI_MAJOR}.${ABI_MINOR}`,
     { details: { module: `${major}.${version & 0xffff}`, host: `${ABI_MAJOR}.${ABI_MINOR}` } },

@@ -129,7 +129,7 @@ export class Instance {
   step(batch: Uint8Array): Uint8Array<ArrayBuffer> {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#stepping) {
-      throw new TurncoreError('E_ABI_REENTERED', 'step was called within a step', { fatal: true });
+      throw new TurncoreError('E_ABI_REENTERED', 'A step was begun within a step.', { fatal: true });
     }
     const size = batch.length;
     if (size > this.#frameLimit) throw this.#tooLarge(size);
@@ -182,7 +182,8 @@ export class Instance {
     const inbox = this.#inbox(size) >>> 0;
     let memory = this.#view();
     if (inbox === 0) throw new Error(`no inbox for ${size} bytes`);
-    if (inbox + size >= memory.length) throw new Error(`inbox of ${size} bytes at ${inbox} is outside of memory`);
+    if (inbox + size >= memory.length)
+      throw new Error(`inbox of ${size} bytes at ${inbox} is outside of memory`);
     memory.set(batch, inbox);
     memory[inbox + size] = MARKER;
 
@@ -191,10 +192,14 @@ export class Instance {
     const at = halves[HIGH]!;
 
     memory = this.#view();
-    if (memory[inbox + size] !== 0) throw new Error('the module returned before it had handled its frames');
-    if (at + length > memory.length) throw new Error(`outbox of ${length} bytes at ${at} is outside of memory`);
+    if (memory[inbox + size] !== 0)
+      throw new Error('the module returned before it had handled its frames');
+    if (at + length > memory.length)
+      throw new Error(`outbox of ${length} bytes at ${at} is outside of memory`);
     if (memory.length > this.#maxMemory) {
-      throw new Error(`the module's memory of ${memory.length} bytes is over the limit of ${this.#maxMemory}`);
+      throw new Error(
+        `the module's memory of ${memory.length} bytes is over the limit of ${this.#maxMemory}`,
+      );
     }
     return this.#copy(memory, at, length);
   }
@@ -221,7 +226,7 @@ export class Instance {
   }
 
   #tooLarge(size: number): TurncoreError {
-    return new TurncoreError(
+    return TurncoreError.of(
       'E_ABI_LIMIT_EXCEEDED',
       `a step of ${size} bytes is over the limit of ${this.#frameLimit}`,
       { details: { limit: 'frame', max: this.#frameLimit, actual: size } },
@@ -242,7 +247,7 @@ export class Instance {
 /** The error of an instance that cannot go on. */
 export function instanceFailed(reason: string, stderr: string, cause?: unknown): TurncoreError {
   const said = stderr === '' ? '' : `\n${stderr}`;
-  return new TurncoreError('E_INSTANCE_FAILED', `the instance failed: ${reason}${said}`, {
+  return TurncoreError.of('E_INSTANCE_FAILED', `${reason}${said}`, {
     cause,
     details: { reason, stderr },
   });

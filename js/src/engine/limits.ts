@@ -1,9 +1,9 @@
 /**
  * The bounds that host and module agree on by Hello and Welcome.
  */
+import { ABI_MAJOR, ABI_MINOR, Op } from '../abi/frames.gen.js';
 import { CodecError, decodeFrames, DEFAULT_LIMITS, type CodecLimits } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
-import { ABI_MAJOR, ABI_MINOR } from './contract.js';
 
 /** Bounds of one instance. A host may lower the defaults, never raise them. */
 export interface Limits extends CodecLimits {
@@ -46,14 +46,11 @@ export interface Welcome {
   readonly build: string;
 }
 
-const OP_HELLO = 1;
-const OP_WELCOME = 33;
-
 /** Encodes the Hello frame. */
 export function encodeHello(features: number, limits: Readonly<Limits>): Uint8Array<ArrayBuffer> {
   const e = new Encoder(64);
   e.arrayHeader(5);
-  e.int(OP_HELLO);
+  e.int(Op.Hello);
   e.int(ABI_MAJOR);
   e.int(ABI_MINOR);
   e.int(features);
@@ -76,7 +73,7 @@ export function encodeHello(features: number, limits: Readonly<Limits>): Uint8Ar
 export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welcome {
   const frames = decodeFrames(bytes, asked);
   const frame = frames[0];
-  if (frames.length !== 1 || frame === undefined || frame[0] !== OP_WELCOME || frame.length < 6) {
+  if (frames.length !== 1 || frame === undefined || frame[0] !== Op.Welcome || frame.length < 6) {
     throw new CodecError('frame', 0, `${describe(frames)} instead of Welcome`);
   }
   const [, major, minor, features, bounds, build] = frame;
@@ -92,7 +89,14 @@ export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welco
     throw new CodecError('frame', 0, 'malformed Welcome');
   }
   const [frameBytes, string, array, depth, turnEffects, instanceEffects] = bounds as number[];
-  const offered = { frame: frameBytes, string, array, depth, turnEffects, instanceEffects } as Limits;
+  const offered = {
+    frame: frameBytes,
+    string,
+    array,
+    depth,
+    turnEffects,
+    instanceEffects,
+  } as Limits;
   const limits = { ...asked };
   for (const key of Object.keys(limits) as (keyof Limits)[]) {
     if (offered[key] > 0) limits[key] = Math.min(limits[key], offered[key]);

@@ -1,6 +1,7 @@
 /**
  * A module that can be instantiated: where it comes from, compiled when it is first needed, once.
  */
+import { Feature } from '../abi/frames.gen.js';
 import { TurncoreError } from '../errors.js';
 import { Wasi, WASI_MODULE } from '../wasi/wasi.js';
 import { checkModule, checkVersion } from './contract.js';
@@ -37,8 +38,8 @@ export interface InstantiateOptions {
   monotonic?: (() => number) | undefined;
 }
 
-/** Feature bits this host can use: chat, history, timers, digest. */
-const FEATURES = 0b1111;
+/** Feature bits this host can use. */
+const FEATURES = Feature.Chat | Feature.History | Feature.Timers | Feature.Digest;
 const MAX_MEMORY = 1 << 30;
 
 /** A module, compiled when it is first needed. */
@@ -103,7 +104,10 @@ export class Module {
    */
   instantiateSync(options: InstantiateOptions = {}): Instance {
     if (this.#compiled === undefined) {
-      throw new TurncoreError('E_INVALID_MODULE', 'the module is not compiled yet: wait for compile() first');
+      throw TurncoreError.of(
+        'E_INVALID_MODULE',
+        'the module is not compiled yet: wait for compile() first',
+      );
     }
     return this.#start(this.#compiled, options);
   }
@@ -112,7 +116,10 @@ export class Module {
     const target = checkModule(module);
     const limits = lowerLimits(options.limits);
     if (target === 'js') {
-      throw new TurncoreError('E_INVALID_MODULE', 'the module is built for GOOS=js and needs the goRuntime option');
+      throw TurncoreError.of(
+        'E_INVALID_MODULE',
+        'the module is built for GOOS=js and needs the goRuntime option',
+      );
     }
     const guest = startReactor(module, options);
     return new Instance({
@@ -139,7 +146,7 @@ function defaultSource(): URL {
   try {
     return new URL('../turncore.wasm', import.meta.url);
   } catch (cause) {
-    throw new TurncoreError(
+    throw TurncoreError.of(
       'E_INVALID_MODULE',
       'this bundle does not know where turncore.wasm is: give loadModule its URL, bytes or WebAssembly.Module',
       { cause },
@@ -167,7 +174,11 @@ function startReactor(module: WebAssembly.Module, options: InstantiateOptions): 
     exports._initialize();
     version = exports.turncore_abi();
   } catch (error) {
-    throw instanceFailed(error instanceof Error ? error.message : String(error), wasi.stderr.text(), error);
+    throw instanceFailed(
+      error instanceof Error ? error.message : String(error),
+      wasi.stderr.text(),
+      error,
+    );
   }
   checkVersion(version);
   return {

@@ -5,7 +5,13 @@ import { TurncoreError } from '../errors.js';
 
 /** What a module can be loaded from. Objects of other realms are fine. */
 export type ModuleSource =
-  URL | string | Request | Response | BufferSource | WebAssembly.Module | PromiseLike<Response | BufferSource>;
+  | URL
+  | string
+  | Request
+  | Response
+  | BufferSource
+  | WebAssembly.Module
+  | PromiseLike<Response | BufferSource>;
 
 /** The class an object says it has; unlike instanceof this also holds for objects of other realms. */
 export function tagOf(value: unknown): string {
@@ -39,7 +45,10 @@ export async function hashSource(source: ModuleSource): Promise<string> {
   const tag = tagOf(source);
   if (tag === 'WebAssembly.Module' || tag === 'Response' || tag === 'Promise') return '';
   const opened = await openSource(source);
-  const bytes = tagOf(opened) === 'Response' ? await (opened as Response).arrayBuffer() : (opened as BufferSource);
+  const bytes =
+    tagOf(opened) === 'Response'
+      ? await (opened as Response).arrayBuffer()
+      : (opened as BufferSource);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (b) => b.toString(16).padStart(2, '0')).join('');
 }
@@ -62,7 +71,7 @@ async function openSource(source: ModuleSource): Promise<Opened> {
       return openLocation(given as URL | string);
     default:
       if (ArrayBuffer.isView(given)) return given as BufferSource;
-      throw new TurncoreError(
+      throw TurncoreError.of(
         'E_INVALID_MODULE',
         `a module cannot be loaded from a ${tagOf(given)}; give a URL, bytes, a Response or a WebAssembly.Module`,
       );
@@ -119,17 +128,21 @@ async function fetchModule(target: string | Request): Promise<Response> {
 
 function checkStatus(response: Response): Response {
   if (response.ok) return response;
-  throw new TurncoreError('E_INVALID_MODULE', `cannot fetch ${response.url}: HTTP status ${response.status}`);
+  throw TurncoreError.of(
+    'E_INVALID_MODULE',
+    `cannot fetch ${response.url}: HTTP status ${response.status}`,
+  );
 }
 
 function nameOf(source: ModuleSource): string {
   if (typeof source === 'string') return source;
   if (tagOf(source) === 'URL') return (source as URL).href;
-  if (tagOf(source) === 'Request' || tagOf(source) === 'Response') return (source as Response).url || 'the module';
+  if (tagOf(source) === 'Request' || tagOf(source) === 'Response')
+    return (source as Response).url || 'the module';
   return 'the module';
 }
 
 function unusable(what: string, cause: unknown): TurncoreError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new TurncoreError('E_INVALID_MODULE', `${what}: ${why}`, { cause });
+  return TurncoreError.of('E_INVALID_MODULE', `${what}: ${why}`, { cause });
 }
