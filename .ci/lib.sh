@@ -106,12 +106,12 @@ new_consumer() {
   )
 }
 
-# compile_consumer FILE...: type checks TypeScript of the empty project, without
-# Node's types and with the package's declarations checked too, and compiles it.
+# compile_consumer ARGUMENT...: type checks TypeScript of the empty project, the
+# package's declarations too, and compiles it. ARGUMENT is a file or an option of tsc.
 compile_consumer() {
   (
     cd "$consumer"
     node "$OLDPWD/js/node_modules/typescript/lib/tsc.js" --strict --exactOptionalPropertyTypes \
-      --target es2022 --lib es2023,dom,dom.iterable,dom.asynciterable --module nodenext --types '' "$@"
+      --target es2022 --lib es2023,dom,dom.iterable,dom.asynciterable --module nodenext "$@"
   )
 }

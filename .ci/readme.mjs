@@ -24,7 +24,7 @@ for (const [, tag, code] of readme.matchAll(/^```(go|js|ts)\n(.*?)^```$/gms)) {
   }
   const folder = language === 'go' ? join(goFolder, String(number)) : jsFolder;
   mkdirSync(folder, { recursive: true });
-  const name = language === 'go' ? 'main.go' : `readme-${number}.mts`;
+  const name = language === 'go' ? 'main.go' : `readme-${number}.${tag === 'ts' ? 'mts' : 'mjs'}`;
   writeFileSync(join(folder, name), code);
 }
 

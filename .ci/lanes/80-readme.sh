@@ -15,8 +15,9 @@ runs() {
 }
 
 for folder in build/_readme/*/; do runs go run "./$folder"; done
-(cd "$consumer" && ls readme-*.mts) | {
-  mapfile -t files
-  compile_consumer "${files[@]}"
-}
+typescript=$(cd "$consumer" && find . -maxdepth 1 -name 'readme-*.mts')
+if [[ -n $typescript ]]; then
+  # shellcheck disable=SC2086 # the names hold no spaces
+  compile_consumer --types node --typeRoots "$PWD/js/node_modules/@types" $typescript
+fi
 for file in "$consumer"/readme-*.mjs; do runs node "$file"; done
