@@ -25,6 +25,8 @@ formatted() {
   fi
 }
 
+in_js() { (cd js && PATH="$PWD/node_modules/.bin:$PATH" "$@"); }
+
 shell_parses() {
   local script status=0
   for script in .ci/*.sh .ci/run .ci/lanes/*.sh; do bash -n "$script" || status=1; done
@@ -38,8 +40,8 @@ check 'go vet, js' env GOOS=js GOARCH=wasm go vet ./wasm/module/...
 check staticcheck tool staticcheck ./...
 check gofumpt formatted
 check 'go.mod is tidy' go mod tidy -diff
-check typescript npm --prefix js run -s typecheck
-check eslint npm --prefix js exec -s -- eslint js --config js/eslint.config.js
-check prettier npm --prefix js exec -s -- prettier --check --log-level=warn js
+check typescript in_js tsc -p tsconfig.test.json --noEmit
+check eslint in_js eslint .
+check prettier in_js prettier --check --log-level=warn .
 check 'shell syntax' shell_parses
 ((${#failed[@]} == 0)) || fail "failed: ${failed[*]}"
