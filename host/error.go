@@ -1,0 +1,105 @@
+package host
+
+import (
+	"strings"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// Code says what kind of error an [Error] is. It is an error itself, to be tested for:
+//
+//	if errors.Is(err, host.CodeInstanceFailed) { … }
+type Code string
+
+// Error returns the code.
+func (c Code) Error() string { return string(c) }
+
+// Error is an error with a code. Every failure that Turncore reports is or wraps one; find it with errors.As.
+type Error struct {
+	// Code is one of the documented codes, or empty for a foreign error that came back from the core.
+	Code Code
+	// Name is the class of a foreign error without a code, such as "TypeError".
+	Name string
+	// Message says what happened, for people.
+	Message string
+	// Status is the HTTP status that fits best.
+	Status int
+	// Fatal tells a mistake in the program, which trying again does not cure.
+	Fatal bool
+	// Help says what to do about it; empty for codes that are not Turncore's.
+	Help string
+	// Details are data of the error, such as the list of violations or how far a commit came; nil for none.
+	Details any
+	// Cause is the error that led to this one, or nil.
+	Cause error
+	// Suppressed are errors that came after this one and are not reported by themselves.
+	Suppressed []error
+}
+
+// NewError returns the error of a code: the text, status and help that the code stands for. The detail, unless it is
+// empty, follows the text after a colon. cause may be nil.
+func NewError(code Code, detail string, cause error) *Error {
+	e := &Error{Code: code, Message: detail, Status: 500, Cause: cause}
+	info, known := abi.LookupCode(string(code))
+	if !known {
+		return e
+	}
+	e.Status, e.Fatal, e.Help, e.Message = info.Status, info.Fatal, info.Help, info.Message
+	if detail != "" {
+		e.Message = strings.TrimSuffix(info.Message, ".") + ": " + detail
+	}
+	return e
+}
+
+// Error returns the code or class and the message.
+func (e *Error) Error() string {
+	switch {
+	case e.Code != "":
+		return string(e.Code) + ": " + e.Message
+	case e.Name != "":
+		return e.Name + ": " + e.Message
+	}
+	return e.Message
+}
+
+// Is reports whether target is this error's code, so that errors.Is(err, host.CodeInstanceFailed) works.
+func (e *Error) Is(target error) bool {
+	code, ok := target.(Code)
+	return ok && code == e.Code
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// ErrorOf builds the error that a value from the core describes, with the help text of its code. For every error on
+// the way that has a handle, lookup is asked first; a non-nil answer takes the place of what would have been built, so
+// that an error which came from host code is handed back as itself. lookup may be nil.
+//
+// Details keep their encoding: they are a [msgp.Raw], or nil for none.
+func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
+	if v.Handle != 0 && lookup != nil {
+		if err := lookup(v.Handle); err != nil {
+			return err
+		}
+	}
+	e := &Error{Code: Code(v.Code), Name: v.Name, Message: v.Message, Status: int(v.Status), Fatal: v.Fatal}
+	if info, known := abi.LookupCode(v.Code); known {
+		e.Help = info.Help
+		if e.Status == 0 {
+			e.Status = info.Status
+		}
+	}
+	if len(v.Details) > 0 && !isNil(v.Details) {
+		e.Details = v.Details
+	}
+	if v.Cause != nil {
+		e.Cause = ErrorOf(v.Cause, lookup)
+	}
+	for i := range v.Suppressed {
+		e.Suppressed = append(e.Suppressed, ErrorOf(&v.Suppressed[i], lookup))
+	}
+	return e
+}
+
+// isNil tells the encoding of nil.
+func isNil(raw []byte) bool { return len(raw) == 1 && raw[0] == 0xc0 }

@@ -1,0 +1,100 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// Greeting is what host and core agreed on when their conversation began.
+type Greeting struct {
+	// Features are the abilities that both sides have.
+	Features abi.Features
+	// Limits are in force from here on, in both directions.
+	Limits abi.Limits
+	// Build is the module's version, for people.
+	Build string
+	// In and Out are the two frames, for a journal.
+	In, Out []byte
+}
+
+// Greet says Hello to a fresh instance and reads its Welcome. features are those that the host can use; fields of limits
+// that are 0 keep the default, and one above it is lowered to it.
+//
+// A core of another major version gives [CodeABIVersion]. An answer that is no proper Welcome gives
+// [CodeInstanceFailed]. After an error the instance has been dropped.
+func Greet(inst Instance, features abi.Features, limits abi.Limits) (Greeting, error) {
+	asked := limits.Effective()
+	in := abi.Append(nil, &abi.Hello{
+		Major: abi.Major, Minor: abi.Minor, Features: features, Limits: asked,
+	})
+	out, err := inst.Step(nil, in)
+	if err != nil {
+		return Greeting{}, err
+	}
+	welcome, err := readWelcome(out, features, asked)
+	if err != nil {
+		failed := inst.Retire(err)
+		if refused, ok := err.(*Error); ok {
+			return Greeting{}, refused
+		}
+		return Greeting{}, failed
+	}
+	return Greeting{
+		Features: welcome.Features, Limits: welcome.Limits, Build: welcome.Build, In: in, Out: out,
+	}, nil
+}
+
+// readWelcome checks the answer to a Hello. An *Error is the core's own refusal, any other a broken answer.
+func readWelcome(out []byte, features abi.Features, asked abi.Limits) (abi.Welcome, error) {
+	none := abi.Welcome{}
+	if len(out) == 0 {
+		return none, fmt.Errorf("nothing came in answer to Hello")
+	}
+	op, frame, rest, err := abi.Next(out, asked)
+	if err != nil {
+		return none, fmt.Errorf("the answer to Hello: %w", err)
+	}
+	switch {
+	case op == abi.OpFault:
+		fault, err := abi.Decode[abi.Fault](frame)
+		if err != nil {
+			return none, fmt.Errorf("the answer to Hello: %w", err)
+		}
+		refusal := NewError(Code(fault.Code), "", nil)
+		refusal.Message = fault.Message
+		return none, refusal
+	case op != abi.OpWelcome:
+		return none, fmt.Errorf("frame %d came in answer to Hello", op)
+	case len(rest) != 0:
+		return none, fmt.Errorf("%d bytes came after Welcome", len(rest))
+	}
+	w, err := abi.Decode[abi.Welcome](frame)
+	if err != nil {
+		return none, fmt.Errorf("the answer to Hello: %w", err)
+	}
+	if w.Major != abi.Major {
+		return none, VersionError(w.Major, w.Minor)
+	}
+	if w.Features&^features != 0 {
+		return none, fmt.Errorf("welcome grants features %#x, asked for were %#x", w.Features, features)
+	}
+	if !within(w.Limits, asked) {
+		return none, fmt.Errorf("welcome grants limits %+v, asked for were %+v", w.Limits, asked)
+	}
+	return w, nil
+}
+
+// within tells whether every limit is set and none is above the one asked for.
+func within(l, asked abi.Limits) bool {
+	ok := func(n, most uint32) bool { return n > 0 && n <= most }
+	return ok(l.Frame, asked.Frame) && ok(l.String, asked.String) && ok(l.Array, asked.Array) &&
+		ok(l.Depth, asked.Depth) && ok(l.TurnEffects, asked.TurnEffects) && ok(l.InstanceEffects, asked.InstanceEffects)
+}
+
+// VersionError is the refusal of a core that speaks another major version of the ABI; it names both versions. Engines
+// return it when they load a module.
+func VersionError(major, minor uint16) *Error {
+	return NewError(CodeABIVersion,
+		fmt.Sprintf("the module speaks %d.%d, this host %d.%d", major, minor, abi.Major, abi.Minor), nil)
+}
