@@ -30,7 +30,7 @@ func (s *Stash) own() {
 
 // Load fills the stash from an encoded map.
 func (s *Stash) Load(m []byte) error {
-	if len(m) == 0 || value.KindOf(m) == value.Nil {
+	if len(m) == 0 || value.KindOf(m) == value.KindNil {
 		return nil
 	}
 	return value.Each(m, func(key, val []byte) bool {

@@ -289,7 +289,7 @@ func (d *Dispatch) Commit(task Task) error {
 
 // appliedOf reads how many writes of a failed commit were applied: the first of a two-element list.
 func appliedOf(details []byte) (applied int) {
-	if value.KindOf(details) == value.List {
+	if value.KindOf(details) == value.KindList {
 		_ = value.EachItem(details, func(i int, v []byte) bool {
 			n, _ := value.Int(v)
 			applied = max(int(n), 0)

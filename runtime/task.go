@@ -1,5 +1,7 @@
 package runtime
 
+import "errors"
+
 // Task is a thread of control inside a turn. Code under runtime waits only through it.
 type Task interface {
 	// Await hands e to the outside and returns when it is settled: with its value (a msgpack value, nil if none) or
@@ -91,3 +93,6 @@ type HTTPChunk struct {
 	Headers [][2]string // names in lower case
 	Data    []byte
 }
+
+// ErrIdle is how an [HTTPStream] says that nothing came for the time that Idle set.
+var ErrIdle = errors.New("nothing came in time")

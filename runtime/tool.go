@@ -27,7 +27,7 @@ func (t *Tool) Compile() error {
 	if t.Name == "" {
 		return fault.New(fault.InvalidInitialToolValue, "name must be a non-empty string")
 	}
-	if kind, _ := value.Get(t.InputSchema, "type"); value.KindOf(t.InputSchema) != value.Map || !isObjectType(kind) {
+	if kind, _ := value.Get(t.InputSchema, "type"); value.KindOf(t.InputSchema) != value.KindMap || !isObjectType(kind) {
 		return fault.New(fault.InvalidInitialToolValue, t.Name+": inputSchema must be a JSON Schema of type object")
 	}
 	var err error

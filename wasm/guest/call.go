@@ -1,0 +1,267 @@
+package guest
+
+import (
+	"github.com/tinylib/msgp/msgp"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+)
+
+// call serves a method that host code calls on a context. An error means a frame that could not be taken; what goes
+// wrong in a method goes into its reply.
+func (in *Instance) call(f *abi.Call) error {
+	t := in.turns[f.Turn]
+	if t == nil {
+		(&turn{in: in, number: f.Turn}).reply(f.Call, nil, fault.New(fault.CallAfterEnd, "the turn has ended"))
+		return nil
+	}
+	t.run.SetElapsed(f.Elapsed)
+	d := t.run.DispatchContext(f.Context)
+	if d == nil && f.Context != 0 {
+		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "context "+itoa(int64(f.Context))))
+		return nil
+	}
+	switch f.Method {
+	case abi.MethodReport:
+		return t.report(f, d)
+	case abi.MethodNext:
+		return args(f, new(abi.NextArgs), func(a *abi.NextArgs) { t.callNext(f.Call, a.Effect) })
+	case abi.MethodStore, abi.MethodMutate:
+		return args(f, new(abi.StoreArgs), func(a *abi.StoreArgs) { t.callStore(f.Call, f.Method, d, a) })
+	case abi.MethodDelete:
+		return args(f, new(abi.DeleteArgs), func(a *abi.DeleteArgs) { t.callDelete(f.Call, d, a) })
+	case abi.MethodReplaceGroup:
+		return args(f, new(abi.ReplaceGroupArgs), func(a *abi.ReplaceGroupArgs) { t.callReplaceGroup(f.Call, d, a) })
+	case abi.MethodEmit:
+		return args(f, new(abi.EmitArgs), func(a *abi.EmitArgs) {
+			t.run.Emit(f.Context, runtime.EventKind(a.Kind), a.Payload)
+			t.reply(f.Call, nil, nil)
+		})
+	case abi.MethodDigest:
+		sums, _ := t.run.Digest(f.Context)
+		b := msgp.AppendArrayHeader(nil, uint32(len(sums)))
+		for _, s := range sums {
+			b = msgp.AppendUint32(b, s)
+		}
+		t.reply(f.Call, b, nil)
+		return nil
+	case abi.MethodDispatch:
+		return args(f, new(abi.DispatchArgs), func(a *abi.DispatchArgs) { t.callDispatch(f.Call, d, a) })
+	}
+	if d == nil {
+		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))+" needs a dispatch context"))
+		return nil
+	}
+	return t.callDispatchMethod(f, d)
+}
+
+// callDispatchMethod serves the methods that only a DispatchContext has.
+func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
+	switch f.Method {
+	case abi.MethodAck:
+		t.reply(f.Call, nil, d.Ack())
+		return nil
+	case abi.MethodNack:
+		return args(f, new(abi.NackArgs), func(a *abi.NackArgs) {
+			var cause error
+			if a.Error != nil {
+				cause = faultOf(a.Error)
+			}
+			t.reply(f.Call, nil, d.Nack(cause))
+		})
+	case abi.MethodReportToolCall:
+		return args(f, new(abi.ReportToolCallArgs), func(a *abi.ReportToolCallArgs) {
+			t.reply(f.Call, nil, d.ReportToolCall(a.ID, runtime.ToolCallReport{
+				Tool: a.Tool, HasTool: a.HasTool, Args: valueOf(a.Args), HostHas: a.HasResults,
+				IsError: a.IsError, HasIsError: a.HasIsError, Complete: a.Complete,
+			}))
+		})
+	case abi.MethodLog:
+		return args(f, new(abi.LogArgs), func(a *abi.LogArgs) {
+			var payload []byte
+			if a.HasPayload {
+				payload = a.Payload
+			}
+			d.Log(a.Level, a.Kind, a.Message, payload)
+			t.reply(f.Call, nil, nil)
+		})
+	case abi.MethodStats:
+		return args(f, new(abi.StatsArgs), func(a *abi.StatsArgs) {
+			d.ReportStats(a.Stats)
+			t.reply(f.Call, nil, nil)
+		})
+	case abi.MethodToolCallCount:
+		return args(f, new(abi.CountArgs), func(a *abi.CountArgs) {
+			t.reply(f.Call, msgp.AppendInt(nil, d.ToolCallCount(a.Checksum)), nil)
+		})
+	case abi.MethodExecuteTool:
+		return args(f, new(abi.ExecuteToolArgs), func(a *abi.ExecuteToolArgs) { t.callTool(f.Call, d, a) })
+	case abi.MethodCommit:
+		t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return nil, d.Commit(task) })
+		return nil
+	}
+	t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))))
+	return nil
+}
+
+type unmarshaler interface {
+	UnmarshalMsg([]byte) ([]byte, error)
+}
+
+// args decodes a method's arguments and hands them on.
+func args[A unmarshaler](f *abi.Call, a A, handle func(A)) error {
+	if _, err := a.UnmarshalMsg(f.Args); err != nil {
+		return fault.New(fault.ABIMalformedFrame, "Call: method "+itoa(int64(f.Method))+": "+err.Error())
+	}
+	handle(a)
+	return nil
+}
+
+// report serves the method that streams call for every delta, without a copy.
+func (t *turn) report(f *abi.Call, d *runtime.Dispatch) error {
+	n, b, err := msgp.ReadArrayHeaderBytes(f.Args)
+	var kind uint8
+	var id, delta []byte
+	var complete bool
+	if err == nil && n == 4 {
+		if kind, b, err = msgp.ReadUint8Bytes(b); err == nil {
+			if id, b, err = msgp.ReadStringZC(b); err == nil {
+				if delta, b, err = msgp.ReadStringZC(b); err == nil {
+					complete, _, err = msgp.ReadBoolBytes(b)
+				}
+			}
+		}
+	}
+	if err != nil || n != 4 || d == nil {
+		return fault.New(fault.ABIMalformedFrame, "Call: report")
+	}
+	t.reply(f.Call, nil, d.Report(runtime.StreamKind(kind), id, delta, complete))
+	return nil
+}
+
+// serve runs a method that waits as a task, and replies at its end.
+func (t *turn) serve(call uint32, body func(runtime.Task) ([]byte, error)) {
+	t.in.spawn(t, func(task runtime.Task) {
+		result, err := body(task)
+		t.reply(call, result, err)
+	}, func(err error) { t.reply(call, nil, err) }, nil)
+}
+
+// callNext runs what follows a middleware. Its owner goes on when both this and the middleware's body have ended.
+func (t *turn) callNext(call, number uint32) {
+	eff := t.find(number)
+	if eff == nil || eff.next == nil {
+		t.reply(call, nil, nil) // called again, or late: nothing is left to run
+		return
+	}
+	next := eff.next
+	eff.next, eff.running = nil, true
+	t.in.spawn(t, func(task runtime.Task) {
+		next(task)
+		t.reply(call, nil, nil)
+	}, func(err error) {
+		t.reply(call, nil, err)
+	}, func() {
+		eff.running = false
+		if eff.settled {
+			t.in.wake(eff.owner)
+		}
+	})
+}
+
+// name makes the record of a call known by its handle.
+func (t *turn) name(collection uint8, handle int64, data msgp.Raw) error {
+	if int(collection) >= runtime.Collections {
+		return fault.New(fault.ABIUnknownTarget, "collection "+itoa(int64(collection)))
+	}
+	body, err := abi.BytesOf(data)
+	if err != nil {
+		return fault.New(fault.ABIMalformedFrame, "Call: Data is no byte string")
+	}
+	if body == nil {
+		if !t.run.Known(handle) {
+			return fault.New(fault.ABIUnknownTarget, "handle "+itoa(handle))
+		}
+		return nil
+	}
+	if !t.run.Accept(handle, 1, body) {
+		return fault.New(fault.ABIUnknownTarget, "handle "+itoa(handle)+" is not above all earlier ones")
+	}
+	return nil
+}
+
+func (t *turn) callStore(call uint32, method uint8, d *runtime.Dispatch, a *abi.StoreArgs) {
+	if err := t.name(a.Collection, a.Handle, a.Data); err != nil {
+		t.reply(call, nil, err)
+		return
+	}
+	kind := record.Kind(a.Collection)
+	switch {
+	case d != nil && method == abi.MethodStore:
+		t.reply(call, nil, d.Store(kind, a.Handle))
+	case d != nil:
+		t.reply(call, nil, d.Mutate(kind, a.Handle, a.Old))
+	case method == abi.MethodStore:
+		t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.Store(task, kind, a.Handle) })
+	default:
+		t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.Mutate(task, kind, a.Handle, a.Old) })
+	}
+}
+
+func (t *turn) callDelete(call uint32, d *runtime.Dispatch, a *abi.DeleteArgs) {
+	kind := record.Kind(a.Collection)
+	switch {
+	case int(a.Collection) >= runtime.Collections:
+		t.reply(call, nil, fault.New(fault.ABIUnknownTarget, "collection "+itoa(int64(a.Collection))))
+	case d != nil:
+		t.reply(call, nil, d.Delete(kind, a.ID))
+	default:
+		t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.Delete(task, kind, a.ID) })
+	}
+}
+
+func (t *turn) callReplaceGroup(call uint32, d *runtime.Dispatch, a *abi.ReplaceGroupArgs) {
+	handles := make([]int64, len(a.Items))
+	for i, item := range a.Items {
+		if err := t.name(abi.CollectionToolCalls, item.Handle, item.Data); err != nil {
+			t.reply(call, nil, err)
+			return
+		}
+		handles[i] = item.Handle
+	}
+	if d != nil {
+		t.reply(call, nil, d.ReplaceGroup(a.IDs, handles))
+		return
+	}
+	t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.ReplaceGroup(task, a.IDs, handles) })
+}
+
+func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs) {
+	tool, ok := t.run.ToolByNumber(a.Tool)
+	if !ok {
+		t.reply(call, nil, fault.New(fault.ABIUnknownTarget, "tool "+itoa(int64(a.Tool))))
+		return
+	}
+	t.serve(call, func(task runtime.Task) ([]byte, error) {
+		_, number, err := d.ExecuteTool(task, tool, a.Args, true)
+		return msgp.AppendUint32(nil, number), err
+	})
+}
+
+func (t *turn) callDispatch(call uint32, source *runtime.Dispatch, a *abi.DispatchArgs) {
+	r := t.in.runners[a.Runner]
+	if r == nil {
+		t.reply(call, nil, fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(a.Runner))))
+		return
+	}
+	t.serve(call, func(task runtime.Task) ([]byte, error) {
+		d, err := t.run.Dispatch(task, source, r.config)
+		if err != nil {
+			return nil, err
+		}
+		result := abi.DispatchResult{Dispatch: d.Number(), Status: uint8(d.Status()), Iterations: uint32(d.Iterations())}
+		return result.MarshalMsg(nil)
+	})
+}

@@ -1,0 +1,119 @@
+package guest
+
+import (
+	"errors"
+
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// chatExecutor runs package chat as a runner's executor.
+type chatExecutor struct{ executor *chat.Executor }
+
+func newChat(options []byte) (runtime.Executor, error) {
+	e, err := chat.New(valueOf(options))
+	if err != nil {
+		return nil, err
+	}
+	return chatExecutor{e}, nil
+}
+
+// Execute implements runtime.Executor.
+func (e chatExecutor) Execute(task runtime.Task, d *runtime.Dispatch) error {
+	return e.executor.Execute(&chatDispatch{Dispatch: d, task: task})
+}
+
+// chatDispatch shows a dispatch to the chat executor. What is not here is the dispatch's own.
+type chatDispatch struct {
+	*runtime.Dispatch
+	task runtime.Task
+}
+
+var _ chat.Dispatch = (*chatDispatch)(nil)
+
+func (c *chatDispatch) Stamp() int64               { return c.Turn().Stamp() }
+func (c *chatDispatch) NewID(prefix string) string { return c.Turn().NewID(prefix) }
+func (c *chatDispatch) SystemPrompt() string       { return c.Turn().SystemPrompt }
+
+func (c *chatDispatch) Instructions(yield func(text []byte) bool) {
+	c.Records(record.Instructions, func(_ int64, body []byte) bool {
+		text, _ := value.String(body)
+		return yield(text)
+	})
+}
+
+func (c *chatDispatch) Tools(yield func(chat.Tool) bool) {
+	c.Dispatch.Tools().Visible(func(t *runtime.Tool) bool { return yield(chatTool(t)) })
+}
+
+func (c *chatDispatch) Tool(name string) (chat.Tool, bool) {
+	t, ok := c.Dispatch.Tools().Get(name)
+	if !ok {
+		return chat.Tool{}, false
+	}
+	return chatTool(t), true
+}
+
+func chatTool(t *runtime.Tool) chat.Tool {
+	return chat.Tool{Number: t.Number, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema}
+}
+
+func (c *chatDispatch) ReportMessage(id string, delta []byte, complete bool) error {
+	return c.Report(runtime.MessageStream, []byte(id), delta, complete)
+}
+
+func (c *chatDispatch) ReportThought(id string, delta []byte, complete bool) error {
+	return c.Report(runtime.ThoughtStream, []byte(id), delta, complete)
+}
+
+func (c *chatDispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
+	return c.Dispatch.ReportToolCall(id, runtime.ToolCallReport{
+		Tool: r.Tool, HasTool: r.Tool != "", Args: r.Args, Results: r.Results,
+		IsError: r.IsError, HasIsError: r.HasIsError, Complete: r.Complete,
+	})
+}
+
+func (c *chatDispatch) ReportStats(stats []byte) error {
+	c.Dispatch.ReportStats(stats)
+	return nil
+}
+
+func (c *chatDispatch) Log(level chat.Level, kind, message string, payload []byte) {
+	c.Dispatch.Log(uint8(level), kind, message, payload)
+}
+
+func (c *chatDispatch) StoreMessage(body []byte) error  { return c.StoreBody(record.Messages, body) }
+func (c *chatDispatch) StoreThought(body []byte) error  { return c.StoreBody(record.Thoughts, body) }
+func (c *chatDispatch) StoreToolCall(body []byte) error { return c.StoreBody(record.ToolCalls, body) }
+
+func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte) ([]byte, error) {
+	tool, ok := c.Turn().ToolByNumber(t.Number)
+	if !ok {
+		return nil, errors.New("tool " + t.Name + " is not defined")
+	}
+	result, _, err := c.Dispatch.ExecuteTool(c.task, tool, args, false)
+	return result, err
+}
+
+func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {
+	s, err := c.task.Request(&runtime.HTTPRequest{
+		Context: c.Number(), Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Body, Credential: r.Credential,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return chatStream{s}, nil
+}
+
+// chatStream shows an HTTP answer to the chat executor.
+type chatStream struct{ runtime.HTTPStream }
+
+func (s chatStream) Next() (chat.Chunk, bool, error) {
+	c, more, err := s.HTTPStream.Next()
+	if errors.Is(err, runtime.ErrIdle) {
+		err = chat.ErrIdle
+	}
+	return chat.Chunk(c), more, err
+}

@@ -1,0 +1,199 @@
+package guest
+
+import (
+	"github.com/tinylib/msgp/msgp"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// edit takes a change that host code made to a collection.
+func (in *Instance) edit(f *abi.Edit) error {
+	t := in.turns[f.Turn]
+	if t == nil {
+		return nil
+	}
+	data, err := abi.BytesOf(f.Data)
+	if err != nil {
+		return fault.New(fault.ABIMalformedFrame, "Edit: Data is no byte string")
+	}
+	var done bool
+	switch f.Collection {
+	case abi.CollectionStash:
+		done = t.editStash(f, data)
+	case abi.CollectionTools:
+		done, err = t.editTools(f, data)
+	default:
+		done = t.editRecords(f, data)
+	}
+	if err == nil && !done {
+		err = fault.New(fault.ABIUnknownTarget, "Edit "+itoa(int64(f.Edit))+" of collection "+itoa(int64(f.Collection))+": context, handle or argument")
+	}
+	return err
+}
+
+func (t *turn) editRecords(f *abi.Edit, data []byte) bool {
+	kind := record.Kind(f.Collection)
+	switch f.Edit {
+	case abi.EditAdd:
+		return uint64(f.Count) <= uint64(len(data)) && t.run.Accept(f.Handle, f.Count, data) && t.run.Add(f.Context, kind, f.Handle, f.Count)
+	case abi.EditAddHistory:
+		h := t.in.histories[f.History]
+		return h != nil && h.Kind() == kind && t.run.AcceptHistory(f.Handle, f.Count, h) && t.run.Add(f.Context, kind, f.Handle, f.Count)
+	case abi.EditAddKnown:
+		return t.run.Add(f.Context, kind, f.Handle, 1)
+	case abi.EditRemove:
+		return t.run.Remove(f.Context, kind, f.Handle)
+	case abi.EditReplace:
+		if data != nil && !t.run.Accept(f.Other, 1, data) {
+			return false
+		}
+		return t.run.Replace(f.Context, kind, f.Handle, f.Other)
+	case abi.EditClear:
+		return t.run.Clear(f.Context, kind)
+	}
+	return false
+}
+
+func (t *turn) editStash(f *abi.Edit, data []byte) bool {
+	stash := t.run.Stash(f.Context)
+	key, rest, err := msgp.ReadStringBytes(data)
+	if stash == nil || err != nil {
+		return false
+	}
+	switch f.Edit {
+	case abi.EditSet:
+		if value.Check(rest) != nil {
+			return false
+		}
+		stash.Set(key, rest)
+		return true
+	case abi.EditUnset:
+		stash.Unset(key)
+		return true
+	}
+	return false
+}
+
+func (t *turn) editTools(f *abi.Edit, data []byte) (bool, error) {
+	if f.Edit == abi.EditDefine {
+		var def abi.ToolDef
+		if _, err := def.UnmarshalMsg(data); err != nil {
+			return false, fault.New(fault.ABIMalformedFrame, "Edit: ToolDef: "+err.Error())
+		}
+		tool, err := toolOf(&def)
+		if err == nil {
+			t.run.Define(tool)
+		}
+		return true, err
+	}
+	registry := t.run.Registry(f.Context)
+	if registry == nil {
+		return false, nil
+	}
+	switch f.Edit {
+	case abi.EditRegister:
+		tool, ok := t.run.ToolByNumber(uint32(f.Handle))
+		return ok && registry.Register(tool, true) == nil, nil
+	case abi.EditUnregister:
+		name, _, err := msgp.ReadStringBytes(data)
+		registry.Unregister(name)
+		return err == nil, nil
+	case abi.EditHidden:
+		n, rest, err := msgp.ReadArrayHeaderBytes(data)
+		names := make([]string, 0, min(int(n), len(rest)))
+		for range n {
+			var name string
+			if name, rest, err = msgp.ReadStringBytes(rest); err != nil {
+				return false, nil
+			}
+			names = append(names, name)
+		}
+		registry.SetHidden(names)
+		return err == nil, nil
+	}
+	return false, nil
+}
+
+// toolOf makes a tool of its definition.
+func toolOf(def *abi.ToolDef) (*runtime.Tool, error) {
+	tool := &runtime.Tool{
+		Number: def.Number, Name: def.Name, Description: def.Description,
+		InputSchema: append([]byte(nil), def.InputSchema...),
+		Trusted:     def.Flags&abi.ToolTrusted != 0,
+		Ephemeral:   def.Flags&abi.ToolEphemeral != 0,
+		Hidden:      def.Flags&abi.ToolHidden != 0,
+	}
+	return tool, tool.Compile()
+}
+
+func (in *Instance) openRunner(f *abi.OpenRunner) error {
+	config, err := in.config(f)
+	reply := &turn{in: in}
+	if err == nil && (f.Runner == 0 || in.runners[f.Runner] != nil) {
+		err = fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(f.Runner))+" is 0 or open already")
+	}
+	if err == nil {
+		in.runners[f.Runner] = &runner{config: config, callbacks: f.Callbacks}
+	}
+	reply.reply(f.Call, nil, err)
+	return nil
+}
+
+func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
+	c := &runtime.Config{OnDiscard: f.Callbacks&abi.CallbackDiscard != 0}
+	switch f.Executor {
+	case abi.ExecutorHost:
+	case abi.ExecutorChat:
+		executor, err := newChat(f.Chat)
+		if err != nil {
+			return nil, err
+		}
+		c.Executor = executor
+	default:
+		return nil, fault.New(fault.ABIUnknownTarget, "executor "+itoa(int64(f.Executor)))
+	}
+	for i := range f.Tools {
+		tool, err := toolOf(&f.Tools[i])
+		if err != nil {
+			return nil, err
+		}
+		c.Tools = append(c.Tools, tool)
+	}
+	for _, p := range []struct {
+		from []abi.Middleware
+		to   *[]runtime.Middleware
+		turn bool
+	}{
+		{f.TurnInput, &c.TurnInput, true},
+		{f.TurnOutput, &c.TurnOutput, true},
+		{f.DispatchInput, &c.DispatchInput, false},
+		{f.DispatchOutput, &c.DispatchOutput, false},
+	} {
+		for i, m := range p.from {
+			entry := runtime.Middleware{Index: i}
+			if m.Kind == abi.MiddlewareBuiltin {
+				var err error
+				if entry.Builtin, err = builtin(&m, p.turn); err != nil {
+					return nil, err
+				}
+			}
+			*p.to = append(*p.to, entry)
+		}
+	}
+	return c, nil
+}
+
+// builtin returns a middleware that is compiled in.
+func builtin(m *abi.Middleware, turn bool) (func(*runtime.Dispatch) error, error) {
+	if m.Name == "maxIterations" && !turn {
+		if n, ok := value.Int(m.Arg); ok && n > 0 {
+			return runtime.MaxIterations(int(n)), nil
+		}
+		return nil, fault.New(fault.InvalidOptions, "maxIterations must be a positive integer")
+	}
+	return nil, fault.New(fault.InvalidOptions, "there is no built-in middleware "+m.Name+" for this pipeline")
+}

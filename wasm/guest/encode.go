@@ -1,0 +1,162 @@
+package guest
+
+import (
+	"strconv"
+
+	"github.com/tinylib/msgp/msgp"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/record"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func recordKind(collection uint8) record.Kind { return record.Kind(collection) }
+
+type marshaler interface {
+	MarshalMsg([]byte) ([]byte, error)
+}
+
+// append puts a frame into the outbox. Frames are made here, within the limits, so that encoding cannot fail.
+func (in *Instance) append(frame marshaler) {
+	in.out, _ = frame.MarshalMsg(in.out)
+}
+
+// effect puts an Effect frame into the outbox.
+func (t *turn) effect(eff *effect, args marshaler) {
+	b := msgp.AppendArrayHeader(t.in.out, 6)
+	b = msgp.AppendUint8(b, abi.OpEffect)
+	b = msgp.AppendUint32(b, t.number)
+	b = msgp.AppendUint32(b, eff.number)
+	b = msgp.AppendUint8(b, eff.kind)
+	b = msgp.AppendUint32(b, eff.context)
+	t.in.out, _ = args.MarshalMsg(b)
+}
+
+// reply puts a Reply frame into the outbox.
+func (t *turn) reply(call uint32, value []byte, err error) {
+	f := abi.Reply{Op: abi.OpReply, Turn: t.number, Call: call, Value: value}
+	if err != nil {
+		f.Failed = true
+		f.Value, _ = t.errorValue(err).MarshalMsg(nil)
+	}
+	t.in.append(&f)
+}
+
+func (t *turn) eventHead(h runtime.Head) []byte {
+	b := msgp.AppendArrayHeader(t.in.out, 9)
+	b = msgp.AppendUint8(b, abi.OpEvent)
+	b = msgp.AppendUint32(b, t.number)
+	b = msgp.AppendUint32(b, h.Seq)
+	b = msgp.AppendUint8(b, uint8(h.Kind))
+	b = msgp.AppendUint64(b, h.Elapsed)
+	b = msgp.AppendUint32(b, h.Dispatch)
+	b = msgp.AppendInt32(b, h.Iteration)
+	return msgp.AppendUint8(b, uint8(h.Scope))
+}
+
+// Stream implements runtime.World.
+func (t *turn) Stream(h runtime.Head, e runtime.StreamEvent) {
+	b := t.eventHead(h)
+	b = msgp.AppendArrayHeader(b, 5)
+	b = msgp.AppendStringFromBytes(b, e.ID)
+	b = msgp.AppendUint64(b, e.Created)
+	b = msgp.AppendStringFromBytes(b, e.Delta)
+	b = msgp.AppendUint64(b, e.Length)
+	t.in.out = msgp.AppendBool(b, e.Complete)
+}
+
+// Event implements runtime.World.
+func (t *turn) Event(h runtime.Head, p any) {
+	b := t.eventHead(h)
+	payload := t.payload(p)
+	if payload == nil {
+		t.in.out = msgp.AppendNil(b)
+		return
+	}
+	t.in.out, _ = payload.MarshalMsg(b)
+}
+
+func (t *turn) payload(p any) marshaler {
+	switch p := p.(type) {
+	case *runtime.IterationEndEvent:
+		return &abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: deltasOf(p.Discarded)}
+	case *runtime.ToolStartEvent:
+		return &abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, Args: p.Args}
+	case *runtime.ToolEndEvent:
+		return &abi.ToolEndEvent{Tool: p.Tool, CallID: p.CallID, Started: p.Started, IsError: p.IsError}
+	case *runtime.ToolCallEvent:
+		e := &abi.ToolCallEvent{
+			ID: p.ID, Tool: p.Tool, Args: p.Args, Checksum: p.Checksum, Created: p.Created,
+			Complete: p.Complete, IsError: p.IsError, Value: p.Results,
+		}
+		switch {
+		case p.HostHas:
+			e.Results = abi.ResultsHost
+		case p.Results != nil:
+			e.Results = abi.ResultsValue
+		}
+		return e
+	case *runtime.DispatchEndEvent:
+		return &abi.DispatchEndEvent{Started: p.Started, Status: uint8(p.Status), Iterations: uint32(p.Iterations), Error: t.errorValue(p.Err)}
+	case *runtime.TurnEndEvent:
+		return &abi.TurnEndEvent{Started: p.Started, Status: uint8(p.Status), Error: t.errorValue(p.Err)}
+	case *runtime.ErrorEvent:
+		return &abi.ErrorEvent{Error: *t.errorValue(p.Err)}
+	case *runtime.LogEvent:
+		return &abi.LogEvent{Level: p.Level, Kind: p.Kind, Message: p.Message, HasPayload: p.HasPayload, Payload: p.Payload}
+	case *runtime.WarningEvent:
+		e := &abi.WarningEvent{Kind: p.Kind, Message: p.Message, Error: t.errorValue(p.Err), Payload: p.Payload}
+		if p.FromDispatch {
+			e.Source = 1
+		}
+		return e
+	case *runtime.StatsEvent:
+		return &abi.StatsEvent{Stats: p.Stats}
+	case *runtime.RawEvent:
+		return msgp.Raw(p.Payload)
+	}
+	return nil
+}
+
+// Sync implements runtime.World.
+func (t *turn) Sync(s runtime.Sync) {
+	f := abi.Sync{
+		Op: abi.OpSync, Turn: t.number, Context: s.Context, Collection: uint8(s.Kind),
+		Sync: uint8(s.Op), Handle: s.Handle, Other: s.Other,
+	}
+	if s.Body != nil && t.firstNamed(s) {
+		f.Data = abi.Bytes(s.Body)
+	}
+	t.in.append(&f)
+}
+
+// firstNamed tells whether a Sync names a record of the guest's for the first time. Their handles descend from -1, in
+// the order in which they are first named.
+func (t *turn) firstNamed(s runtime.Sync) bool {
+	handle := s.Handle
+	if s.Op == runtime.SyncReplace {
+		handle = s.Other
+	}
+	if handle >= t.named {
+		return false
+	}
+	t.named = handle
+	return true
+}
+
+func deltaOf(d runtime.Delta) abi.Delta {
+	return abi.Delta{Write: uint8(d.Op), Collection: uint8(d.Kind), Handle: d.Handle, ID: d.ID, IDs: d.IDs, Handles: d.Handles}
+}
+
+func deltasOf(ds []runtime.Delta) []abi.Delta {
+	if len(ds) == 0 {
+		return nil
+	}
+	out := make([]abi.Delta, len(ds))
+	for i, d := range ds {
+		out[i] = deltaOf(d)
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package guest
+
+import (
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+)
+
+// stream is an HTTP answer under way.
+type stream struct {
+	turn   *turn
+	effect *effect
+	queue  []runtime.HTTPChunk
+	waits  bool
+	asleep uint64 // elapsed time at which the wait began
+	idle   uint64 // ms to wait for a chunk; 0 for ever
+	late   bool
+	stop   error // set when the answer is not wanted any more
+}
+
+// Next implements runtime.HTTPStream.
+func (s *stream) Next() (chunk runtime.HTTPChunk, more bool, err error) {
+	for {
+		switch {
+		case s.stop != nil:
+			return chunk, false, s.stop
+		case len(s.queue) > 0:
+			chunk, s.queue = s.queue[0], s.queue[1:]
+			return chunk, true, nil
+		case s.effect.settled:
+			return chunk, false, s.effect.err
+		case s.late:
+			s.late = false
+			return chunk, false, runtime.ErrIdle
+		}
+		s.waits, s.asleep = true, s.turn.run.Elapsed()
+		if s.idle > 0 {
+			s.turn.timer(s.asleep + s.idle)
+		}
+		s.effect.owner.park()
+		s.waits = false
+	}
+}
+
+// Idle implements runtime.HTTPStream.
+func (s *stream) Idle(ms uint64) { s.idle = ms }
+
+// Cancel implements runtime.HTTPStream.
+func (s *stream) Cancel() { s.cancel(fault.Plain("the request was cancelled")) }
+
+func (s *stream) cancel(reason error) {
+	if s.stop != nil {
+		return
+	}
+	s.stop = reason
+	if !s.effect.settled {
+		s.turn.drop(s.effect)
+		s.turn.in.append(&abi.Cancel{Op: abi.OpCancel, Turn: s.turn.number, Effect: s.effect.number})
+	}
+	s.wake()
+}
+
+func (s *stream) wake() {
+	if s.waits {
+		s.waits = false
+		s.turn.in.wake(s.effect.owner)
+	}
+}
+
+// chunk takes a part of an answer. Parts of answers that nobody waits for any more are dropped.
+func (in *Instance) chunk(f *abi.Chunk) error {
+	t := in.turns[f.Turn]
+	if t == nil {
+		return nil
+	}
+	t.run.SetElapsed(f.Elapsed)
+	eff := t.find(f.Effect)
+	if eff == nil {
+		return nil
+	}
+	data, err := abi.BytesOf(f.Data)
+	if err != nil || eff.stream == nil {
+		return fault.New(fault.ABIMalformedFrame, "Chunk: not of a streaming effect, or no byte string")
+	}
+	c := runtime.HTTPChunk{Status: int(f.Status), Data: append([]byte(nil), data...)}
+	for _, h := range f.Headers {
+		if len(h) != 2 {
+			return fault.New(fault.ABIMalformedFrame, "Chunk: a header is a name and a value")
+		}
+		c.Headers = append(c.Headers, [2]string{h[0], h[1]})
+	}
+	eff.stream.queue = append(eff.stream.queue, c)
+	eff.stream.wake()
+	return nil
+}
+
+// timer asks for a Tick at due, unless an earlier one is on its way.
+func (t *turn) timer(due uint64) {
+	if t.due != 0 && t.due <= due {
+		return
+	}
+	t.due = due
+	t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: due})
+}
+
+// tick wakes the streams that have waited too long, and asks again for those that have not.
+func (in *Instance) tick(f *abi.Tick) error {
+	t := in.turns[f.Turn]
+	if t == nil {
+		return nil
+	}
+	t.run.SetElapsed(f.Elapsed)
+	now := t.run.Elapsed()
+	t.due = 0
+	for _, e := range t.effects {
+		s := e.stream
+		if s == nil || !s.waits || s.idle == 0 {
+			continue
+		}
+		if due := s.asleep + s.idle; due > now {
+			t.timer(due)
+			continue
+		}
+		s.late = true
+		s.wake()
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package guest
+
+import (
+	"iter"
+
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+)
+
+// coroutine runs one body after another, each as a task of a turn. A body that waits parks its coroutine until the
+// scheduler resumes it; nothing else ever runs meanwhile on its stack.
+type coroutine struct {
+	in     *Instance
+	resume func() (struct{}, bool)
+	yield  func(struct{}) bool
+
+	turn *turn
+	body func(runtime.Task)
+	fail func(error) // told when the body panics
+	done func()      // told when the body has ended, either way
+}
+
+// spawn runs body as a task of t until it first waits. fail is told of a panic, done of the end.
+func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), done func()) {
+	var c *coroutine
+	if n := len(in.idle); n > 0 {
+		c, in.idle = in.idle[n-1], in.idle[:n-1]
+	} else {
+		c = &coroutine{in: in}
+		c.resume, _ = iter.Pull(c.work)
+	}
+	c.turn, c.body, c.fail, c.done = t, body, fail, done
+	c.resume()
+}
+
+// work is the life of a coroutine.
+func (c *coroutine) work(yield func(struct{}) bool) {
+	c.yield = yield
+	for {
+		c.run()
+		c.turn, c.body, c.fail, c.done = nil, nil, nil, nil
+		c.in.idle = append(c.in.idle, c)
+		if !yield(struct{}{}) {
+			return
+		}
+	}
+}
+
+// run runs the body. A panic ends the task, not the instance. So does Goexit, which cannot be stopped: the coroutine
+// stays parked in its deferred call for good.
+func (c *coroutine) run() {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		cause := recover()
+		c.fail(panicError(cause))
+		if c.done != nil {
+			c.done()
+		}
+		if cause == nil {
+			c.yield(struct{}{})
+		}
+	}()
+	c.body(c)
+	returned = true
+	if c.done != nil {
+		c.done()
+	}
+}
+
+// park gives control back until the scheduler resumes the coroutine.
+func (c *coroutine) park() { c.yield(struct{}{}) }
+
+// wake resumes a parked coroutine after the frame in hand.
+func (in *Instance) wake(c *coroutine) { in.ready = append(in.ready, c) }
+
+func (in *Instance) drain() {
+	for i := 0; i < len(in.ready); i++ {
+		in.ready[i].resume()
+	}
+	clear(in.ready)
+	in.ready = in.ready[:0]
+}
+
+func panicError(cause any) error {
+	switch v := cause.(type) {
+	case nil:
+		return fault.New(fault.InstanceFailed, "a task called Goexit")
+	case error:
+		return fault.New(fault.InstanceFailed, "panic: "+v.Error())
+	case string:
+		return fault.New(fault.InstanceFailed, "panic: "+v)
+	}
+	return fault.New(fault.InstanceFailed, "panic")
+}
+
+// effect is an entry of a turn's table of outstanding effects.
+type effect struct {
+	number  uint32
+	owner   *coroutine
+	kind    uint8
+	context uint32
+	settled bool
+	value   []byte
+	err     error
+
+	next    func(runtime.Task) // middleware: runs what follows
+	running bool               // middleware: next is running
+	stream  *stream            // HTTP
+}
+
+// Await implements runtime.Task.
+func (c *coroutine) Await(e runtime.Effect) ([]byte, error) {
+	eff, err := c.turn.begin(c, e)
+	if err != nil {
+		return nil, err
+	}
+	c.park()
+	return eff.value, eff.err
+}
+
+// Request implements runtime.Task.
+func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.HTTPStream, error) {
+	t := c.turn
+	if t.abortedIn(r.Context) {
+		return nil, aborted()
+	}
+	eff, err := t.beginHTTP(c, r)
+	if err != nil {
+		return nil, err
+	}
+	return eff.stream, nil
+}
+
+// settle ends an effect and wakes its owner, once the rest of a middleware's pipeline has ended too.
+func (t *turn) settle(eff *effect, value []byte, err error) {
+	eff.settled, eff.value, eff.err = true, value, err
+	t.drop(eff)
+	switch {
+	case eff.stream != nil:
+		eff.stream.wake()
+	case !eff.running:
+		t.in.wake(eff.owner)
+	}
+}
+
+// drop takes an effect out of the table.
+func (t *turn) drop(eff *effect) {
+	for i, e := range t.effects {
+		if e == eff {
+			t.effects = append(t.effects[:i], t.effects[i+1:]...)
+			t.in.effects--
+			return
+		}
+	}
+}
+
+// find returns an outstanding effect by its number.
+func (t *turn) find(number uint32) *effect {
+	for _, e := range t.effects {
+		if e.number == number {
+			return e
+		}
+	}
+	return nil
+}

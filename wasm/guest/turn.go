@@ -1,0 +1,238 @@
+package guest
+
+import (
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// turn is a running turn, or a standalone dispatch, with its table of effects.
+type turn struct {
+	in      *Instance
+	number  uint32
+	runner  *runner
+	run     *runtime.Turn
+	effects []*effect
+	next    uint32 // number of the last effect
+	minted  int64  // handle of the last error that the guest made
+	due     uint64 // of the timer asked for; 0 none
+	ended   bool
+	named   int64 // lowest handle of the guest that a Sync has named
+}
+
+func (in *Instance) startTurn(f *abi.StartTurn) error {
+	r := in.runners[f.Runner]
+	if f.Turn == 0 || in.turns[f.Turn] != nil || r == nil {
+		return fault.New(fault.ABIUnknownTarget, "StartTurn: turn "+itoa(int64(f.Turn))+" is 0 or running, or runner "+itoa(int64(f.Runner))+" is not open")
+	}
+	t := &turn{in: in, number: f.Turn, runner: r}
+	run, err := runtime.NewTurn(r.config, runtime.Input{
+		ID: f.ID, Now: f.Now, Seed: f.Seed, SystemPrompt: f.SystemPrompt, Aborted: f.Aborted,
+	}, t)
+	if err != nil {
+		in.append(&abi.End{Op: abi.OpEnd, Turn: f.Turn, Status: abi.StatusRefused, Error: t.errorValue(err)})
+		return nil
+	}
+	t.run = run
+	message, err := t.load(f)
+	if err != nil {
+		return err
+	}
+	in.turns[f.Turn] = t
+	body := func(task runtime.Task) {
+		var status runtime.Status
+		var iterations int
+		var err error
+		if f.Standalone {
+			status, iterations, err = run.Standalone(task)
+		} else {
+			status, iterations, err = run.Run(task, message)
+		}
+		t.end(status, iterations, err)
+	}
+	in.spawn(t, body, func(err error) { t.end(runtime.StatusFailed, 0, err) }, nil)
+	return nil
+}
+
+// load puts what a StartTurn frame brings into the turn and returns the handle of its message, 0 for none.
+func (t *turn) load(f *abi.StartTurn) (message int64, err error) {
+	malformed := fault.New(fault.ABIMalformedFrame, "StartTurn: instructions, message, initial records or stash")
+	for _, i := range f.Instructions {
+		if !t.run.Accept(i.Handle, 1, value.AppendString(nil, i.Text)) || !t.run.Add(0, record.Instructions, i.Handle, 1) {
+			return 0, malformed
+		}
+	}
+	for _, b := range f.Initial {
+		if err := t.accept(b); err != nil || !t.run.Add(0, recordKind(b.Collection), b.Handle, b.Count) {
+			return 0, malformed
+		}
+	}
+	if f.Message.Count > 0 {
+		if err := t.accept(f.Message); err != nil {
+			return 0, malformed
+		}
+		message = f.Message.Handle
+	}
+	if err := t.run.Stash(0).Load(f.Stash); err != nil {
+		return 0, malformed
+	}
+	return message, nil
+}
+
+func (t *turn) accept(b abi.Block) error {
+	data, err := abi.BytesOf(b.Data)
+	if err != nil {
+		return err
+	}
+	if uint64(b.Count) > uint64(len(data)) || !t.run.Accept(b.Handle, b.Count, data) {
+		return fault.New(fault.ABIMalformedFrame, "handles must be positive and ascend, and each record takes a byte")
+	}
+	return nil
+}
+
+func (t *turn) end(status runtime.Status, iterations int, err error) {
+	if t.ended {
+		return
+	}
+	t.ended = true
+	for len(t.effects) > 0 {
+		e := t.effects[len(t.effects)-1]
+		if e.stream != nil {
+			e.stream.cancel(aborted())
+			continue
+		}
+		t.drop(e)
+	}
+	delete(t.in.turns, t.number)
+	t.in.append(&abi.End{Op: abi.OpEnd, Turn: t.number, Status: uint8(status), Iterations: uint32(iterations), Error: t.errorValue(err)})
+}
+
+// begin enters an effect into the table and tells the host.
+func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
+	eff, err := t.enter(c)
+	if err != nil {
+		return nil, err
+	}
+	switch e := e.(type) {
+	case *runtime.CallExecutor:
+		eff.kind, eff.context = abi.EffectExecutor, e.Context
+		t.effect(eff, &abi.ExecutorArgs{Iteration: uint32(e.Iteration)})
+	case *runtime.CallMiddleware:
+		eff.kind, eff.context, eff.next = abi.EffectMiddleware, e.Context, e.Next
+		t.effect(eff, &abi.MiddlewareArgs{Pipeline: uint8(e.Pipeline), Index: uint32(e.Index)})
+	case *runtime.CallTool:
+		eff.kind, eff.context = abi.EffectTool, e.Context
+		e.Number = eff.number
+		t.effect(eff, &abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Keep})
+	case *runtime.Write:
+		eff.kind, eff.context = abi.EffectStore, e.Context
+		d := deltaOf(e.Delta)
+		t.effect(eff, &d)
+	case *runtime.Commit:
+		eff.kind, eff.context = abi.EffectCommit, e.Context
+		t.effect(eff, &abi.CommitArgs{Deltas: deltasOf(e.Deltas)})
+	case *runtime.Discard:
+		eff.kind, eff.context = abi.EffectDiscard, e.Context
+		t.effect(eff, &abi.DiscardArgs{Deltas: deltasOf(e.Deltas), Status: uint8(e.Status)})
+	}
+	return eff, nil
+}
+
+func (t *turn) beginHTTP(c *coroutine, r *runtime.HTTPRequest) (*effect, error) {
+	if size := len(r.Body) + len(r.URL) + 1024; uint64(size) > uint64(t.in.limits.Frame) {
+		return nil, fault.New(fault.ABILimitExceeded, "a request of "+itoa(int64(size))+" bytes is over the frame limit of "+itoa(int64(t.in.limits.Frame)))
+	}
+	eff, err := t.enter(c)
+	if err != nil {
+		return nil, err
+	}
+	eff.kind, eff.context = abi.EffectHTTP, r.Context
+	eff.stream = &stream{turn: t, effect: eff}
+	args := &abi.HTTPArgs{Method: r.Method, URL: r.URL, Body: abi.Bytes(r.Body), Credential: r.Credential}
+	for _, h := range r.Headers {
+		args.Headers = append(args.Headers, []string{h[0], h[1]})
+	}
+	t.effect(eff, args)
+	return eff, nil
+}
+
+func (t *turn) enter(c *coroutine) (*effect, error) {
+	if len(t.effects) >= int(t.in.limits.TurnEffects) || t.in.effects >= int(t.in.limits.InstanceEffects) {
+		return nil, fault.New(fault.ABILimitExceeded, "too many effects are outstanding")
+	}
+	t.next++
+	eff := &effect{number: t.next, owner: c}
+	t.effects = append(t.effects, eff)
+	t.in.effects++
+	return eff, nil
+}
+
+// abortedIn tells whether a context is aborted.
+func (t *turn) abortedIn(context uint32) bool {
+	if d := t.run.DispatchContext(context); d != nil {
+		return d.Aborted()
+	}
+	return t.run.Aborted()
+}
+
+func (in *Instance) result(f *abi.Result) error {
+	t := in.turns[f.Turn]
+	if t == nil {
+		return nil // the turn has ended; nobody waits for it
+	}
+	t.run.SetElapsed(f.Elapsed)
+	eff := t.find(f.Effect)
+	if eff == nil {
+		return nil
+	}
+	if !f.Failed {
+		t.settle(eff, valueOf(f.Value), nil)
+		return nil
+	}
+	var e abi.ErrorValue
+	if _, err := e.UnmarshalMsg(f.Value); err != nil {
+		return fault.New(fault.ABIMalformedFrame, "Result: "+err.Error())
+	}
+	t.settle(eff, nil, faultOf(&e))
+	return nil
+}
+
+// valueOf copies a value out of a frame; nil for nil.
+func valueOf(raw []byte) []byte {
+	if len(raw) == 0 || raw[0] == 0xc0 {
+		return nil
+	}
+	return append([]byte(nil), raw...)
+}
+
+func (in *Instance) abort(f *abi.Abort) error {
+	t := in.turns[f.Turn]
+	if t == nil {
+		return nil
+	}
+	t.run.SetElapsed(f.Elapsed)
+	var reason error
+	if valueOf(f.Reason) != nil {
+		var e abi.ErrorValue
+		if _, err := e.UnmarshalMsg(f.Reason); err != nil {
+			return fault.New(fault.ABIMalformedFrame, "Abort: "+err.Error())
+		}
+		reason = faultOf(&e)
+	}
+	if f.Context == 0 {
+		t.run.Abort(reason)
+	} else {
+		t.run.AbortDispatch(f.Context, reason)
+	}
+	for i := 0; i < len(t.effects); {
+		e := t.effects[i]
+		if e.stream != nil && t.abortedIn(e.context) {
+			e.stream.cancel(aborted()) // takes it out of the table
+			continue
+		}
+		i++
+	}
+	return nil
+}

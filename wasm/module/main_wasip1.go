@@ -1,0 +1,4 @@
+package main
+
+// main never runs: the module is a reactor.
+func main() {}
