@@ -1,35 +1,38 @@
 package abi
 
-// Limits that hold unless a host lowers them.
+// Defaults and upper bounds of Limits.
 const (
-	MaxFrame           = 16 << 20
-	MaxString          = MaxFrame
-	MaxArray           = 8192
-	MaxDepth           = 64
-	MaxTurnEffects     = 1024
-	MaxInstanceEffects = 65536
+	maxFrame           = 16 << 20
+	maxArray           = 8192
+	maxDepth           = 64
+	maxTurnEffects     = 1024
+	maxInstanceEffects = 65536
 )
 
-// DefaultLimits are the limits that hold unless a host lowers them.
-func DefaultLimits() Limits {
-	return Limits{
-		Frame: MaxFrame, String: MaxString, Array: MaxArray, Depth: MaxDepth,
-		TurnEffects: MaxTurnEffects, InstanceEffects: MaxInstanceEffects,
-	}
-}
+// MaxValueDepth is how deep the lists and maps of one value may nest: a frame's depth less what the frame itself
+// takes, so that a value which a host accepts fits every frame.
+const MaxValueDepth = 60
 
-// Lower returns l with every field lowered to that of to. Fields of to that are 0, or higher, change nothing.
-func (l Limits) Lower(to Limits) Limits {
-	lower := func(have *uint32, want uint32) {
-		if want != 0 && want < *have {
-			*have = want
+// MaxInt is the largest magnitude of an integer in a frame, 2^53-1: a JavaScript number holds every integer up to it.
+const MaxInt = 1<<53 - 1
+
+// DefaultLimits are the limits in force when neither side lowers them.
+func DefaultLimits() Limits { return Limits{}.Effective() }
+
+// Effective returns the limits that l asks for: a zero field and one above the default become the default.
+func (l Limits) Effective() Limits {
+	lower := func(n, limit uint32) uint32 {
+		if n == 0 || n > limit {
+			return limit
 		}
+		return n
 	}
-	lower(&l.Frame, to.Frame)
-	lower(&l.String, to.String)
-	lower(&l.Array, to.Array)
-	lower(&l.Depth, to.Depth)
-	lower(&l.TurnEffects, to.TurnEffects)
-	lower(&l.InstanceEffects, to.InstanceEffects)
-	return l
+	return Limits{
+		Frame:           lower(l.Frame, maxFrame),
+		String:          lower(l.String, maxFrame),
+		Array:           lower(l.Array, maxArray),
+		Depth:           lower(l.Depth, maxDepth),
+		TurnEffects:     lower(l.TurnEffects, maxTurnEffects),
+		InstanceEffects: lower(l.InstanceEffects, maxInstanceEffects),
+	}
 }

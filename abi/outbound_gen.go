@@ -325,7 +325,7 @@ func (z *ErrorValue) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err, "Suppressed")
 		return
 	}
-	if zb0002 > z8de45093limitArrays {
+	if zb0002 > 64 {
 		err = msgp.ErrLimitExceeded
 		return
 	}

@@ -1,0 +1,176 @@
+package abi
+
+import "strconv"
+
+// FrameError says why bytes are not a frame, or a frame not of the type it should be.
+type FrameError struct {
+	Code   string // CodeABIMalformedFrame, CodeABIUnknownFrame or CodeABILimitExceeded
+	Offset int    // of the byte where it shows, from the start of what was given
+	Reason string
+}
+
+// Error returns the reason and the offset.
+func (e *FrameError) Error() string {
+	return "abi: " + e.Reason + " at byte " + strconv.Itoa(e.Offset)
+}
+
+func malformed(offset int, reason string) *FrameError {
+	return &FrameError{CodeABIMalformedFrame, offset, reason}
+}
+
+func exceeded(offset int, limit string) *FrameError {
+	return &FrameError{CodeABILimitExceeded, offset, "limit of " + limit + " exceeded"}
+}
+
+// Next splits the first frame off a batch that is not empty. It reads the frame once from front to back, without
+// allocating and without recursion, so that afterwards nothing in it is truncated, nested too deep or larger than lim
+// allows: decoding it allocates no more than a small multiple of its size. The frame and the rest are parts of batch.
+//
+// The op is not checked to be a known one. An error is a [*FrameError]. Fields of lim that are zero or too large count
+// as the defaults.
+func Next(batch []byte, lim Limits) (op Op, frame, rest []byte, err error) {
+	if len(batch) == 0 || batch[0] <= 0x90 || batch[0] >= 0xa0 {
+		return 0, nil, nil, malformed(0, "a frame is an array of 1 to 15 elements")
+	}
+	lim = lim.Effective()
+	end, e := scan(batch, &lim)
+	if e != nil {
+		return 0, nil, nil, e
+	}
+	if op = batch[1]; op == 0 || op >= 64 {
+		return 0, nil, nil, malformed(1, "an op is an integer from 1 to 63, in one byte")
+	}
+	return op, batch[:end:end], batch[end:], nil
+}
+
+// scan checks the array that b starts with and returns its end.
+func scan(b []byte, lim *Limits) (end int, err *FrameError) {
+	var (
+		outer  [maxDepth]uint32 // values still to come in the containers around the current one
+		maps   uint64           // bit n: the container at depth n+1 is a map
+		depth  uint32           // of the current container, 0 outside the frame
+		left   = uint32(1)      // values still to come in it; for a map keys count as well
+		isMap  = false
+		i      = 0
+		size   = len(b)
+		maxLen = int(lim.Frame)
+	)
+	if size > maxLen {
+		size = maxLen
+	}
+	short := func() *FrameError {
+		if size < len(b) {
+			return exceeded(0, strconv.Itoa(maxLen)+" bytes a frame")
+		}
+		return malformed(len(b), "truncated")
+	}
+	for {
+		for left == 0 {
+			if depth--; depth == 0 {
+				return i, nil
+			}
+			left = outer[depth]
+			isMap = maps&(1<<(depth-1)) != 0
+		}
+		if i >= size {
+			return 0, short()
+		}
+		start, c := i, b[i]
+		i++
+		if isMap && left&1 == 0 && (c < 0xa0 || c >= 0xc0) && (c < 0xd9 || c > 0xdb) {
+			return 0, malformed(start, "a map's key is not a string")
+		}
+		left--
+		var n uint64 // length of a string, or count of a container
+		switch {
+		case c < 0x80 || c >= 0xe0: // small integers
+			continue
+		case c >= 0xa0 && c < 0xc0:
+			n = uint64(c & 31)
+		case c < 0xa0:
+			n = uint64(c & 15)
+		default:
+			w := int(widths[c-0xc0])
+			if w == 0xff {
+				return 0, malformed(start, "no value of a frame starts with byte 0x"+strconv.FormatUint(uint64(c), 16))
+			}
+			if size-i < w {
+				return 0, short()
+			}
+			for _, x := range b[i : i+w] {
+				n = n<<8 | uint64(x)
+			}
+			i += w
+			switch {
+			case c == 0xcf && n > MaxInt, c == 0xd3 && n+MaxInt > 2*MaxInt:
+				return 0, malformed(start, "an integer is beyond 2^53-1")
+			case c < 0xc4 || c >= 0xca && c < 0xd9: // nil, truth values, numbers
+				continue
+			}
+		}
+		if c >= 0xa0 && c < 0xdc { // strings and byte strings
+			if n > uint64(lim.String) {
+				return 0, exceeded(start, strconv.Itoa(int(lim.String))+" bytes a string")
+			}
+			if n > uint64(size-i) {
+				return 0, short()
+			}
+			i += int(n)
+			continue
+		}
+		// arrays and maps
+		if n > uint64(lim.Array) {
+			return 0, exceeded(start, strconv.Itoa(int(lim.Array))+" elements an array or map")
+		}
+		if depth == lim.Depth {
+			return 0, exceeded(start, strconv.Itoa(int(lim.Depth))+" nested arrays and maps")
+		}
+		if depth > 0 {
+			outer[depth] = left
+		}
+		left, isMap = uint32(n), c < 0x90 || c > 0xdd
+		maps &^= 1 << depth
+		if isMap {
+			left *= 2
+			maps |= 1 << depth
+		}
+		depth++
+		if left > uint32(size-i) {
+			return 0, short()
+		}
+	}
+}
+
+// widths are the bytes that follow the first byte of a value, from 0xc0 to 0xdf: the number itself, or a length. 0xff
+// stands for what frames do not hold: the unused byte, extensions and float32.
+var widths = [32]uint8{
+	0x00, 0xff, 0x00, 0x00, 0x01, 0x02, 0x04, 0xff, 0xff, 0xff, 0xff, 0x08, 0x01, 0x02, 0x04, 0x08,
+	0x01, 0x02, 0x04, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02, 0x04, 0x02, 0x04, 0x02, 0x04,
+}
+
+// tuple is a pointer to one of this package's types.
+type tuple[T any] interface {
+	*T
+	UnmarshalMsg(b []byte) (rest []byte, err error)
+}
+
+// Decode decodes a frame that [Next] returned, or the payload in one of its fields, into a T. The result shares no
+// memory with b. An error is a [*FrameError].
+func Decode[T any, P tuple[T]](b []byte) (T, error) {
+	var v T
+	err := DecodeTo[T, P](b, &v)
+	return v, err
+}
+
+// DecodeTo does the same into v, whose memory is used again: strings, slices and raw values that v held before must
+// not be in use any more. After an error v holds parts of b.
+func DecodeTo[T any, P tuple[T]](b []byte, v P) error {
+	rest, err := v.UnmarshalMsg(b)
+	if err != nil {
+		return malformed(0, err.Error())
+	}
+	if len(rest) != 0 {
+		return malformed(len(b)-len(rest), "bytes after the value")
+	}
+	return nil
+}
