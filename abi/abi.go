@@ -6,12 +6,6 @@
 // batch into the inbox, calls turncore_step, and reads a batch from the outbox.
 package abi
 
-//go:generate go tool msgp -file inbound.go -o inbound_gen.go -tests=false -io=false
-//go:generate go tool msgp -file outbound.go -o outbound_gen.go -tests=false -io=false
-//go:generate go tool msgp -file call.go -o call_gen.go -tests=false -io=false
-//go:generate go tool msgp -file effect.go -o effect_gen.go -tests=false -io=false
-//go:generate go tool msgp -file event.go -o event_gen.go -tests=false -io=false
-//go:generate go tool msgp -file record.go -o record_gen.go -tests=false -io=false
 //go:generate go run ./gen
 
 // Version of the ABI. A host refuses a module whose major differs; a minor only adds.

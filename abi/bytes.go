@@ -1,23 +1,22 @@
 package abi
 
-import "github.com/tinylib/msgp/msgp"
-
 // Bytes wraps b as the byte string that fields named Data, Block and Body hold.
-func Bytes(b []byte) msgp.Raw {
+func Bytes(b []byte) Raw {
 	if b == nil {
 		return nil
 	}
-	return msgp.AppendBytes(make([]byte, 0, len(b)+5), b)
+	return appendBytes(make([]byte, 0, len(b)+5), b)
 }
 
 // BytesOf returns the bytes in a field made by Bytes, without a copy; nil for none.
-func BytesOf(raw msgp.Raw) ([]byte, error) {
-	if len(raw) == 0 || msgp.NextType(raw) == msgp.NilType {
+func BytesOf(raw Raw) ([]byte, error) {
+	if len(raw) == 0 {
 		return nil, nil
 	}
-	b, rest, err := msgp.ReadBytesZC(raw)
-	if err == nil && len(rest) != 0 {
-		err = msgp.ErrShortBytes
+	r := Reader{b: raw}
+	b := r.Bytes()
+	if r.err == nil && r.i != len(raw) {
+		r.fail("bytes follow the byte string")
 	}
-	return b, err
+	return b, r.Err()
 }

@@ -1,11 +1,5 @@
 package abi
 
-import "github.com/tinylib/msgp/msgp"
-
-//msgp:limit arrays:8192 maps:8192
-//msgp:tuple NextArgs StoreArgs DeleteArgs ReplaceGroupArgs Item NackArgs ReportArgs ReportToolCallArgs LogArgs
-//msgp:tuple StatsArgs ExecuteToolArgs CountArgs DispatchArgs EmitArgs DispatchResult
-
 // Methods of Call. The comment names the type of Args (nil where there is none) and of the reply's value.
 const (
 	MethodNext           uint8 = 1  // NextArgs → nil when the rest of the pipeline has ended
@@ -36,8 +30,8 @@ type NextArgs struct {
 type StoreArgs struct {
 	Collection uint8
 	Handle     int64
-	Data       msgp.Raw // the body; empty if Handle is known in this turn
-	Old        string   // instructions, mutate: the text that is replaced
+	Data       Raw    // the body; empty if Handle is known in this turn
+	Old        string // instructions, mutate: the text that is replaced
 }
 
 // DeleteArgs of MethodDelete.
@@ -55,7 +49,7 @@ type ReplaceGroupArgs struct {
 // Item is a record with its handle.
 type Item struct {
 	Handle int64
-	Data   msgp.Raw
+	Data   Raw
 }
 
 // NackArgs of MethodNack.
@@ -82,8 +76,8 @@ type ReportToolCallArgs struct {
 	ID         string
 	HasTool    bool
 	Tool       string
-	Args       msgp.Raw // nil if absent
-	HasResults bool     // the host holds them
+	Args       Raw  // nil if absent
+	HasResults bool // the host holds them
 	HasIsError bool
 	IsError    bool
 	Complete   bool
@@ -95,18 +89,18 @@ type LogArgs struct {
 	Kind       string
 	Message    string
 	HasPayload bool
-	Payload    msgp.Raw
+	Payload    Raw
 }
 
 // StatsArgs of MethodStats (reportGenerationStats).
 type StatsArgs struct {
-	Stats msgp.Raw // map
+	Stats Raw // map
 }
 
 // ExecuteToolArgs of MethodExecuteTool: Tool.executor(ctx)(args).
 type ExecuteToolArgs struct {
 	Tool uint32 // number of a defined tool
-	Args msgp.Raw
+	Args Raw
 }
 
 // CountArgs of MethodToolCallCount.
@@ -128,6 +122,6 @@ type DispatchResult struct {
 
 // EmitArgs of MethodEmit: ctx.emitMessage, emitThought, emitToolCall, emitToolExecutionStart, emitToolExecutionEnd.
 type EmitArgs struct {
-	Kind    uint8    // of event
-	Payload msgp.Raw // as in event.go
+	Kind    uint8 // of event
+	Payload Raw   // as in event.go
 }

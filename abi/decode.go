@@ -66,9 +66,10 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 	}
 	for {
 		for left == 0 {
-			if depth--; depth == 0 {
+			if depth <= 1 {
 				return i, nil
 			}
+			depth--
 			left = outer[depth]
 			isMap = maps&(1<<(depth-1)) != 0
 		}

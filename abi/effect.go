@@ -1,10 +1,5 @@
 package abi
 
-import "github.com/tinylib/msgp/msgp"
-
-//msgp:limit arrays:8192 maps:8192
-//msgp:tuple ExecutorArgs MiddlewareArgs ToolArgs Delta CommitArgs CommitResult DiscardArgs HTTPArgs
-
 // Kinds of effect. The comment names the type of Args and of the result's value.
 const (
 	EffectExecutor   uint8 = 1 // ExecutorArgs → nil
@@ -38,9 +33,9 @@ const (
 // ToolArgs of EffectTool: run a tool's handler.
 type ToolArgs struct {
 	Tool   uint32
-	CallID string   // the checksum
-	Args   msgp.Raw // validated, defaults applied
-	Keep   bool     // host code asked for it: keep the handler's result and send nil
+	CallID string // the checksum
+	Args   Raw    // validated, defaults applied
+	Keep   bool   // host code asked for it: keep the handler's result and send nil
 }
 
 // Delta is one queued write.
@@ -83,6 +78,6 @@ type HTTPArgs struct {
 	Method     string
 	URL        string
 	Headers    [][]string // name and value pairs
-	Body       msgp.Raw
+	Body       Raw
 	Credential string // name of a credential that the host attaches, for origins it allows; empty for none
 }

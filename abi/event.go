@@ -1,11 +1,5 @@
 package abi
 
-import "github.com/tinylib/msgp/msgp"
-
-//msgp:limit arrays:8192 maps:8192
-//msgp:tuple StreamEvent ToolCallEvent TurnEndEvent DispatchEndEvent IterationEndEvent ToolStartEvent ToolEndEvent
-//msgp:tuple LogEvent WarningEvent ErrorEvent StatsEvent
-
 // Kinds of event. Payload of those without a type here is nil.
 const (
 	EventMessage            uint8 = 1 // StreamEvent
@@ -41,13 +35,13 @@ type StreamEvent struct {
 type ToolCallEvent struct {
 	ID       string
 	Tool     string // "" until known
-	Args     msgp.Raw
+	Args     Raw
 	Checksum string // "" until tool and args are known
 	Created  uint64
 	Complete bool
 	IsError  bool
-	Results  uint8    // ResultsNone, ResultsHost, ResultsValue
-	Value    msgp.Raw // ResultsValue: the results
+	Results  uint8 // ResultsNone, ResultsHost, ResultsValue
+	Value    Raw   // ResultsValue: the results
 }
 
 // Where the results of a ToolCallEvent are.
@@ -83,7 +77,7 @@ type IterationEndEvent struct {
 type ToolStartEvent struct {
 	Tool   string
 	CallID string
-	Args   msgp.Raw // validated
+	Args   Raw // validated
 }
 
 // ToolEndEvent says that a handler has ended.
@@ -100,7 +94,7 @@ type LogEvent struct {
 	Kind       string
 	Message    string
 	HasPayload bool
-	Payload    msgp.Raw
+	Payload    Raw
 }
 
 // WarningEvent tells of something that went on in spite of a problem.
@@ -109,7 +103,7 @@ type WarningEvent struct {
 	Kind    string
 	Message string
 	Error   *ErrorValue
-	Payload msgp.Raw
+	Payload Raw
 }
 
 // ErrorEvent carries an error.
@@ -119,5 +113,5 @@ type ErrorEvent struct {
 
 // StatsEvent carries what a model call cost.
 type StatsEvent struct {
-	Stats msgp.Raw // map
+	Stats Raw // map
 }

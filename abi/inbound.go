@@ -1,11 +1,5 @@
 package abi
 
-import "github.com/tinylib/msgp/msgp"
-
-//msgp:limit arrays:8192 maps:8192
-//msgp:tuple Hello Limits OpenRunner Middleware ToolDef CloseRunner History DropHistory StartTurn Instruction Block
-//msgp:tuple Call Edit Result Chunk Abort Tick
-
 // Hello opens the conversation; it is the first frame an instance gets, exactly once. The guest answers Welcome.
 type Hello struct {
 	Op       uint8
@@ -30,8 +24,8 @@ type OpenRunner struct {
 	Op             uint8
 	Runner         uint32 // chosen by the host, > 0, unique among the open runners of the instance
 	Call           uint32
-	Executor       uint8    // ExecutorHost or ExecutorChat
-	Chat           msgp.Raw // options of the chat executor, a map; nil for ExecutorHost
+	Executor       uint8 // ExecutorHost or ExecutorChat
+	Chat           Raw   // options of the chat executor, a map; nil for ExecutorHost
 	Tools          []ToolDef
 	TurnInput      []Middleware
 	TurnOutput     []Middleware
@@ -55,9 +49,9 @@ const (
 
 // Middleware is one entry of a pipeline.
 type Middleware struct {
-	Kind uint8    // MiddlewareHost or MiddlewareBuiltin
-	Name string   // name of a built-in one, such as "maxIterations"; empty for the host's
-	Arg  msgp.Raw // its argument; nil for the host's
+	Kind uint8  // MiddlewareHost or MiddlewareBuiltin
+	Name string // name of a built-in one, such as "maxIterations"; empty for the host's
+	Arg  Raw    // its argument; nil for the host's
 }
 
 // Kinds of middleware.
@@ -71,9 +65,9 @@ type ToolDef struct {
 	Number      uint32
 	Name        string
 	Description string
-	InputSchema msgp.Raw // JSON Schema 2020-12 of object type, as a value
-	Flags       uint32   // ToolTrusted | ToolEphemeral | ToolHidden
-	OnCollision uint8    // CollisionThrow, CollisionReplace, CollisionKeep
+	InputSchema Raw    // JSON Schema 2020-12 of object type, as a value
+	Flags       uint32 // ToolTrusted | ToolEphemeral | ToolHidden
+	OnCollision uint8  // CollisionThrow, CollisionReplace, CollisionKeep
 }
 
 // Tool flags and collision policies.
@@ -96,10 +90,10 @@ type CloseRunner struct {
 // History appends records to a list that many turns share. The first frame with a number creates it.
 type History struct {
 	Op         uint8
-	History    uint32   // chosen by the host, > 0
-	Collection uint8    // CollectionMessages, …
-	Count      uint32   // records in Block
-	Block      msgp.Raw // byte string: Count record bodies back to back
+	History    uint32 // chosen by the host, > 0
+	Collection uint8  // CollectionMessages, …
+	Count      uint32 // records in Block
+	Block      Raw    // byte string: Count record bodies back to back
 }
 
 // DropHistory forgets a history. Turns that refer to it keep what they have.
@@ -119,10 +113,10 @@ type StartTurn struct {
 	ID           string // the turn's id as the user sees it
 	SystemPrompt string
 	Instructions []Instruction
-	Stash        msgp.Raw // map, or nil
-	Message      Block    // at most one user message to store before the input pipeline; Count 0 for none
-	Initial      []Block  // records to begin with (standalone only)
-	Aborted      bool     // the abort signal had fired before the start
+	Stash        Raw     // map, or nil
+	Message      Block   // at most one user message to store before the input pipeline; Count 0 for none
+	Initial      []Block // records to begin with (standalone only)
+	Aborted      bool    // the abort signal had fired before the start
 }
 
 // Instruction is a standing instruction with the host's handle for it.
@@ -134,9 +128,9 @@ type Instruction struct {
 // Block is a run of records with consecutive handles.
 type Block struct {
 	Collection uint8
-	Handle     int64    // of the first
-	Count      uint32   // 0 for none
-	Data       msgp.Raw // byte string: Count record bodies back to back
+	Handle     int64  // of the first
+	Count      uint32 // 0 for none
+	Data       Raw    // byte string: Count record bodies back to back
 }
 
 // Call is a method that host code calls on a context. Answered by Reply with the same turn and call.
@@ -147,7 +141,7 @@ type Call struct {
 	Elapsed uint64 // ms since StartTurn.Now; never less than in an earlier frame of the turn
 	Context uint32 // 0 the turn, n the turn's n-th dispatch
 	Method  uint8  // see call.go
-	Args    msgp.Raw
+	Args    Raw
 }
 
 // Edit is a change that host code made to a collection. It has no answer; the host has applied it to its own copy.
@@ -158,10 +152,10 @@ type Edit struct {
 	Collection uint8
 	Edit       uint8 // EditAdd, …
 	Handle     int64
-	Other      int64    // EditReplace: the handle that takes the place
-	Count      uint32   // EditAdd, EditAddHistory: how many, with consecutive handles from Handle
-	History    uint32   // EditAddHistory
-	Data       msgp.Raw // bodies, or the encoded argument
+	Other      int64  // EditReplace: the handle that takes the place
+	Count      uint32 // EditAdd, EditAddHistory: how many, with consecutive handles from Handle
+	History    uint32 // EditAddHistory
+	Data       Raw    // bodies, or the encoded argument
 }
 
 // Edits. Which ones fit which collection is in SPEC.md.
@@ -199,7 +193,7 @@ type Result struct {
 	Effect  uint32
 	Elapsed uint64
 	Failed  bool
-	Value   msgp.Raw // the value, or an ErrorValue
+	Value   Raw // the value, or an ErrorValue
 }
 
 // Chunk is a part of a streaming effect: its head (Status set) once, then data.
@@ -210,7 +204,7 @@ type Chunk struct {
 	Elapsed uint64
 	Status  uint16     // HTTP status in the head, 0 in data
 	Headers [][]string // name and value pairs, names in lower case; head only
-	Data    msgp.Raw
+	Data    Raw
 }
 
 // Abort aborts a context.
@@ -218,8 +212,8 @@ type Abort struct {
 	Op      uint8
 	Turn    uint32
 	Elapsed uint64
-	Context uint32   // 0 the turn, n its n-th dispatch
-	Reason  msgp.Raw // ErrorValue or nil
+	Context uint32 // 0 the turn, n its n-th dispatch
+	Reason  Raw    // ErrorValue or nil
 }
 
 // Tick tells a turn the time, when the Timer it asked for is due.

@@ -1,10 +1,5 @@
 package abi
 
-import "github.com/tinylib/msgp/msgp"
-
-//msgp:limit arrays:8192 maps:8192
-//msgp:tuple Welcome Reply Event Effect Cancel Sync Timer End Fault ErrorValue
-
 // Welcome answers Hello.
 type Welcome struct {
 	Op       uint8
@@ -21,7 +16,7 @@ type Reply struct {
 	Turn   uint32
 	Call   uint32
 	Failed bool
-	Value  msgp.Raw // the method's result, nil if it has none, or an ErrorValue
+	Value  Raw // the method's result, nil if it has none, or an ErrorValue
 }
 
 // Event tells listeners what happened.
@@ -34,7 +29,7 @@ type Event struct {
 	Dispatch  uint32 // 0 if not from a dispatch
 	Iteration int32  // -1 if not from an iteration
 	Scope     uint8  // ScopeDispatch | ScopeTurn
-	Payload   msgp.Raw
+	Payload   Raw
 }
 
 // Scopes: whose listeners an event is for.
@@ -50,7 +45,7 @@ type Effect struct {
 	Effect  uint32 // numbered within the turn, from 1; with the turn's id it is the idempotency key
 	Kind    uint8  // see effect.go
 	Context uint32
-	Args    msgp.Raw
+	Args    Raw
 }
 
 // Cancel tells the host that an effect's result is not wanted any more. The host still sends a Result, at any time.
@@ -70,7 +65,7 @@ type Sync struct {
 	Sync       uint8 // SyncAdd, …
 	Handle     int64 // > 0 given by the host, < 0 by the guest
 	Other      int64 // SyncReplace: takes the place of Handle. SyncOpen: the context it is copied from
-	Data       msgp.Raw
+	Data       Raw
 }
 
 // Syncs.
@@ -127,7 +122,7 @@ type ErrorValue struct {
 	Status     uint16
 	Fatal      bool
 	Abort      bool // the host says that this error is or wraps the abort cause, or is an AbortError
-	Details    msgp.Raw
+	Details    Raw
 	Cause      *ErrorValue
 	Suppressed []ErrorValue `msg:"Suppressed,limit=64"` // at most 64: they nest, and each level may allocate before it is read
 }

@@ -1,10 +1,5 @@
 package abi
 
-import "github.com/tinylib/msgp/msgp"
-
-//msgp:limit arrays:8192 maps:8192
-//msgp:tuple Identity Message Memory Thought ToolCall Retrievable
-
 // Record bodies. A body is one of these tuples; an instruction's body is its text (string). Times are ms since the
 // Unix epoch. Text is UTF-8.
 
@@ -22,7 +17,7 @@ type Message struct {
 	Identity    *Identity // nil: both parts are the role
 	CreatedAt   int64
 	UpdatedAt   int64
-	Attachments msgp.Raw // nil; reserved for media
+	Attachments Raw // nil; reserved for media
 }
 
 // Memory is something to remember across turns.
@@ -40,7 +35,7 @@ type Thought struct {
 	ID                  string
 	Content             string
 	Identity            *Identity // nil: "assistant"
-	Payload             msgp.Raw  // nil if absent
+	Payload             Raw       // nil if absent
 	ReplayCompatibility *string
 	CreatedAt           int64
 	UpdatedAt           int64
@@ -50,12 +45,12 @@ type Thought struct {
 type ToolCall struct {
 	ID                  string
 	Tool                string
-	Args                msgp.Raw // map
+	Args                Raw // map
 	Checksum            string
 	IsComplete          bool
 	IsError             bool
-	Results             msgp.Raw // string, or a value the host describes
-	Payload             msgp.Raw
+	Results             Raw // string, or a value the host describes
+	Payload             Raw
 	ReplayCompatibility *string
 	FromArtifactTool    bool
 	Inline              bool

@@ -61,6 +61,7 @@ func generate(root string) (map[string][]byte, error) {
 		"runtime/fault/codes_gen.go": nil,
 		"abi/codes_gen.go":           nil,
 		"abi/rules_gen.go":           nil,
+		"abi/codec_gen.go":           nil,
 	}
 	if files["runtime/fault/codes_gen.go"], err = codes.guest(); err != nil {
 		return nil, err
@@ -69,6 +70,9 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	if files["abi/rules_gen.go"], err = rules.goSource(); err != nil {
+		return nil, err
+	}
+	if files["abi/codec_gen.go"], err = src.codec(); err != nil {
 		return nil, err
 	}
 	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))

@@ -223,7 +223,13 @@ func fieldType(name string, e ast.Expr) (string, error) {
 		if t, ok := basic[e.Name]; ok {
 			return t, nil
 		}
-		return e.Name, nil
+		if e.Name != "Raw" {
+			return e.Name, nil
+		}
+		if name == "Data" || name == "Block" || name == "Body" {
+			return "bin?", nil
+		}
+		return "raw", nil
 	case *ast.StarExpr:
 		t, err := fieldType("", e.X)
 		return t + "?", err
@@ -233,11 +239,6 @@ func fieldType(name string, e ast.Expr) (string, error) {
 		}
 		t, err := fieldType("", e.Elt)
 		return t + "[]", err
-	case *ast.SelectorExpr:
-		if name == "Data" || name == "Block" || name == "Body" {
-			return "bin?", nil
-		}
-		return "raw", nil
 	}
 	return "", fmt.Errorf("field %s has a type that frames do not have", name)
 }

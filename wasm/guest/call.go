@@ -1,12 +1,11 @@
 package guest
 
 import (
-	"github.com/tinylib/msgp/msgp"
-
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
 )
 
 // call serves a method that host code calls on a context. An error means a frame that could not be taken; what goes
@@ -41,9 +40,9 @@ func (in *Instance) call(f *abi.Call) error {
 		})
 	case abi.MethodDigest:
 		sums, _ := t.run.Digest(f.Context)
-		b := msgp.AppendArrayHeader(nil, uint32(len(sums)))
+		b := value.AppendListHeader(nil, len(sums))
 		for _, s := range sums {
-			b = msgp.AppendUint32(b, s)
+			b = value.AppendInt(b, int64(s))
 		}
 		t.reply(f.Call, b, nil)
 		return nil
@@ -94,7 +93,7 @@ func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
 		})
 	case abi.MethodToolCallCount:
 		return args(f, new(abi.CountArgs), func(a *abi.CountArgs) {
-			t.reply(f.Call, msgp.AppendInt(nil, d.ToolCallCount(a.Checksum)), nil)
+			t.reply(f.Call, value.AppendInt(nil, int64(d.ToolCallCount(a.Checksum))), nil)
 		})
 	case abi.MethodExecuteTool:
 		return args(f, new(abi.ExecuteToolArgs), func(a *abi.ExecuteToolArgs) { t.callTool(f.Call, d, a) })
@@ -121,20 +120,10 @@ func args[A unmarshaler](f *abi.Call, a A, handle func(A)) error {
 
 // report serves the method that streams call for every delta, without a copy.
 func (t *turn) report(f *abi.Call, d *runtime.Dispatch) error {
-	n, b, err := msgp.ReadArrayHeaderBytes(f.Args)
-	var kind uint8
-	var id, delta []byte
-	var complete bool
-	if err == nil && n == 4 {
-		if kind, b, err = msgp.ReadUint8Bytes(b); err == nil {
-			if id, b, err = msgp.ReadStringZC(b); err == nil {
-				if delta, b, err = msgp.ReadStringZC(b); err == nil {
-					complete, _, err = msgp.ReadBoolBytes(b)
-				}
-			}
-		}
-	}
-	if err != nil || n != 4 || d == nil {
+	r := abi.NewReader(f.Args)
+	n := r.Array()
+	kind, id, delta, complete := r.Uint(1), r.Text(), r.Text(), r.Bool()
+	if r.Err() != nil || n != 4 || d == nil {
 		return fault.New(fault.ABIMalformedFrame, "Call: report")
 	}
 	t.reply(f.Call, nil, d.Report(runtime.StreamKind(kind), id, delta, complete))
@@ -172,7 +161,7 @@ func (t *turn) callNext(call, number uint32) {
 }
 
 // name makes the record of a call known by its handle.
-func (t *turn) name(collection uint8, handle int64, data msgp.Raw) error {
+func (t *turn) name(collection uint8, handle int64, data abi.Raw) error {
 	if int(collection) >= runtime.Collections {
 		return fault.New(fault.ABIUnknownTarget, "collection "+itoa(int64(collection)))
 	}
@@ -246,7 +235,7 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 	}
 	t.serve(call, func(task runtime.Task) ([]byte, error) {
 		_, number, err := d.ExecuteTool(task, tool, a.Args, true)
-		return msgp.AppendUint32(nil, number), err
+		return value.AppendInt(nil, int64(number)), err
 	})
 }
 

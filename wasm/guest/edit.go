@@ -1,8 +1,6 @@
 package guest
 
 import (
-	"github.com/tinylib/msgp/msgp"
-
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
@@ -60,10 +58,12 @@ func (t *turn) editRecords(f *abi.Edit, data []byte) bool {
 
 func (t *turn) editStash(f *abi.Edit, data []byte) bool {
 	stash := t.run.Stash(f.Context)
-	key, rest, err := msgp.ReadStringBytes(data)
-	if stash == nil || err != nil {
+	r := abi.NewReader(data)
+	key := string(r.Text())
+	if stash == nil || r.Err() != nil {
 		return false
 	}
+	rest := r.Rest()
 	switch f.Edit {
 	case abi.EditSet:
 		if value.Check(rest) != nil {
@@ -99,21 +99,20 @@ func (t *turn) editTools(f *abi.Edit, data []byte) (bool, error) {
 		tool, ok := t.run.ToolByNumber(uint32(f.Handle))
 		return ok && registry.Register(tool, true) == nil, nil
 	case abi.EditUnregister:
-		name, _, err := msgp.ReadStringBytes(data)
-		registry.Unregister(name)
-		return err == nil, nil
+		r := abi.NewReader(data)
+		registry.Unregister(string(r.Text()))
+		return r.Err() == nil, nil
 	case abi.EditHidden:
-		n, rest, err := msgp.ReadArrayHeaderBytes(data)
-		names := make([]string, 0, min(int(n), len(rest)))
-		for range n {
-			var name string
-			if name, rest, err = msgp.ReadStringBytes(rest); err != nil {
-				return false, nil
-			}
-			names = append(names, name)
+		r := abi.NewReader(data)
+		names := make([]string, r.Array())
+		for i := range names {
+			names[i] = string(r.Text())
+		}
+		if r.Err() != nil {
+			return false, nil
 		}
 		registry.SetHidden(names)
-		return err == nil, nil
+		return true, nil
 	}
 	return false, nil
 }

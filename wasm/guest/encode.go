@@ -3,11 +3,10 @@ package guest
 import (
 	"strconv"
 
-	"github.com/tinylib/msgp/msgp"
-
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -25,12 +24,12 @@ func (in *Instance) append(frame marshaler) {
 
 // effect puts an Effect frame into the outbox.
 func (t *turn) effect(eff *effect, args marshaler) {
-	b := msgp.AppendArrayHeader(t.in.out, 6)
-	b = msgp.AppendUint8(b, abi.OpEffect)
-	b = msgp.AppendUint32(b, t.number)
-	b = msgp.AppendUint32(b, eff.number)
-	b = msgp.AppendUint8(b, eff.kind)
-	b = msgp.AppendUint32(b, eff.context)
+	b := value.AppendListHeader(t.in.out, 6)
+	b = value.AppendInt(b, int64(abi.OpEffect))
+	b = value.AppendInt(b, int64(t.number))
+	b = value.AppendInt(b, int64(eff.number))
+	b = value.AppendInt(b, int64(eff.kind))
+	b = value.AppendInt(b, int64(eff.context))
 	t.in.out, _ = args.MarshalMsg(b)
 }
 
@@ -45,26 +44,26 @@ func (t *turn) reply(call uint32, value []byte, err error) {
 }
 
 func (t *turn) eventHead(h runtime.Head) []byte {
-	b := msgp.AppendArrayHeader(t.in.out, 9)
-	b = msgp.AppendUint8(b, abi.OpEvent)
-	b = msgp.AppendUint32(b, t.number)
-	b = msgp.AppendUint32(b, h.Seq)
-	b = msgp.AppendUint8(b, uint8(h.Kind))
-	b = msgp.AppendUint64(b, h.Elapsed)
-	b = msgp.AppendUint32(b, h.Dispatch)
-	b = msgp.AppendInt32(b, h.Iteration)
-	return msgp.AppendUint8(b, uint8(h.Scope))
+	b := value.AppendListHeader(t.in.out, 9)
+	b = value.AppendInt(b, int64(abi.OpEvent))
+	b = value.AppendInt(b, int64(t.number))
+	b = value.AppendInt(b, int64(h.Seq))
+	b = value.AppendInt(b, int64(uint8(h.Kind)))
+	b = value.AppendInt(b, int64(h.Elapsed))
+	b = value.AppendInt(b, int64(h.Dispatch))
+	b = value.AppendInt(b, int64(h.Iteration))
+	return value.AppendInt(b, int64(uint8(h.Scope)))
 }
 
 // Stream implements runtime.World.
 func (t *turn) Stream(h runtime.Head, e runtime.StreamEvent) {
 	b := t.eventHead(h)
-	b = msgp.AppendArrayHeader(b, 5)
-	b = msgp.AppendStringFromBytes(b, e.ID)
-	b = msgp.AppendUint64(b, e.Created)
-	b = msgp.AppendStringFromBytes(b, e.Delta)
-	b = msgp.AppendUint64(b, e.Length)
-	t.in.out = msgp.AppendBool(b, e.Complete)
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendText(b, e.ID)
+	b = value.AppendInt(b, int64(e.Created))
+	b = value.AppendText(b, e.Delta)
+	b = value.AppendInt(b, int64(e.Length))
+	t.in.out = value.AppendBool(b, e.Complete)
 }
 
 // Event implements runtime.World.
@@ -72,7 +71,7 @@ func (t *turn) Event(h runtime.Head, p any) {
 	b := t.eventHead(h)
 	payload := t.payload(p)
 	if payload == nil {
-		t.in.out = msgp.AppendNil(b)
+		t.in.out = value.AppendNil(b)
 		return
 	}
 	t.in.out, _ = payload.MarshalMsg(b)
@@ -115,7 +114,7 @@ func (t *turn) payload(p any) marshaler {
 	case *runtime.StatsEvent:
 		return &abi.StatsEvent{Stats: p.Stats}
 	case *runtime.RawEvent:
-		return msgp.Raw(p.Payload)
+		return abi.Raw(p.Payload)
 	}
 	return nil
 }

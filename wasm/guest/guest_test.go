@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tinylib/msgp/msgp"
-
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime/record"
 	"github.com/turncore/turncore/runtime/value"
@@ -166,11 +164,11 @@ func (w *wire) want(log string) {
 	}
 }
 
-func message(id, text string) msgp.Raw {
+func message(id, text string) abi.Raw {
 	return abi.Bytes(record.AppendMessage(nil, record.MessageFields{ID: id, Role: "assistant", Content: []byte(text), CreatedAt: 1, UpdatedAt: 1}))
 }
 
-func schemaOf(text string) msgp.Raw {
+func schemaOf(text string) abi.Raw {
 	v, err := value.FromJSON(nil, []byte(text))
 	if err != nil {
 		panic(err)
@@ -328,7 +326,7 @@ func TestHistoryIsShared(t *testing.T) {
 	w.result(e)
 }
 
-func mustBytes(raw msgp.Raw) []byte {
+func mustBytes(raw abi.Raw) []byte {
 	b, err := abi.BytesOf(raw)
 	if err != nil {
 		panic(err)
@@ -374,7 +372,7 @@ func BenchmarkTurn(b *testing.B) {
 		w.calls = 0
 		w.start()
 		e := w.effect(abi.EffectExecutor)
-		w.call(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: msgp.Raw{0x81, 0xa1, 'a', 1}})
+		w.call(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: abi.Raw{0x81, 0xa1, 'a', 1}})
 		w.result(w.effect(abi.EffectTool))
 		w.result(e)
 		e = w.effect(abi.EffectExecutor)
