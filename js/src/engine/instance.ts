@@ -23,8 +23,11 @@ export interface Guest {
 /** What an {@link Instance} is made with. */
 export interface InstanceConfig {
   readonly guest: Guest;
-  readonly hello: Uint8Array;
+  /** The Hello frame; undefined to leave the handshake to the caller. */
+  readonly hello: Uint8Array | undefined;
   readonly limits: Readonly<Limits>;
+  /** What turncore_abi answered. */
+  readonly abi: number;
   readonly maxMemory: number;
   readonly onStderr: ((line: string) => void) | undefined;
 }
@@ -48,9 +51,9 @@ const HIGH = lowFirst ? 1 : 0;
 
 /** A running module. Made by {@link Module.instantiate}. */
 export class Instance {
-  /** The bytes of the Hello frame it was given. */
+  /** The bytes of the Hello frame it was given; none without handshake. */
   readonly hello: Uint8Array;
-  /** The bytes of its Welcome. */
+  /** The bytes of its Welcome; none without handshake. */
   readonly welcome: Uint8Array;
   /** Feature bits in force. */
   readonly features: number;
@@ -84,6 +87,15 @@ export class Instance {
     this.#memory = new Uint8Array(guest.memory.buffer as ArrayBuffer);
     this.#frameLimit = config.limits.frame;
 
+    this.abi = config.abi;
+    if (config.hello === undefined) {
+      this.hello = new Uint8Array(0);
+      this.welcome = this.hello;
+      this.features = 0;
+      this.limits = config.limits;
+      this.build = '';
+      return;
+    }
     this.hello = config.hello;
     this.welcome = this.step(config.hello);
     let welcome: Welcome;
@@ -92,7 +104,6 @@ export class Instance {
     } catch (error) {
       throw this.fail(`bad answer to Hello: ${messageOf(error)}`, error);
     }
-    this.abi = welcome.abi;
     this.features = welcome.features;
     this.limits = welcome.limits;
     this.build = welcome.build;
@@ -129,7 +140,9 @@ export class Instance {
   step(batch: Uint8Array): Uint8Array<ArrayBuffer> {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#stepping) {
-      throw new TurncoreError('E_ABI_REENTERED', 'A step was begun within a step.', { fatal: true });
+      throw new TurncoreError('E_ABI_REENTERED', 'A step was begun within a step.', {
+        fatal: true,
+      });
     }
     const size = batch.length;
     if (size > this.#frameLimit) throw this.#tooLarge(size);

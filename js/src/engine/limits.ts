@@ -36,8 +36,6 @@ export function lowerLimits(wanted: Partial<Limits> = {}): Limits {
 
 /** What the module answered to Hello. */
 export interface Welcome {
-  /** The module's ABI version, major in the high 16 bits. */
-  readonly abi: number;
   /** Feature bits in force. */
   readonly features: number;
   /** Bounds in force. */
@@ -101,7 +99,7 @@ export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welco
   for (const key of Object.keys(limits) as (keyof Limits)[]) {
     if (offered[key] > 0) limits[key] = Math.min(limits[key], offered[key]);
   }
-  return { abi: major * 0x10000 + minor, features, limits: Object.freeze(limits), build };
+  return { features, limits: Object.freeze(limits), build };
 }
 
 function isCount(v: unknown): v is number {

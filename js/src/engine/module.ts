@@ -34,6 +34,8 @@ export interface InstantiateOptions {
   maxMemory?: number | undefined;
   /** Gets each line the guest writes to stderr, after the step that wrote it. */
   onStderr?: ((line: string) => void) | undefined;
+  /** False to leave Hello to the caller, as a replay does. Default true. */
+  handshake?: boolean | undefined;
   /** Milliseconds of a monotonic clock for the guest's runtime. Default: performance.now. */
   monotonic?: (() => number) | undefined;
 }
@@ -121,11 +123,13 @@ export class Module {
         'the module is built for GOOS=js and needs the goRuntime option',
       );
     }
-    const guest = startReactor(module, options);
+    const { guest, abi } = startReactor(module, options);
     return new Instance({
       guest,
-      hello: encodeHello(options.features ?? FEATURES, limits),
+      hello:
+        options.handshake === false ? undefined : encodeHello(options.features ?? FEATURES, limits),
       limits,
+      abi,
       maxMemory: options.maxMemory ?? MAX_MEMORY,
       onStderr: options.onStderr,
     });
@@ -162,7 +166,10 @@ interface ReactorExports {
   turncore_step: (size: number) => bigint;
 }
 
-function startReactor(module: WebAssembly.Module, options: InstantiateOptions): Guest {
+function startReactor(
+  module: WebAssembly.Module,
+  options: InstantiateOptions,
+): { guest: Guest; abi: number } {
   const wasi = new Wasi({ env: options.env, monotonic: options.monotonic });
   if (options.onStderr !== undefined) wasi.stderr.collectLines();
   let exports: ReactorExports;
@@ -181,11 +188,12 @@ function startReactor(module: WebAssembly.Module, options: InstantiateOptions): 
     );
   }
   checkVersion(version);
-  return {
+  const guest: Guest = {
     memory: exports.memory,
     inbox: exports.turncore_inbox,
     step: exports.turncore_step,
     stderr: wasi.stderr,
     begin: () => wasi.begin(),
   };
+  return { guest, abi: version };
 }

@@ -81,7 +81,7 @@ describe('Decoder', () => {
     refused('cd01', 'truncated', 0);
     refused('92a161', 'truncated', 3);
     refused('93c0a561', 'truncated', 2);
-    refused('93c0c0a161', 'truncated', 3);
+    refused('93c0c0a261', 'truncated', 3);
     refused('9201cb3ff8', 'truncated', 2);
     refused('c1', 'type', 0);
     refused('91d40000', 'type', 1);

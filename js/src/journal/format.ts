@@ -1,0 +1,83 @@
+/**
+ * The journal of a turn: the frames it took and gave, step by step. msgpack values back to back: first the header, a
+ * map, then for each step an array of two byte strings, the frames in and the frames out. Only frames of this turn are
+ * in it, and before them those it needs: Hello, OpenRunner, History.
+ */
+import { Op } from '../abi/frames.gen.js';
+import type { CodecLimits } from '../codec/decoder.js';
+
+/** Version of the format. */
+export const JOURNAL_VERSION = 1;
+
+/** What a journal says of itself. */
+export interface JournalHeader {
+  /** ABI version of the module, major in the high 16 bits. */
+  readonly abi: number;
+  /** Feature bits that were in force. */
+  readonly features: number;
+  /** SHA-256 of the module in hex, `native` for code without a module, empty if unknown. */
+  readonly module: string;
+  /** What ran it, such as `node` or `wazero`. */
+  readonly engine: string;
+  /** Number of the turn in its instance. */
+  readonly turn: number;
+}
+
+/** One step: frames back to back. */
+export interface JournalEntry {
+  readonly in: Uint8Array;
+  readonly out: Uint8Array;
+}
+
+/** Bounds of a journal's values: a step's output is bounded by no frame limit. */
+export const JOURNAL_LIMITS: Readonly<CodecLimits> = Object.freeze({
+  frame: 0x7fffffff,
+  string: 0x7fffffff,
+  array: 8192,
+  depth: 64,
+});
+
+/**
+ * The frames of a step that belong to a turn, back to back.
+ *
+ * @param frames the decoded frames
+ * @param offsets where they are in the bytes, as decodeFrames tells
+ */
+export function framesOfTurn(
+  bytes: Uint8Array,
+  frames: readonly (readonly unknown[])[],
+  offsets: readonly number[],
+  turn: number,
+): Uint8Array {
+  let all = true;
+  let size = 0;
+  for (let i = 0; i < frames.length; i++) {
+    if (isOfTurn(frames[i]!, turn)) size += offsets[i + 1]! - offsets[i]!;
+    else all = false;
+  }
+  if (all) return bytes;
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (let i = 0; i < frames.length; i++) {
+    if (!isOfTurn(frames[i]!, turn)) continue;
+    const part = bytes.subarray(offsets[i], offsets[i + 1]);
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+/** Every frame of a turn, in either direction, has the turn's number behind its op. */
+function isOfTurn(frame: readonly unknown[], turn: number): boolean {
+  switch (frame[0]) {
+    case Op.Hello:
+    case Op.OpenRunner:
+    case Op.CloseRunner:
+    case Op.History:
+    case Op.DropHistory:
+    case Op.Welcome:
+      return false;
+    default:
+      return frame[1] === turn;
+  }
+}
