@@ -1,0 +1,74 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/turncore/turncore/host"
+)
+
+// instance is one core.
+type instance struct {
+	engine *Engine
+
+	mu     sync.Mutex
+	core   core // nil after the end
+	failed error
+}
+
+// Step implements [host.Instance]. The frames are copied in and out, so that neither side sees what the other does with
+// its memory later.
+func (i *instance) Step(dst, in []byte) (out []byte, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.failed != nil {
+		return dst, i.failed
+	}
+	// A panic ends the instance. So does runtime.Goexit, which nothing can stop: it ends the caller's goroutine too.
+	completed := false
+	defer func() {
+		if !completed {
+			out, err = dst, i.drop(panicked(recover()))
+		}
+	}()
+	if uint64(len(in)) < 1<<31 {
+		if inbox := i.core.Inbox(uint32(len(in))); inbox != nil {
+			inbox = inbox[:copy(inbox, in)]
+			out = append(dst, i.core.Step(inbox)...)
+			completed = true
+			return out, nil
+		}
+	}
+	completed = true
+	return dst, host.NewError(host.CodeABILimitExceeded, fmt.Sprintf("a step's input of %d bytes", len(in)), nil)
+}
+
+// Retire implements [host.Instance].
+func (i *instance) Retire(cause error) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.drop(cause)
+}
+
+// MemoryBytes returns 0: the instance's memory is the program's.
+func (i *instance) MemoryBytes() uint64 { return 0 }
+
+// Close implements [host.Instance].
+func (i *instance) Close(context.Context) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	_ = i.drop(errors.New("the instance is closed"))
+	return nil
+}
+
+// drop ends the instance and returns the error that it ended with. The caller holds the lock.
+func (i *instance) drop(cause error) error {
+	if i.failed == nil {
+		i.failed = failure(cause)
+		i.core = nil
+		i.engine.forget(i)
+	}
+	return i.failed
+}

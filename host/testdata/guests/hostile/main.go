@@ -1,0 +1,112 @@
+//go:build wasip1
+
+// Command hostile is a guest for tests of hosts: every step does what its input says, and most of that is what a guest
+// must never do.
+package main
+
+import (
+	"bytes"
+	"os"
+	"time"
+	"unsafe"
+)
+
+var (
+	inbox   []byte
+	outbox  []byte
+	hoard   [][]byte
+	garbage []byte
+)
+
+//go:wasmexport turncore_abi
+func version() int32 { return 1 << 16 }
+
+//go:wasmexport turncore_inbox
+func open(size int32) int32 {
+	switch {
+	case bytes.HasPrefix(inbox, []byte("inbox out of range")):
+		return -16
+	case bytes.HasPrefix(inbox, []byte("inbox panic")):
+		panic("no inbox today")
+	case size > 16<<20:
+		return 0
+	}
+	if cap(inbox) <= int(size) {
+		inbox = make([]byte, size+4096)
+	}
+	inbox = inbox[:size+1]
+	return pointer(inbox)
+}
+
+//go:wasmexport turncore_step
+func step(size int32) int64 {
+	in := inbox[:size]
+	if size == 0 || in[0] == 0 { // an echo of what follows, at no cost that a benchmark would see
+		outbox = append(outbox[:0], in[min(size, 1):]...)
+		inbox[size] = 0
+		return int64(pointer(outbox))<<32 | int64(len(outbox))
+	}
+	switch string(in) {
+	case "panic":
+		println("about to fall")
+		panic("the floor is gone")
+	case "exit":
+		os.Exit(3)
+	case "deadlock":
+		<-make(chan struct{})
+	case "sleep":
+		time.Sleep(time.Hour)
+	case "overflow":
+		outbox = []byte{byte(recurse(make([]byte, 64)))}
+	case "hoard":
+		for {
+			hoard = append(hoard, bytes.Repeat([]byte{1}, 1<<20))
+		}
+	case "churn":
+		for range 1000 {
+			garbage = bytes.Repeat([]byte{1}, 64<<10)
+		}
+	case "flood":
+		for range 100_000 {
+			println("the same line again and again")
+		}
+		println("the last line")
+	case "flood panic":
+		for range 10_000 {
+			println("the same line again and again")
+		}
+		panic("drowned")
+	case "outbox out of range":
+		inbox[size] = 0
+		return -1<<32 | 16 // at 0xffffffff
+	case "outbox too long":
+		inbox[size] = 0
+		return int64(pointer(inbox))<<32 | 0xffffffff
+	case "no mark":
+		return 0
+	case "half mark":
+		inbox[size] = 1
+		return 0
+	case "garbage":
+		outbox = []byte{0xc1, 0xff, 0x93}
+	case "inbox out of range", "inbox panic":
+		outbox = outbox[:0]
+	default:
+		panic("unknown command")
+	}
+	inbox[size] = 0
+	return int64(pointer(outbox))<<32 | int64(len(outbox))
+}
+
+func recurse(b []byte) int {
+	if len(b) == 0 {
+		return 0
+	}
+	var frame [256]byte
+	copy(frame[:], b)
+	return recurse(frame[:64]) + int(frame[1])
+}
+
+func pointer(b []byte) int32 { return int32(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+
+func main() {}

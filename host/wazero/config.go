@@ -1,0 +1,50 @@
+package wazero
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// DefaultMemoryLimitPages bounds an instance's memory unless [WithMemoryLimitPages] says otherwise: 512 MiB.
+const DefaultMemoryLimitPages = 8192
+
+// Option changes how an engine is made.
+type Option func(*config)
+
+type config struct {
+	pages  uint32
+	cache  string // folder, "" for none
+	chosen bool   // the user named the folder, so failing to use it is an error
+	heap   bool   // keep linear memory on Go's heap
+}
+
+// WithMemoryLimitPages bounds the memory of each instance, in pages of 64 KiB. An instance that needs more fails. Values
+// above 65,536 (4 GiB) count as that, and 0 as 1.
+func WithMemoryLimitPages(pages uint32) Option {
+	return func(c *config) { c.pages = min(max(pages, 1), 65536) }
+}
+
+// WithCacheDir keeps compiled code in dir, which is made if it is missing. Compiling takes half a second, loading what
+// was compiled some 30 ms.
+//
+// The folder holds native code that this program will run: nobody else may be able to write to it.
+func WithCacheDir(dir string) Option {
+	return func(c *config) { c.cache, c.chosen = dir, true }
+}
+
+// WithoutCache compiles afresh every time and writes nothing to disk.
+func WithoutCache() Option {
+	return func(c *config) { c.cache, c.chosen = "", false }
+}
+
+func newConfig(options []Option) config {
+	c := config{pages: DefaultMemoryLimitPages}
+	dir, err := os.UserCacheDir()
+	if err == nil {
+		c.cache = filepath.Join(dir, "turncore")
+	}
+	for _, option := range options {
+		option(&c)
+	}
+	return c
+}

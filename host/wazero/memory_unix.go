@@ -1,0 +1,50 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package wazero
+
+import (
+	"github.com/tetratelabs/wazero/experimental"
+	"golang.org/x/sys/unix"
+)
+
+// mapping is a linear memory that reserves addresses for its maximum once: growing never copies, and pages that the
+// guest does not touch cost nothing.
+type mapping struct {
+	reserved []byte
+	size     uint64
+}
+
+// newMemory reserves limit bytes. Where the system refuses that, the memory lies on Go's heap.
+func newMemory(size, limit uint64) experimental.LinearMemory {
+	if limit == 0 || limit != uint64(int(limit)) {
+		return newHeapMemory(size, limit)
+	}
+	reserved, err := unix.Mmap(-1, 0, int(limit), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return newHeapMemory(size, limit)
+	}
+	return &mapping{reserved: reserved}
+}
+
+// Reallocate makes the first size bytes usable. nil tells the guest that there is no more memory.
+func (m *mapping) Reallocate(size uint64) []byte {
+	if size > uint64(len(m.reserved)) {
+		return nil
+	}
+	if size > m.size {
+		// From the start, so that the kernel keeps it as one area.
+		if unix.Mprotect(m.reserved[:size], unix.PROT_READ|unix.PROT_WRITE) != nil {
+			return nil
+		}
+		m.size = size
+	}
+	return m.reserved[:size:size]
+}
+
+// Free gives the addresses back.
+func (m *mapping) Free() {
+	if m.reserved != nil {
+		_ = unix.Munmap(m.reserved) // fails only for addresses that are not mapped
+		m.reserved, m.size = nil, 0
+	}
+}

@@ -1,0 +1,69 @@
+package wazero
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Bytes of a step's stderr that are kept. A dying Go program first says why and then prints its goroutines, of which
+// there can be many: the head holds the reason, the tail what came last.
+const (
+	headSize = 1 << 10
+	tailSize = 3 << 10
+)
+
+// stderr keeps the beginning and the end of what a guest has written during one step.
+type stderr struct {
+	head []byte
+	ring []byte // the last bytes after head, oldest at next when full
+	next int
+	full bool
+}
+
+// Write never fails.
+func (s *stderr) Write(p []byte) (int, error) {
+	size := len(p)
+	if room := headSize - len(s.head); room > 0 {
+		n := min(room, len(p))
+		s.head = append(s.head, p[:n]...)
+		p = p[n:]
+	}
+	if s.ring == nil && len(p) > 0 {
+		s.ring = make([]byte, tailSize)
+	}
+	if len(p) > tailSize {
+		p = p[len(p)-tailSize:]
+		s.full = true
+	}
+	for len(p) > 0 {
+		n := copy(s.ring[s.next:], p)
+		p = p[n:]
+		if s.next += n; s.next == tailSize {
+			s.next, s.full = 0, true
+		}
+	}
+	return size, nil
+}
+
+// reset forgets everything.
+func (s *stderr) reset() {
+	if len(s.head) > 0 {
+		*s = stderr{head: s.head[:0], ring: s.ring}
+	}
+}
+
+// String returns the text, with a line that says so where the middle is missing.
+func (s *stderr) String() string {
+	tail := s.ring[:s.next]
+	if s.full {
+		tail = append(append([]byte(nil), s.ring[s.next:]...), s.ring[:s.next]...)
+		if i := bytes.IndexByte(tail, '\n'); i >= 0 {
+			tail = tail[i+1:]
+		}
+	}
+	text := string(s.head)
+	if s.full {
+		text += "\n[…]\n"
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text+string(tail), "\uFFFD"))
+}
