@@ -7,6 +7,7 @@
 package abi
 
 //go:generate go run ./gen
+//go:generate go run ./gen/vectors
 
 // Version of the ABI. A host refuses a module whose major differs; a minor only adds.
 const (

@@ -46,7 +46,7 @@ func Next(batch []byte, lim Limits) (op Op, frame, rest []byte, err error) {
 // scan checks the array that b starts with and returns its end.
 func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 	var (
-		outer  [maxDepth]uint32 // values still to come in the containers around the current one
+		outer  [MaxDepth]uint32 // values still to come in the containers around the current one
 		maps   uint64           // bit n: the container at depth n+1 is a map
 		depth  uint32           // of the current container, 0 outside the frame
 		left   = uint32(1)      // values still to come in it; for a map keys count as well

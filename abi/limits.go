@@ -2,11 +2,11 @@ package abi
 
 // Defaults and upper bounds of Limits.
 const (
-	maxFrame           = 16 << 20
-	maxArray           = 8192
-	maxDepth           = 64
-	maxTurnEffects     = 1024
-	maxInstanceEffects = 65536
+	MaxFrame           = 16 << 20
+	MaxArray           = 8192
+	MaxDepth           = 64
+	MaxTurnEffects     = 1024
+	MaxInstanceEffects = 65536
 )
 
 // MaxValueDepth is how deep the lists and maps of one value may nest: a frame's depth less what the frame itself
@@ -28,11 +28,11 @@ func (l Limits) Effective() Limits {
 		return n
 	}
 	return Limits{
-		Frame:           lower(l.Frame, maxFrame),
-		String:          lower(l.String, maxFrame),
-		Array:           lower(l.Array, maxArray),
-		Depth:           lower(l.Depth, maxDepth),
-		TurnEffects:     lower(l.TurnEffects, maxTurnEffects),
-		InstanceEffects: lower(l.InstanceEffects, maxInstanceEffects),
+		Frame:           lower(l.Frame, MaxFrame),
+		String:          lower(l.String, MaxFrame),
+		Array:           lower(l.Array, MaxArray),
+		Depth:           lower(l.Depth, MaxDepth),
+		TurnEffects:     lower(l.TurnEffects, MaxTurnEffects),
+		InstanceEffects: lower(l.InstanceEffects, MaxInstanceEffects),
 	}
 }

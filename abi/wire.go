@@ -182,7 +182,7 @@ func (r *Reader) fields(want int) {
 // list reads the head of a list whose elements take at least size bytes each.
 func (r *Reader) list(size int) int {
 	n := r.Array()
-	if n > maxArray || n*size > len(r.b)-r.i {
+	if n > MaxArray || n*size > len(r.b)-r.i {
 		r.fail("the list is longer than its bytes")
 		return 0
 	}

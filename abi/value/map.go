@@ -1,4 +1,4 @@
-package abi
+package value
 
 import (
 	"cmp"

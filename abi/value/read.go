@@ -1,4 +1,4 @@
-package abi
+package value
 
 import (
 	"bytes"
@@ -8,12 +8,14 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/turncore/turncore/abi"
 )
 
-// ReadValue decodes exactly one value: nil, bool, int64, float64, string, []byte, []any or [Map]. Nothing in the
+// Read decodes exactly one value: nil, bool, int64, float64, string, []byte, []any or [Map]. Nothing in the
 // result shares memory with b. It accepts integers that are not in their shortest form and keys in any order; an error
-// is a [*FrameError].
-func ReadValue(b []byte) (any, error) {
+// is a [*abi.FrameError].
+func Read(b []byte) (any, error) {
 	r := valueReader{b: b}
 	v, err := r.value(0)
 	if err == nil && r.i != len(b) {
@@ -30,7 +32,7 @@ type valueReader struct {
 	i int
 }
 
-func (r *valueReader) value(depth int) (any, *FrameError) {
+func (r *valueReader) value(depth int) (any, *abi.FrameError) {
 	c, n, err := r.head()
 	if err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func (r *valueReader) value(depth int) (any, *FrameError) {
 }
 
 // head reads the first byte of a value and what follows it: the number itself, or a length.
-func (r *valueReader) head() (c byte, n uint64, err *FrameError) {
+func (r *valueReader) head() (c byte, n uint64, err *abi.FrameError) {
 	if r.i >= len(r.b) {
 		return 0, 0, malformed(r.i, "truncated")
 	}
@@ -98,13 +100,13 @@ func (r *valueReader) head() (c byte, n uint64, err *FrameError) {
 	copy(wide[8-w:], r.b[r.i:r.i+w])
 	r.i += w
 	n = binary.BigEndian.Uint64(wide[:])
-	if c == 0xcf && n > MaxInt || c == 0xd3 && n+MaxInt > 2*MaxInt {
+	if c == 0xcf && n > abi.MaxInt || c == 0xd3 && n+abi.MaxInt > 2*abi.MaxInt {
 		return 0, 0, malformed(start, "an integer is beyond 2^53-1")
 	}
 	return c, n, nil
 }
 
-func (r *valueReader) text(n uint64) (string, *FrameError) {
+func (r *valueReader) text(n uint64) (string, *abi.FrameError) {
 	if n > uint64(len(r.b)-r.i) {
 		return "", malformed(len(r.b), "truncated")
 	}
@@ -114,11 +116,11 @@ func (r *valueReader) text(n uint64) (string, *FrameError) {
 }
 
 // open checks that n elements of at least size bytes can follow.
-func (r *valueReader) open(n uint64, size, depth int) *FrameError {
+func (r *valueReader) open(n uint64, size, depth int) *abi.FrameError {
 	switch {
-	case depth >= maxDepth:
+	case depth >= abi.MaxDepth:
 		return exceeded(r.i, "64 nested arrays and maps")
-	case n > maxArray:
+	case n > abi.MaxArray:
 		return exceeded(r.i, "8192 elements an array or map")
 	case n > uint64((len(r.b)-r.i)/size):
 		return malformed(len(r.b), "truncated")
@@ -138,7 +140,7 @@ func grow[S ~[]E, E any](s S, n uint64) S {
 	return append(make(S, 0, min(int(n), 2*len(s))), s...)
 }
 
-func (r *valueReader) list(n uint64, depth int) (any, *FrameError) {
+func (r *valueReader) list(n uint64, depth int) (any, *abi.FrameError) {
 	if err := r.open(n, 1, depth); err != nil {
 		return nil, err
 	}
@@ -153,7 +155,7 @@ func (r *valueReader) list(n uint64, depth int) (any, *FrameError) {
 	return list, nil
 }
 
-func (r *valueReader) members(n uint64, depth int) (any, *FrameError) {
+func (r *valueReader) members(n uint64, depth int) (any, *abi.FrameError) {
 	if err := r.open(n, 2, depth); err != nil {
 		return nil, err
 	}
@@ -184,7 +186,7 @@ func (r *valueReader) members(n uint64, depth int) (any, *FrameError) {
 const maxJSONDepth = 512
 
 // ParseJSON parses a JSON text. Objects become [Map], so that their members keep their order; numbers are read as
-// ECMAScript reads them, as int64 where they are integral and at most [MaxInt], as float64 otherwise.
+// ECMAScript reads them, as int64 where they are integral and at most [abi.MaxInt], as float64 otherwise.
 func ParseJSON(text []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -212,7 +214,7 @@ func parseNext(dec *json.Decoder, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f >= -MaxInt && f <= MaxInt && f == math.Trunc(f) {
+		if f >= -abi.MaxInt && f <= abi.MaxInt && f == math.Trunc(f) {
 			return int64(f), nil
 		}
 		return f, nil
@@ -245,4 +247,46 @@ func parseNext(dec *json.Decoder, depth int) (any, error) {
 		return m.ordered(), err
 	}
 	return token, nil
+}
+
+func malformed(offset int, reason string) *abi.FrameError {
+	return &abi.FrameError{Code: abi.CodeABIMalformedFrame, Offset: offset, Reason: reason}
+}
+
+func exceeded(offset int, limit string) *abi.FrameError {
+	return &abi.FrameError{Code: abi.CodeABILimitExceeded, Offset: offset, Reason: "limit of " + limit + " exceeded"}
+}
+
+// widths are the bytes that follow the first byte of a value, from 0xc0 to 0xdf: the number itself, or a length. 0xff
+// stands for what frames do not hold: the unused byte, extensions and float32.
+var widths = [32]uint8{
+	0x00, 0xff, 0x00, 0x00, 0x01, 0x02, 0x04, 0xff, 0xff, 0xff, 0xff, 0x08, 0x01, 0x02, 0x04, 0x08,
+	0x01, 0x02, 0x04, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02, 0x04, 0x02, 0x04, 0x02, 0x04,
+}
+
+// tuple is a pointer to one of this package's types.
+type tuple[T any] interface {
+	*T
+	UnmarshalMsg(b []byte) (rest []byte, err error)
+}
+
+// Decode decodes a frame that [Next] returned, or the payload in one of its fields, into a T. The result shares no
+// memory with b. An error is a [*FrameError].
+func Decode[T any, P tuple[T]](b []byte) (T, error) {
+	var v T
+	err := DecodeTo[T, P](b, &v)
+	return v, err
+}
+
+// DecodeTo does the same into v, whose memory is used again: strings, slices and raw values that v held before must
+// not be in use any more. After an error v holds parts of b.
+func DecodeTo[T any, P tuple[T]](b []byte, v P) error {
+	rest, err := v.UnmarshalMsg(b)
+	if err != nil {
+		return malformed(0, err.Error())
+	}
+	if len(rest) != 0 {
+		return malformed(len(b)-len(rest), "bytes after the value")
+	}
+	return nil
 }

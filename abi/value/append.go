@@ -1,4 +1,6 @@
-package abi
+// Package value encodes and decodes the values of Go hosts: what user code hands in and gets, in the one encoding that
+// SPEC.md gives under "Values". The module does not link it.
+package value
 
 import (
 	"encoding/binary"
@@ -11,22 +13,24 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/turncore/turncore/abi"
 )
 
-// ValueError says which part of a value cannot be encoded, and why.
-type ValueError struct {
+// Error says which part of a value cannot be encoded, and why.
+type Error struct {
 	Field  string // like "args.items[3].id"
 	Reason string
 }
 
 // Error returns the message of the error, whose code is CodeInvalidValue.
-func (e *ValueError) Error() string { return e.Field + ": " + e.Reason }
+func (e *Error) Error() string { return e.Field + ": " + e.Reason }
 
-// AppendValue encodes a value behind dst, in the one encoding that SPEC.md gives it under "Values". It takes nil, truth
+// Append encodes a value behind dst, in the one encoding that SPEC.md gives it under "Values". It takes nil, truth
 // values, numbers, strings, []byte, time.Time (as ms since the Unix epoch), slices, [Map], maps with string keys
 // (sorted by key) and pointers to such; a json.RawMessage, a json.Marshaler and a struct are taken for what their JSON
-// text says. field names the value in errors, which are of type [*ValueError]; dst is then returned as it was.
-func AppendValue(dst []byte, v any, field string) ([]byte, error) {
+// text says. field names the value in errors, which are of type [*Error]; dst is then returned as it was.
+func Append(dst []byte, v any, field string) ([]byte, error) {
 	e := valueEncoder{dst: dst, path: []string{field}}
 	e.value(v, 0)
 	if e.err != nil {
@@ -38,13 +42,13 @@ func AppendValue(dst []byte, v any, field string) ([]byte, error) {
 type valueEncoder struct {
 	dst  []byte
 	path []string
-	err  *ValueError
+	err  *Error
 }
 
 // fail keeps the first error.
 func (e *valueEncoder) fail(reason string) {
 	if e.err == nil {
-		e.err = &ValueError{strings.Join(e.path, ""), reason}
+		e.err = &Error{strings.Join(e.path, ""), reason}
 	}
 }
 
@@ -101,7 +105,7 @@ func (e *valueEncoder) bool(b bool) {
 func (e *valueEncoder) int(n int64) {
 	b := e.dst
 	switch {
-	case n > MaxInt || n < -MaxInt:
+	case n > abi.MaxInt || n < -abi.MaxInt:
 		e.fail("integer " + strconv.FormatInt(n, 10) + " is beyond 2^53-1")
 	case n >= -32 && n < 128:
 		b = append(b, byte(n))
@@ -129,7 +133,7 @@ func (e *valueEncoder) float(f float64) {
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		e.fail(strconv.FormatFloat(f, 'g', -1, 64) + " has no encoding")
-	case f >= -MaxInt && f <= MaxInt && f == math.Trunc(f):
+	case f >= -abi.MaxInt && f <= abi.MaxInt && f == math.Trunc(f):
 		e.int(int64(f))
 	default:
 		e.dst = binary.BigEndian.AppendUint64(append(e.dst, 0xcb), math.Float64bits(f))
@@ -170,7 +174,7 @@ func (e *valueEncoder) bytes(b []byte) {
 // head appends the shortest head of a string (0xd9) or byte string (0xc4).
 func (e *valueEncoder) head(first byte, n int) {
 	switch {
-	case n > maxFrame:
+	case n > abi.MaxFrame:
 		e.fail(strconv.Itoa(n) + " bytes are more than a frame holds")
 	case n < 1<<8:
 		e.dst = append(e.dst, first, byte(n))
@@ -186,12 +190,12 @@ func (e *valueEncoder) list(n, depth int) bool { return e.container(0x90, 0xdc, 
 
 func (e *valueEncoder) container(small, wide byte, n, depth int) bool {
 	switch {
-	case depth >= MaxValueDepth:
+	case depth >= abi.MaxValueDepth:
 		e.path = e.path[:1]
-		e.fail("the value is nested deeper than " + strconv.Itoa(MaxValueDepth) + " levels")
+		e.fail("the value is nested deeper than " + strconv.Itoa(abi.MaxValueDepth) + " levels")
 		return false
-	case n > maxArray:
-		e.fail(strconv.Itoa(n) + " elements are more than " + strconv.Itoa(maxArray))
+	case n > abi.MaxArray:
+		e.fail(strconv.Itoa(n) + " elements are more than " + strconv.Itoa(abi.MaxArray))
 		return false
 	case n < 16:
 		e.dst = append(e.dst, small|byte(n))
@@ -249,7 +253,7 @@ func (e *valueEncoder) reflect(v reflect.Value, depth int) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		e.int(v.Int())
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		if v.Uint() > MaxInt {
+		if v.Uint() > abi.MaxInt {
 			e.fail("integer " + strconv.FormatUint(v.Uint(), 10) + " is beyond 2^53-1")
 			return
 		}
@@ -264,7 +268,7 @@ func (e *valueEncoder) reflect(v reflect.Value, depth int) {
 			return
 		}
 		// A chain of pointers can be a circle: each one counts as a level.
-		if depth >= maxDepth {
+		if depth >= abi.MaxDepth {
 			e.fail("the value contains itself")
 			return
 		}
