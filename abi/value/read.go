@@ -263,30 +263,3 @@ var widths = [32]uint8{
 	0x00, 0xff, 0x00, 0x00, 0x01, 0x02, 0x04, 0xff, 0xff, 0xff, 0xff, 0x08, 0x01, 0x02, 0x04, 0x08,
 	0x01, 0x02, 0x04, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02, 0x04, 0x02, 0x04, 0x02, 0x04,
 }
-
-// tuple is a pointer to one of this package's types.
-type tuple[T any] interface {
-	*T
-	UnmarshalMsg(b []byte) (rest []byte, err error)
-}
-
-// Decode decodes a frame that [Next] returned, or the payload in one of its fields, into a T. The result shares no
-// memory with b. An error is a [*FrameError].
-func Decode[T any, P tuple[T]](b []byte) (T, error) {
-	var v T
-	err := DecodeTo[T, P](b, &v)
-	return v, err
-}
-
-// DecodeTo does the same into v, whose memory is used again: strings, slices and raw values that v held before must
-// not be in use any more. After an error v holds parts of b.
-func DecodeTo[T any, P tuple[T]](b []byte, v P) error {
-	rest, err := v.UnmarshalMsg(b)
-	if err != nil {
-		return malformed(0, err.Error())
-	}
-	if len(rest) != 0 {
-		return malformed(len(b)-len(rest), "bytes after the value")
-	}
-	return nil
-}
