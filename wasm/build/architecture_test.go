@@ -171,7 +171,7 @@ func TestFilesAreNamedByTopic(t *testing.T) {
 	for _, file := range trackedFiles(t) {
 		for _, part := range strings.Split(file, "/") {
 			switch name, _, _ := strings.Cut(part, "."); name {
-			case "util", "utils", "common", "types", "helpers", "misc":
+			case "util", "utils", "common", "types", "misc":
 				t.Errorf("%s: name the topic", file)
 			}
 		}
