@@ -8,3 +8,121 @@
 // The package does no I/O: the dispatch sends the request and hands in the bytes of the answer. A credential is only
 // named here; the host attaches it.
 package chat
+
+import (
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/sse"
+)
+
+// Executor makes model calls with one set of options. It serves any number of dispatches, one after another or
+// interleaved, and is not safe for use by several goroutines at once.
+type Executor struct {
+	options options
+	tools   map[uint32][]byte // definitions as JSON, of the tools that all turns of the runner share
+}
+
+// New returns an executor with the options in v, a map. They are:
+//
+//	model             required
+//	baseURL           default "https://api.openai.com/v1"
+//	credential        name of the credential that the host attaches
+//	headers           map of strings, sent beside or instead of the executor's own
+//	stream            default true; false asks for the answer in one piece
+//	includeUsage      default true: a streaming request asks for token counts
+//	idleTimeoutMs     default 60000: how long a stream may be silent; 0 for as long as it likes
+//	requestTimeoutMs  default 0: how long the head of the response may take; 0 for as long as it likes
+//	reasoningFields   default ["reasoning", "reasoning_content"]: where deltas carry reasoning
+//	thoughts          "off" (default), or "reasoning_content" to send thoughts with the assistant's messages
+//	toolExtras        map from a tool's name to members for its definition, such as {"strict": true}
+//	body              map of members for the request
+//
+// and the protocol's own members, such as temperature, by their names. The error is E_CHAT_INVALID_OPTIONS and names
+// every option that breaks a rule.
+func New(v []byte) (*Executor, error) {
+	o, err := parseOptions(v)
+	if err != nil {
+		return nil, err
+	}
+	return &Executor{options: o, tools: make(map[uint32][]byte)}, nil
+}
+
+// state is what the executor keeps of one dispatch.
+type state struct {
+	projection projection
+	answer     answer
+	reported   map[string]int // ids that the endpoint gave its calls, and how often
+}
+
+// Execute runs one iteration: a request, its answer and the answer's tool calls. It acks when the answer has no calls
+// and nacks when there is no answer; after an abort it returns without either. An error is one of a report, of storing
+// or of signalling.
+func (e *Executor) Execute(d Dispatch) error {
+	if d.Aborted() {
+		return nil
+	}
+	slot := d.State()
+	st, ok := (*slot).(*state)
+	if !ok {
+		st = &state{}
+		*slot = st
+	}
+	a := &st.answer
+	a.reset(d, &e.options)
+	failure := e.exchange(d, st)
+	switch {
+	case a.err != nil:
+		a.seal()
+		return a.err
+	case d.Aborted():
+		a.seal()
+		return nil
+	}
+	if err := a.reportStats(); err != nil {
+		return err
+	}
+	if failure == nil {
+		failure = a.verdict(d.Iteration())
+	}
+	if failure != nil {
+		a.seal()
+		return d.Nack(failure)
+	}
+	if err := a.store(); err != nil {
+		return err
+	}
+	if len(a.calls) == 0 {
+		return d.Ack()
+	}
+	return st.runCalls()
+}
+
+// exchange sends the request and reads the response.
+func (e *Executor) exchange(d Dispatch, st *state) error {
+	o := &e.options
+	stream, err := d.HTTP(Request{
+		Method: "POST", URL: o.url, Headers: o.headers, Credential: o.credential, Body: st.projection.request(e, d),
+	})
+	if err != nil {
+		return err
+	}
+	return st.answer.receive(stream, new(sse.Parser))
+}
+
+// verdict returns the error that an answer which came whole amounts to, nil for none. A failed generation that the
+// endpoint hands over becomes the answer's call.
+func (a *answer) verdict(iteration int) error {
+	switch {
+	case a.failure != nil && a.failure.generation != nil:
+		a.calls = a.failure.calls()
+		return nil
+	case a.failure != nil:
+		return a.failure.fault(fault.ChatProviderError)
+	case len(a.message.text) > 0 || len(a.calls) > 0:
+		return nil
+	case a.finish == "stop" && iteration > 0:
+		return nil // the model has nothing to add to what its tools did
+	case a.finish != "":
+		return fault.New(fault.ChatEmptyResponse, "finish reason "+quote([]byte(a.finish)))
+	}
+	return fault.New(fault.ChatEmptyResponse)
+}

@@ -1,0 +1,245 @@
+package chat
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+const (
+	// compatibility tags the payload of the tool calls that are stored here.
+	compatibility = "chat-completions-v1"
+	// maxArgsDepth is how deep arguments may nest: they travel inside frames, which have their own levels.
+	maxArgsDepth = 48
+	maxName      = 256 // bytes of a tool's name that a record keeps
+)
+
+// pending is a call that is about to be run.
+type pending struct {
+	call
+	record  string // id of the record
+	wire    string // what the endpoint is told as the call's id; empty if it is the record's
+	created int64
+}
+
+var emptyMap = value.AppendMapHeader(nil, 0)
+
+// runCalls runs the answer's tool calls in order, each with its reports and its record. A call that cannot be run is
+// answered with an error that the model sees.
+func (st *state) runCalls() error {
+	a := &st.answer
+	list := make([]pending, len(a.calls))
+	for i, c := range a.calls {
+		// The times are taken before any handler runs, so that the calls of one answer stay together in the timeline
+		// whatever handlers store.
+		list[i] = pending{call: c, created: a.d.Stamp()}
+	}
+	st.identify(list)
+	for i := range list {
+		if a.d.Aborted() || a.d.Signalled() {
+			return nil
+		}
+		if err := a.run(&list[i], list[0].record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identify gives each call the id of its record: the endpoint's own, with a number behind it when that is taken, since
+// some endpoints number their calls anew in every response; or one of ours when it gave none.
+func (st *state) identify(list []pending) {
+	d := st.answer.d
+	bases := make([]string, len(list))
+	taken := make([]int, len(list)) // highest number in use behind the base, 1 for the bare base, 0 when it is free
+	for i := range list {
+		bases[i] = clip(bytes.TrimSpace(list[i].id), maxName)
+	}
+	d.Records(record.ToolCalls, func(_ int64, body []byte) bool {
+		id := record.ID(record.ToolCalls, body)
+		for i, base := range bases {
+			taken[i] = max(taken[i], numberBehind(id, base))
+		}
+		return true
+	})
+	if st.reported == nil {
+		st.reported = make(map[string]int)
+	}
+	for i, base := range bases {
+		c := &list[i]
+		if base == "" {
+			c.record = d.NewID("c")
+			c.wire = wireID(c.record)
+			continue
+		}
+		c.record = base
+		n := max(taken[i], st.reported[base]) + 1
+		if n > 1 {
+			c.record += "#" + strconv.Itoa(n)
+		}
+		if c.record != string(c.id) {
+			c.wire = wireID(c.record)
+		}
+		st.reported[base] = n
+	}
+}
+
+// numberBehind returns n when id is base + "#n", 1 when it is base itself, and 0 when it is something else.
+func numberBehind(id []byte, base string) int {
+	if base == "" || len(id) < len(base) || string(id[:len(base)]) != base {
+		return 0
+	}
+	if len(id) == len(base) {
+		return 1
+	}
+	if id[len(base)] != '#' {
+		return 0
+	}
+	n, err := strconv.Atoi(string(id[len(base)+1:]))
+	if err != nil || n < 2 || n > 1<<30 {
+		return 0
+	}
+	return n
+}
+
+// wireID makes an id that any endpoint takes, and the same one for the same record in every request: 64 bits of FNV-1a.
+func wireID(id string) string {
+	sum := uint64(14695981039346656037)
+	for _, c := range []byte(id) {
+		sum = (sum ^ uint64(c)) * 1099511628211
+	}
+	digits := strconv.FormatUint(sum, 16)
+	return "call_" + strings.Repeat("0", 16-len(digits)) + digits
+}
+
+// run runs one call of the group of calls that one answer made.
+func (a *answer) run(c *pending, group string) error {
+	d := a.d
+	name := clip(c.name, maxName)
+	if strings.TrimSpace(name) == "" {
+		name = "unnamed_tool"
+	}
+	args, problem := parseArgs(c.args)
+	if problem != "" {
+		args = emptyMap
+	}
+	if err := d.ReportToolCall(c.record, ToolCallReport{Tool: name, Args: args}); err != nil {
+		return err
+	}
+	var results []byte
+	var err error
+	tool, known := d.Tool(name)
+	switch {
+	case c.rejected != "":
+		err = fault.New(fault.ChatToolUseFailed, c.rejected)
+	case !known:
+		err = unknownTool(d, name)
+	case problem != "":
+		err = fault.New(fault.ChatInvalidToolCallArgs, problem, "the arguments were "+clip(c.args, maxMessage))
+	default:
+		results, err = d.ExecuteTool(tool, args)
+	}
+	if err != nil {
+		results = value.AppendString(nil, fault.MessageOf(err))
+	} else {
+		results = resultText(results)
+	}
+	report := ToolCallReport{Results: results, IsError: err != nil, HasIsError: true, Complete: true}
+	if reportErr := d.ReportToolCall(c.record, report); reportErr != nil || d.Aborted() {
+		return reportErr
+	}
+	sum, err := value.Checksum(name, args)
+	if err != nil {
+		return err
+	}
+	now := d.Stamp()
+	return d.StoreToolCall(record.AppendToolCall(nil, record.ToolCallFields{
+		ID: c.record, Tool: name, Args: args, Checksum: sum, IsComplete: true, IsError: report.IsError, Results: results,
+		Payload: a.payload(c, group, args, problem), ReplayCompatibility: compatibility,
+		CreatedAt: c.created, UpdatedAt: now, CompletedAt: now,
+	}))
+}
+
+// parseArgs turns the text of a call's arguments into a map, or says what is wrong with it.
+func parseArgs(text []byte) (args []byte, problem string) {
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		return emptyMap, ""
+	}
+	args, err := value.FromJSON(nil, text)
+	if err != nil {
+		return nil, err.Error()
+	}
+	if value.KindOf(args) != value.KindMap {
+		return nil, "they must be a JSON object"
+	}
+	if _, err := value.Skip(args, maxArgsDepth); err != nil {
+		return nil, "they nest deeper than " + strconv.Itoa(maxArgsDepth) + " levels"
+	}
+	return args, ""
+}
+
+func unknownTool(d Dispatch, name string) error {
+	var names []string
+	d.Tools(func(t Tool) bool {
+		names = append(names, t.Name)
+		return true
+	})
+	if len(names) == 0 {
+		return fault.New(fault.ChatUnknownTool, strconv.Quote(name), "no tools are available")
+	}
+	slices.Sort(names)
+	return fault.New(fault.ChatUnknownTool, strconv.Quote(name), "available tools: "+strings.Join(names, ", "))
+}
+
+// resultText turns a tool's result into what the model reads: text as it is, anything else as JSON.
+func resultText(v []byte) []byte {
+	switch value.KindOf(v) {
+	case value.KindString:
+		return bytes.Clone(v)
+	case value.KindBytes:
+		if b, ok := value.Bytes(v); ok && utf8.Valid(b) {
+			return value.AppendText(nil, b)
+		}
+	case value.KindInvalid:
+		v = value.AppendNil(nil)
+	}
+	text, err := value.AppendJSON(nil, v)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	return value.AppendText(nil, text)
+}
+
+// payload is what a later projection needs to send the call again as the endpoint made it: which calls one answer
+// made together, the message it made them with, the call's id on the wire and the text of its arguments. Text that is
+// no JSON object is kept too, but not sent again, since endpoints refuse it.
+func (a *answer) payload(c *pending, group string, args []byte, problem string) []byte {
+	text := bytes.TrimSpace(c.args)
+	key := "arguments"
+	if problem != "" {
+		key = "rejected"
+	} else if plain, err := value.AppendJSON(nil, args); err == nil && (bytes.Equal(plain, text) || len(text) == 0) {
+		key = ""
+	}
+	members := 1
+	p := value.AppendString(value.AppendString(nil, "group"), group)
+	if a.message.id != "" {
+		p = value.AppendString(value.AppendString(p, "message"), a.message.id)
+		members++
+	}
+	if c.wire != "" {
+		p = value.AppendString(value.AppendString(p, "id"), c.wire)
+		members++
+	}
+	if key != "" {
+		p = value.AppendText(value.AppendString(p, key), c.args)
+		members++
+	}
+	return append(value.AppendMapHeader(nil, members), p...)
+}

@@ -1,0 +1,145 @@
+package chat
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+const (
+	maxMessage = 2 << 10  // bytes of a provider's words that an error of ours repeats
+	maxDetails = 16 << 10 // bytes of a provider's error object that are kept
+)
+
+// clip shortens text to at most limit bytes, at a rune's edge, and replaces what is not UTF-8.
+func clip(text []byte, limit int) string {
+	cut := len(text) > limit
+	if cut {
+		text = text[:limit]
+		for i := 0; i < utf8.UTFMax && !utf8.Valid(text[max(0, len(text)-utf8.UTFMax):]) && len(text) > 0; i++ {
+			text = text[:len(text)-1]
+		}
+	}
+	s := strings.ToValidUTF8(string(text), "\uFFFD")
+	if cut {
+		s += "…"
+	}
+	return s
+}
+
+// quote puts a short form of text between quotes.
+func quote(text []byte) string { return strconv.Quote(clip(text, 100)) }
+
+// providerError is what an endpoint says about a request that failed.
+type providerError struct {
+	raw        []byte // JSON text
+	message    []byte
+	code       []byte // text or number, as text
+	generation []byte // what the model wrote where the endpoint wanted a tool call; nil if the error carries none
+}
+
+// parseProviderError reads an error object, or the object around one, or an error that is a mere string or no JSON.
+func parseProviderError(raw []byte) *providerError {
+	e := &providerError{raw: bytes.Clone(raw)}
+	s := value.NewScanner(e.raw)
+	for key := range s.Members() {
+		if string(key) == "error" && (s.Kind() == value.KindMap || s.Kind() == value.KindString) {
+			e.raw = s.Raw()
+			break
+		}
+	}
+	s.Reset(e.raw)
+	if s.Kind() == value.KindString {
+		text, _ := s.Text()
+		e.message = bytes.Clone(text)
+		return e
+	}
+	var typ, upstream []byte
+	for key := range s.Members() {
+		switch string(key) {
+		case "message", "detail", "error_description":
+			if text, ok := s.Text(); ok && e.message == nil {
+				e.message = bytes.Clone(text)
+			}
+		case "code":
+			e.code = scalar(&s)
+		case "type":
+			typ = scalar(&s)
+		case "failed_generation":
+			if s.Kind() == value.KindString {
+				text, _ := s.Text()
+				e.generation = append([]byte{}, text...)
+			} else if raw := s.Raw(); len(raw) > 0 && raw[0] != 'n' {
+				e.generation = raw
+			}
+		case "metadata": // OpenRouter: what the provider behind it said
+			for key := range s.Members() {
+				if string(key) == "raw" {
+					upstream = scalar(&s)
+				}
+			}
+		}
+	}
+	if s.End() != nil || e.message == nil && len(e.code) == 0 && typ == nil {
+		e.message = bytes.TrimSpace(e.raw)
+	}
+	if len(e.code) == 0 {
+		e.code = typ
+	}
+	if len(upstream) > 0 && !bytes.Contains(e.message, upstream) {
+		e.message = append(append(e.message[:len(e.message):len(e.message)], ": "...), upstream...)
+	}
+	return e
+}
+
+// scalar consumes a string or a number and returns its text, nil for anything else.
+func scalar(s *value.Scanner) []byte {
+	switch s.Kind() {
+	case value.KindString:
+		text, _ := s.Text()
+		return bytes.Clone(text)
+	case value.KindFloat:
+		return s.Raw()
+	}
+	return nil
+}
+
+// text is the provider's words and code, at most maxMessage bytes of them.
+func (e *providerError) text() string {
+	s := clip(e.message, maxMessage)
+	if len(e.code) > 0 {
+		if s != "" {
+			s += " "
+		}
+		s += "(code " + clip(e.code, 100) + ")"
+	}
+	return s
+}
+
+// details is the provider's error as a value, nil when it is none or a large one.
+func (e *providerError) details() []byte {
+	if len(e.raw) > maxDetails {
+		return nil
+	}
+	v, err := value.FromJSON(nil, e.raw)
+	if err != nil {
+		return nil
+	}
+	if _, err := value.Skip(v, maxArgsDepth); err != nil {
+		return nil // deeper than a frame can carry
+	}
+	return v
+}
+
+func (e *providerError) fault(code fault.Code, more ...string) error {
+	if text := e.text(); text != "" {
+		more = append(more, text)
+	}
+	f := fault.New(code, more...)
+	f.Details = e.details()
+	return f
+}

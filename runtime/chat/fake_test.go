@@ -1,0 +1,338 @@
+package chat_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// dispatch is a Dispatch that keeps what it is told.
+type dispatch struct {
+	t            testing.TB
+	iteration    int
+	state        any
+	clock        int64
+	minted       int
+	prompt       string
+	instructions []string
+	records      [record.Kinds][]item
+	handles      int64
+	tools        []chat.Tool
+	hidden       []chat.Tool
+	run          func(t chat.Tool, args []byte) ([]byte, error)
+	answer       func(r chat.Request) (chat.Stream, error)
+	onReport     func()
+
+	aborted, acked bool
+	nacked         error
+	events         []string
+	streams        map[string]*stream
+	stats          []byte
+	requests       [][]byte
+	logs           []string
+	failReport     error
+	quiet          bool // keep no events
+}
+
+type item struct {
+	handle int64
+	body   []byte
+}
+
+type stream struct {
+	text   []byte
+	sealed bool
+}
+
+var errSealed = errors.New("sealed")
+
+func newDispatch(t testing.TB) *dispatch {
+	return &dispatch{t: t, clock: 1000, streams: map[string]*stream{}}
+}
+
+func (d *dispatch) add(kind record.Kind, body []byte) {
+	if err := record.Check(kind, body); err != nil {
+		d.t.Fatalf("a %v that breaks the rules: %v", kind, err)
+	}
+	d.handles++
+	d.records[kind] = append(d.records[kind], item{d.handles, bytes.Clone(body)})
+}
+
+func (d *dispatch) addMessage(role, content string) {
+	d.clock++
+	d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{
+		ID: "in" + strconv.FormatInt(d.clock, 10), Role: role, Content: []byte(content), CreatedAt: d.clock, UpdatedAt: d.clock,
+	}))
+}
+
+// iterate runs the executor as a runner would, until it signals or n iterations are over.
+func (d *dispatch) iterate(e *chat.Executor, n int) {
+	d.t.Helper()
+	for d.iteration = 0; d.iteration < n && !d.Signalled() && !d.aborted; d.iteration++ {
+		if err := e.Execute(d); err != nil {
+			d.t.Fatalf("iteration %d: %v", d.iteration, err)
+		}
+	}
+}
+
+// open lists the streams that nobody sealed.
+func (d *dispatch) open() []string {
+	var ids []string
+	for id, s := range d.streams {
+		if !s.sealed {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (d *dispatch) Iteration() int  { return d.iteration }
+func (d *dispatch) Aborted() bool   { return d.aborted }
+func (d *dispatch) Signalled() bool { return d.acked || d.nacked != nil }
+func (d *dispatch) State() *any     { return &d.state }
+
+func (d *dispatch) Stamp() int64 {
+	d.clock++
+	return d.clock
+}
+
+func (d *dispatch) NewID(prefix string) string {
+	d.minted++
+	return "turn." + prefix + strconv.Itoa(d.minted)
+}
+
+func (d *dispatch) SystemPrompt() string { return d.prompt }
+
+func (d *dispatch) Instructions(yield func(text []byte) bool) {
+	for _, s := range d.instructions {
+		if !yield([]byte(s)) {
+			return
+		}
+	}
+}
+
+func (d *dispatch) Records(kind record.Kind, yield func(handle int64, body []byte) bool) {
+	for _, it := range d.records[kind] {
+		if !yield(it.handle, it.body) {
+			return
+		}
+	}
+}
+
+func (d *dispatch) Tools(yield func(chat.Tool) bool) {
+	for _, t := range d.tools {
+		if !yield(t) {
+			return
+		}
+	}
+}
+
+func (d *dispatch) Tool(name string) (chat.Tool, bool) {
+	for _, t := range slices.Concat(d.tools, d.hidden) {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return chat.Tool{}, false
+}
+
+func (d *dispatch) report(kind, id string, delta []byte, complete bool) error {
+	s := d.streams[id]
+	if s == nil {
+		s = &stream{}
+		d.streams[id] = s
+	}
+	if s.sealed {
+		return errSealed
+	}
+	s.text = append(s.text, delta...)
+	s.sealed = complete
+	if d.onReport != nil {
+		d.onReport()
+	}
+	if d.failReport != nil {
+		return d.failReport
+	}
+	if !d.quiet {
+		line := kind + " " + id + " " + string(delta)
+		if complete {
+			line += "|"
+		}
+		d.events = append(d.events, line)
+	}
+	return nil
+}
+
+func (d *dispatch) ReportMessage(id string, delta []byte, complete bool) error {
+	return d.report("message", id, delta, complete)
+}
+
+func (d *dispatch) ReportThought(id string, delta []byte, complete bool) error {
+	return d.report("thought", id, delta, complete)
+}
+
+func (d *dispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
+	text := r.Tool
+	if r.Args != nil {
+		text += d.json(r.Args)
+	}
+	if r.Results != nil {
+		text += d.json(r.Results)
+	}
+	if r.HasIsError && r.IsError {
+		text += " failed"
+	}
+	return d.report("call", id, []byte(text), r.Complete)
+}
+
+func (d *dispatch) json(v []byte) string {
+	text, err := value.AppendJSON(nil, v)
+	if err != nil {
+		d.t.Fatalf("%v in %x", err, v)
+	}
+	return string(text)
+}
+
+func (d *dispatch) ReportStats(stats []byte) error {
+	if err := value.Check(stats); err != nil {
+		d.t.Fatalf("stats: %v", err)
+	}
+	d.stats = bytes.Clone(stats)
+	if !d.quiet {
+		d.events = append(d.events, "stats")
+	}
+	return nil
+}
+
+func (d *dispatch) Log(level chat.Level, kind, message string, payload []byte) {
+	d.logs = append(d.logs, kind+": "+message)
+}
+
+func (d *dispatch) store(kind record.Kind, body []byte) error {
+	if !d.quiet {
+		d.events = append(d.events, "store "+string(record.ID(kind, body)))
+	}
+	d.add(kind, body)
+	return nil
+}
+
+func (d *dispatch) StoreMessage(body []byte) error  { return d.store(record.Messages, body) }
+func (d *dispatch) StoreThought(body []byte) error  { return d.store(record.Thoughts, body) }
+func (d *dispatch) StoreToolCall(body []byte) error { return d.store(record.ToolCalls, body) }
+
+func (d *dispatch) ExecuteTool(t chat.Tool, args []byte) ([]byte, error) {
+	d.events = append(d.events, "run "+t.Name+d.json(args))
+	return d.run(t, args)
+}
+
+func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) {
+	d.requests = append(d.requests, bytes.Clone(r.Body))
+	return d.answer(r)
+}
+
+func (d *dispatch) Ack() error {
+	if d.Signalled() {
+		return errors.New("already signalled")
+	}
+	d.acked = true
+	return nil
+}
+
+func (d *dispatch) Nack(err error) error {
+	if d.Signalled() {
+		return errors.New("already signalled")
+	}
+	d.nacked = err
+	return nil
+}
+
+// response is a Stream of a response in parts.
+type response struct {
+	status    int
+	mime      string
+	parts     [][]byte
+	err       error // in the place of the end
+	onNext    func(n int)
+	idle      uint64
+	cancelled bool
+	at        int
+}
+
+func (r *response) Next() (chat.Chunk, bool, error) {
+	if r.onNext != nil {
+		r.onNext(r.at)
+	}
+	if r.at == 0 {
+		r.at++
+		status := r.status
+		if status == 0 {
+			status = 200
+		}
+		mime := r.mime
+		if mime == "" {
+			mime = "text/event-stream; charset=utf-8"
+		}
+		return chat.Chunk{Status: status, Headers: [][2]string{{"content-type", mime}}}, true, nil
+	}
+	if r.at <= len(r.parts) {
+		r.at++
+		return chat.Chunk{Data: r.parts[r.at-2]}, true, nil
+	}
+	return chat.Chunk{}, false, r.err
+}
+
+func (r *response) Idle(ms uint64) { r.idle = ms }
+func (r *response) Cancel()        { r.cancelled = true }
+
+// split cuts text at random, reproducibly, into parts of at most 40 bytes; seed 0 leaves it whole.
+func split(text string, seed uint64) [][]byte {
+	var parts [][]byte
+	for seed != 0 && len(text) > 0 {
+		seed ^= seed << 13
+		seed ^= seed >> 7
+		seed ^= seed << 17
+		n := min(int(seed%40)+1, len(text))
+		parts = append(parts, []byte(text[:n]))
+		text = text[n:]
+	}
+	if len(text) > 0 {
+		parts = append(parts, []byte(text))
+	}
+	return parts
+}
+
+// replies answers requests with the given bodies, in order.
+func (d *dispatch) replies(bodies ...string) {
+	n := 0
+	d.answer = func(chat.Request) (chat.Stream, error) {
+		if n == len(bodies) {
+			d.t.Fatal("a request too many")
+		}
+		n++
+		return &response{parts: split(bodies[n-1], 0)}, nil
+	}
+}
+
+func newExecutor(t testing.TB, options string) *chat.Executor {
+	t.Helper()
+	e, err := chat.New(fromJSON(t, options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func fromJSON(t testing.TB, text string) []byte {
+	t.Helper()
+	v, err := value.FromJSON(nil, []byte(text))
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}

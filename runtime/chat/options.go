@@ -1,0 +1,317 @@
+package chat
+
+import (
+	"strings"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+const (
+	defaultBaseURL     = "https://api.openai.com/v1"
+	defaultIdleTimeout = 60_000 // ms
+)
+
+// options are the executor's options, checked and ready for use.
+type options struct {
+	url            string
+	headers        [][2]string
+	credential     string
+	stream         bool
+	idleTimeout    uint64 // ms, 0: none
+	requestTimeout uint64 // ms, 0: none
+	reasoning      []string
+	thoughts       bool
+	provider       string // host name of the endpoint
+	// members is the JSON text of the request's members that never change, toolMembers that of those that only a
+	// request with tools may have, extras that of what is added to a tool's function. Each member has a comma before it,
+	// except the first of members.
+	members     []byte
+	toolMembers []byte
+	extras      map[string][]byte
+}
+
+// parser reads the options and collects what is wrong with them.
+type parser struct {
+	options
+	baseURL      string
+	model        []byte
+	includeUsage bool
+	hasStreamOpt bool
+	wire         []byte // JSON members that are passed through
+	seen         []string
+	wrong        []string
+}
+
+// parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS.
+func parseOptions(v []byte) (options, error) {
+	p := parser{
+		options: options{stream: true, idleTimeout: defaultIdleTimeout, reasoning: []string{"reasoning", "reasoning_content"}},
+		baseURL: defaultBaseURL, includeUsage: true,
+	}
+	switch value.KindOf(v) {
+	case value.KindInvalid, value.KindNil:
+	case value.KindMap:
+		if err := value.Check(v); err != nil {
+			return options{}, fault.Wrap(fault.ChatInvalidOptions, err)
+		}
+		_ = value.Each(v, func(key, val []byte) bool { // well-formed: checked above
+			p.option(string(key), val)
+			return true
+		})
+	default:
+		return options{}, fault.New(fault.ChatInvalidOptions, "the options must be an object")
+	}
+	if p.model == nil {
+		p.fail("model", "is required")
+	}
+	p.endpoint()
+	if len(p.wrong) > 0 {
+		return options{}, fault.New(fault.ChatInvalidOptions, p.wrong...)
+	}
+	p.build()
+	return p.options, nil
+}
+
+func (p *parser) fail(name, problem string) {
+	p.wrong = append(p.wrong, "`"+name+"` "+problem)
+}
+
+func (p *parser) option(name string, v []byte) {
+	if value.KindOf(v) == value.KindNil {
+		return // as if it were not there, like undefined in a host's object
+	}
+	switch name {
+	case "model":
+		if p.model = []byte(p.text(name, v)); len(p.model) == 0 {
+			p.model = []byte{} // what is wrong has been said
+		}
+	case "baseURL":
+		p.baseURL = p.text(name, v)
+	case "credential":
+		p.credential = p.text(name, v)
+	case "stream":
+		p.stream = p.flag(name, v)
+	case "includeUsage":
+		p.includeUsage = p.flag(name, v)
+	case "idleTimeoutMs":
+		p.idleTimeout = p.duration(name, v)
+	case "requestTimeoutMs":
+		p.requestTimeout = p.duration(name, v)
+	case "headers":
+		p.header(v)
+	case "reasoningFields":
+		p.reasoningFields(v)
+	case "thoughts":
+		switch p.text(name, v) {
+		case "off":
+		case "reasoning_content":
+			p.thoughts = true
+		default:
+			p.fail(name, "must be one of off, reasoning_content")
+		}
+	case "body":
+		p.body(v)
+	case "toolExtras":
+		p.toolExtras(v)
+	default:
+		p.member(name, v)
+	}
+}
+
+func (p *parser) text(name string, v []byte) string {
+	s, ok := value.String(v)
+	if !ok || len(s) == 0 {
+		p.fail(name, "must be a non-empty string")
+	}
+	return string(s)
+}
+
+func (p *parser) flag(name string, v []byte) bool {
+	b, ok := value.Bool(v)
+	if !ok {
+		p.fail(name, "must be a boolean")
+	}
+	return b
+}
+
+func (p *parser) duration(name string, v []byte) uint64 {
+	n, ok := value.Int(v)
+	if !ok || n < 0 {
+		p.fail(name, "must be a number of milliseconds")
+		return 0
+	}
+	return uint64(n)
+}
+
+// header takes the headers that are sent beside, or instead of, the executor's own.
+func (p *parser) header(v []byte) {
+	err := value.Each(v, func(key, val []byte) bool {
+		s, ok := value.String(val)
+		switch name := strings.ToLower(string(key)); {
+		case !isToken(name):
+			p.fail("headers", "has a name that no header can have: "+quote(key))
+		case !ok || strings.ContainsAny(string(s), "\r\n\x00"):
+			p.fail("headers."+string(key), "must be a string of one line")
+		default:
+			p.headers = append(p.headers, [2]string{name, string(s)})
+		}
+		return true
+	})
+	if err != nil {
+		p.fail("headers", "must be an object")
+	}
+}
+
+// isToken tells whether s can be a header's name (RFC 9110).
+func isToken(s string) bool {
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (p *parser) reasoningFields(v []byte) {
+	p.reasoning = nil
+	err := value.EachItem(v, func(_ int, val []byte) bool {
+		s, ok := value.String(val)
+		if !ok || len(s) == 0 {
+			p.fail("reasoningFields", "must hold non-empty strings only")
+			return false
+		}
+		p.reasoning = append(p.reasoning, string(s))
+		return true
+	})
+	if err != nil || len(p.reasoning) > maxReasoningFields {
+		p.fail("reasoningFields", "must be a list of at most 8 names")
+	}
+}
+
+const maxReasoningFields = 8
+
+// body takes members of the request as they are.
+func (p *parser) body(v []byte) {
+	err := value.Each(v, func(key, val []byte) bool {
+		name := string(key)
+		switch name {
+		case "messages", "model", "stream", "tools":
+			p.fail("body."+name, "is set by the executor")
+		case "n":
+			if n, ok := value.Int(val); !ok || n != 1 {
+				p.fail("body.n", "must be 1")
+			}
+			p.pass("body.n", name, val)
+		default:
+			p.pass("body."+name, name, val)
+		}
+		return true
+	})
+	if err != nil {
+		p.fail("body", "must be an object")
+	}
+}
+
+// pass puts a member into the request.
+func (p *parser) pass(option, name string, v []byte) {
+	for _, s := range p.seen {
+		if s == name {
+			p.fail(option, "is given twice")
+			return
+		}
+	}
+	p.seen = append(p.seen, name)
+	switch name {
+	case "tool_choice", "parallel_tool_calls": // an endpoint refuses them in a request without tools
+		p.toolMembers = appendMember(p.toolMembers, name, v)
+		return
+	case "stream_options":
+		p.hasStreamOpt = true
+	}
+	p.wire = appendMember(p.wire, name, v)
+}
+
+// appendMember appends `,"name":value`.
+func appendMember(dst []byte, name string, v []byte) []byte {
+	dst = append(value.AppendJSONString(append(dst, ','), []byte(name)), ':')
+	dst, _ = value.AppendJSON(dst, v) // well-formed: the whole options were checked
+	return dst
+}
+
+// toolExtras takes what is added to the definitions of tools, such as strict.
+func (p *parser) toolExtras(v []byte) {
+	err := value.Each(v, func(tool, extras []byte) bool {
+		option := "toolExtras." + string(tool)
+		var text []byte
+		err := value.Each(extras, func(key, val []byte) bool {
+			switch string(key) {
+			case "name", "description", "parameters":
+				p.fail(option+"."+string(key), "is set by the executor")
+			default:
+				text = appendMember(text, string(key), val)
+			}
+			return true
+		})
+		if err != nil {
+			p.fail(option, "must be an object")
+		}
+		if p.extras == nil {
+			p.extras = make(map[string][]byte)
+		}
+		p.extras[string(tool)] = text
+		return true
+	})
+	if err != nil {
+		p.fail("toolExtras", "must be an object")
+	}
+}
+
+// endpoint makes the request's address out of the base URL. A query of the base URL stays at the end.
+func (p *parser) endpoint() {
+	base, query := p.baseURL, ""
+	if i := strings.IndexByte(base, '?'); i >= 0 {
+		base, query = base[:i], base[i:]
+	}
+	rest, ok := strings.CutPrefix(base, "https://")
+	if !ok {
+		rest, ok = strings.CutPrefix(base, "http://")
+	}
+	authority, _, _ := strings.Cut(rest, "/")
+	if !ok || authority == "" || strings.ContainsAny(p.baseURL, " #\t\r\n") {
+		if p.baseURL != "" {
+			p.fail("baseURL", "must be an http or https URL")
+		}
+		return
+	}
+	p.url = strings.TrimSuffix(base, "/") + "/chat/completions" + query
+	p.provider = authority[strings.LastIndexByte(authority, '@')+1:]
+}
+
+// build puts together what does not depend on a request.
+func (p *parser) build() {
+	b := value.AppendJSONString([]byte(`"model":`), p.model)
+	b = append(b, p.wire...)
+	if p.stream {
+		b = append(b, `,"stream":true`...)
+		if p.includeUsage && !p.hasStreamOpt {
+			b = append(b, `,"stream_options":{"include_usage":true}`...)
+		}
+	}
+	p.members = b
+	accept := "application/json"
+	if p.stream {
+		accept = "text/event-stream"
+	}
+	p.headers = withDefault(p.headers, "accept", accept)
+	p.headers = withDefault(p.headers, "content-type", "application/json")
+}
+
+func withDefault(headers [][2]string, name, val string) [][2]string {
+	for _, h := range headers {
+		if h[0] == name {
+			return headers
+		}
+	}
+	return append(headers, [2]string{name, val})
+}

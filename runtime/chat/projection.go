@@ -1,0 +1,186 @@
+package chat
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// projection turns a dispatch's context into the text of requests. The messages are the last member of a request, and
+// what an earlier request of the dispatch held is kept: the next one is that text with more messages at its end, as
+// long as nobody changed the records before them. Endpoints that cache prompts by their prefix profit, and so does the
+// time to make the text.
+type projection struct {
+	sources [3]source // of the timeline, in the order of equal times
+	line    []item    // the timeline, with the bodies of this request's records
+	done    []int64   // handles of the timeline as it is in body
+	units   []unit    // what body holds of the timeline
+	head    int       // bytes of body before the timeline
+	body    []byte
+	prefix  []byte // scratch
+	text    []byte // scratch
+}
+
+// source is a collection that is part of the timeline.
+type source struct {
+	kind  record.Kind
+	items []item
+}
+
+// item is a record of the timeline.
+type item struct {
+	kind   record.Kind
+	handle int64
+	at     int64
+	body   []byte
+}
+
+// unit is one or several messages of the request that stand for neighbours in the timeline: a record, or an answer with
+// the calls it made.
+type unit struct {
+	first int // index of the first item
+	start int // offset in body
+}
+
+// request returns the body of a request. It is valid until the next one.
+func (p *projection) request(e *Executor, d Dispatch) []byte {
+	p.prefix = e.appendHead(p.prefix[:0], d)
+	p.prefix = append(p.prefix, `"messages":[`...)
+	p.text = appendSystemText(p.text[:0], d)
+	if len(p.text) > 0 {
+		p.prefix = append(p.prefix, `{"role":"system","content":`...)
+		p.prefix = append(value.AppendJSONString(p.prefix, p.text), '}')
+	}
+	p.collect(d, e.options.thoughts)
+	if !bytes.Equal(p.body[:p.head], p.prefix) {
+		p.body = append(p.body[:0], p.prefix...)
+		p.head = len(p.prefix)
+		p.done, p.units = p.done[:0], p.units[:0]
+	}
+	p.extend()
+	return append(p.body, "]}"...)
+}
+
+// appendHead appends all members of a request but the messages, from the opening brace to the last comma.
+func (e *Executor) appendHead(dst []byte, d Dispatch) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, e.options.members...)
+	start := len(dst)
+	d.Tools(func(t Tool) bool {
+		if len(dst) == start {
+			dst = append(dst, `,"tools":[`...)
+		} else {
+			dst = append(dst, ',')
+		}
+		if t.Number > maxSharedTool {
+			dst = appendTool(dst, t, e.options.extras[t.Name])
+			return true
+		}
+		text, ok := e.tools[t.Number]
+		if !ok {
+			text = appendTool(nil, t, e.options.extras[t.Name])
+			e.tools[t.Number] = text
+		}
+		dst = append(dst, text...)
+		return true
+	})
+	if len(dst) > start {
+		dst = append(append(dst, ']'), e.options.toolMembers...)
+	}
+	return append(dst, ',')
+}
+
+// maxSharedTool is the highest number of a tool that means the same tool in all turns of a runner.
+const maxSharedTool = 65_535
+
+// collect puts the timeline together: messages, tool calls and, if they are sent, thoughts, by the times they were made.
+// Records of the same time keep the order of their collection; a message comes before a thought, and that before a call.
+func (p *projection) collect(d Dispatch, thoughts bool) {
+	for i, kind := range [...]record.Kind{record.Messages, record.Thoughts, record.ToolCalls} {
+		s := &p.sources[i]
+		s.kind = kind
+		if kind == record.Thoughts && !thoughts {
+			continue
+		}
+		s.visit(d)
+	}
+	// The three are in order by themselves, so the timeline is a merge.
+	var at [3]int
+	p.line = p.line[:0]
+	for {
+		best := -1
+		for i := range p.sources {
+			items := p.sources[i].items
+			if at[i] < len(items) && (best < 0 || items[at[i]].at < p.sources[best].items[at[best]].at) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		p.line = append(p.line, p.sources[best].items[at[best]])
+		at[best]++
+	}
+}
+
+// visit takes the collection as it is and sorts it by time.
+func (s *source) visit(d Dispatch) {
+	n, sorted := 0, true
+	known := s.items // what was read at the last request; a handle's time does not change
+	s.items = s.items[:0]
+	d.Records(s.kind, func(handle int64, body []byte) bool {
+		it := item{kind: s.kind, handle: handle, body: body}
+		if n < len(known) && known[n].handle == handle {
+			it.at = known[n].at
+		} else {
+			it.at = record.CreatedAt(s.kind, body)
+		}
+		sorted = sorted && (n == 0 || s.items[n-1].at <= it.at)
+		s.items = append(s.items, it)
+		n++
+		return true
+	})
+	if !sorted {
+		slices.SortStableFunc(s.items, func(a, b item) int {
+			switch {
+			case a.at < b.at:
+				return -1
+			case a.at > b.at:
+				return 1
+			}
+			return 0
+		})
+	}
+}
+
+// extend brings the timeline in body up to date.
+func (p *projection) extend() {
+	same := 0
+	for same < len(p.done) && same < len(p.line) && p.done[same] == p.line[same].handle {
+		same++
+	}
+	// The unit before the first difference is made again too: what follows it may have become a part of it.
+	for len(p.units) > 0 {
+		last := p.units[len(p.units)-1]
+		p.units = p.units[:len(p.units)-1]
+		p.body = p.body[:last.start]
+		if last.first < same {
+			same = last.first
+			break
+		}
+		same = last.first
+	}
+	if len(p.units) == 0 {
+		same, p.body = 0, p.body[:p.head]
+	}
+	p.done = p.done[:same]
+	for i := same; i < len(p.line); {
+		p.units = append(p.units, unit{first: i, start: len(p.body)})
+		i = p.appendUnit(i)
+	}
+	for _, it := range p.line[same:] {
+		p.done = append(p.done, it.handle)
+	}
+}

@@ -1,0 +1,172 @@
+package chat
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/sse"
+)
+
+const (
+	maxErrorBody = 64 << 10 // bytes of the body of an error response that are read
+	doneTimeout  = 1_000    // ms that a stream may stay open after it said that it ends
+)
+
+// receive reads a response to its end. It returns the error to nack with, nil for an answer that can be used; a.err and
+// a.failure are not its business.
+func (a *answer) receive(stream Stream, parser *sse.Parser) error {
+	if a.options.requestTimeout > 0 {
+		stream.Idle(a.options.requestTimeout)
+	}
+	chunk, more, err := stream.Next()
+	switch {
+	case errors.Is(err, ErrIdle):
+		stream.Cancel()
+		return fault.New(fault.ChatRequestTimeout, "no response for "+strconv.FormatUint(a.options.requestTimeout, 10)+" ms")
+	case err != nil:
+		return err
+	case !more:
+		return fault.New(fault.ChatStreamError, "the exchange ended without a response")
+	}
+	stream.Idle(a.options.idleTimeout)
+	if chunk.Status < 200 || chunk.Status > 299 {
+		return a.refused(stream, chunk)
+	}
+	b := body{answer: a, parser: parser}
+	b.contentType = contentType(chunk.Headers)
+	for more {
+		if len(chunk.Data) > 0 {
+			err = b.write(chunk.Data)
+		}
+		if err == nil {
+			if a.done {
+				stream.Idle(doneTimeout)
+			}
+			if chunk, more, err = stream.Next(); err != nil {
+				return a.cutOff(stream, err)
+			}
+			continue
+		}
+		stream.Cancel()
+		return a.unusable(err)
+	}
+	return a.unusable(b.end())
+}
+
+// cutOff tells what an answer is worth whose stream failed.
+func (a *answer) cutOff(stream Stream, err error) error {
+	if errors.Is(err, ErrIdle) {
+		stream.Cancel()
+		err = fault.New(fault.ChatStreamStalled, "no bytes for "+strconv.FormatUint(a.options.idleTimeout, 10)+" ms")
+	} else {
+		err = fault.Wrap(fault.ChatStreamError, err)
+	}
+	if a.done {
+		return nil
+	}
+	return err
+}
+
+// unusable returns the error to nack with after reading stopped with err.
+func (a *answer) unusable(err error) error {
+	switch {
+	case a.broken != nil:
+		return a.broken
+	case err == nil || err == errStop || err == a.err:
+		return nil
+	}
+	return fault.Wrap(fault.ChatStreamError, err)
+}
+
+// refused reads the body of an error response.
+func (a *answer) refused(stream Stream, head Chunk) error {
+	text := append([]byte(nil), head.Data...)
+	for len(text) < maxErrorBody {
+		chunk, more, err := stream.Next()
+		if err != nil || !more {
+			break // what has come is all there is to say
+		}
+		text = append(text, chunk.Data...)
+	}
+	stream.Cancel()
+	text = bytes.TrimSpace(text[:min(len(text), maxErrorBody)])
+	var e *providerError
+	if len(text) > 0 && text[0] == '[' { // Gemini wraps the object into a list
+		text = bytes.TrimSuffix(bytes.TrimSpace(text[1:]), []byte{']'})
+	}
+	if e = parseProviderError(text); e.generation != nil {
+		a.failure = e // as in a stream: the loop can go on
+		return nil
+	}
+	return e.fault(fault.ChatHTTPError, "status "+strconv.Itoa(head.Status))
+}
+
+func contentType(headers [][2]string) string {
+	for _, h := range headers {
+		if h[0] == "content-type" {
+			mime, _, _ := strings.Cut(h[1], ";")
+			return strings.ToLower(strings.TrimSpace(mime))
+		}
+	}
+	return ""
+}
+
+// body is the body of a response: server-sent events, or one JSON object. What it is shows in its first byte; the type
+// that the head gives is wrong too often.
+type body struct {
+	answer      *answer
+	parser      *sse.Parser
+	contentType string
+	known       bool
+	json        bool
+	text        []byte
+}
+
+func (b *body) write(data []byte) error {
+	if !b.known {
+		data = bytes.TrimLeft(data, " \t\r\n")
+		if len(data) == 0 {
+			return nil
+		}
+		b.known, b.json = true, data[0] == '{'
+	}
+	if !b.json {
+		return b.parser.Write(data, b.answer.event)
+	}
+	if len(b.text)+len(data) > maxAnswer {
+		return &sse.LimitError{Limit: maxAnswer}
+	}
+	b.text = append(b.text, data...)
+	return nil
+}
+
+// end takes what the end of the body completes.
+func (b *body) end() error {
+	a := b.answer
+	if b.json {
+		a.chunk(b.text)
+		a.done = true
+		if err := a.scan.Err(); err != nil && a.failure == nil {
+			return err
+		}
+		return a.err
+	}
+	if err := b.parser.Flush(a.event); err != nil {
+		return err
+	}
+	if a.empty() && a.failure == nil && b.known && b.contentType != "text/event-stream" {
+		return errors.New("the response is neither an event stream nor JSON, but " + strconv.Quote(b.contentType))
+	}
+	if !a.done && a.finish == "" && a.failure == nil {
+		a.d.Log(Warn, "stream-without-end", "the stream ended without saying so; what it held is taken as the answer", nil)
+	}
+	return nil
+}
+
+// empty tells whether the answer has neither text nor reasoning nor calls.
+func (a *answer) empty() bool {
+	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0
+}
