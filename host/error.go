@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Code says what kind of error an [Error] is. It is an error itself, to be tested for:
@@ -75,7 +76,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 // the way that has a handle, lookup is asked first; a non-nil answer takes the place of what would have been built, so
 // that an error which came from host code is handed back as itself. lookup may be nil.
 //
-// Details keep their encoding: they are a [msgp.Raw], or nil for none.
+// Details are decoded as package abi/value does.
 func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 	if v.Handle != 0 && lookup != nil {
 		if err := lookup(v.Handle); err != nil {
@@ -89,8 +90,8 @@ func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 			e.Status = info.Status
 		}
 	}
-	if len(v.Details) > 0 && !isNil(v.Details) {
-		e.Details = v.Details
+	if details, err := value.Read(v.Details); err == nil {
+		e.Details = details // without what is not a value: the error itself matters more
 	}
 	if v.Cause != nil {
 		e.Cause = ErrorOf(v.Cause, lookup)
@@ -100,6 +101,3 @@ func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 	}
 	return e
 }
-
-// isNil tells the encoding of nil.
-func isNil(raw []byte) bool { return len(raw) == 1 && raw[0] == 0xc0 }
