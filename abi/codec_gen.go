@@ -106,23 +106,23 @@ func (z *OpenRunner) read(r *Reader) {
 	z.Call = uint32(r.Uint(math.MaxUint32))
 	z.Executor = uint8(r.Uint(math.MaxUint8))
 	z.Chat = r.raw(z.Chat)
-	z.Tools = make([]ToolDef, r.list(7))
+	z.Tools = make([]ToolDef, r.list(7, MaxArray))
 	for i := range z.Tools {
 		z.Tools[i].read(r)
 	}
-	z.TurnInput = make([]Middleware, r.list(4))
+	z.TurnInput = make([]Middleware, r.list(4, MaxArray))
 	for i := range z.TurnInput {
 		z.TurnInput[i].read(r)
 	}
-	z.TurnOutput = make([]Middleware, r.list(4))
+	z.TurnOutput = make([]Middleware, r.list(4, MaxArray))
 	for i := range z.TurnOutput {
 		z.TurnOutput[i].read(r)
 	}
-	z.DispatchInput = make([]Middleware, r.list(4))
+	z.DispatchInput = make([]Middleware, r.list(4, MaxArray))
 	for i := range z.DispatchInput {
 		z.DispatchInput[i].read(r)
 	}
-	z.DispatchOutput = make([]Middleware, r.list(4))
+	z.DispatchOutput = make([]Middleware, r.list(4, MaxArray))
 	for i := range z.DispatchOutput {
 		z.DispatchOutput[i].read(r)
 	}
@@ -292,13 +292,13 @@ func (z *StartTurn) read(r *Reader) {
 	z.Seed = append([]byte(nil), r.Bytes()...)
 	z.ID = string(r.Text())
 	z.SystemPrompt = string(r.Text())
-	z.Instructions = make([]Instruction, r.list(3))
+	z.Instructions = make([]Instruction, r.list(3, MaxArray))
 	for i := range z.Instructions {
 		z.Instructions[i].read(r)
 	}
 	z.Stash = r.raw(z.Stash)
 	z.Message.read(r)
-	z.Initial = make([]Block, r.list(5))
+	z.Initial = make([]Block, r.list(5, MaxArray))
 	for i := range z.Initial {
 		z.Initial[i].read(r)
 	}
@@ -478,7 +478,7 @@ func (z *Chunk) read(r *Reader) {
 	z.Effect = uint32(r.Uint(math.MaxUint32))
 	z.Elapsed = r.Uint(math.MaxInt64)
 	z.Status = uint16(r.Uint(math.MaxUint16))
-	z.Headers = make([][]string, r.list(1))
+	z.Headers = make([][]string, r.list(1, MaxArray))
 	for i := range z.Headers {
 		z.Headers[i] = r.texts()
 	}
@@ -841,7 +841,7 @@ func (z *ErrorValue) read(r *Reader) {
 		z.Cause = new(ErrorValue)
 		z.Cause.read(r)
 	}
-	z.Suppressed = make([]ErrorValue, r.list(11))
+	z.Suppressed = make([]ErrorValue, r.list(11, 64))
 	for i := range z.Suppressed {
 		z.Suppressed[i].read(r)
 	}
@@ -933,7 +933,7 @@ func (z *ReplaceGroupArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z *ReplaceGroupArgs) read(r *Reader) {
 	r.fields(2)
 	z.IDs = r.texts()
-	z.Items = make([]Item, r.list(3))
+	z.Items = make([]Item, r.list(3, MaxArray))
 	for i := range z.Items {
 		z.Items[i].read(r)
 	}
@@ -1288,7 +1288,7 @@ func (z *Delta) read(r *Reader) {
 	z.Handle = r.Int(math.MaxInt64)
 	z.ID = string(r.Text())
 	z.IDs = r.texts()
-	z.Handles = make([]int64, r.list(1))
+	z.Handles = make([]int64, r.list(1, MaxArray))
 	for i := range z.Handles {
 		z.Handles[i] = r.Int(math.MaxInt64)
 	}
@@ -1313,7 +1313,7 @@ func (z *CommitArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 func (z *CommitArgs) read(r *Reader) {
 	r.fields(1)
-	z.Deltas = make([]Delta, r.list(7))
+	z.Deltas = make([]Delta, r.list(7, MaxArray))
 	for i := range z.Deltas {
 		z.Deltas[i].read(r)
 	}
@@ -1360,7 +1360,7 @@ func (z *DiscardArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 func (z *DiscardArgs) read(r *Reader) {
 	r.fields(2)
-	z.Deltas = make([]Delta, r.list(7))
+	z.Deltas = make([]Delta, r.list(7, MaxArray))
 	for i := range z.Deltas {
 		z.Deltas[i].read(r)
 	}
@@ -1392,7 +1392,7 @@ func (z *HTTPArgs) read(r *Reader) {
 	r.fields(5)
 	z.Method = string(r.Text())
 	z.URL = string(r.Text())
-	z.Headers = make([][]string, r.list(1))
+	z.Headers = make([][]string, r.list(1, MaxArray))
 	for i := range z.Headers {
 		z.Headers[i] = r.texts()
 	}
@@ -1549,7 +1549,7 @@ func (z *IterationEndEvent) read(r *Reader) {
 	r.fields(3)
 	z.Started = r.Uint(math.MaxInt64)
 	z.Status = uint8(r.Uint(math.MaxUint8))
-	z.Discarded = make([]Delta, r.list(7))
+	z.Discarded = make([]Delta, r.list(7, MaxArray))
 	for i := range z.Discarded {
 		z.Discarded[i].read(r)
 	}

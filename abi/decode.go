@@ -163,12 +163,12 @@ func Decode[T any, P tuple[T]](b []byte) (T, error) {
 	return v, err
 }
 
-// DecodeTo does the same into v, whose memory is used again: strings, slices and raw values that v held before must
-// not be in use any more. After an error v holds parts of b.
+// DecodeTo does the same into v. The space of raw values that v held before is used again: they must not be in use any
+// more. After an error v holds parts of b.
 func DecodeTo[T any, P tuple[T]](b []byte, v P) error {
 	rest, err := v.UnmarshalMsg(b)
 	if err != nil {
-		return malformed(0, err.Error())
+		return err
 	}
 	if len(rest) != 0 {
 		return malformed(len(b)-len(rest), "bytes after the value")

@@ -124,5 +124,5 @@ type ErrorValue struct {
 	Abort      bool // the host says that this error is or wraps the abort cause, or is an AbortError
 	Details    Raw
 	Cause      *ErrorValue
-	Suppressed []ErrorValue `msg:"Suppressed,limit=64"` // at most 64: they nest, and each level may allocate before it is read
+	Suppressed []ErrorValue `limit:"64"` // at most 64: they nest, and each level may allocate before it is read
 }

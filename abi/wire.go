@@ -179,10 +179,10 @@ func (r *Reader) fields(want int) {
 	}
 }
 
-// list reads the head of a list whose elements take at least size bytes each.
-func (r *Reader) list(size int) int {
+// list reads the head of a list of at most limit elements that take at least size bytes each.
+func (r *Reader) list(size, limit int) int {
 	n := r.Array()
-	if n > MaxArray || n*size > len(r.b)-r.i {
+	if n > limit || n*size > len(r.b)-r.i {
 		r.fail("the list is longer than its bytes")
 		return 0
 	}
@@ -283,10 +283,10 @@ func (r *Reader) nil() bool {
 	return false
 }
 
-// raw reads one value of any kind into dst, whose space it uses again.
+// raw reads one value of any kind into dst, whose space it uses again; it is empty for nil.
 func (r *Reader) raw(dst Raw) Raw {
-	if r.err != nil {
-		return nil
+	if r.err != nil || r.nil() {
+		return dst[:0]
 	}
 	lim := DefaultLimits()
 	n, err := scan(r.b[r.i:], &lim)
@@ -301,7 +301,7 @@ func (r *Reader) raw(dst Raw) Raw {
 }
 
 func (r *Reader) texts() []string {
-	n := r.list(1)
+	n := r.list(1, MaxArray)
 	if n == 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (s *source) codec() ([]byte, error) {
 		fmt.Fprintf(&b, "\n// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.\nfunc (z *%s) UnmarshalMsg(b []byte) ([]byte, error) {\n\tr := Reader{b: b}\n\tz.read(&r)\n\treturn r.rest(%q)\n}\n", t.Name, t.Name)
 		fmt.Fprintf(&b, "\nfunc (z *%s) read(r *Reader) {\n\tr.fields(%d)\n", t.Name, len(t.Fields))
 		for _, f := range t.Fields {
-			b.WriteString(read("z."+f.Name, f.Type, sizes))
+			b.WriteString(read("z."+f.Name, f.Type, sizes, f.Limit))
 		}
 		b.WriteString("}\n")
 	}
@@ -71,8 +71,8 @@ func write(x, kind string) string {
 	return "\tb, _ = " + x + ".MarshalMsg(b)\n"
 }
 
-// read returns the statements that decode a field.
-func read(x, kind string, sizes map[string]int) string {
+// read returns the statements that decode a field. limit bounds a list, if it is not 0.
+func read(x, kind string, sizes map[string]int, limit int) string {
 	switch kind {
 	case "u8", "u16", "u32":
 		return "\t" + x + " = uint" + kind[1:] + "(r.Uint(math.MaxUint" + kind[1:] + "))\n"
@@ -96,15 +96,20 @@ func read(x, kind string, sizes map[string]int) string {
 		return "\t" + x + " = r.texts()\n"
 	}
 	if item, ok := strings.CutSuffix(kind, "[]"); ok {
+		most := "MaxArray"
+		if limit > 0 {
+			most = fmt.Sprint(limit)
+		}
 		size := max(sizes[item], 1)
-		return "\t" + x + " = make([]" + goType(item) + ", r.list(" + fmt.Sprint(size) + "))\n\tfor i := range " + x + " {\n" + read(x+"[i]", item, sizes) + "\t}\n"
+		return fmt.Sprintf("\t%s = make([]%s, r.list(%d, %s))\n\tfor i := range %s {\n%s\t}\n",
+			x, goType(item), size, most, x, read(x+"[i]", item, sizes, 0))
 	}
 	if item, ok := strings.CutSuffix(kind, "?"); ok {
 		value := "*" + x
 		if isTuple(item) {
 			value = x
 		}
-		return "\t" + x + " = nil\n\tif !r.nil() {\n\t" + x + " = new(" + goType(item) + ")\n" + read(value, item, sizes) + "\t}\n"
+		return "\t" + x + " = nil\n\tif !r.nil() {\n\t" + x + " = new(" + goType(item) + ")\n" + read(value, item, sizes, 0) + "\t}\n"
 	}
 	return "\t" + x + ".read(r)\n"
 }

@@ -108,9 +108,9 @@ func (s *source) typeScript() []byte {
 		b.WriteString("\n")
 	}
 	b.WriteString(`/**
- * Every tuple's fields in order, as the codec writes them: u8 to u64 are unsigned integers, i32 and i64 signed ones
- * (a positive one is still written in the signed family), f64 a float64, str, bool, bin byte strings, raw any one
- * value; other words name a tuple. A question mark behind means nil or the thing, brackets a list.
+ * Every tuple's fields in order: u8 to u64 and i32, i64 are integers of that range, in their shortest form; f64 is
+ * always a float64, str a string, bool, bin a byte string, raw any one value; other words name a tuple. A question mark
+ * behind means nil or the thing, brackets a list.
  */
 `)
 	b.WriteString("export const LAYOUTS = {\n")

@@ -8,6 +8,8 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -42,9 +44,10 @@ type tuple struct {
 
 // field is an element of a tuple.
 type field struct {
-	Name string
-	Type string // as layouts name it: u8, u16, u32, u64, i32, i64, f64, str, bin, bool, raw, T, with ? or [] behind
-	Doc  string
+	Name  string
+	Type  string // as layouts name it: u8, u16, u32, u64, i32, i64, f64, str, bin, bool, raw, T, with ? or [] behind
+	Doc   string
+	Limit int // most elements of a list, from a tag like `limit:"64"`; 0 for the general limit
 }
 
 // families names the constant groups by the prefix of their Go names. Where prefixes overlap the longer one is first.
@@ -204,7 +207,17 @@ func (s *source) addType(spec *ast.TypeSpec, d *ast.GenDecl, file string) error 
 			if err != nil {
 				return err
 			}
-			t.Fields = append(t.Fields, field{name.Name, kind, oneLine(f.Comment)})
+			limit := 0
+			if f.Tag != nil {
+				tag, err := strconv.Unquote(f.Tag.Value)
+				if err != nil {
+					return err
+				}
+				if limit, err = strconv.Atoi(reflect.StructTag(tag).Get("limit")); err != nil {
+					return fmt.Errorf("field %s: %w", name.Name, err)
+				}
+			}
+			t.Fields = append(t.Fields, field{name.Name, kind, oneLine(f.Comment), limit})
 		}
 	}
 	s.types = append(s.types, t)

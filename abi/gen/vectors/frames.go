@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tinylib/msgp/msgp"
-
 	"github.com/turncore/turncore/abi"
 )
 
@@ -80,7 +78,7 @@ func frameVectors() ([]frameVector, error) {
 }
 
 var (
-	rawType     = reflect.TypeFor[msgp.Raw]()
+	rawType     = reflect.TypeFor[abi.Raw]()
 	typicalRaw  = "\x82\xa1a\x93\x01\xa1x\xc0\xa1b\xcb\x3f\xe0\x00\x00\x00\x00\x00\x00" // {"a":[1,"x",null],"b":0.5}
 	extremeRaw  = "\xda\x01\x00" + strings.Repeat("x", 256)
 	extremeText = strings.Repeat("é€😀", 30)
@@ -203,7 +201,7 @@ func encode(v reflect.Value, field string) (string, any) {
 	case v.CanUint():
 		return unsigned(v.Uint()), fmt.Sprint(v.Uint())
 	}
-	return signed(v.Int()), fmt.Sprint(v.Int())
+	return integer(v.Int()), fmt.Sprint(v.Int())
 }
 
 func jsonText(j any) string {

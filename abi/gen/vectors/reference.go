@@ -61,16 +61,18 @@ func unsigned(n uint64) string {
 	return "\xcf" + bigEndian(n, 8)
 }
 
-// signed is an integer in the signed family, positive ones too.
-func signed(n int64) string {
+// integer is any integer: a negative one is in the signed family.
+func integer(n int64) string {
 	switch {
-	case n >= -32 && n <= 127:
+	case n >= 0:
+		return unsigned(uint64(n))
+	case n >= -32:
 		return bigEndian(uint64(n), 1)
-	case n >= math.MinInt8 && n <= math.MaxInt8:
+	case n >= math.MinInt8:
 		return "\xd0" + bigEndian(uint64(n), 1)
-	case n >= math.MinInt16 && n <= math.MaxInt16:
+	case n >= math.MinInt16:
 		return "\xd1" + bigEndian(uint64(n), 2)
-	case n >= math.MinInt32 && n <= math.MaxInt32:
+	case n >= math.MinInt32:
 		return "\xd2" + bigEndian(uint64(n), 4)
 	}
 	return "\xd3" + bigEndian(uint64(n), 8)
@@ -180,10 +182,7 @@ func referenceNumber(s, path string) (string, error) {
 	if f != math.Floor(f) || math.Abs(f) > 9007199254740991 {
 		return float(f), nil
 	}
-	if f < 0 {
-		return signed(int64(f)), nil
-	}
-	return unsigned(uint64(f)), nil
+	return integer(int64(f)), nil
 }
 
 // isIndex tells an array index in the words of ECMAScript: a string that is the decimal form of an integer below 2^32-1.

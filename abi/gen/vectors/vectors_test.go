@@ -34,9 +34,9 @@ func TestReferenceByHand(t *testing.T) {
 			t.Errorf("unhex(%s) = %x, %v", in, got, err)
 		}
 	}
-	for n, want := range map[int64]string{127: "\x7f", 128: "\xd1\x00\x80", -33: "\xd0\xdf", 40000: "\xd2\x00\x00\x9c\x40"} {
-		if got := signed(n); got != want {
-			t.Errorf("signed(%d) = %x, want %x", n, got, want)
+	for n, want := range map[int64]string{127: "\x7f", 128: "\xcc\x80", -33: "\xd0\xdf", 40000: "\xcd\x9c\x40"} {
+		if got := integer(n); got != want {
+			t.Errorf("integer(%d) = %x, want %x", n, got, want)
 		}
 	}
 	if got := float(-2); got != "\xcb\xc0\x00\x00\x00\x00\x00\x00\x00" {

@@ -1064,9 +1064,9 @@ export const RetrievableField = {
 } as const;
 
 /**
- * Every tuple's fields in order, as the codec writes them: u8 to u64 are unsigned integers, i32 and i64 signed ones
- * (a positive one is still written in the signed family), f64 a float64, str, bool, bin byte strings, raw any one
- * value; other words name a tuple. A question mark behind means nil or the thing, brackets a list.
+ * Every tuple's fields in order: u8 to u64 and i32, i64 are integers of that range, in their shortest form; f64 is
+ * always a float64, str a string, bool, bin a byte string, raw any one value; other words name a tuple. A question mark
+ * behind means nil or the thing, brackets a list.
  */
 export const LAYOUTS = {
   Hello: ['u8', 'u16', 'u16', 'u64', 'Limits'],
