@@ -15,6 +15,12 @@ const SPIPE = 70;
 const WRITE_LIMIT = 64 << 10;
 /** Bytes getRandomValues gives at most. */
 const RANDOM_LIMIT = 65536;
+/**
+ * Sleeps of at most a millisecond that are answered at once, in one step: with some of them Go's runtime waits for
+ * its own threads before it says why it dies.
+ */
+const NAPS = 16;
+const NAP = 1_000_000n;
 /** Bytes of one subscription and of one event of poll_oneoff. */
 const SUBSCRIPTION = 48;
 const EVENT = 32;
@@ -61,6 +67,7 @@ export class Wasi {
   readonly #start: number;
   #last = 0;
   #written = 0;
+  #naps = 0;
   #memory: WebAssembly.Memory | undefined;
 
   constructor(options: WasiOptions = {}) {
@@ -77,9 +84,10 @@ export class Wasi {
     this.#memory = memory;
   }
 
-  /** Renews the budget for output. */
+  /** Begins a step: renews its budgets. */
   begin(): void {
     this.#written = 0;
+    this.#naps = 0;
   }
 
   #functions(): WebAssembly.ModuleImports {
@@ -188,7 +196,8 @@ export class Wasi {
       const id = from.getUint32(s + 16, true);
       const timeout = from.getBigUint64(s + 24, true);
       const absolute = (from.getUint16(s + 40, true) & SUBSCRIPTION_ABSTIME) !== 0;
-      if (timeout > (absolute ? this.#nanoseconds(id) : 0n)) continue;
+      const wait = absolute ? timeout - this.#nanoseconds(id) : timeout;
+      if (wait > 0n && (wait > NAP || ++this.#naps > NAPS)) continue;
       const e = due++ * EVENT;
       to.setBigUint64(e, from.getBigUint64(s, true), true);
       to.setUint16(e + 8, SUCCESS, true);
@@ -215,7 +224,9 @@ export class Wasi {
     this.#written += total;
     if (this.#written > this.#writeBudget) {
       // The only way to stop a guest that never stops writing.
-      throw new Error(`the module wrote more than ${this.#writeBudget} bytes to stderr in one step`);
+      throw new Error(
+        `the module wrote more than ${this.#writeBudget} bytes to stderr in one step`,
+      );
     }
     written.setUint32(0, total, true);
     return SUCCESS;
