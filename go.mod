@@ -5,12 +5,15 @@ go 1.26.0
 toolchain go1.26.8
 
 require (
-	github.com/andybalholm/brotli v1.2.8 // indirect
+	github.com/andybalholm/brotli v1.2.8
+	github.com/tetratelabs/wazero v1.12.0
+	github.com/tinylib/msgp v1.6.5
+	golang.org/x/mod v0.18.0
+	golang.org/x/sys v0.44.0
+)
+
+require (
 	github.com/philhofer/fwd v1.2.0 // indirect
-	github.com/tetratelabs/wazero v1.12.0 // indirect
-	github.com/tinylib/msgp v1.6.5 // indirect
-	golang.org/x/mod v0.18.0 // indirect
-	golang.org/x/sys v0.44.0 // indirect
 	golang.org/x/tools v0.22.0 // indirect
 )
 
