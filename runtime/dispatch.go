@@ -74,12 +74,17 @@ func (t *Turn) open(source *Dispatch, config *Config) *Dispatch {
 	d.registry = from.registry.snapshot()
 	d.aborted = from.aborted
 	t.dispatches = append(t.dispatches, d)
-	t.world.Sync(Sync{Context: d.number, Op: SyncOpen, Other: int64(from.number)})
+	other := int64(from.number)
+	if t.standalone {
+		other = -1
+	}
+	t.world.Sync(Sync{Context: d.number, Op: SyncOpen, Other: other})
 	return d
 }
 
 // Standalone prepares a dispatch without a turn: the turn's state holds what raw gave.
 func (t *Turn) Standalone(task Task) (status Status, iterations int, err error) {
+	t.standalone = true
 	d := t.open(nil, t.config)
 	err = d.run(task)
 	return d.status, d.iterations, err

@@ -281,6 +281,9 @@ func (d *Dispatch) Commit(task Task) error {
 		d.queue = append(deltas[applied:len(deltas):len(deltas)], d.queue...)
 		return f
 	}
+	if d.turn.standalone {
+		return nil // there is no parent
+	}
 	for _, delta := range deltas {
 		d.turn.apply(&d.turn.context, delta)
 	}

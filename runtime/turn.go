@@ -35,6 +35,7 @@ type Turn struct {
 	dispatches []*Dispatch
 	reason     error // why the turn was aborted, may be nil
 	tools      []*Tool
+	standalone bool // a dispatch without a turn: nobody sees the turn's context
 }
 
 // contextState is what a TurnContext and a DispatchContext both have.

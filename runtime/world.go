@@ -165,6 +165,6 @@ type Sync struct {
 	Kind    record.Kind
 	Op      SyncOp
 	Handle  int64
-	Other   int64  // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from
+	Other   int64  // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from, -1 for what a standalone dispatch was given
 	Body    []byte // of a record that the guest made and names for the first time
 }
