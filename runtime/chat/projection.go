@@ -162,25 +162,22 @@ func (p *projection) extend() {
 		same++
 	}
 	// The unit before the first difference is made again too: what follows it may have become a part of it.
+	from := 0
 	for len(p.units) > 0 {
 		last := p.units[len(p.units)-1]
 		p.units = p.units[:len(p.units)-1]
 		p.body = p.body[:last.start]
 		if last.first < same {
-			same = last.first
+			from = last.first
 			break
 		}
-		same = last.first
 	}
-	if len(p.units) == 0 {
-		same, p.body = 0, p.body[:p.head]
-	}
-	p.done = p.done[:same]
-	for i := same; i < len(p.line); {
+	p.done = p.done[:from]
+	for i := from; i < len(p.line); {
 		p.units = append(p.units, unit{first: i, start: len(p.body)})
 		i = p.appendUnit(i)
 	}
-	for _, it := range p.line[same:] {
+	for _, it := range p.line[from:] {
 		p.done = append(p.done, it.handle)
 	}
 }
