@@ -12,6 +12,7 @@ type entry struct {
 	name      string
 	op        Op // of a frame, 0 of others
 	typ       reflect.Type
+	decode    func(b []byte)
 	roundTrip func(b []byte) (any, error)
 }
 
@@ -38,7 +39,7 @@ func of[T any, P interface {
 	MarshalMsg(b []byte) ([]byte, error)
 }](op Op) entry {
 	typ := reflect.TypeFor[T]()
-	return entry{typ.Name(), op, typ, func(b []byte) (any, error) {
+	return entry{typ.Name(), op, typ, func(b []byte) { _, _ = Decode[T, P](b) }, func(b []byte) (any, error) {
 		v, err := Decode[T, P](b)
 		if err != nil {
 			return nil, err

@@ -274,8 +274,11 @@ func (r *Reader) take(n uint64) []byte {
 	return s
 }
 
-// nil reads a nil, if there is one.
+// nil reads a nil, if there is one. After an error everything is nil, so that decoding ends.
 func (r *Reader) nil() bool {
+	if r.err != nil {
+		return true
+	}
 	if r.i < len(r.b) && r.b[r.i] == 0xc0 {
 		r.i++
 		return true

@@ -1,0 +1,91 @@
+package value
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+)
+
+type settings struct {
+	Zoom  int             `json:"zoom"`
+	Alpha string          `json:"alpha"`
+	Extra json.RawMessage `json:"extra,omitempty"`
+}
+
+// TestGoTypes encodes what the vectors cannot say.
+func TestGoTypes(t *testing.T) {
+	one := 1
+	var none *int
+	for _, tt := range []struct {
+		name string
+		v    any
+		want string
+	}{
+		{"uint8", uint8(200), "\xcc\xc8"},
+		{"named string", json.Delim('x').String(), "\xa1x"},
+		{"float32", float32(0.5), "\xcb\x3f\xe0\x00\x00\x00\x00\x00\x00"},
+		{"pointer", &one, "\x01"},
+		{"nil pointer", none, "\xc0"},
+		{"nil bytes", []byte(nil), "\xc0"},
+		{"nil slice", []string(nil), "\xc0"},
+		{"strings", []string{"a", "b"}, "\x92\xa1a\xa1b"},
+		{"array", [2]int{1, 2}, "\x92\x01\x02"},
+		{"byte array", [2]byte{1, 2}, "\xc4\x02\x01\x02"},
+		{"plain map is sorted", map[string]int{"b": 1, "a": 2, "10": 3, "9": 4}, "\x84\xa19\x04\xa210\x03\xa1a\x02\xa1b\x01"},
+		{"map of any", map[string]any{"b": nil, "a": true}, "\x82\xa1a\xc3\xa1b\xc0"},
+		{"repeated member", Map{{"a", 1}, {"b", 2}, {"a", 3}}, "\x82\xa1a\x03\xa1b\x02"},
+		{"struct in the order of its fields", settings{Zoom: 1, Alpha: "x"}, "\x82\xa4zoom\x01\xa5alpha\xa1x"},
+		{"pointer to a struct", &settings{Extra: json.RawMessage(`{"z":1,"a":[1.0]}`)}, "\x83\xa4zoom\x00\xa5alpha\xa0\xa5extra\x82\xa1z\x01\xa1a\x91\x01"},
+		{"JSON text", json.RawMessage(`[1e2, -0, "é"]`), "\x93d\x00\xa2é"},
+		{"JSON number", json.Number("12"), "\x0c"},
+		{"text that is not UTF-8", "a\xffb", "\xa5a\xef\xbf\xbdb"},
+	} {
+		got, err := Append(nil, tt.v, "v")
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%s: %x, %v, want %x", tt.name, got, err, tt.want)
+		}
+	}
+}
+
+type circle struct{ next any }
+
+func (c *circle) MarshalJSON() ([]byte, error) { return nil, errors.New("no") }
+
+func TestRefusedGoTypes(t *testing.T) {
+	var loop any
+	loop = &loop
+	for name, tt := range map[string]struct {
+		v     any
+		field string
+	}{
+		"channel":       {make(chan int), "v"},
+		"complex":       {[]any{1i}, "v[0]"},
+		"integer keys":  {Map{{"m", map[int]int{1: 1}}}, "v.m"},
+		"uint64":        {map[string]uint64{"n": 1 << 53}, "v.n"},
+		"struct fields": {struct{ C chan int }{}, "v"},
+		"marshaler":     {Map{{"a", &circle{}}}, "v.a"},
+		"JSON text":     {Map{{"j", json.RawMessage(`{`)}}, "v.j"},
+		"circle":        {loop, "v"},
+	} {
+		got, err := Append([]byte("kept"), tt.v, "v")
+		var e *Error
+		if !errors.As(err, &e) || e.Field != tt.field || string(got) != "kept" {
+			t.Errorf("%s: %q, %v, want %s to be refused", name, got, err, tt.field)
+		}
+	}
+}
+
+func TestParseJSON(t *testing.T) {
+	for _, text := range []string{"", "1 2", "{", `{"a":1,}`, "nope", "1e999"} {
+		if v, err := ParseJSON([]byte(text)); err == nil {
+			t.Errorf("%q is %v", text, v)
+		}
+	}
+	deep := make([]byte, 0, 2000)
+	for range 1000 {
+		deep = append(deep, '[')
+	}
+	if _, err := ParseJSON(deep); err == nil {
+		t.Error("1000 levels are accepted")
+	}
+}
