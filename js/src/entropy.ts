@@ -88,7 +88,7 @@ export function uuidv6(now: number, entropy: Uint8Array): string {
   let text = '';
   for (let i = 0; i < 16; i++) {
     if (i === 4 || i === 6 || i === 8 || i === 10) text += '-';
-    text += HEX[bytes[i]!];
+    text += HEX[bytes[i]!]!;
   }
   return text;
 }

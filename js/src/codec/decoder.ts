@@ -13,7 +13,7 @@ export type CodecReason =
   | 'length'
   /** An integer is beyond 2^53-1. */
   | 'range'
-  /** An extension type, the unused byte 0xC1, or a map key that is not a string. */
+  /** A float32, an extension type, the unused byte 0xC1, or a map key that is not a string. */
   | 'type'
   /** A frame is not an array that begins with an op. */
   | 'frame';
@@ -146,9 +146,6 @@ export class Decoder {
         return this.#bin(this.#uint16(start), start);
       case 0xc6:
         return this.#bin(this.#uint32(start), start);
-      case 0xca:
-        scratch.setUint32(0, this.#uint32(start));
-        return scratch.getFloat32(0);
       case 0xcb:
         scratch.setUint32(0, this.#uint32(start));
         scratch.setUint32(4, this.#uint32(start));

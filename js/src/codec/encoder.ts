@@ -9,6 +9,9 @@ import { invalidValue } from '../errors.js';
  */
 export const MAX_VALUE_DEPTH = 60;
 
+/** Elements of one array, or properties of one object, that {@link Encoder.value} accepts. */
+export const MAX_VALUE_ELEMENTS = 8192;
+
 const text = new TextEncoder();
 const scratch = new DataView(new ArrayBuffer(8));
 
@@ -323,6 +326,7 @@ export class Encoder {
     path.enter(v, key);
     if (Array.isArray(v)) {
       const list = v as readonly unknown[];
+      path.checkSize(list.length);
       this.arrayHeader(list.length);
       for (let i = 0; i < list.length; i++) this.#element(list[i], i, path);
     } else {
@@ -342,6 +346,7 @@ export class Encoder {
     const keys = Object.keys(v);
     let n = 0;
     for (const k of keys) if (v[k] !== undefined) n++;
+    path.checkSize(n);
     this.mapHeader(n);
     const end = this.#pos;
     let written = 0;
@@ -484,6 +489,13 @@ class Path {
     this.#objects.push(v);
     if (this.#objects.length > this.#depth) {
       throw invalidValue(this.#field, `the value is nested deeper than ${this.#depth} levels`);
+    }
+  }
+
+  /** Checks how many elements the object that is being encoded has. */
+  checkSize(n: number): void {
+    if (n > MAX_VALUE_ELEMENTS) {
+      throw invalidValue(this.here(), `${n} elements are more than ${MAX_VALUE_ELEMENTS}`);
     }
   }
 

@@ -84,7 +84,7 @@ export class Instance {
     this.#step = guest.step;
     this.#maxMemory = config.maxMemory;
     this.#onStderr = config.onStderr;
-    this.#memory = new Uint8Array(guest.memory.buffer as ArrayBuffer);
+    this.#memory = new Uint8Array(guest.memory.buffer);
     this.#frameLimit = config.limits.frame;
 
     this.abi = config.abi;
@@ -220,7 +220,7 @@ export class Instance {
   /** The guest's memory. Growing it detaches the buffer and leaves a view of no bytes. */
   #view(): Uint8Array<ArrayBuffer> {
     if (this.#memory.length === 0) {
-      this.#memory = new Uint8Array(this.#guest.memory.buffer as ArrayBuffer);
+      this.#memory = new Uint8Array(this.#guest.memory.buffer);
     }
     return this.#memory;
   }

@@ -71,7 +71,7 @@ export function encodeHello(features: number, limits: Readonly<Limits>): Uint8Ar
 export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welcome {
   const frames = decodeFrames(bytes, asked);
   const frame = frames[0];
-  if (frames.length !== 1 || frame === undefined || frame[0] !== Op.Welcome || frame.length < 6) {
+  if (frames.length !== 1 || frame?.[0] !== Op.Welcome || frame.length < 6) {
     throw new CodecError('frame', 0, `${describe(frames)} instead of Welcome`);
   }
   const [, major, minor, features, bounds, build] = frame;
@@ -86,7 +86,7 @@ export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welco
   ) {
     throw new CodecError('frame', 0, 'malformed Welcome');
   }
-  const [frameBytes, string, array, depth, turnEffects, instanceEffects] = bounds as number[];
+  const [frameBytes, string, array, depth, turnEffects, instanceEffects] = bounds;
   const offered = {
     frame: frameBytes,
     string,

@@ -55,7 +55,7 @@ export class Module {
   constructor(source: ModuleSource, options: ModuleOptions = {}) {
     this.#source = source;
     this.#options = options;
-    if (tagOf(source) === 'WebAssembly.Module') this.#compiled = source as WebAssembly.Module;
+    if (tagOf(source) === 'WebAssembly.Module') this.#compiled = source;
   }
 
   /**

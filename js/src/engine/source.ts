@@ -26,7 +26,7 @@ export function tagOf(value: unknown): string {
 export async function compileSource(source: ModuleSource): Promise<WebAssembly.Module> {
   const opened = await openSource(source);
   try {
-    if (tagOf(opened) === 'WebAssembly.Module') return opened as WebAssembly.Module;
+    if (tagOf(opened) === 'WebAssembly.Module') return opened;
     if (tagOf(opened) !== 'Response') return await WebAssembly.compile(opened as BufferSource);
     const response = opened as Response;
     // Streaming insists on the type; servers that do not know it are common.
@@ -61,7 +61,7 @@ async function openSource(source: ModuleSource): Promise<Opened> {
     case 'WebAssembly.Module':
     case 'ArrayBuffer':
     case 'SharedArrayBuffer':
-      return given as Opened;
+      return given;
     case 'Response':
       return checkStatus(given as Response);
     case 'Request':
@@ -70,7 +70,7 @@ async function openSource(source: ModuleSource): Promise<Opened> {
     case 'String':
       return openLocation(given as URL | string);
     default:
-      if (ArrayBuffer.isView(given)) return given as BufferSource;
+      if (ArrayBuffer.isView(given)) return given;
       throw TurncoreError.of(
         'E_INVALID_MODULE',
         `a module cannot be loaded from a ${tagOf(given)}; give a URL, bytes, a Response or a WebAssembly.Module`,

@@ -57,7 +57,6 @@ describe('Decoder', () => {
       ['d280000000', -(2 ** 31)],
       ['d3ffe0000000000001', Number.MIN_SAFE_INTEGER],
       ['d30000000000000005', 5],
-      ['ca3fc00000', 1.5],
       ['cb3ff8000000000000', 1.5],
       ['a161', 'a'],
       ['d90161', 'a'],
@@ -84,6 +83,7 @@ describe('Decoder', () => {
     refused('93c0c0a261', 'truncated', 3);
     refused('9201cb3ff8', 'truncated', 2);
     refused('c1', 'type', 0);
+    refused('ca3fc00000', 'type', 0);
     refused('91d40000', 'type', 1);
     refused('8101c0', 'type', 1);
     refused('81c40161c0', 'type', 1);
@@ -202,13 +202,13 @@ describe('Decoder', () => {
       __proto__: () => [0x81, ...text('__proto__'), 0xc0],
     };
     const limits = { ...DEFAULT_LIMITS };
-    let kept: unknown;
+    const kept: unknown[] = [];
     for (const [name, shape] of Object.entries(shapes)) {
       const input = many(shape, 160_000);
-      kept = undefined;
+      kept.length = 0;
       gc();
       const before = process.memoryUsage();
-      kept = decodeValue(input, limits);
+      kept.push(decodeValue(input, limits));
       gc();
       const after = process.memoryUsage();
       const used = after.heapUsed - before.heapUsed + after.arrayBuffers - before.arrayBuffers;
@@ -217,7 +217,7 @@ describe('Decoder', () => {
         `${name}: ${(used / input.length).toFixed(1)} bytes a byte`,
       );
     }
-    assert.ok(kept);
+    assert.equal(kept.length, 1);
   });
 
   it('survives two seconds of random bytes', (t) => {

@@ -198,9 +198,13 @@ describe('Encoder', () => {
     refused({ when: new Date(NaN) }, /args\.when: the date is invalid/);
     refused({ data: new ArrayBuffer(1) }, /args\.data: a ArrayBuffer/);
     refused(new Float64Array(1), /args: a Float64Array/);
-    refused(new (class Thing {})(), /args: a Thing/);
+    class Thing {
+      x = 1;
+    }
+    refused(new Thing(), /args: a Thing/);
     refused(2n ** 64n, /args/);
     refused(() => 1, /args: a function/);
+    refused({ list: new Array(8193).fill(0) }, /args\.list: 8193 elements/);
   });
 
   it('refuses cycles and deep nesting, and accepts shared objects', () => {
