@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"unicode/utf8"
 )
 
 // maxText bounds a string of the header.
@@ -142,6 +143,9 @@ func (j *Reader) text() (string, error) {
 		return "", errFormat
 	}
 	text, err := j.take(size)
+	if err == nil && !utf8.Valid(text) {
+		err = errFormat
+	}
 	return string(text), err
 }
 

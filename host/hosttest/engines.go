@@ -1,0 +1,58 @@
+// Package hosttest helps to test programs that run turns: the engines to run a test on, and a provider of model answers
+// that says what the test wants it to say. It does not link package testing, so commands may use it too.
+package hosttest
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/wazero"
+	"github.com/turncore/turncore/wasm/core"
+)
+
+// TB is what this package needs of testing.TB.
+type TB interface {
+	Helper()
+	Logf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+var shared = sync.OnceValues(func() ([]host.Engine, error) {
+	engines := []host.Engine{native.New()}
+	module, ok := core.Module()
+	if !ok {
+		return engines, nil
+	}
+	e, err := wazero.New(context.Background(), module)
+	if err != nil {
+		return nil, err
+	}
+	return append(engines, e), nil
+})
+
+// Engines returns the engines that a test should run on: native, and wazero if this build carries the module. Without
+// the module the test goes on with native alone and says so; where the environment sets CI=true it fails instead.
+//
+// All tests of a process share the engines. They are not to be closed; the instances that a test opens are.
+//
+//	for _, engine := range hosttest.Engines(t) {
+//		t.Run(engine.Name(), func(t *testing.T) { … })
+//	}
+func Engines(t TB) []host.Engine {
+	t.Helper()
+	engines, err := shared()
+	if err != nil {
+		t.Fatalf("hosttest: %v", err)
+	}
+	if len(engines) == 1 {
+		const missing = "hosttest: this build carries no module, `make wasm` builds it"
+		if os.Getenv("CI") == "true" {
+			t.Fatalf(missing)
+		}
+		t.Logf("%s; the test runs on the native engine only", missing)
+	}
+	return engines
+}
