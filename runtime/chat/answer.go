@@ -36,6 +36,8 @@ type answer struct {
 	size    int
 
 	scan           value.Scanner
+	pieces         pieces // of the chunk that is scanned
+	template       template
 	id, name, args []byte // scratch of a call's delta
 }
 
@@ -61,7 +63,8 @@ var errStop = errors.New("chat: the rest of the response is not wanted")
 func (a *answer) reset(d Dispatch, o *options) {
 	*a = answer{
 		d: d, options: o, message: stream{text: a.message.text[:0]}, thoughts: a.thoughts[:0],
-		scan: a.scan, id: a.id, name: a.name, args: a.args,
+		scan: a.scan, template: template{before: a.template.before, middle: a.template.middle, after: a.template.after},
+		id: a.id, name: a.name, args: a.args,
 	}
 }
 
@@ -75,7 +78,9 @@ func (a *answer) event(e sse.Event) error {
 		a.done = true
 		return nil
 	}
-	a.chunk(data)
+	if !a.again(data) {
+		a.chunk(data)
+	}
 	if a.failure == nil && string(e.Type) == "error" {
 		a.failure = parseProviderError(data)
 	}
@@ -88,10 +93,30 @@ func (a *answer) event(e sse.Event) error {
 	return nil
 }
 
+// again takes a chunk that says what the one before said, but for the piece of text.
+func (a *answer) again(data []byte) bool {
+	quoted, ok := a.template.match(data)
+	if !ok {
+		return false
+	}
+	a.scan.Reset(quoted)
+	text, ok := a.scan.Text()
+	if !ok {
+		return false
+	}
+	if a.template.source == inMessage {
+		a.addText(text)
+	} else {
+		a.addThought(a.template.source, text)
+	}
+	return true
+}
+
 // chunk takes a chunk of a stream, or a whole response.
 func (a *answer) chunk(data []byte) {
 	s := &a.scan
 	s.Reset(data)
+	a.pieces = pieces{}
 	for key := range s.Members() {
 		switch string(key) {
 		case "choices":
@@ -119,11 +144,18 @@ func (a *answer) chunk(data []byte) {
 			}
 		case "error":
 			a.setFailure(s)
+		default:
+			if s.Kind() == value.KindString {
+				a.pieces.noise = s.Raw()
+			}
 		}
 	}
 	if err := s.End(); err != nil {
+		a.template.usable = false
 		a.d.Log(Trace, "chunk-parse-failure", err.Error(), nil)
+		return
 	}
+	a.template.learn(data, &a.pieces)
 }
 
 // setText keeps a string that the stream repeats in every chunk.
@@ -178,17 +210,21 @@ func (a *answer) delta(s *value.Scanner) {
 		switch string(key) {
 		case "content":
 			if s.Kind() == value.KindList {
+				a.pieces.count++
 				for range s.Items() {
 					a.part(s)
 				}
-			} else if text, ok := s.Text(); ok {
+			} else if text, ok := s.Text(); ok && len(text) > 0 {
+				a.pieces.note(inMessage, text)
 				a.addText(text)
 			}
 		case "refusal":
-			if text, ok := s.Text(); ok {
+			if text, ok := s.Text(); ok && len(text) > 0 {
+				a.pieces.note(inMessage, text)
 				a.addText(text)
 			}
 		case "tool_calls":
+			a.pieces.count++
 			for range s.Items() {
 				a.callDelta(s)
 			}
@@ -198,8 +234,10 @@ func (a *answer) delta(s *value.Scanner) {
 			}
 			for i, name := range a.options.reasoning {
 				if string(key) == name {
-					text, _ := s.Text()
-					a.addThought(i, text)
+					if text, _ := s.Text(); len(text) > 0 {
+						a.pieces.note(i, text)
+						a.addThought(i, text)
+					}
 					break
 				}
 			}
