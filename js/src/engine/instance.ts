@@ -20,6 +20,12 @@ export interface Guest {
   readonly begin: () => void;
 }
 
+/** A guest that is initialised, and what its turncore_abi answered. */
+export interface StartedGuest {
+  readonly guest: Guest;
+  readonly abi: number;
+}
+
 /** What an {@link Instance} is made with. */
 export interface InstanceConfig {
   readonly guest: Guest;

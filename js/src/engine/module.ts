@@ -2,25 +2,23 @@
  * A module that can be instantiated: where it comes from, compiled when it is first needed, once.
  */
 import { Feature } from '../abi/frames.gen.js';
-import { TurncoreError } from '../errors.js';
+import type { TurncoreError } from '../errors.js';
+import { StderrTail } from '../wasi/stderr.js';
 import { Wasi, WASI_MODULE } from '../wasi/wasi.js';
-import { checkModule, checkVersion } from './contract.js';
-import { Instance, instanceFailed, type Guest } from './instance.js';
+import { checkModule, checkVersion, type ModuleTarget } from './contract.js';
+import { startGoJS, type GoRuntime } from './gojs.js';
+import { Instance, instanceFailed, type Guest, type StartedGuest } from './instance.js';
 import { encodeHello, lowerLimits, type Limits } from './limits.js';
-import { compileSource, hashSource, tagOf, type ModuleSource } from './source.js';
+import { cannotLoad, compileSource, hashSource, tagOf, type ModuleSource } from './source.js';
 
 /** Settings of {@link loadModule}. */
 export interface ModuleOptions {
-  /** Text of Go's `wasm_exec.js`, which a module built with GOOS=js needs: a function that makes its `Go` class. */
+  /**
+   * For a module built with GOOS=js: the class `Go` of the `wasm_exec.js` of the Go release that built it. Other
+   * modules need none.
+   */
   goRuntime?: GoRuntime | undefined;
 }
-
-/** Go's loader for GOOS=js: the `Go` class of the `wasm_exec.js` of the Go release that built the module. */
-export type GoRuntime = new () => {
-  importObject: WebAssembly.Imports;
-  env: Record<string, string>;
-  run(instance: WebAssembly.Instance): Promise<void>;
-};
 
 /** Settings of {@link Module.instantiate}. */
 export interface InstantiateOptions {
@@ -49,6 +47,7 @@ export class Module {
   readonly #source: ModuleSource;
   readonly #options: ModuleOptions;
   #compiled: WebAssembly.Module | undefined;
+  #target: ModuleTarget | undefined;
   #compiling: Promise<WebAssembly.Module> | undefined;
   #hash: Promise<string> | undefined;
 
@@ -68,8 +67,9 @@ export class Module {
     // A failure is not kept: the next caller tries again.
     this.#compiling ??= compileSource(this.#source).then(
       (module) => {
-        this.#compiled = module;
         this.#compiling = undefined;
+        this.#target = checkModule(module);
+        this.#compiled = module;
         return module;
       },
       (error: unknown) => {
@@ -106,24 +106,17 @@ export class Module {
    */
   instantiateSync(options: InstantiateOptions = {}): Instance {
     if (this.#compiled === undefined) {
-      throw TurncoreError.of(
-        'E_INVALID_MODULE',
-        'the module is not compiled yet: wait for compile() first',
-      );
+      throw cannotLoad('the module is not compiled yet: wait for compile() first');
     }
     return this.#start(this.#compiled, options);
   }
 
   #start(module: WebAssembly.Module, options: InstantiateOptions): Instance {
-    const target = checkModule(module);
+    this.#target ??= checkModule(module);
     const limits = lowerLimits(options.limits);
-    if (target === 'js') {
-      throw TurncoreError.of(
-        'E_INVALID_MODULE',
-        'the module is built for GOOS=js and needs the goRuntime option',
-      );
-    }
-    const { guest, abi } = startReactor(module, options);
+    const { guest, abi } =
+      this.#target === 'js' ? this.#startGoJS(module, options) : startReactor(module, options);
+    checkVersion(abi);
     return new Instance({
       guest,
       hello:
@@ -133,6 +126,22 @@ export class Module {
       maxMemory: options.maxMemory ?? MAX_MEMORY,
       onStderr: options.onStderr,
     });
+  }
+
+  #startGoJS(module: WebAssembly.Module, options: InstantiateOptions): StartedGuest {
+    const Loader = this.#options.goRuntime;
+    if (Loader === undefined) {
+      throw cannotLoad(
+        'it is built with GOOS=js and needs the class Go of wasm_exec.js as the option goRuntime',
+      );
+    }
+    const stderr = new StderrTail();
+    if (options.onStderr !== undefined) stderr.collectLines();
+    try {
+      return startGoJS(module, Loader, options.env, stderr);
+    } catch (error) {
+      throw startFailed(error, stderr);
+    }
   }
 }
 
@@ -150,10 +159,9 @@ function defaultSource(): URL {
   try {
     return new URL('../turncore.wasm', import.meta.url);
   } catch (cause) {
-    throw TurncoreError.of(
-      'E_INVALID_MODULE',
+    throw cannotLoad(
       'this bundle does not know where turncore.wasm is: give loadModule its URL, bytes or WebAssembly.Module',
-      { cause },
+      cause,
     );
   }
 }
@@ -166,34 +174,28 @@ interface ReactorExports {
   turncore_step: (size: number) => bigint;
 }
 
-function startReactor(
-  module: WebAssembly.Module,
-  options: InstantiateOptions,
-): { guest: Guest; abi: number } {
+function startReactor(module: WebAssembly.Module, options: InstantiateOptions): StartedGuest {
   const wasi = new Wasi({ env: options.env, monotonic: options.monotonic });
   if (options.onStderr !== undefined) wasi.stderr.collectLines();
-  let exports: ReactorExports;
-  let version: number;
   try {
     const instance = new WebAssembly.Instance(module, { [WASI_MODULE]: wasi.imports });
-    exports = instance.exports as unknown as ReactorExports;
+    const exports = instance.exports as unknown as ReactorExports;
     wasi.bind(exports.memory);
     exports._initialize();
-    version = exports.turncore_abi();
+    const guest: Guest = {
+      memory: exports.memory,
+      inbox: exports.turncore_inbox,
+      step: exports.turncore_step,
+      stderr: wasi.stderr,
+      begin: () => wasi.begin(),
+    };
+    return { guest, abi: exports.turncore_abi() };
   } catch (error) {
-    throw instanceFailed(
-      error instanceof Error ? error.message : String(error),
-      wasi.stderr.text(),
-      error,
-    );
+    throw startFailed(error, wasi.stderr);
   }
-  checkVersion(version);
-  const guest: Guest = {
-    memory: exports.memory,
-    inbox: exports.turncore_inbox,
-    step: exports.turncore_step,
-    stderr: wasi.stderr,
-    begin: () => wasi.begin(),
-  };
-  return { guest, abi: version };
+}
+
+function startFailed(error: unknown, stderr: StderrTail): TurncoreError {
+  const why = error instanceof Error ? error.message : String(error);
+  return instanceFailed(why, stderr.text(), error);
 }

@@ -71,9 +71,8 @@ async function openSource(source: ModuleSource): Promise<Opened> {
       return openLocation(given as URL | string);
     default:
       if (ArrayBuffer.isView(given)) return given;
-      throw TurncoreError.of(
-        'E_INVALID_MODULE',
-        `a module cannot be loaded from a ${tagOf(given)}; give a URL, bytes, a Response or a WebAssembly.Module`,
+      throw cannotLoad(
+        `a ${tagOf(given)} is no source; give a URL, bytes, a Response or a WebAssembly.Module`,
       );
   }
 }
@@ -128,10 +127,7 @@ async function fetchModule(target: string | Request): Promise<Response> {
 
 function checkStatus(response: Response): Response {
   if (response.ok) return response;
-  throw TurncoreError.of(
-    'E_INVALID_MODULE',
-    `cannot fetch ${response.url}: HTTP status ${response.status}`,
-  );
+  throw cannotLoad(`cannot fetch ${response.url}: HTTP status ${response.status}`);
 }
 
 function nameOf(source: ModuleSource): string {
@@ -143,6 +139,13 @@ function nameOf(source: ModuleSource): string {
 }
 
 function unusable(what: string, cause: unknown): TurncoreError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return TurncoreError.of('E_INVALID_MODULE', `${what}: ${why}`, { cause });
+  return cannotLoad(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+}
+
+/** The error of a module that cannot be had, whatever it may be. */
+export function cannotLoad(why: string, cause?: unknown): TurncoreError {
+  return new TurncoreError('E_INVALID_MODULE', `The module cannot be loaded: ${why}`, {
+    help: 'Check where the module comes from; the message says what failed.',
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

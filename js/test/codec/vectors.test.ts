@@ -10,8 +10,8 @@ import { Encoder } from '../../src/codec/encoder.js';
 import { isTurncoreError } from '../../src/errors.js';
 import { root } from '../engine/go-guest.js';
 
-function read<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(`abi/testdata/${name}`, root), 'utf8')) as T;
+function read(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`abi/testdata/${name}`, root), 'utf8'));
 }
 
 /** Bytes written as hex with spaces, in which `x*n` stands for n times x. */
@@ -92,7 +92,7 @@ function revive(source: unknown): unknown {
 }
 
 describe('values.json', () => {
-  const vectors = read<ValueVector[]>('values.json');
+  const vectors = read('values.json') as ValueVector[];
 
   it('has enough of them', (t) => {
     t.diagnostic(`${vectors.length} vectors`);
@@ -219,7 +219,7 @@ function readField(kind: string, value: unknown): unknown {
 }
 
 describe('frames.json', () => {
-  const vectors = read<FrameVector[]>('frames.json');
+  const vectors = read('frames.json') as FrameVector[];
 
   it('has every tuple', (t) => {
     t.diagnostic(`${vectors.length} vectors`);

@@ -7,6 +7,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { runInThisContext } from 'node:vm';
+import type { GoRuntime } from '../../src/engine/gojs.js';
 
 const run = promisify(execFile);
 
@@ -21,18 +23,33 @@ function findRoot(): URL {
 }
 
 /**
- * Builds a Go package as a reactor.
+ * Builds a Go package as a module.
  *
  * @param packagePath from the top of the checkout, such as `./js/test/guest`
+ * @param goos wasip1 for a reactor
  */
-export async function buildGuest(packagePath: string): Promise<Uint8Array<ArrayBuffer>> {
+export async function buildGuest(
+  packagePath: string,
+  goos: 'wasip1' | 'js' = 'wasip1',
+): Promise<Uint8Array<ArrayBuffer>> {
   const folder = await mkdtemp(join(tmpdir(), 'turncore-guest-'));
   try {
     const file = join(folder, 'guest.wasm');
-    await run('go', ['build', '-buildmode=c-shared', '-ldflags=-s -w', '-o', file, packagePath], {
-      cwd: root,
-      env: { ...process.env, GOOS: 'wasip1', GOARCH: 'wasm' },
-    });
+    await run(
+      'go',
+      [
+        'build',
+        ...(goos === 'wasip1' ? ['-buildmode=c-shared'] : []),
+        '-ldflags=-s -w',
+        '-o',
+        file,
+        packagePath,
+      ],
+      {
+        cwd: root,
+        env: { ...process.env, GOOS: goos, GOARCH: 'wasm' },
+      },
+    );
     return new Uint8Array(await readFile(file));
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -48,6 +65,14 @@ export async function missingGo(): Promise<string | undefined> {
     if (process.env['CI'] === 'true') throw error;
     return 'Go is not installed, so the guest of this test cannot be built';
   }
+}
+
+/** The class Go of the loader that belongs to the Go that is installed. */
+export async function loadGoRuntime(): Promise<GoRuntime> {
+  const { stdout } = await run('go', ['env', 'GOROOT']);
+  const text = await readFile(join(stdout.trim(), 'lib/wasm/wasm_exec.js'), 'utf8');
+  runInThisContext(text);
+  return (globalThis as unknown as { Go: GoRuntime }).Go;
 }
 
 /** What the test guest is asked to do; the numbers of guest/main.go. */

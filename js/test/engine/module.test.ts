@@ -167,7 +167,7 @@ describe('loadModule', () => {
       assert.equal(error.fatal, true);
     }
     const odd = await failure(loadModule({}));
-    assert.match(odd.message, /cannot be loaded from a Object/);
+    assert.match(odd.message, /a Object is no source/);
   });
 });
 

@@ -1,4 +1,4 @@
-//go:build wasip1
+//go:build wasip1 || js
 
 // Command guest is a module for the tests of the JavaScript host. It answers hello, and does to its host what a frame
 // asks for: echo it, or one of the ways in which a guest can go wrong.
@@ -37,8 +37,6 @@ var (
 	outbox []byte
 	held   [][]byte
 )
-
-func main() {}
 
 //go:wasmexport turncore_abi
 func version() int32 { return 1 << 16 }
@@ -147,6 +145,3 @@ func recurse(n int) int {
 	}
 	return recurse(n-1) + 1
 }
-
-//go:wasmimport wasi_snapshot_preview1 random_get
-func random(at unsafe.Pointer, size uint32) uint32

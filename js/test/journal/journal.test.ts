@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { decodeFrames, DEFAULT_LIMITS } from '../../src/codec/decoder.js';
+import { Encoder } from '../../src/codec/encoder.js';
+import { loadModule, type Module } from '../../src/engine/module.js';
+import { isTurncoreError } from '../../src/errors.js';
+import { framesOfTurn, type JournalHeader } from '../../src/journal/format.js';
+import { readJournal } from '../../src/journal/reader.js';
+import { divergence, replay } from '../../src/journal/replay.js';
+import { JournalWriter, MemoryJournal } from '../../src/journal/writer.js';
+import { buildGuest, missingGo } from '../engine/go-guest.js';
+
+const header: JournalHeader = {
+  abi: 0x10000,
+  features: 15,
+  module: 'native',
+  engine: 'node',
+  turn: 3,
+};
+
+function frame(...fields: unknown[]): Uint8Array {
+  const e = new Encoder();
+  e.value(fields, 'frame');
+  return e.copy();
+}
+
+function concat(...parts: Uint8Array[]): Uint8Array {
+  return Uint8Array.from(Buffer.concat(parts));
+}
+
+function invalid(bytes: Uint8Array, pattern: RegExp): void {
+  assert.throws(
+    () => readJournal(bytes),
+    (error) => isTurncoreError(error, 'E_INVALID_JOURNAL') && pattern.test(error.message),
+    pattern.source,
+  );
+}
+
+describe('a journal', () => {
+  it('is written and read', () => {
+    const sink = new MemoryJournal();
+    const writer = new JournalWriter(sink, header);
+    const steps: [Uint8Array, Uint8Array][] = [
+      [frame(5, 3), frame(35, 3)],
+      [new Uint8Array(0), frame(40, 3)],
+      [new Uint8Array(70_000).fill(1), new Uint8Array(0)],
+    ];
+    for (const [inbound, outbound] of steps) writer.step(inbound, outbound);
+    writer.step(new Uint8Array(0), new Uint8Array(0));
+    const journal = readJournal(sink.bytes());
+    assert.deepEqual(journal.header, header);
+    assert.equal(journal.torn, false);
+    assert.deepEqual(
+      journal.entries.map((e) => [e.in, e.out]),
+      steps,
+    );
+  });
+
+  it('begins with the header that other hosts write too', () => {
+    const sink = new MemoryJournal();
+    new JournalWriter(sink, { ...header, turn: 1 });
+    assert.equal(
+      Buffer.from(sink.bytes()).toString('latin1'),
+      '\x87\xa8turncore\xa7journal\xa7version\x01\xa3abi\xce\x00\x01\x00\x00\xa8features\x0f' +
+        '\xa6module\xa6native\xa6engine\xa4node\xa4turn\x01',
+    );
+  });
+
+  it('is read as far as it goes when it was cut off', () => {
+    const sink = new MemoryJournal();
+    const writer = new JournalWriter(sink, header);
+    writer.step(frame(5, 3), frame(35, 3));
+    const first = sink.bytes().length;
+    writer.step(frame(8, 3), frame(40, 3));
+    const whole = sink.bytes();
+    for (let n = first + 1; n < whole.length; n++) {
+      const journal = readJournal(whole.subarray(0, n));
+      assert.equal(journal.torn, true);
+      assert.equal(journal.entries.length, 1);
+    }
+  });
+
+  it('is refused when it is none', () => {
+    const sink = new MemoryJournal();
+    new JournalWriter(sink, header);
+    const good = sink.bytes();
+    invalid(new Uint8Array(0), /no header/);
+    invalid(frame(1), /no header/);
+    invalid(Uint8Array.of(0xc0), /no header/);
+    invalid(concat(good, frame(1)), /entry 1 at byte \d+ is not two byte strings/);
+    invalid(concat(good, Uint8Array.of(0xc1)), /entry 1: /);
+    const e = new Encoder();
+    e.value({ ...header, turncore: 'journal', version: 2 }, 'v');
+    invalid(e.bytes(), /version 2, this host reads 1/);
+    e.reset();
+    e.value({ turncore: 'journal', version: 1, abi: 1 }, 'v');
+    invalid(e.bytes(), /lacks a field/);
+  });
+
+  it('holds the frames of its turn only', () => {
+    const bytes = concat(frame(35, 3, 'a'), frame(35, 4, 'b'), frame(40, 3), frame(33, 3));
+    const offsets: number[] = [];
+    const frames = decodeFrames(bytes, DEFAULT_LIMITS, offsets);
+    assert.deepEqual(
+      framesOfTurn(bytes, frames, offsets, 3),
+      concat(frame(35, 3, 'a'), frame(40, 3)),
+    );
+    assert.deepEqual(framesOfTurn(bytes, frames, offsets, 5), new Uint8Array(0));
+    const own = concat(frame(35, 3), frame(40, 3));
+    const at: number[] = [];
+    assert.equal(framesOfTurn(own, decodeFrames(own, DEFAULT_LIMITS, at), at, 3), own);
+  });
+});
+
+const skip = (await missingGo()) ?? false;
+
+describe('replay', { skip }, () => {
+  let module: Module;
+
+  before(async () => {
+    module = loadModule(await buildGuest('./js/test/guest'));
+    await module.compile();
+  });
+
+  /** A journal of a guest that echoes. */
+  function recorded(outbound: Uint8Array, change?: Partial<JournalHeader>): Uint8Array {
+    const sink = new MemoryJournal();
+    const instance = module.instantiateSync();
+    const writer = new JournalWriter(sink, { ...header, ...change });
+    writer.step(instance.hello, instance.welcome);
+    writer.step(frame(5, 3, 'x'), instance.step(frame(5, 3, 'x')));
+    writer.step(concat(frame(8, 3, 1), frame(8, 3, 2)), outbound);
+    return sink.bytes();
+  }
+
+  const echo = concat(frame(8, 3, 1), frame(8, 3, 2));
+
+  it('finds a journal that is the same', async () => {
+    const report = await replay(recorded(echo, { module: await module.hash() }), module);
+    assert.equal(report.difference, undefined);
+    assert.equal(report.sameModule, true);
+    assert.deepEqual([report.entries, report.frames], [3, 4]);
+    assert.equal(divergence(report), undefined);
+  });
+
+  it('names the first frame that differs', async () => {
+    const cases: [Uint8Array, number, unknown, unknown][] = [
+      [concat(frame(8, 3, 1), frame(8, 3, 3)), 2, [8, 3, 3], [8, 3, 2]],
+      [frame(8, 3, 1), 2, undefined, [8, 3, 2]],
+      [concat(echo, frame(1, 3)), 3, [1, 3], undefined],
+      [new Uint8Array(0), 1, undefined, [8, 3, 1]],
+    ];
+    for (const [outbound, number, expected, actual] of cases) {
+      const report = await replay(recorded(outbound), module);
+      assert.deepEqual(report.difference, { entry: 3, frame: number, expected, actual });
+      assert.equal(report.entries, 2);
+      const error = divergence(report);
+      assert.ok(isTurncoreError(error, 'E_REPLAY_DIVERGED'));
+      assert.match(error.message, /entry 3, frame \d: expected .*, got /);
+    }
+  });
+
+  it('says when the module is another', async () => {
+    const report = await replay(recorded(echo, { module: '0'.repeat(64) }), module);
+    assert.equal(report.sameModule, false);
+    assert.equal((await replay(recorded(echo), module)).sameModule, undefined);
+  });
+
+  it('refuses a journal of another ABI', async () => {
+    await assert.rejects(replay(recorded(echo, { abi: 0x20000 }), module), (error) =>
+      isTurncoreError(error, 'E_ABI_VERSION'),
+    );
+  });
+});
