@@ -63,7 +63,7 @@ func (s *source) specTable(b *bytes.Buffer, name string) error {
 		if g.Name != strings.TrimPrefix(name, "const:") {
 			continue
 		}
-		b.WriteString("| value | name | |\n| --- | --- | --- |\n")
+		fmt.Fprintf(b, "**%s.** %s\n\n| value | name | |\n| --- | --- | --- |\n", g.Name, groupDocs[g.Name])
 		for _, c := range g.Consts {
 			value := c.Value.ExactString()
 			if c.Value.Kind() == constant.String {

@@ -3,8 +3,8 @@ package main
 // vector is one entry of values.json.
 type vector struct {
 	Name string `json:"name"`
-	// Source says which value it is, as JSON. An object with the member "$" stands for what JSON cannot say; README.md
-	// beside the file lists them.
+	// Source says which value it is, as JSON. An object with the member "$" stands for what JSON cannot say, as SPEC.md
+	// lists under "Conformance".
 	Source rawJSON `json:"source,omitempty"`
 	// Hex holds the encoding. Spaces separate parts, and 78*300 stands for 300 bytes of 0x78.
 	Hex string `json:"hex,omitempty"`
