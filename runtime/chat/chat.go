@@ -85,12 +85,15 @@ func (e *Executor) Execute(d Dispatch) error {
 	}
 	if failure != nil {
 		a.seal()
-		return d.Nack(failure)
-	}
-	if err := a.store(); err != nil {
+	} else if err := a.store(); err != nil {
 		return err
 	}
-	if len(a.calls) == 0 {
+	switch {
+	case d.Signalled(): // by a listener, say: the first signal stands
+		return nil
+	case failure != nil:
+		return d.Nack(failure)
+	case len(a.calls) == 0:
 		return d.Ack()
 	}
 	return st.runCalls()

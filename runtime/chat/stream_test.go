@@ -316,6 +316,40 @@ func TestEmptyAfterTools(t *testing.T) {
 	}
 }
 
+// A listener may signal while the answer comes; the answer is stored and the first signal stands.
+func TestSignalInListener(t *testing.T) {
+	for _, body := range []string{sse(text("a"), stop), sse(text("a"), `{"error":"late"}`)} {
+		d := newDispatch(t)
+		d.onReport = func() { d.acked = true }
+		d.replies(body)
+		d.iterate(newExecutor(t, `{"model":"m"}`), 2)
+		if !d.acked || d.nacked != nil || d.open() != nil {
+			t.Errorf("acked %v, nacked %v, open %q", d.acked, d.nacked, d.open())
+		}
+	}
+}
+
+// The provider's own error object goes with the error, unless it is large.
+func TestProviderErrorDetails(t *testing.T) {
+	for _, tt := range []struct{ body, want string }{
+		{sse(`{"error":{"message":"no","code":7,"more":[1]}}`), `{"message":"no","code":7,"more":[1]}`},
+		{sse(`{"error":"no"}`), `"no"`},
+		{sse(`{"error":{"message":"` + strings.Repeat("x", 20<<10) + `"}}`), ""},
+		{sse(`{"error":{"message":"deep","x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}`), ""},
+	} {
+		d := newDispatch(t)
+		d.replies(tt.body)
+		d.iterate(newExecutor(t, `{"model":"m"}`), 1)
+		got := ""
+		if details := fault.DetailsOf(d.nacked); details != nil {
+			got = d.json(details)
+		}
+		if got != tt.want {
+			t.Errorf("details %s, want %s", got, tt.want)
+		}
+	}
+}
+
 func TestStreamWithoutEnd(t *testing.T) {
 	d := newDispatch(t)
 	d.replies("data: " + text("Hel") + "\n\n")
