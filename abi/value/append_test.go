@@ -47,7 +47,7 @@ func TestGoTypes(t *testing.T) {
 	}
 }
 
-type circle struct{ next any }
+type circle struct{}
 
 func (c *circle) MarshalJSON() ([]byte, error) { return nil, errors.New("no") }
 
