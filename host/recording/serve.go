@@ -1,0 +1,83 @@
+package recording
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/turncore/turncore/host"
+)
+
+// maxPart is the longest part, in bytes, that a response is served in.
+const maxPart = 48
+
+// Server answers the n-th request with the n-th recorded response, in parts that are cut at random bytes.
+type Server struct {
+	recording *Recording
+	random    host.Entropy
+
+	mu          sync.Mutex
+	next        int
+	differences []Difference
+}
+
+// NewServer returns a server; the parts are the same for the same seed.
+func NewServer(r *Recording, seed uint32) *Server {
+	return &Server{recording: r, random: host.SeededEntropy(seed)}
+}
+
+// Differences of the requests so far.
+func (s *Server) Differences() []Difference {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Difference(nil), s.differences...)
+}
+
+// Requests so far.
+func (s *Server) Requests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<20))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	n := s.next
+	s.next++
+	s.differences = append(s.differences, s.recording.Compare(n, body)...)
+	s.mu.Unlock()
+	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/chat/completions") || n >= len(s.recording.Interactions) {
+		http.Error(w, "the recording has no response to this request", http.StatusNotFound)
+		return
+	}
+	response := s.recording.Interactions[n].Response
+	w.Header().Set("Content-Type", response.ContentType)
+	w.WriteHeader(response.Status)
+	flusher, _ := w.(http.Flusher)
+	for rest := response.Body; rest != ""; {
+		size := min(s.part(), len(rest))
+		if _, err := io.WriteString(w, rest[:size]); err != nil {
+			return // the client has gone
+		}
+		if flusher != nil {
+			flusher.Flush()
+		}
+		rest = rest[size:]
+	}
+}
+
+// part draws the size of the next part.
+func (s *Server) part() int {
+	var b [1]byte
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.random(b[:])
+	return 1 + int(b[0])%maxPart
+}
