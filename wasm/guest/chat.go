@@ -2,6 +2,7 @@ package guest
 
 import (
 	"errors"
+	"unsafe"
 
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
@@ -61,11 +62,11 @@ func chatTool(t *runtime.Tool) chat.Tool {
 }
 
 func (c *chatDispatch) ReportMessage(id string, delta []byte, complete bool) error {
-	return c.Report(runtime.MessageStream, []byte(id), delta, complete)
+	return c.Report(runtime.MessageStream, bytesOf(id), delta, complete)
 }
 
 func (c *chatDispatch) ReportThought(id string, delta []byte, complete bool) error {
-	return c.Report(runtime.ThoughtStream, []byte(id), delta, complete)
+	return c.Report(runtime.ThoughtStream, bytesOf(id), delta, complete)
 }
 
 func (c *chatDispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
@@ -117,3 +118,6 @@ func (s chatStream) Next() (chat.Chunk, bool, error) {
 	}
 	return chat.Chunk(c), more, err
 }
+
+// bytesOf shows a string as bytes, which are not to be changed.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

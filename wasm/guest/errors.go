@@ -10,6 +10,9 @@ import (
 // maxCauses bounds a chain of causes on the wire.
 const maxCauses = 8
 
+// maxSuppressed is how many errors that followed another one are sent with it, as many as a frame takes.
+const maxSuppressed = 64
+
 // errorValue puts an error on the wire; nil for nil. An error that the guest made gets a handle the first time, so that
 // the host can give its users one object for it.
 func (t *turn) errorValue(err error) *abi.ErrorValue { return t.errorValueDeep(err, 0) }
@@ -31,7 +34,7 @@ func (t *turn) errorValueDeep(err error, depth int) *abi.ErrorValue {
 		Fatal: f.Fatal, Abort: f.Abort, Details: f.Details, Cause: t.errorValueDeep(f.Cause, depth+1),
 	}
 	if depth < 2 {
-		for _, s := range f.Suppressed {
+		for _, s := range f.Suppressed[:min(len(f.Suppressed), maxSuppressed)] {
 			e.Suppressed = append(e.Suppressed, *t.errorValueDeep(s, depth+1))
 		}
 	}
