@@ -302,16 +302,16 @@ func isURIReference(s []byte) bool {
 		rest = rest[end+2:]
 	} else if len(rest) == len(s) {
 		// A colon in the first segment would make it a scheme.
-		if colon := bytes.IndexByte(rest, ':'); colon >= 0 && bytes.IndexAny(rest[:colon], "/?#") < 0 {
+		if colon := bytes.IndexByte(rest, ':'); colon >= 0 && !bytes.ContainsAny(rest[:colon], "/?#") {
 			return false
 		}
 	}
-	return bytes.IndexAny(rest, "[]") < 0
+	return !bytes.ContainsAny(rest, "[]")
 }
 
 func isAuthority(s []byte) bool {
 	if at := bytes.LastIndexByte(s, '@'); at >= 0 {
-		if bytes.IndexAny(s[:at], "[]@") >= 0 {
+		if bytes.ContainsAny(s[:at], "[]@") {
 			return false
 		}
 		s = s[at+1:]
@@ -338,7 +338,7 @@ func isAuthority(s []byte) bool {
 		}
 		s = s[:port]
 	}
-	return bytes.IndexAny(s, "[]:") < 0
+	return !bytes.ContainsAny(s, "[]:")
 }
 
 func isUUID(s []byte) bool { return fits(s, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") }

@@ -154,8 +154,20 @@ func TestIsMultiple(t *testing.T) {
 		f, d float64
 		want bool
 	}{
-		{0.3, 0.1, true}, {0.35, 0.1, false}, {-7, 7, true}, {0, 3, true}, {1e308, 0.5, true}, {1e308, 0.123456789, false}, {1e-300, 1e300, false},
-		{4.02, 0.01, true}, {1.1, 0.1, true}, {19.99, 0.01, true}, {9007199254740993, 2, true}, {5e-324, 5e-324, true}, {1e21, 7, false}, {7e21, 7, true},
+		{0.3, 0.1, true},
+		{0.35, 0.1, false},
+		{-7, 7, true},
+		{0, 3, true},
+		{1e308, 0.5, true},
+		{1e308, 0.123456789, false},
+		{1e-300, 1e300, false},
+		{4.02, 0.01, true},
+		{1.1, 0.1, true},
+		{19.99, 0.01, true},
+		{9007199254740993, 2, true},
+		{5e-324, 5e-324, true},
+		{1e21, 7, false},
+		{7e21, 7, true},
 	} {
 		if isMultiple(c.f, c.d) != c.want {
 			t.Errorf("%v of %v is not %v", c.f, c.d, c.want)
