@@ -35,6 +35,13 @@ describe('a module built with GOOS=js', { skip }, () => {
     assert.ok(a.memoryBytes > b.memoryBytes);
   });
 
+  it('can be the core module', async () => {
+    const core = loadModule(await buildGuest('./wasm/module', 'js'), { goRuntime });
+    const instance = await core.instantiate();
+    assert.equal(instance.abi >>> 16, 1);
+    assert.equal(instance.decode(instance.step(Uint8Array.of(0x91, 99))).length, 1);
+  });
+
   it('dies of what the other dies of', async () => {
     const deaths: [number, RegExp][] = [
       [Order.Panic, /panic: asked to panic/],
