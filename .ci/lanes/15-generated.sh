@@ -10,6 +10,6 @@ if ! changed=$(diff <(echo "$before") <(sources || true)); then
   echo "$changed" | sed -n 's/^[<>] [0-9a-f]*  /differs: /p' | sort -u
   fail 'run go generate ./... and commit what it writes'
 fi
-count=$(git grep -lE '^// Code generated .* DO NOT EDIT\.?$' -- '*.go' '*.ts' | wc -l)
+count=$(git grep -liE '^(//|<!--) (code )?generated .* do not edit\.' -- ':!.ci' | wc -l)
 echo "$count generated files are up to date"
 tests_ran "$count"
