@@ -130,7 +130,7 @@ export class Wasi {
   }
 
   #bytes(at: number, size: number): Uint8Array<ArrayBuffer> | undefined {
-    const buffer = this.#memory?.buffer as ArrayBuffer | undefined;
+    const buffer = this.#memory?.buffer;
     if (buffer === undefined || at + size > buffer.byteLength) return undefined;
     return new Uint8Array(buffer, at, size);
   }
