@@ -55,6 +55,14 @@ const lowFirst = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 const LOW = lowFirst ? 0 : 1;
 const HIGH = lowFirst ? 1 : 0;
 
+/** Thrown by a step that is begun within a step. It is a mistake in the host: no code of users runs there. */
+export class ReentryError extends Error {
+  constructor() {
+    super('A step was begun within a step.');
+    this.name = 'ReentryError';
+  }
+}
+
 /** A running module. Made by {@link Module.instantiate}. */
 export class Instance {
   /** The bytes of the Hello frame it was given; none without handshake. */
@@ -70,9 +78,9 @@ export class Instance {
   /** Version of the module, for people. */
   readonly build: string;
 
-  readonly #guest: Guest;
-  readonly #inbox: (size: number) => number;
-  readonly #step: (size: number) => bigint;
+  /** Undefined once the instance is dead, so that its memory can be collected. */
+  #guest: Guest | undefined;
+  readonly #stderr: StderrTail;
   readonly #maxMemory: number;
   readonly #onStderr: ((line: string) => void) | undefined;
   #memory: Uint8Array<ArrayBuffer>;
@@ -86,8 +94,7 @@ export class Instance {
   constructor(config: InstanceConfig) {
     const { guest } = config;
     this.#guest = guest;
-    this.#inbox = guest.inbox;
-    this.#step = guest.step;
+    this.#stderr = guest.stderr;
     this.#maxMemory = config.maxMemory;
     this.#onStderr = config.onStderr;
     this.#memory = new Uint8Array(guest.memory.buffer);
@@ -128,12 +135,12 @@ export class Instance {
 
   /** Bytes of the guest's linear memory; it never shrinks. */
   get memoryBytes(): number {
-    return this.#failure === undefined ? this.#view().length : 0;
+    return this.#guest === undefined ? 0 : this.#view(this.#guest).length;
   }
 
   /** The last lines, at most 4 KiB, that the guest wrote to stderr. */
   get stderr(): string {
-    return this.#guest.stderr.text();
+    return this.#stderr.text();
   }
 
   /**
@@ -141,22 +148,19 @@ export class Instance {
    *
    * @returns the frames it answers, back to back, as a copy
    * @throws TurncoreError E_ABI_LIMIT_EXCEEDED if the batch is too large (the instance lives on),
-   *   E_ABI_REENTERED if called within a step, E_INSTANCE_FAILED if the instance died of this step or before
+   *   E_INSTANCE_FAILED if the instance died of this step or before; ReentryError if called within a step
    */
   step(batch: Uint8Array): Uint8Array<ArrayBuffer> {
-    if (this.#failure !== undefined) throw this.#failure;
-    if (this.#stepping) {
-      throw new TurncoreError('E_ABI_REENTERED', 'A step was begun within a step.', {
-        fatal: true,
-      });
-    }
+    const guest = this.#guest;
+    if (guest === undefined) throw this.#failure!;
+    if (this.#stepping) throw new ReentryError();
     const size = batch.length;
     if (size > this.#frameLimit) throw this.#tooLarge(size);
     this.#stepping = true;
     let out: Uint8Array<ArrayBuffer>;
     try {
-      this.#guest.begin();
-      out = this.#run(batch, size);
+      guest.begin();
+      out = this.#run(guest, batch, size);
     } catch (error) {
       throw this.fail(messageOf(error), error);
     } finally {
@@ -188,6 +192,7 @@ export class Instance {
    */
   fail(reason: string, cause?: unknown): TurncoreError {
     if (this.#failure === undefined) this.#failure = instanceFailed(reason, this.stderr, cause);
+    this.#guest = undefined;
     this.#memory = new Uint8Array(0);
     return this.#failure;
   }
@@ -197,24 +202,27 @@ export class Instance {
     this.fail('the instance was closed');
   }
 
-  #run(batch: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
-    const inbox = this.#inbox(size) >>> 0;
-    let memory = this.#view();
+  #run(guest: Guest, batch: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
+    const inbox = guest.inbox(size) >>> 0;
+    let memory = this.#view(guest);
     if (inbox === 0) throw new Error(`no inbox for ${size} bytes`);
-    if (inbox + size >= memory.length)
+    if (inbox + size >= memory.length) {
       throw new Error(`inbox of ${size} bytes at ${inbox} is outside of memory`);
+    }
     memory.set(batch, inbox);
     memory[inbox + size] = MARKER;
 
-    wide[0] = this.#step(size);
+    wide[0] = guest.step(size);
     const length = halves[LOW]!;
     const at = halves[HIGH]!;
 
-    memory = this.#view();
-    if (memory[inbox + size] !== 0)
+    memory = this.#view(guest);
+    if (memory[inbox + size] !== 0) {
       throw new Error('the module returned before it had handled its frames');
-    if (at + length > memory.length)
+    }
+    if (at + length > memory.length) {
       throw new Error(`outbox of ${length} bytes at ${at} is outside of memory`);
+    }
     if (memory.length > this.#maxMemory) {
       throw new Error(
         `the module's memory of ${memory.length} bytes is over the limit of ${this.#maxMemory}`,
@@ -224,10 +232,8 @@ export class Instance {
   }
 
   /** The guest's memory. Growing it detaches the buffer and leaves a view of no bytes. */
-  #view(): Uint8Array<ArrayBuffer> {
-    if (this.#memory.length === 0) {
-      this.#memory = new Uint8Array(this.#guest.memory.buffer);
-    }
+  #view(guest: Guest): Uint8Array<ArrayBuffer> {
+    if (this.#memory.length === 0) this.#memory = new Uint8Array(guest.memory.buffer);
     return this.#memory;
   }
 
@@ -253,7 +259,7 @@ export class Instance {
   }
 
   #deliverStderr(listener: (line: string) => void): void {
-    for (const line of this.#guest.stderr.takeLines()) {
+    for (const line of this.#stderr.takeLines()) {
       try {
         listener(line);
       } catch (error) {

@@ -2,13 +2,20 @@
  * Reads the journal of a turn.
  */
 import { CodecError, Decoder } from '../codec/decoder.js';
-import { TurncoreError } from '../errors.js';
 import {
   JOURNAL_LIMITS,
   JOURNAL_VERSION,
   type JournalEntry,
   type JournalHeader,
 } from './format.js';
+
+/** Bytes that are no journal, or a damaged one. */
+export class JournalError extends Error {
+  constructor(why: string, options?: ErrorOptions) {
+    super(`The journal cannot be read: ${why}`, options);
+    this.name = 'JournalError';
+  }
+}
 
 /** A journal's content. */
 export interface Journal {
@@ -21,7 +28,7 @@ export interface Journal {
 /**
  * Reads a journal.
  *
- * @throws TurncoreError E_INVALID_JOURNAL
+ * @throws JournalError
  */
 export function readJournal(bytes: Uint8Array): Journal {
   const decoder = new Decoder(bytes, JOURNAL_LIMITS);
@@ -72,9 +79,6 @@ function readHeader(decoder: Decoder): JournalHeader {
   return { abi, features, module, engine, turn };
 }
 
-function invalid(why: string, cause?: unknown): TurncoreError {
-  return new TurncoreError('E_INVALID_JOURNAL', `The journal is invalid: ${why}`, {
-    status: 422,
-    cause,
-  });
+function invalid(why: string, cause?: unknown): JournalError {
+  return new JournalError(why, cause === undefined ? undefined : { cause });
 }

@@ -41,7 +41,7 @@ export interface ReplayReport {
  * Replays a journal.
  *
  * @param module the module to run it in
- * @throws TurncoreError E_INVALID_JOURNAL, E_ABI_VERSION, or what instantiate and step throw
+ * @throws JournalError; TurncoreError E_ABI_VERSION, or what instantiate and step throw
  */
 export async function replay(
   journal: Uint8Array,

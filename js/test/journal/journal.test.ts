@@ -5,7 +5,7 @@ import { Encoder } from '../../src/codec/encoder.js';
 import { loadModule, type Module } from '../../src/engine/module.js';
 import { isTurncoreError } from '../../src/errors.js';
 import { framesOfTurn, type JournalHeader } from '../../src/journal/format.js';
-import { readJournal } from '../../src/journal/reader.js';
+import { JournalError, readJournal } from '../../src/journal/reader.js';
 import { divergence, replay } from '../../src/journal/replay.js';
 import { JournalWriter, MemoryJournal } from '../../src/journal/writer.js';
 import { buildGuest, missingGo } from '../engine/go-guest.js';
@@ -31,7 +31,7 @@ function concat(...parts: Uint8Array[]): Uint8Array {
 function invalid(bytes: Uint8Array, pattern: RegExp): void {
   assert.throws(
     () => readJournal(bytes),
-    (error) => isTurncoreError(error, 'E_INVALID_JOURNAL') && pattern.test(error.message),
+    (error) => error instanceof JournalError && pattern.test(error.message),
     pattern.source,
   );
 }
