@@ -1,0 +1,305 @@
+package turns
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// invoke calls a method of a context in the core and returns the reply's value. args makes the arguments, under the
+// turn's lock; nil for none.
+func (t *turn) invoke(context uint32, method uint8, args func() (abi.Raw, error)) ([]byte, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.invokeLocked(context, method, args)
+}
+
+func (t *turn) invokeLocked(context uint32, method uint8, args func() (abi.Raw, error)) ([]byte, error) {
+	if t.closed {
+		return nil, t.deadOr(callAfterEnd())
+	}
+	var raw abi.Raw
+	if args != nil {
+		var err error
+		if raw, err = args(); err != nil {
+			return nil, err
+		}
+	}
+	c := &call{}
+	t.lastCall++
+	number := t.lastCall
+	t.calls[number] = c
+	t.frames.call = abi.Call{Turn: t.number, Call: number, Elapsed: t.tick(), Context: context, Method: method, Args: raw}
+	a := actor{call: c}
+	if err := t.exchange(&a, &t.frames.call); err != nil {
+		delete(t.calls, number)
+		a.call = nil
+		t.await(&a)
+		return nil, err
+	}
+	t.await(&a)
+	return c.value, c.err
+}
+
+// payload is the encoding of a method's arguments.
+func payload(v interface {
+	MarshalMsg(b []byte) ([]byte, error)
+},
+) func() (abi.Raw, error) {
+	return func() (abi.Raw, error) { return abi.AppendPayload(nil, v), nil }
+}
+
+// store is MethodStore and MethodMutate.
+func (b *base) store(method uint8, r record, old string) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	t := b.state.turn
+	_, err := t.invoke(b.state.number, method, func() (abi.Raw, error) {
+		handle, data, err := t.name(r)
+		return abi.AppendPayload(nil, &abi.StoreArgs{Collection: r.kind(), Handle: handle, Data: data, Old: old}), err
+	})
+	return err
+}
+
+func (b *base) remove(kind uint8, id string) error {
+	_, err := b.state.turn.invoke(b.state.number, abi.MethodDelete, payload(&abi.DeleteArgs{Collection: kind, ID: id}))
+	return err
+}
+
+// StoreStandingInstruction adds a standing instruction.
+func (b *base) StoreStandingInstruction(text string) error {
+	return b.store(abi.MethodStore, &Instruction{text}, "")
+}
+
+// MutateStandingInstruction replaces the standing instruction whose text is old.
+func (b *base) MutateStandingInstruction(old, text string) error {
+	return b.store(abi.MethodMutate, &Instruction{text}, old)
+}
+
+// DeleteStandingInstruction deletes the standing instruction with the given text.
+func (b *base) DeleteStandingInstruction(text string) error {
+	return b.remove(abi.CollectionInstructions, text)
+}
+
+// StoreMemory adds a memory.
+func (b *base) StoreMemory(m *Memory) error { return b.store(abi.MethodStore, m, "") }
+
+// MutateMemory replaces the memory with the same id.
+func (b *base) MutateMemory(m *Memory) error { return b.store(abi.MethodMutate, m, "") }
+
+// DeleteMemory deletes the memory with the given id.
+func (b *base) DeleteMemory(id string) error { return b.remove(abi.CollectionMemories, id) }
+
+// StoreRetrievable adds a retrieved document. An id that a tool call has is refused with E_ARTIFACT_ID_COLLISION.
+func (b *base) StoreRetrievable(r *Retrievable) error { return b.store(abi.MethodStore, r, "") }
+
+// MutateRetrievable replaces the document with the same id.
+func (b *base) MutateRetrievable(r *Retrievable) error { return b.store(abi.MethodMutate, r, "") }
+
+// DeleteRetrievable deletes the document with the given id.
+func (b *base) DeleteRetrievable(id string) error { return b.remove(abi.CollectionRetrievables, id) }
+
+// StoreMessage adds a message.
+func (b *base) StoreMessage(m *Message) error { return b.store(abi.MethodStore, m, "") }
+
+// MutateMessage replaces the message with the same id.
+func (b *base) MutateMessage(m *Message) error { return b.store(abi.MethodMutate, m, "") }
+
+// DeleteMessage deletes the message with the given id.
+func (b *base) DeleteMessage(id string) error { return b.remove(abi.CollectionMessages, id) }
+
+// StoreThought adds a thought.
+func (b *base) StoreThought(t *Thought) error { return b.store(abi.MethodStore, t, "") }
+
+// MutateThought replaces the thought with the same id.
+func (b *base) MutateThought(t *Thought) error { return b.store(abi.MethodMutate, t, "") }
+
+// DeleteThought deletes the thought with the given id.
+func (b *base) DeleteThought(id string) error { return b.remove(abi.CollectionThoughts, id) }
+
+// StoreToolCall adds a completed tool call. An id that a retrieved document has is refused with
+// E_ARTIFACT_ID_COLLISION.
+func (b *base) StoreToolCall(c *ToolCall) error { return b.store(abi.MethodStore, c, "") }
+
+// MutateToolCall replaces the tool call with the same id.
+func (b *base) MutateToolCall(c *ToolCall) error { return b.store(abi.MethodMutate, c, "") }
+
+// DeleteToolCall deletes the tool call with the given id.
+func (b *base) DeleteToolCall(id string) error { return b.remove(abi.CollectionToolCalls, id) }
+
+// ReplaceToolCallGroup puts tool calls in the place of those with the given ids.
+func (b *base) ReplaceToolCallGroup(ids []string, replacements []*ToolCall) error {
+	for _, c := range replacements {
+		if err := c.Validate(); err != nil {
+			return err
+		}
+	}
+	t := b.state.turn
+	_, err := t.invoke(b.state.number, abi.MethodReplaceGroup, func() (abi.Raw, error) {
+		args := abi.ReplaceGroupArgs{IDs: ids}
+		for _, c := range replacements {
+			handle, data, err := t.name(c)
+			if err != nil {
+				return nil, err
+			}
+			args.Items = append(args.Items, abi.Item{Handle: handle, Data: data})
+		}
+		return abi.AppendPayload(nil, &args), nil
+	})
+	return err
+}
+
+// Ack ends the dispatch well, when the iteration has ended. A second signal is refused with
+// E_LLM_EXECUTION_ALREADY_SIGNALLED.
+func (c *DispatchContext) Ack() error {
+	t := c.state.turn
+	t.mu.Lock()
+	_, err := t.invokeLocked(c.state.number, abi.MethodAck, nil)
+	var handlers []*func()
+	if err == nil {
+		c.acked = true
+		handlers = slices.Clone(c.onAck)
+	}
+	t.mu.Unlock()
+	for _, fn := range handlers {
+		runOnAck(fn)
+	}
+	return err
+}
+
+// Nack fails the dispatch with the given error, when the seam that runs has returned; what the iteration has written is
+// discarded. nil stands for an error without more to say.
+func (c *DispatchContext) Nack(cause error) error {
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, err := t.invokeLocked(c.state.number, abi.MethodNack, func() (abi.Raw, error) {
+		var args abi.NackArgs
+		if cause != nil {
+			args.Error = t.errors.encode(cause, c.state.isAbort)
+		}
+		return abi.AppendPayload(nil, &args), nil
+	})
+	if err == nil {
+		c.nacked, c.nackErr = true, cause
+	}
+	return err
+}
+
+// OnAck has a function called when the dispatch is acked, before Ack returns. A panic in it is swallowed. The function
+// returned takes it back.
+func (c *DispatchContext) OnAck(fn func()) (cancel func()) {
+	t := c.state.turn
+	entry := &fn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.onAck = append(c.onAck, entry)
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		c.onAck = slices.DeleteFunc(slices.Clone(c.onAck), func(e *func()) bool { return e == entry })
+	}
+}
+
+func runOnAck(fn *func()) {
+	defer func() { _ = recover() }() // the contract: an ack handler's failure is nobody's
+	(*fn)()
+}
+
+// ToolCallCount is how many of the current tool calls carry a checksum: how often the model has asked for the same.
+func (c *DispatchContext) ToolCallCount(checksum string) (int, error) {
+	v, err := c.state.turn.invoke(c.state.number, abi.MethodToolCallCount, payload(&abi.CountArgs{Checksum: checksum}))
+	if err != nil {
+		return 0, err
+	}
+	in := abi.NewReader(v)
+	n := int(in.Int(math.MaxInt32))
+	return n, in.Err()
+}
+
+// Commit writes what the iteration has queued so far to storage, and returns when storage has it. A later nack does not
+// take it back.
+func (c *DispatchContext) Commit() error {
+	_, err := c.state.turn.invoke(c.state.number, abi.MethodCommit, nil)
+	return err
+}
+
+func (c *DispatchContext) executeTool(tool *Tool, args any) (any, error) {
+	raw, err := encodeArgs(args)
+	if err != nil {
+		return nil, err
+	}
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v, err := t.invokeLocked(c.state.number, abi.MethodExecuteTool, func() (abi.Raw, error) {
+		number, err := t.define(tool)
+		return abi.AppendPayload(nil, &abi.ExecuteToolArgs{Tool: number, Args: raw}), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	in := abi.NewReader(v)
+	effect := uint32(in.Uint(math.MaxUint32))
+	result := t.kept[effect]
+	delete(t.kept, effect)
+	return result, in.Err()
+}
+
+// encodeArgs encodes the arguments of a tool call.
+func encodeArgs(args any) (abi.Raw, error) {
+	switch a := args.(type) {
+	case nil:
+		return abi.Raw{0x80}, nil
+	case Args:
+		return a.raw, nil
+	case string:
+		args = json.RawMessage(a)
+	}
+	raw, err := value.Append(nil, args, "args")
+	if err != nil {
+		return nil, newError(abi.CodeInvalidToolArgs, err.Error(), err)
+	}
+	return raw, nil
+}
+
+// dispatch runs a dispatch with this context as its source.
+func (b *base) dispatch(d *definition) (DispatchResult, error) {
+	t := b.state.turn
+	r, err := t.core.runner(d)
+	if err != nil {
+		return DispatchResult{}, err
+	}
+	defer t.core.closeRunner(d)
+	t.journal.runner(r)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v, err := t.invokeLocked(b.state.number, abi.MethodDispatch, func() (abi.Raw, error) {
+		// The dispatch's context is made while this very frame is taken.
+		t.opening = d
+		return abi.AppendPayload(nil, &abi.DispatchArgs{Runner: r.number}), nil
+	})
+	if err != nil {
+		return DispatchResult{Status: Nack}, err
+	}
+	f, err := abi.Decode[abi.DispatchResult](v)
+	return DispatchResult{DispatchID: t.dispatchID(f.Dispatch), Status: Status(f.Status), Iterations: int(f.Iterations)}, err
+}
+
+// Log writes a line to the structured log. The payload may be anything that can be encoded, nil for none.
+func (h *Helpers) Log(level Level, kind, message string, detail any) {
+	args := &abi.LogArgs{Level: uint8(level), Kind: kind, Message: message, HasPayload: detail != nil}
+	if detail != nil {
+		raw, err := value.Append(nil, detail, "payload")
+		if err != nil {
+			raw = value.String(nil, fmt.Sprint(detail)) // a log line never fails
+		}
+		args.Payload = raw
+	}
+	_, _ = h.ctx.state.turn.invoke(h.ctx.state.number, abi.MethodLog, payload(args)) // nor does it when the turn has ended
+}

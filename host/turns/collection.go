@@ -1,0 +1,146 @@
+package turns
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// Collection is an ordered set of records of a context, such as TurnMessages. Elements are told apart by identity, not
+// by id: adding the same record twice changes nothing, two records with the same id may both be in. Changes made here
+// reach the core, but not storage: Store, Mutate and Delete do both.
+//
+// Its methods may be called from many goroutines, and in loops over the collection: a loop sees the elements as they
+// were when it began.
+type Collection[R Record] struct {
+	state *contextState
+}
+
+func (c *Collection[R]) order() *order {
+	var r R
+	return &c.state.records[r.kind()]
+}
+
+// Add appends records, those that are not in already. It refuses invalid ones with the error that their Validate
+// returns, and then adds none.
+func (c *Collection[R]) Add(records ...R) error {
+	for _, r := range records {
+		if err := r.Validate(); err != nil {
+			return err
+		}
+	}
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range records {
+		if err := t.addRecord(c.state, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddAll appends the records that a history has at this moment, whatever their number in constant time.
+func (c *Collection[R]) AddAll(h *History[R]) error {
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.addHistory(c.state, h.data)
+}
+
+// Remove takes a record out. It tells whether it was in.
+func (c *Collection[R]) Remove(r R) bool {
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	handle, known := t.handles.find(r)
+	if !known || !c.order().remove(handle) {
+		return false
+	}
+	t.edit(&abi.Edit{Context: c.state.number, Collection: r.kind(), Edit: abi.EditRemove, Handle: handle})
+	return true
+}
+
+// Replace puts a record in the place of another. It tells whether that was in; an invalid replacement is refused with
+// the error that its Validate returns.
+func (c *Collection[R]) Replace(old, r R) (bool, error) {
+	if err := r.Validate(); err != nil {
+		return false, err
+	}
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.replaceRecord(c.state, old, r)
+}
+
+// Clear takes all records out.
+func (c *Collection[R]) Clear() {
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if o := c.order(); o.count > 0 {
+		o.clear()
+		var r R
+		t.edit(&abi.Edit{Context: c.state.number, Collection: r.kind(), Edit: abi.EditClear})
+	}
+}
+
+// Has tells whether a record is in.
+func (c *Collection[R]) Has(r R) bool {
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	handle, known := t.handles.find(r)
+	return known && c.order().has(handle)
+}
+
+// Len is the number of records.
+func (c *Collection[R]) Len() int {
+	c.state.turn.mu.Lock()
+	defer c.state.turn.mu.Unlock()
+	return c.order().count
+}
+
+// All visits the records in order.
+func (c *Collection[R]) All() iter.Seq[R] {
+	return func(yield func(R) bool) {
+		for _, r := range c.Slice() {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// Slice returns the records in order, in a slice of the caller's own.
+func (c *Collection[R]) Slice() []R {
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o := c.order()
+	list := make([]R, 0, o.count)
+	for _, run := range o.runs {
+		list = appendRun(list, &t.handles, run)
+	}
+	return list
+}
+
+// Get returns the first record with the given id (an instruction: text).
+func (c *Collection[R]) Get(id string) (r R, ok bool) {
+	list := c.Slice()
+	if i := slices.IndexFunc(list, func(r R) bool { return r.key() == id }); i >= 0 {
+		return list[i], true
+	}
+	return r, false
+}
+
+// appendRun appends the records that a run of handles names.
+func appendRun[R Record](list []R, h *handles, r run) []R {
+	for handle := r.first; handle < r.first+int64(r.count); handle++ {
+		if element, ok := h.record(handle).(R); ok {
+			list = append(list, element)
+		}
+	}
+	return list
+}

@@ -1,0 +1,161 @@
+package turns
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// Executor calls a model, once per iteration. It streams through h, stores complete records through ctx, runs tools with
+// Tool.Executor, and says how it went on with ctx.Ack or ctx.Nack; when it returns without a signal it is called again.
+// An error nacks the dispatch.
+type Executor func(ctx *DispatchContext, h *Helpers) error
+
+// TurnMiddleware runs around a turn's dispatch. next runs what follows it in the pipeline and returns when that has
+// ended; without a call of next the pipeline ends short, which is an error. A second call of next does nothing.
+type TurnMiddleware func(ctx *TurnContext, next func()) error
+
+// DispatchMiddleware runs in every iteration of a dispatch, as TurnMiddleware does around a turn.
+type DispatchMiddleware func(ctx *DispatchContext, next func()) error
+
+// TurnRunnerConfig configures a TurnRunner: an executor, storage, and whatever there is of the rest.
+type TurnRunnerConfig struct {
+	// Executor is the program's own; Chat is the executor inside the core. Exactly one must be given.
+	Executor Executor
+	Chat     *ChatOptions
+
+	Callbacks
+
+	// Tools are what every turn's registry begins with.
+	Tools []*Tool
+
+	TurnInputPipeline      []TurnMiddleware
+	TurnOutputPipeline     []TurnMiddleware
+	DispatchInputPipeline  []DispatchMiddleware
+	DispatchOutputPipeline []DispatchMiddleware
+
+	// MaxIterations nacks a dispatch with E_MAX_ITERATIONS that would begin a further iteration. 0 sets no bound.
+	MaxIterations int
+
+	// Host is where the turns run. nil gives the runner one of its own, which Close closes.
+	Host *Host
+}
+
+// MaxIterations is a middleware for the dispatch input pipeline that nacks with E_MAX_ITERATIONS when a dispatch begins
+// an iteration after its n-th. The field of that name in a runner's configuration does it without a crossing.
+func MaxIterations(n int) DispatchMiddleware {
+	return func(ctx *DispatchContext, next func()) error {
+		if ctx.Iteration() >= n && !ctx.IsSignalled() {
+			return ctx.Nack(newError(abi.CodeMaxIterations, strconv.Itoa(n), nil))
+		}
+		next()
+		return nil
+	}
+}
+
+// definition is a runner as it is told to a core.
+type definition struct {
+	executor  Executor
+	chat      *ChatOptions
+	callbacks Callbacks
+	tools     []*Tool
+
+	turnInput, turnOutput         []TurnMiddleware
+	dispatchInput, dispatchOutput []DispatchMiddleware
+	maxIterations                 int
+
+	listen func(Event) // of a dispatch's own events
+}
+
+// validate lists everything that is wrong with a configuration.
+func (c *TurnRunnerConfig) validate() error {
+	var list []string
+	switch {
+	case c.Executor == nil && c.Chat == nil:
+		list = append(list, abi.Violation(abi.RuleRequired, "field", "executorCallback"))
+	case c.Executor != nil && c.Chat != nil:
+		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executorCallback", "other", "chat"))
+	}
+	list = append(list, c.Callbacks.missing(abi.TurnRunnerConfigRules)...)
+	for i, tool := range c.Tools {
+		if err := tool.Validate(); err != nil {
+			list = append(list, at("tools", i)+": "+err.Error())
+		}
+	}
+	list = append(list, nils("turnInputPipeline", c.TurnInputPipeline)...)
+	list = append(list, nils("turnOutputPipeline", c.TurnOutputPipeline)...)
+	list = append(list, nils("dispatchInputPipeline", c.DispatchInputPipeline)...)
+	list = append(list, nils("dispatchOutputPipeline", c.DispatchOutputPipeline)...)
+	if c.MaxIterations < 0 {
+		list = append(list, abi.Violation(abi.RuleRange, "field", "maxIterations", "min", "0", "max", "2147483647"))
+	}
+	return invalid(abi.TurnRunnerConfigRules, list)
+}
+
+func at(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
+
+// nils lists the entries of a pipeline that are no functions.
+func nils[M TurnMiddleware | DispatchMiddleware](field string, pipeline []M) (list []string) {
+	for i, m := range pipeline {
+		if m == nil {
+			list = append(list, abi.Violation(string(abi.KindMiddleware), "field", at(field, i)))
+		}
+	}
+	return list
+}
+
+func (c *TurnRunnerConfig) definition() *definition {
+	return &definition{
+		executor: c.Executor, chat: c.Chat, callbacks: c.Callbacks, tools: slices.Clone(c.Tools),
+		turnInput: slices.Clone(c.TurnInputPipeline), turnOutput: slices.Clone(c.TurnOutputPipeline),
+		dispatchInput: slices.Clone(c.DispatchInputPipeline), dispatchOutput: slices.Clone(c.DispatchOutputPipeline),
+		maxIterations: c.MaxIterations,
+	}
+}
+
+// frame is the runner as a frame.
+func (d *definition) frame(number uint32) (*abi.OpenRunner, error) {
+	f := &abi.OpenRunner{
+		Runner: number, Call: number,
+		TurnInput: hostMiddleware(len(d.turnInput)), TurnOutput: hostMiddleware(len(d.turnOutput)),
+		DispatchInput: hostMiddleware(len(d.dispatchInput)), DispatchOutput: hostMiddleware(len(d.dispatchOutput)),
+	}
+	if d.maxIterations > 0 {
+		bound := abi.Middleware{Kind: abi.MiddlewareBuiltin, Name: "maxIterations", Arg: value.Int(nil, int64(d.maxIterations))}
+		f.DispatchInput = append([]abi.Middleware{bound}, f.DispatchInput...)
+	}
+	for bit, there := range map[uint32]bool{
+		abi.CallbackCommit:  d.callbacks.Commit != nil,
+		abi.CallbackDiscard: d.callbacks.Discard != nil,
+		abi.CallbackReplace: d.callbacks.ReplaceToolCallGroup != nil,
+	} {
+		if there {
+			f.Callbacks |= bit
+		}
+	}
+	for i, tool := range d.tools {
+		def, err := tool.definition(uint32(i + 1))
+		if err != nil {
+			return nil, err
+		}
+		f.Tools = append(f.Tools, def)
+	}
+	if d.chat != nil {
+		options, err := d.chat.encode()
+		if err != nil {
+			return nil, err
+		}
+		f.Executor, f.Chat = abi.ExecutorChat, options
+	}
+	return f, nil
+}
+
+func hostMiddleware(n int) []abi.Middleware {
+	list := make([]abi.Middleware, n)
+	for i := range list {
+		list[i].Kind = abi.MiddlewareHost
+	}
+	return list
+}

@@ -1,0 +1,275 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// contextState is what a TurnContext and a DispatchContext both are: the host's copy of the collections, and the abort
+// signal. The turn's lock guards it.
+type contextState struct {
+	turn   *turn
+	number uint32        // 0 the turn's, n its n-th dispatch's
+	parent *contextState // what it was copied from; nil for the turn's
+
+	records [recordKinds]order
+	stash   stashData
+	tools   toolSet
+
+	aborted bool
+	cause   error
+	// The context that user code waits on is made when it is first asked for.
+	signal context.Context
+	cancel context.CancelCauseFunc
+}
+
+// open makes the n-th dispatch's state as a copy of another's, in constant time.
+func (c *contextState) open(number uint32) contextState {
+	child := contextState{
+		turn: c.turn, number: number, parent: c,
+		stash: c.stash.snapshot(), tools: c.tools.snapshot(), aborted: c.aborted, cause: c.cause,
+	}
+	for kind := range c.records {
+		child.records[kind] = c.records[kind].snapshot()
+	}
+	return child
+}
+
+// context returns the context that is cancelled by an abort. The caller holds t.mu.
+func (c *contextState) context() context.Context {
+	if c.signal != nil {
+		return c.signal
+	}
+	parent := c.turn.outer
+	if c.parent != nil {
+		parent = c.parent.context()
+	}
+	c.signal, c.cancel = context.WithCancelCause(parent)
+	switch {
+	case c.aborted:
+		c.cancel(c.cause)
+	case c.turn.done:
+		c.cancel(errEnded)
+	}
+	return c.signal
+}
+
+// abort marks the context and those inside it. The caller holds t.mu.
+func (c *contextState) abort(cause error) {
+	if c.aborted {
+		return
+	}
+	c.aborted, c.cause = true, cause
+	if c.cancel != nil {
+		c.cancel(cause)
+	}
+	for _, other := range c.turn.contexts[1:] {
+		if other.state.parent == c {
+			other.state.abort(cause)
+		}
+	}
+}
+
+// isAbort tells whether an error that came out of this context's code means its abort.
+func (c *contextState) isAbort(err error) bool {
+	return isAbortError(err) || c.cause != nil && errors.Is(err, c.cause)
+}
+
+// base is what TurnContext and DispatchContext have in common.
+type base struct {
+	state        *contextState
+	instructions Collection[*Instruction]
+	memories     Collection[*Memory]
+	retrievables Collection[*Retrievable]
+	messages     Collection[*Message]
+	thoughts     Collection[*Thought]
+	toolCalls    Collection[*ToolCall]
+	stash        Stash
+	tools        ToolRegistry
+}
+
+func newBase(c *contextState) base {
+	return base{
+		state:        c,
+		instructions: Collection[*Instruction]{c},
+		memories:     Collection[*Memory]{c},
+		retrievables: Collection[*Retrievable]{c},
+		messages:     Collection[*Message]{c},
+		thoughts:     Collection[*Thought]{c},
+		toolCalls:    Collection[*ToolCall]{c},
+		stash:        Stash{c},
+		tools:        ToolRegistry{c},
+	}
+}
+
+// TurnID is the turn's id; "" in a standalone dispatch.
+func (b *base) TurnID() string { return b.state.turn.shownID() }
+
+// SystemPrompt is the turn's system prompt.
+func (b *base) SystemPrompt() string { return b.state.turn.systemPrompt }
+
+// StandingInstructions are the texts that the model is given in every turn.
+func (b *base) StandingInstructions() *Collection[*Instruction] { return &b.instructions }
+
+// TurnMemories are the memories in scope.
+func (b *base) TurnMemories() *Collection[*Memory] { return &b.memories }
+
+// TurnRetrievables are the retrieved documents in scope.
+func (b *base) TurnRetrievables() *Collection[*Retrievable] { return &b.retrievables }
+
+// TurnMessages are the messages in scope.
+func (b *base) TurnMessages() *Collection[*Message] { return &b.messages }
+
+// TurnThoughts are the thoughts in scope.
+func (b *base) TurnThoughts() *Collection[*Thought] { return &b.thoughts }
+
+// TurnToolCalls are the completed tool calls in scope.
+func (b *base) TurnToolCalls() *Collection[*ToolCall] { return &b.toolCalls }
+
+// Stash is the context's key-value data.
+func (b *base) Stash() *Stash { return &b.stash }
+
+// Tools is the registry of the tools that the context offers.
+func (b *base) Tools() *ToolRegistry { return &b.tools }
+
+// Aborted tells whether the context was aborted.
+func (b *base) Aborted() bool {
+	t := b.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return b.state.aborted || t.outer.Err() != nil
+}
+
+// Abort aborts the context, for the given reason; nil means context.Canceled. Nothing that runs is interrupted: code
+// that watches the context ends by itself.
+func (b *base) Abort(cause error) {
+	if cause == nil {
+		cause = context.Canceled
+	}
+	b.state.turn.abort(b.state, cause)
+}
+
+func (b *base) signal() context.Context {
+	b.state.turn.mu.Lock()
+	defer b.state.turn.mu.Unlock()
+	return b.state.context()
+}
+
+// Deadline implements context.Context.
+func (b *base) Deadline() (deadline time.Time, ok bool) { return b.state.turn.outer.Deadline() }
+
+// Done implements context.Context: it is closed by an abort, and when the turn has ended.
+func (b *base) Done() <-chan struct{} { return b.signal().Done() }
+
+// Err implements context.Context.
+func (b *base) Err() error { return b.signal().Err() }
+
+// Value implements context.Context.
+func (b *base) Value(key any) any { return b.signal().Value(key) }
+
+// shared gives the package access to what is behind a Context.
+func (b *base) shared() *base { return b }
+
+// Context is what a *TurnContext and a *DispatchContext both are. It is a context.Context too, cancelled when the
+// context is aborted: pass it on to whatever takes one. context.Cause tells why.
+type Context interface {
+	context.Context
+	TurnID() string
+	SystemPrompt() string
+	StandingInstructions() *Collection[*Instruction]
+	TurnMemories() *Collection[*Memory]
+	TurnRetrievables() *Collection[*Retrievable]
+	TurnMessages() *Collection[*Message]
+	TurnThoughts() *Collection[*Thought]
+	TurnToolCalls() *Collection[*ToolCall]
+	Stash() *Stash
+	Tools() *ToolRegistry
+	Aborted() bool
+	Abort(cause error)
+	shared() *base
+}
+
+// TurnContext is a turn as its middleware sees it. Its methods may be called from many goroutines.
+//
+// Stores, mutates and deletes go through the storage callback at once, then change the collection.
+type TurnContext struct {
+	base
+}
+
+var _ Context = (*TurnContext)(nil)
+
+// ID is the turn's id.
+func (c *TurnContext) ID() string { return c.state.turn.id }
+
+// DispatchContext is a dispatch as its middleware and its executor see it. Its methods may be called from many
+// goroutines.
+//
+// Stores, mutates and deletes change the collection at once. Storage and the source follow when the iteration succeeds;
+// after a nack, an abort or a failure they never see them.
+type DispatchContext struct {
+	base
+	id      string
+	helpers Helpers
+	config  *definition
+
+	// Guarded by the turn's lock.
+	iteration int
+	acked     bool
+	nacked    bool
+	nackErr   error
+	onAck     []*func()
+	listen    func(Event)
+}
+
+var _ Context = (*DispatchContext)(nil)
+
+// DispatchID is the dispatch's id, as in events.
+func (c *DispatchContext) DispatchID() string { return c.id }
+
+// ID is the dispatch's id.
+func (c *DispatchContext) ID() string { return c.id }
+
+func (t *turn) dispatchID(number uint32) string {
+	return t.id + ".d" + strconv.FormatUint(uint64(number), 10)
+}
+
+// Iteration is the number of the iteration that is running, from 0.
+func (c *DispatchContext) Iteration() int {
+	c.state.turn.mu.Lock()
+	defer c.state.turn.mu.Unlock()
+	return c.iteration
+}
+
+// IsSignalled tells whether the dispatch was acked or nacked.
+func (c *DispatchContext) IsSignalled() bool {
+	c.state.turn.mu.Lock()
+	defer c.state.turn.mu.Unlock()
+	return c.acked || c.nacked
+}
+
+// IsAcked tells whether the dispatch was acked.
+func (c *DispatchContext) IsAcked() bool {
+	c.state.turn.mu.Lock()
+	defer c.state.turn.mu.Unlock()
+	return c.acked
+}
+
+// NackError is the error that the dispatch was nacked with, nil if it was not nacked.
+func (c *DispatchContext) NackError() error {
+	c.state.turn.mu.Lock()
+	defer c.state.turn.mu.Unlock()
+	return c.nackErr
+}
+
+// abortReason describes an abort's cause to the guest. The caller holds t.mu.
+func (t *turn) abortReason(cause error) []byte {
+	if cause == nil {
+		return nil
+	}
+	v := t.errors.encode(cause, func(error) bool { return true })
+	return abi.AppendPayload(nil, v)
+}

@@ -1,0 +1,250 @@
+package turns
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+)
+
+// features are what this host can use.
+const features = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest
+
+// core is one instance and what it has been told: runners, histories, and the turns that run in it.
+type core struct {
+	host     *Host
+	engine   host.Engine
+	inst     host.Instance
+	greeting host.Greeting
+
+	mu        sync.Mutex
+	last      uint32 // number given last, to a turn, a runner, a history or a call
+	runners   map[*definition]*openRunner
+	histories map[*historyData]*toldHistory
+	turns     map[uint32]*turn
+	failed    error
+}
+
+// openRunner is a runner that the core knows.
+type openRunner struct {
+	number  uint32
+	in, out []byte // the frames that opened it, for journals
+	err     error  // why it was refused
+}
+
+// toldHistory is a history that the core knows, as far as it was told.
+type toldHistory struct {
+	number uint32
+	count  int
+}
+
+func openCore(ctx context.Context, h *Host) (*core, error) {
+	engine, err := h.engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inst, err := engine.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	greeting, err := host.Greet(inst, features, h.options.Limits)
+	if err != nil {
+		return nil, err
+	}
+	return &core{
+		host: h, engine: engine, inst: inst, greeting: greeting,
+		runners:   make(map[*definition]*openRunner),
+		histories: make(map[*historyData]*toldHistory),
+		turns:     make(map[uint32]*turn),
+	}, nil
+}
+
+// maxBody is how many bytes a record may have.
+func (c *core) maxBody() int { return int(c.greeting.Limits.Frame) - 1024 }
+
+// number gives a number that the core has not seen. The caller holds c.mu.
+func (c *core) number() uint32 {
+	for {
+		c.last++
+		if _, running := c.turns[c.last]; c.last != 0 && !running {
+			return c.last
+		}
+	}
+}
+
+// step hands frames that belong to no turn to the core. The caller holds c.mu. Only Replies may come back.
+func (c *core) step(in []byte) (out []byte, err error) {
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	out, err = c.inst.Step(nil, in)
+	if err != nil {
+		c.failed = err
+		return nil, err
+	}
+	return out, nil
+}
+
+// runner opens a runner unless it is open, and returns it.
+func (c *core) runner(d *definition) (*openRunner, error) {
+	c.mu.Lock()
+	r, err := c.runnerLocked(d)
+	failed := c.failed
+	c.mu.Unlock()
+	if failed != nil {
+		// The caller may hold the lock of one of the turns that this ends.
+		go c.fail(failed)
+		return nil, failed
+	}
+	return r, err
+}
+
+func (c *core) runnerLocked(d *definition) (*openRunner, error) {
+	if r := c.runners[d]; r != nil {
+		return r, r.err
+	}
+	r := &openRunner{number: c.number()}
+	frame, err := d.frame(r.number)
+	if err != nil {
+		return nil, err
+	}
+	r.in = abi.Append(nil, frame)
+	if r.out, err = c.step(r.in); err != nil {
+		return nil, err
+	}
+	op, reply, rest, err := abi.Next(r.out, c.greeting.Limits)
+	switch {
+	case err != nil:
+	case op == abi.OpFault:
+		r.err = faultError(reply)
+	case op != abi.OpReply || len(rest) > 0:
+		err = fmt.Errorf("frame %d came in answer to OpenRunner", op)
+	default:
+		var f abi.Reply
+		if err = abi.DecodeTo(reply, &f); err == nil && f.Failed {
+			var v abi.ErrorValue
+			if err = abi.DecodeTo(f.Value, &v); err == nil {
+				r.err = host.ErrorOf(&v, nil)
+			}
+		}
+	}
+	if err != nil {
+		c.failed = c.inst.Retire(err)
+		return nil, c.failed
+	}
+	c.runners[d] = r
+	return r, r.err
+}
+
+// closeRunner forgets a runner.
+func (c *core) closeRunner(d *definition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.runners[d]
+	if r == nil {
+		return
+	}
+	delete(c.runners, d)
+	if r.err == nil {
+		// When this fails the core is dead, which the next turn finds out.
+		_, _ = c.step(abi.Append(nil, &abi.CloseRunner{Runner: r.number}))
+	}
+}
+
+// history tells the core of a history as far as view has it, and returns its number. The caller may hold the lock of a
+// turn.
+func (c *core) history(view historyView) (uint32, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	told := c.histories[view.data]
+	if told == nil {
+		told = &toldHistory{number: c.number()}
+		c.histories[view.data] = told
+		view.data.told(c)
+	}
+	if told.count >= view.length() {
+		return told.number, nil
+	}
+	for _, frame := range view.data.frames(told.number, told.count, view.length()) {
+		if _, err := c.step(frame); err != nil {
+			return 0, err
+		}
+	}
+	told.count = view.length()
+	return told.number, nil
+}
+
+// dropHistory makes the core forget a history.
+func (c *core) dropHistory(d *historyData) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	told := c.histories[d]
+	if told == nil {
+		return
+	}
+	delete(c.histories, d)
+	// When this fails the core is dead, which the next turn finds out.
+	_, _ = c.step(abi.Append(nil, &abi.DropHistory{History: told.number}))
+}
+
+// enter makes a turn one of the core's and numbers it.
+func (c *core) enter(t *turn) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		return c.failed
+	}
+	t.number = c.number()
+	c.turns[t.number] = t
+	return nil
+}
+
+// leave takes a turn that has ended out.
+func (c *core) leave(t *turn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.turns, t.number)
+}
+
+// usable tells whether the core can take further turns. A core whose memory has grown too large can not, once it is
+// idle: a guest never gives memory back.
+func (c *core) usable(highWater uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed == nil && len(c.turns) == 0 && c.inst.MemoryBytes() > highWater {
+		c.failed = c.inst.Retire(fmt.Errorf("its memory has grown beyond %d bytes", highWater))
+	}
+	return c.failed == nil
+}
+
+// fail ends all turns of the core, which is dead.
+func (c *core) fail(err error) {
+	c.mu.Lock()
+	c.failed = err
+	turns := make([]*turn, 0, len(c.turns))
+	for _, t := range c.turns {
+		turns = append(turns, t)
+	}
+	clear(c.turns)
+	c.mu.Unlock()
+	for _, t := range turns {
+		t.mu.Lock()
+		t.die(err)
+		t.mu.Unlock()
+		// Its own goroutines may be busy in user code; the events must not wait for them.
+		go t.settle()
+	}
+}
+
+// faultError is the refusal of a frame.
+func faultError(frame []byte) error {
+	f, err := abi.Decode[abi.Fault](frame)
+	if err != nil {
+		return err
+	}
+	e := host.NewError(host.Code(f.Code), "", nil)
+	e.Message = f.Message
+	return e
+}

@@ -1,0 +1,66 @@
+package turns
+
+import (
+	"github.com/turncore/turncore/abi"
+)
+
+// perish ends the turn because its instance has died, and has the instance's other turns ended. The caller holds t.mu.
+func (t *turn) perish(err error) {
+	t.core.mu.Lock()
+	t.core.failed = err
+	t.core.mu.Unlock()
+	t.die(err)
+	// They have locks of their own, which must not be waited for under this one.
+	go t.core.fail(err)
+}
+
+// die ends the turn: what has begun ends, innermost first, as the dead core can not say so any more. The caller holds
+// t.mu.
+func (t *turn) die(err error) {
+	if t.closed {
+		return
+	}
+	t.dead = err
+	iterations := 0
+	for len(t.begun) > 0 {
+		b := t.begun[len(t.begun)-1]
+		t.begun = t.begun[:len(t.begun)-1]
+		scope := abi.ScopeTurn
+		if b.dispatch > 0 {
+			scope |= abi.ScopeDispatch
+		}
+		started := t.at(b.elapsed)
+		if b.kind == KindTurnStart || b.kind == KindDispatchStart && t.standalone {
+			t.announce(&ErrorEvent{t.nextHead(b), err}, scope, b.dispatch)
+		}
+		switch b.kind {
+		case KindIterationStart:
+			iterations = b.iteration + 1
+			t.announce(&IterationEndEvent{Head: t.nextHead(b), Status: Nack, StartedAt: started}, scope, b.dispatch)
+		case KindDispatchStart:
+			t.announce(&DispatchEndEvent{t.nextHead(b), Nack, iterations, started, err}, scope, b.dispatch)
+		case KindTurnStart:
+			t.announce(&TurnEndEvent{t.nextHead(b), Failed, started, err}, scope, b.dispatch)
+		}
+	}
+	t.end = ending{status: Failed, iterations: iterations, err: err}
+	t.shut()
+}
+
+func (t *turn) announce(ev Event, scope uint8, dispatch uint32) {
+	t.enqueue(delivery{event: ev, scope: scope, number: dispatch})
+}
+
+// nextHead is the head of an event that the host makes.
+func (t *turn) nextHead(b begun) Head {
+	t.seq++
+	return t.headOf(&abi.Event{Seq: t.seq, Elapsed: t.tick(), Dispatch: b.dispatch, Iteration: int32(b.iteration)})
+}
+
+// deadOr returns why the turn's instance died, or else err.
+func (t *turn) deadOr(err error) error {
+	if t.dead != nil {
+		return t.dead
+	}
+	return err
+}

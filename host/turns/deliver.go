@@ -1,0 +1,238 @@
+package turns
+
+import (
+	"github.com/turncore/turncore/abi"
+)
+
+// await delivers what is queued and waits until the goroutine has what it waits for: for the reply to a call that it was
+// delivered, for the turn its end, for anything else that all that its steps caused was delivered. Meanwhile it runs the
+// effects that its own steps caused: it would do nothing otherwise, and what it waits for comes of them.
+//
+// A goroutine that is inside a listener must not wait for a delivery, as deliveries wait for the listener: its reply
+// suffices, and so it does for everybody else while such a goroutine waits.
+//
+// The caller holds t.mu.
+func (t *turn) await(a *actor) {
+	inside, asked := false, false
+	for !t.satisfied(a) {
+		if !t.delivering && t.head < len(t.queue) {
+			t.drain()
+			continue
+		}
+		if t.delivering && !asked {
+			inside, asked = insideListener(), true
+		}
+		early := inside || t.parked > 0
+		if early && a.call != nil && a.call.arrived || inside && a.call == nil && !a.whole && (a.busy || len(a.effects) == 0) {
+			break
+		}
+		if e := a.take(t, early); e != nil {
+			t.parkIf(inside, +1)
+			t.mu.Unlock()
+			result := e.run()
+			t.mu.Lock()
+			t.parkIf(inside, -1)
+			t.settleEffect(a, e, result)
+			continue
+		}
+		t.parkIf(inside, +1)
+		t.waiting++
+		t.wake.Wait()
+		t.waiting--
+		t.parkIf(inside, -1)
+	}
+	// What the goroutine's steps caused and it does not wait for is run by others.
+	for _, e := range a.effects {
+		e.owner = nil
+		if e.ready {
+			t.spawn(e)
+		}
+	}
+	a.effects = nil
+}
+
+// satisfied tells whether the goroutine has what it waits for.
+func (t *turn) satisfied(a *actor) bool {
+	switch {
+	case a.whole:
+		return t.done
+	case a.call != nil:
+		return a.call.delivered && t.delivered >= a.mark
+	}
+	return (a.busy || len(a.effects) == 0) && t.delivered >= a.mark
+}
+
+// parkIf notes that a goroutine inside a listener waits. Others must not wait for deliveries then, and effects must not
+// either: what it waits for may depend on them.
+func (t *turn) parkIf(inside bool, n int) {
+	if !inside {
+		return
+	}
+	t.parked += n
+	t.wakeAll()
+	for _, d := range t.queue[t.head:] {
+		if d.effect != nil && d.effect.owner == nil {
+			t.spawn(d.effect)
+		}
+	}
+}
+
+func (t *turn) wakeAll() {
+	if t.waiting > 0 {
+		t.wake.Broadcast()
+	}
+}
+
+// drain delivers what is queued, in order, until nothing is left.
+func (t *turn) drain() {
+	t.delivering = true
+	completed := false
+	defer func() {
+		if !completed {
+			// A listener has ended its goroutine. Another one takes over.
+			t.mu.Lock()
+			t.delivering = false
+			t.mu.Unlock()
+			go t.settle()
+		}
+	}()
+	for t.head < len(t.queue) {
+		d := t.queue[t.head]
+		t.queue[t.head] = delivery{}
+		t.head++
+		switch {
+		case d.event != nil:
+			t.deliverEvent(&d)
+		case d.call != nil:
+			d.call.delivered = true
+		case d.effect != nil:
+			t.release(d.effect)
+		case d.end:
+			t.finish()
+		default:
+			if e := t.running[d.cancel]; e != nil && e.cancel != nil {
+				e.cancel()
+			}
+		}
+		t.delivered++
+		if d.event == nil {
+			t.wakeAll()
+		}
+	}
+	t.queue, t.head = t.queue[:0], 0
+	t.delivering = false
+	completed = true
+	t.wakeAll()
+}
+
+// release lets an effect start, all events before it having been delivered.
+func (t *turn) release(e *effect) {
+	e.ready = true
+	if e.owner == nil && !e.started {
+		t.spawn(e)
+	}
+}
+
+// take returns an effect for the goroutine to run; if there are several, the others get goroutines of their own.
+func (a *actor) take(t *turn, early bool) *effect {
+	if a.busy || len(a.effects) == 0 {
+		return nil
+	}
+	var mine *effect
+	rest := a.effects[:0]
+	for _, e := range a.effects {
+		switch {
+		case !e.ready && !early:
+			rest = append(rest, e)
+		case mine == nil:
+			mine = e
+			e.started = true
+		default:
+			t.spawn(e)
+		}
+	}
+	a.effects = rest
+	return mine
+}
+
+// spawn runs an effect in a goroutine of its own.
+func (t *turn) spawn(e *effect) {
+	if e.started {
+		return
+	}
+	e.started = true
+	go func() {
+		result := e.run()
+		t.mu.Lock()
+		a := actor{}
+		t.settleEffect(&a, e, result)
+		t.await(&a)
+		t.mu.Unlock()
+	}()
+}
+
+// settle delivers what is queued, for a goroutine that waits for nothing.
+func (t *turn) settle() {
+	t.mu.Lock()
+	a := actor{busy: true, mark: t.enqueued}
+	t.await(&a)
+	t.mu.Unlock()
+}
+
+// deliverEvent calls the listeners of an event, without the lock.
+func (t *turn) deliverEvent(d *delivery) {
+	var hook func(Event)
+	if c := t.context(d.number); c != nil && c.dispatch != nil && d.scope&abi.ScopeDispatch != 0 {
+		hook = c.dispatch.listen
+	}
+	acked := t.observe(d.event, d.number)
+	kind := d.event.Kind()
+	toTurn := d.scope&abi.ScopeTurn != 0
+	if hook == nil && acked == nil && !(toTurn && (t.listen != nil || t.bus.wants(kind))) {
+		return
+	}
+	t.mu.Unlock()
+	for _, fn := range acked {
+		runOnAck(fn)
+	}
+	var panics []error
+	if hook != nil {
+		panics = appendIf(panics, notify(hook, d.event))
+	}
+	if toTurn {
+		panics = t.bus.tell(d.event, panics)
+		if t.listen != nil {
+			panics = appendIf(panics, notify(t.listen, d.event))
+		}
+	}
+	t.mu.Lock()
+	for _, err := range panics {
+		t.reportListener(d, err)
+	}
+}
+
+func appendIf(list []error, err error) []error {
+	if err != nil {
+		list = append(list, err)
+	}
+	return list
+}
+
+// reportListener makes an error event of a listener's panic. That of a listener of errors is only logged, so that it
+// cannot go on for ever.
+func (t *turn) reportListener(d *delivery, cause error) {
+	if d.event.Kind() == KindError || t.closed {
+		logListenerError(d.event, cause)
+		return
+	}
+	err := newError(abi.CodeListenerError, d.event.Kind().String()+": "+cause.Error(), cause)
+	payload := abi.AppendPayload(nil, &abi.ErrorEvent{Error: *t.errors.encode(err, func(error) bool { return false })})
+	t.lastCall++
+	t.frames.call = abi.Call{
+		Turn: t.number, Call: t.lastCall, Elapsed: t.tick(), Context: d.number, Method: abi.MethodEmit,
+		Args: abi.AppendPayload(nil, &abi.EmitArgs{Kind: abi.EventError, Payload: payload}),
+	}
+	if t.exchange(&actor{}, &t.frames.call) != nil {
+		logListenerError(d.event, cause)
+	}
+}

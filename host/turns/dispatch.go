@@ -1,0 +1,204 @@
+package turns
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// DispatchInput starts a dispatch. Exactly one of Source and Raw must be given, and exactly one of Executor and Chat.
+type DispatchInput struct {
+	// Source is a *TurnContext or a *DispatchContext. The dispatch begins with copies of its collections, stash and
+	// tools; what it stores goes back there when an iteration succeeds, and its events go to the turn's listeners.
+	Source Context
+	// Raw is a context that is put together here.
+	Raw *RawContext
+
+	Executor Executor
+	Chat     *ChatOptions
+
+	InputPipeline  []DispatchMiddleware // per iteration
+	OutputPipeline []DispatchMiddleware
+	MaxIterations  int // 0 sets no bound
+
+	// OnEvent is called for every event of this dispatch.
+	OnEvent func(Event)
+	// Host is where a dispatch with a Raw context runs. nil gives it one of its own for as long as it lasts.
+	Host *Host
+	// Journal receives the journal of a dispatch with a Raw context.
+	Journal io.Writer
+}
+
+// RawContext is what a dispatch without a turn begins with.
+type RawContext struct {
+	Callbacks
+	SystemPrompt         string
+	StandingInstructions []string
+	Memories             []*Memory
+	Retrievables         []*Retrievable
+	Messages             []*Message
+	Thoughts             []*Thought
+	ToolCalls            []*ToolCall
+	Tools                []*Tool
+	Stash                map[string]any
+}
+
+// DispatchResult is how a dispatch ended.
+type DispatchResult struct {
+	DispatchID string
+	Status     Status // Ack or Aborted; with an error Nack
+	Iterations int
+}
+
+// Dispatch runs one dispatch: the loop around an executor. The error is the one it failed with, the very error it was
+// nacked with among them, or E_INVALID_LLM_DISPATCH_INPUT and E_INVALID_LLM_EXECUTION_CONTEXT for input that is refused
+// before any event. Cancelling ctx aborts a dispatch with a Raw context; one with a Source is aborted with that.
+func Dispatch(ctx context.Context, in DispatchInput) (DispatchResult, error) {
+	if err := in.validate(); err != nil {
+		return DispatchResult{}, err
+	}
+	d := &definition{
+		executor: in.Executor, chat: in.Chat, dispatchInput: slices.Clone(in.InputPipeline),
+		dispatchOutput: slices.Clone(in.OutputPipeline), maxIterations: in.MaxIterations, listen: in.OnEvent,
+	}
+	if in.Source != nil {
+		return in.Source.shared().dispatch(d)
+	}
+	d.callbacks, d.tools = in.Raw.Callbacks, slices.Clone(in.Raw.Tools)
+	h := in.Host
+	if h == nil {
+		h = NewHost(HostOptions{})
+		defer h.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to report it to
+	}
+	return h.dispatch(ctx, d, &in)
+}
+
+func (in *DispatchInput) validate() error {
+	var list []string
+	rules := abi.DispatchInputRules
+	if (in.Source == nil) == (in.Raw == nil) {
+		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "source", "other", "raw"))
+	}
+	switch {
+	case in.Executor == nil && in.Chat == nil:
+		list = append(list, abi.Violation(abi.RuleRequired, "field", "executor"))
+	case in.Executor != nil && in.Chat != nil:
+		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executor", "other", "chat"))
+	}
+	list = append(list, nils("turnInputPipeline", in.InputPipeline)...)
+	list = append(list, nils("turnOutputPipeline", in.OutputPipeline)...)
+	if err := invalid(rules, list); err != nil {
+		return err
+	}
+	if in.Raw != nil {
+		return in.Raw.validate()
+	}
+	return nil
+}
+
+func (raw *RawContext) validate() error {
+	list := raw.Callbacks.missing(abi.RawContextRules)
+	if raw.SystemPrompt == "" {
+		list = append(list, abi.Violation(abi.RuleNonEmpty, "field", "systemPrompt"))
+	}
+	for i, text := range raw.StandingInstructions {
+		if text == "" {
+			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", at("standingInstructions", i)))
+		}
+	}
+	for i, tool := range raw.Tools {
+		if err := tool.Validate(); err != nil {
+			list = append(list, at("tools", i)+": "+err.Error())
+		}
+	}
+	list = append(list, invalidRecords("memories", raw.Memories)...)
+	list = append(list, invalidRecords("retrievables", raw.Retrievables)...)
+	list = append(list, invalidRecords("messages", raw.Messages)...)
+	list = append(list, invalidRecords("thoughts", raw.Thoughts)...)
+	list = append(list, invalidRecords("toolCalls", raw.ToolCalls)...)
+	var stash stashData
+	if err := stash.load(raw.Stash); err != nil {
+		list = append(list, err.Error())
+	}
+	return invalid(abi.RawContextRules, list)
+}
+
+func invalidRecords[R Record](field string, records []R) (list []string) {
+	for i, r := range records {
+		if err := r.Validate(); err != nil {
+			list = append(list, at(field, i)+": "+err.Error())
+		}
+	}
+	return list
+}
+
+// dispatch runs a dispatch without a turn.
+func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (DispatchResult, error) {
+	t, err := h.begin(ctx, d)
+	if err != nil {
+		return DispatchResult{}, err
+	}
+	defer t.core.closeRunner(d)
+	raw := in.Raw
+	t.standalone, t.systemPrompt = true, raw.SystemPrompt
+	if err := t.root.state.stash.load(raw.Stash); err != nil {
+		return DispatchResult{}, err
+	}
+	f := &abi.StartTurn{Stash: t.root.state.stash.encode()}
+	result, err := t.run(f, in.Journal, func() error {
+		for _, text := range raw.StandingInstructions {
+			t.instruct(f, text)
+		}
+		for _, add := range []func() error{
+			func() error { return initial(t, f, raw.Memories) },
+			func() error { return initial(t, f, raw.Retrievables) },
+			func() error { return initial(t, f, raw.Messages) },
+			func() error { return initial(t, f, raw.Thoughts) },
+			func() error { return initial(t, f, raw.ToolCalls) },
+		} {
+			if err := add(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if result == nil {
+		return DispatchResult{}, err
+	}
+	out := DispatchResult{DispatchID: t.dispatchID(1), Status: result.Status, Iterations: result.Iterations}
+	if result.Status == Failed {
+		out.Status = Nack
+	}
+	if err == nil && out.Status == Nack {
+		err = result.Err
+	}
+	return out, err
+}
+
+// initial puts records into the start of a dispatch without a turn.
+func initial[R Record](t *turn, f *abi.StartTurn, records []R) error {
+	var bodies []byte
+	var block abi.Block
+	for _, r := range records {
+		if _, twice := t.handles.find(r); twice {
+			continue
+		}
+		var err error
+		if bodies, err = r.appendBody(bodies); err != nil {
+			return invalidBody(r, err)
+		}
+		handle := t.handles.give(r)
+		t.root.state.records[r.kind()].add(handle, 1)
+		if block.Count == 0 {
+			block.Collection, block.Handle = r.kind(), handle
+		}
+		block.Count++
+	}
+	if block.Count > 0 {
+		block.Data = abi.Bytes(bodies)
+		f.Initial = append(f.Initial, block)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package turns
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// edits are changes that host code made to collections and that the core has not been told of yet. They go out in front
+// of the turn's next frame.
+type edits struct {
+	frames []byte
+	frame  abi.Edit // reused, as frames escape to the heap
+	// Records that were added one after the other share a frame; this one is still open.
+	context uint32
+	kind    uint8
+	first   int64
+	count   uint32
+	bodies  []byte
+}
+
+// maxEdits is how many bytes of edits are held back at most.
+const maxEdits = 4 << 20
+
+// edit queues a change. The caller holds t.mu and has applied the change to the host's copy.
+func (t *turn) edit(f *abi.Edit) {
+	if t.closed {
+		return
+	}
+	e := &t.edits
+	e.close(t.number)
+	e.frame = *f
+	e.frame.Turn = t.number
+	e.frames = abi.Append(e.frames, &e.frame)
+	if len(e.frames) > maxEdits {
+		t.push()
+	}
+}
+
+// addRecord puts a record at the end of a collection, if it is not in. The caller holds t.mu.
+func (t *turn) addRecord(c *contextState, r record) error {
+	kind := r.kind()
+	if handle, known := t.handles.find(r); known {
+		if !c.records[kind].has(handle) {
+			c.records[kind].add(handle, 1)
+			t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditAddKnown, Handle: handle})
+		}
+		return nil
+	}
+	e := &t.edits
+	if e.count == 0 || e.context != c.number || e.kind != kind || e.first+int64(e.count) != max(t.handles.next, 1) {
+		e.close(t.number)
+		e.context, e.kind, e.first = c.number, kind, max(t.handles.next, 1)
+	}
+	size := len(e.bodies)
+	bodies, err := r.appendBody(e.bodies)
+	if err != nil {
+		return invalidBody(r, err)
+	}
+	if n := len(bodies) - size; n > t.core.maxBody() {
+		return tooLarge(n, t.core.maxBody())
+	}
+	e.bodies, e.count = bodies, e.count+1
+	c.records[kind].add(t.handles.give(r), 1)
+	switch {
+	case t.closed:
+		e.bodies, e.count = nil, 0
+	case len(e.bodies) > maxEdits/2:
+		e.close(t.number)
+		t.push()
+	}
+	return nil
+}
+
+// close ends the frame of records that were added one after the other.
+func (e *edits) close(turn uint32) {
+	if e.count == 0 {
+		return
+	}
+	e.frame = abi.Edit{
+		Turn: turn, Context: e.context, Collection: e.kind, Edit: abi.EditAdd, Handle: e.first, Count: e.count,
+		Data: abi.Bytes(e.bodies),
+	}
+	e.frames = abi.Append(e.frames, &e.frame)
+	e.frame.Data = nil
+	e.count = 0
+	if cap(e.bodies) > 1<<16 {
+		e.bodies = nil // do not hold on to one large batch for the rest of the turn
+	}
+	e.bodies = e.bodies[:0]
+}
+
+// addHistory puts the records of a history at the end of a collection. The caller holds t.mu.
+func (t *turn) addHistory(c *contextState, d *historyData) error {
+	view := d.view()
+	if view.length() == 0 || t.closed {
+		return nil
+	}
+	if t.knowsAny(view) {
+		// Some of the records have their handles already.
+		for _, r := range view.records {
+			if err := t.addRecord(c, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	number, err := t.core.history(view)
+	if err != nil {
+		return err
+	}
+	t.journal.history(number, view)
+	first := t.handles.giveHistory(view)
+	c.records[d.kind].add(first, view.length())
+	t.edit(&abi.Edit{
+		Context: c.number, Collection: d.kind, Edit: abi.EditAddHistory, Handle: first, Count: uint32(view.length()), History: number,
+	})
+	return nil
+}
+
+// knowsAny tells whether one of the records of a history has a handle.
+func (t *turn) knowsAny(v historyView) bool {
+	for i := range t.handles.spans {
+		if h, ok := t.handles.spans[i].history.(historyView); ok && h.data == v.data {
+			return true
+		}
+	}
+	if len(t.handles.ids) <= len(v.records) {
+		for r := range t.handles.ids {
+			if _, in := v.index(r); in {
+				return true
+			}
+		}
+		return false
+	}
+	for _, r := range v.records {
+		if _, known := t.handles.find(r); known {
+			return true
+		}
+	}
+	return false
+}
+
+// replaceRecord puts a record in the place of another. The caller holds t.mu.
+func (t *turn) replaceRecord(c *contextState, old, r record) (bool, error) {
+	kind := old.kind()
+	o := &c.records[kind]
+	at, known := t.handles.find(old)
+	if !known || !o.has(at) {
+		return false, nil
+	}
+	other, known := t.handles.find(r)
+	if known && other == at {
+		return true, nil
+	}
+	if known && o.has(other) {
+		// It leaves the place where it was.
+		o.remove(other)
+		t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditRemove, Handle: other})
+	}
+	var data abi.Raw
+	if !known {
+		body, err := t.body(r)
+		if err != nil {
+			return false, err
+		}
+		data = body
+		t.edits.close(t.number)
+		other = t.handles.give(r)
+	}
+	o.replace(at, other)
+	t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditReplace, Handle: at, Other: other, Data: data})
+	return true, nil
+}
+
+// name returns the handle of a record and, if the guest does not know it, its body for a Data field. The caller holds
+// t.mu and sends what is returned as its next frame of the turn, or as part of it.
+func (t *turn) name(r record) (handle int64, data abi.Raw, err error) {
+	if handle, known := t.handles.find(r); known {
+		return handle, nil, nil
+	}
+	if data, err = t.body(r); err != nil {
+		return 0, nil, err
+	}
+	t.edits.close(t.number)
+	return t.handles.give(r), data, nil
+}
+
+func (t *turn) body(r record) (abi.Raw, error) {
+	body, err := r.appendBody(nil)
+	if err != nil {
+		return nil, invalidBody(r, err)
+	}
+	if len(body) > t.core.maxBody() {
+		return nil, tooLarge(len(body), t.core.maxBody())
+	}
+	return abi.Bytes(body), nil
+}
+
+func tooLarge(size, limit int) error {
+	return newError(abi.CodeABILimitExceeded, "a record of "+strconv.Itoa(size)+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
+}
+
+func invalidBody(r record, err error) error {
+	return newError(abi.CodeInvalidValue, kindNames[r.kind()]+" "+strconv.Quote(r.key())+": "+err.Error(), err)
+}

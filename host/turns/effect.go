@@ -1,0 +1,279 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// effect is something that the core asks of the host.
+type effect struct {
+	turn    *turn
+	number  uint32
+	kind    uint8
+	context *dispatchOrTurn
+
+	perform func() (abi.Raw, error) // runs user code; no lock is held
+	cancel  context.CancelFunc      // of a request that the core may give up
+
+	owner   *actor // whose steps caused it, while that waits
+	ready   bool   // all that came before it has been delivered
+	started bool
+}
+
+// outcome is how an effect ended.
+type outcome struct {
+	value abi.Raw
+	err   error
+}
+
+// commitError is a commit that failed after some of its writes.
+type commitError struct {
+	applied, total int
+	err            error
+}
+
+func (e *commitError) Error() string { return e.err.Error() }
+func (e *commitError) Unwrap() error { return e.err }
+
+func (t *turn) readEffect(a *actor, frame []byte) error {
+	f := &t.frames.effect
+	if err := abi.DecodeTo(frame, f); err != nil {
+		return err
+	}
+	if err := t.own(f.Turn); err != nil {
+		return err
+	}
+	c := t.context(f.Context)
+	if c == nil {
+		return fmt.Errorf("effect %d is of context %d, which is not open", f.Effect, f.Context)
+	}
+	if t.running[f.Effect] != nil {
+		return fmt.Errorf("effect %d is outstanding already", f.Effect)
+	}
+	if limit := int(t.core.greeting.Limits.TurnEffects); len(t.running) >= limit {
+		return fmt.Errorf("more than %d effects are outstanding", limit)
+	}
+	e := &effect{turn: t, number: f.Effect, kind: f.Kind, context: c}
+	if err := e.prepare(f.Args); err != nil {
+		return fmt.Errorf("effect %d: %w", f.Effect, err)
+	}
+	t.running[e.number] = e
+	e.owner = a
+	a.effects = append(a.effects, e)
+	t.enqueue(delivery{effect: e})
+	return nil
+}
+
+// prepare decodes the arguments. The caller holds t.mu.
+func (e *effect) prepare(raw abi.Raw) error {
+	t := e.turn
+	switch e.kind {
+	case abi.EffectExecutor:
+		d := e.context.dispatch
+		if d == nil || d.config.executor == nil {
+			return errors.New("there is no executor")
+		}
+		e.perform = func() (abi.Raw, error) { return nil, d.config.executor(d, &d.helpers) }
+	case abi.EffectMiddleware:
+		args, err := abi.Decode[abi.MiddlewareArgs](raw)
+		if err != nil {
+			return err
+		}
+		return e.prepareMiddleware(args)
+	case abi.EffectTool:
+		args, err := abi.Decode[abi.ToolArgs](raw)
+		if err != nil {
+			return err
+		}
+		d, tool := e.context.dispatch, t.tools.tool(args.Tool)
+		if d == nil || tool == nil {
+			return fmt.Errorf("tool %d is not defined", args.Tool)
+		}
+		e.perform = func() (abi.Raw, error) { return e.runTool(d, tool, Args{args.Args}, args.Keep) }
+	case abi.EffectStore:
+		args, err := abi.Decode[abi.Delta](raw)
+		if err != nil {
+			return err
+		}
+		delta, err := t.delta(&args)
+		if err != nil {
+			return err
+		}
+		ctx, callbacks := e.storage()
+		e.perform = func() (abi.Raw, error) { return nil, callbacks.apply(ctx, delta) }
+	case abi.EffectCommit:
+		args, err := abi.Decode[abi.CommitArgs](raw)
+		if err != nil {
+			return err
+		}
+		deltas, err := t.deltas(args.Deltas)
+		if err != nil {
+			return err
+		}
+		ctx, callbacks := e.storage()
+		e.perform = func() (abi.Raw, error) { return nil, callbacks.commit(ctx, deltas) }
+	case abi.EffectDiscard:
+		args, err := abi.Decode[abi.DiscardArgs](raw)
+		if err != nil {
+			return err
+		}
+		deltas, err := t.deltas(args.Deltas)
+		ctx, callbacks := e.storage()
+		if err != nil || callbacks.Discard == nil {
+			return errors.Join(err, errors.New("there is no discard callback"))
+		}
+		e.perform = func() (abi.Raw, error) { return nil, callbacks.Discard(ctx, deltas, Status(args.Status)) }
+	case abi.EffectHTTP:
+		args, err := abi.Decode[abi.HTTPArgs](raw)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(e.context.state.context())
+		e.cancel = cancel
+		e.perform = func() (abi.Raw, error) { return nil, e.request(ctx, &args) }
+	default:
+		return fmt.Errorf("kind %d is unknown", e.kind)
+	}
+	return nil
+}
+
+// storage returns the callbacks that writes go through, and the context they are given: the turn's, or that of a
+// dispatch without a turn.
+func (e *effect) storage() (Context, *Callbacks) {
+	if e.turn.standalone && e.context.dispatch != nil {
+		return e.context.dispatch, &e.turn.config.callbacks
+	}
+	return e.turn.root, &e.turn.config.callbacks
+}
+
+func (e *effect) prepareMiddleware(args abi.MiddlewareArgs) error {
+	t, i := e.turn, int(args.Index)
+	next := e.next()
+	config := t.config
+	if d := e.context.dispatch; d != nil {
+		config = d.config
+		list := config.dispatchInput
+		if args.Pipeline == abi.PipelineDispatchOutput {
+			list = config.dispatchOutput
+		}
+		// The built-in bound on iterations comes first and is none of the host's functions.
+		if args.Pipeline == abi.PipelineDispatchInput && config.maxIterations > 0 {
+			i--
+		}
+		if i < 0 || i >= len(list) {
+			return fmt.Errorf("pipeline %d has no middleware %d", args.Pipeline, args.Index)
+		}
+		fn := list[i]
+		e.perform = func() (abi.Raw, error) { return nil, fn(d, next) }
+		return nil
+	}
+	list := config.turnInput
+	if args.Pipeline == abi.PipelineTurnOutput {
+		list = config.turnOutput
+	}
+	if i >= len(list) {
+		return fmt.Errorf("pipeline %d has no middleware %d", args.Pipeline, args.Index)
+	}
+	fn, ctx := list[i], e.context.turn
+	e.perform = func() (abi.Raw, error) { return nil, fn(ctx, next) }
+	return nil
+}
+
+// next is what a middleware calls to run the rest of its pipeline. The first call waits for it, others return at once.
+func (e *effect) next() func() {
+	called := false
+	return func() {
+		t := e.turn
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if called {
+			return
+		}
+		called = true
+		// What fails further down is handled there.
+		_, _ = t.invokeLocked(e.context.state.number, abi.MethodNext, payload(&abi.NextArgs{Effect: e.number}))
+	}
+}
+
+func (e *effect) runTool(d *DispatchContext, tool *Tool, args Args, keep bool) (abi.Raw, error) {
+	result, err := tool.Handler(d, args)
+	if err != nil {
+		return nil, err
+	}
+	if keep {
+		e.turn.mu.Lock()
+		e.turn.kept[e.number] = result
+		e.turn.mu.Unlock()
+		return nil, nil
+	}
+	raw, err := value.Append(nil, result, "the result of "+tool.Name)
+	if err != nil {
+		return nil, newError(abi.CodeInvalidValue, err.Error(), err)
+	}
+	return raw, nil
+}
+
+// run runs the effect. No lock is held. Panics become errors.
+func (e *effect) run() (r outcome) {
+	completed := false
+	defer func() {
+		if completed {
+			return
+		}
+		if v := recover(); v != nil {
+			r = outcome{err: &panicError{v}}
+			return
+		}
+		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.
+		go e.turn.takeOver(e, outcome{err: errors.New("user code ended its goroutine")})
+	}()
+	r.value, r.err = e.perform()
+	completed = true
+	return r
+}
+
+// takeOver goes on with a turn whose goroutine has ended.
+func (t *turn) takeOver(e *effect, r outcome) {
+	t.mu.Lock()
+	a := actor{whole: true}
+	t.settleEffect(&a, e, r)
+	t.await(&a)
+	t.mu.Unlock()
+}
+
+// settleEffect tells the core how an effect ended. The caller holds t.mu.
+func (t *turn) settleEffect(a *actor, e *effect, r outcome) {
+	delete(t.running, e.number)
+	if e.cancel != nil {
+		e.cancel()
+	}
+	if t.closed {
+		return
+	}
+	f := &t.frames.result
+	*f = abi.Result{Turn: t.number, Effect: e.number, Elapsed: t.tick(), Value: r.value}
+	if r.err != nil {
+		f.Failed = true
+		err, details := r.err, abi.Raw(nil)
+		var commit *commitError
+		if errors.As(err, &commit) {
+			err = commit.err
+			details = abi.AppendPayload(nil, &abi.CommitResult{Applied: uint32(commit.applied), Total: uint32(commit.total)})
+		}
+		v := t.errors.encode(err, e.context.state.isAbort)
+		v.Details = details
+		f.Value = abi.AppendPayload(nil, v)
+	}
+	if err := t.exchange(a, f); err != nil && !t.closed {
+		// The result is too large, or the core refuses it. It must hear of an end all the same.
+		*f = abi.Result{Turn: t.number, Effect: e.number, Elapsed: t.tick(), Failed: true}
+		f.Value = abi.AppendPayload(nil, t.errors.encode(err, e.context.state.isAbort))
+		if err = t.exchange(a, f); err != nil && !t.closed {
+			t.perish(t.core.inst.Retire(err))
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package turns
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// Kind says what an event tells.
+type Kind uint8
+
+// Kinds of event. The first three are what an application shows (register with On), the others tell how the turn goes
+// (register with Observe). The comment names the event's type.
+const (
+	KindMessage            = Kind(abi.EventMessage)            // *MessageEvent
+	KindThought            = Kind(abi.EventThought)            // *ThoughtEvent
+	KindToolCall           = Kind(abi.EventToolCall)           // *ToolCallEvent
+	KindTurnStart          = Kind(abi.EventTurnStart)          // *TurnStartEvent
+	KindTurnEnd            = Kind(abi.EventTurnEnd)            // *TurnEndEvent
+	KindDispatchStart      = Kind(abi.EventDispatchStart)      // *DispatchStartEvent
+	KindDispatchEnd        = Kind(abi.EventDispatchEnd)        // *DispatchEndEvent
+	KindIterationStart     = Kind(abi.EventIterationStart)     // *IterationStartEvent
+	KindIterationEnd       = Kind(abi.EventIterationEnd)       // *IterationEndEvent
+	KindToolExecutionStart = Kind(abi.EventToolExecutionStart) // *ToolExecutionStartEvent
+	KindToolExecutionEnd   = Kind(abi.EventToolExecutionEnd)   // *ToolExecutionEndEvent
+	KindLog                = Kind(abi.EventLog)                // *LogEvent
+	KindWarning            = Kind(abi.EventWarning)            // *WarningEvent
+	KindError              = Kind(abi.EventError)              // *ErrorEvent
+	KindGenerationStats    = Kind(abi.EventGenerationStats)    // *GenerationStatsEvent
+)
+
+// lastKind is the highest number of a kind.
+const lastKind = KindGenerationStats
+
+var kindOfEvent = [lastKind + 1]string{
+	KindMessage: "message", KindThought: "thought", KindToolCall: "toolCall",
+	KindTurnStart: "turnStart", KindTurnEnd: "turnEnd",
+	KindDispatchStart: "dispatchStart", KindDispatchEnd: "dispatchEnd",
+	KindIterationStart: "iterationStart", KindIterationEnd: "iterationEnd",
+	KindToolExecutionStart: "toolExecutionStart", KindToolExecutionEnd: "toolExecutionEnd",
+	KindLog: "log", KindWarning: "warning", KindError: "error", KindGenerationStats: "generationStats",
+}
+
+// String returns the event's name as in JSON and JavaScript, such as "turnStart".
+func (k Kind) String() string {
+	if k > lastKind {
+		return ""
+	}
+	return kindOfEvent[k]
+}
+
+// Event is something that happened in a turn: one of the pointer types of this package whose names end in Event. Events
+// are plain data and never change after they were delivered.
+type Event interface {
+	// Kind tells the events apart.
+	Kind() Kind
+	// Meta returns what all events carry.
+	Meta() *Head
+	// MarshalJSON writes the event as one line of the event log, the same bytes in every host.
+	MarshalJSON() ([]byte, error)
+}
+
+// Head is what all events carry.
+type Head struct {
+	Seq        uint32    // from 1, grows by one per event of the turn
+	TurnID     string    // "" in a standalone dispatch
+	DispatchID string    // "" if the event does not come from a dispatch
+	Iteration  int       // from 0, -1 if the event does not come from an iteration
+	At         time.Time // when it happened
+}
+
+// Meta returns the head itself.
+func (h *Head) Meta() *Head { return h }
+
+// MessageEvent is a delta of a message that is being generated.
+type MessageEvent struct {
+	Head
+	StreamDelta
+}
+
+// ThoughtEvent is a delta of a thought that is being generated.
+type ThoughtEvent struct {
+	Head
+	StreamDelta
+}
+
+// StreamDelta is one report on a stream of text.
+type StreamDelta struct {
+	ID         string
+	Delta      string    // what this report adds
+	Full       string    // the text so far, Delta included; it shares memory with that of the other events of the stream
+	IsComplete bool      // nothing follows
+	CreatedAt  time.Time // of the stream's first report
+}
+
+// ToolCallEvent is a report on a tool call.
+type ToolCallEvent struct {
+	Head
+	ID         string
+	Tool       string          // "" until known
+	Args       json.RawMessage // nil until known
+	Checksum   string          // lower-case hex SHA-256 of tool and args, "" until both are known
+	IsComplete bool
+	IsError    bool
+	Results    any // what was reported, nil until then
+	CreatedAt  time.Time
+}
+
+// TurnStartEvent begins a turn; its time is Head.At.
+type TurnStartEvent struct{ Head }
+
+// TurnEndEvent ends a turn.
+type TurnEndEvent struct {
+	Head
+	Status    Status
+	StartedAt time.Time
+	Err       error // set when Status is Failed
+}
+
+// DispatchStartEvent begins a dispatch.
+type DispatchStartEvent struct{ Head }
+
+// DispatchEndEvent ends a dispatch. After Nack, Err is the very error the executor or a middleware nacked with.
+type DispatchEndEvent struct {
+	Head
+	Status     Status
+	Iterations int // that ran
+	StartedAt  time.Time
+	Err        error
+}
+
+// IterationStartEvent begins an iteration.
+type IterationStartEvent struct{ Head }
+
+// IterationEndEvent ends an iteration.
+type IterationEndEvent struct {
+	Head
+	Status    Status
+	StartedAt time.Time
+	Discarded []Delta // writes that reach neither storage nor the parent
+}
+
+// ToolExecutionStartEvent says that a tool's handler is about to run.
+type ToolExecutionStartEvent struct {
+	Head
+	ToolName string
+	CallID   string          // the checksum
+	Args     json.RawMessage // validated, defaults applied
+}
+
+// ToolExecutionEndEvent says that a tool's handler has returned.
+type ToolExecutionEndEvent struct {
+	Head
+	ToolName  string
+	CallID    string
+	IsError   bool
+	StartedAt time.Time
+}
+
+// LogEvent is a line of the structured log.
+type LogEvent struct {
+	Head
+	Level   Level
+	Type    string // what kind of line it is: "kind" in JSON
+	Message string
+	Payload json.RawMessage // nil for none
+}
+
+// WarningEvent tells of a problem in spite of which the turn goes on.
+type WarningEvent struct {
+	Head
+	Source  string // "turn-runner" or "dispatch-runner"
+	Type    string // "kind" in JSON
+	Message string
+	Err     error
+	Payload json.RawMessage
+}
+
+// ErrorEvent carries an error. One that came from user code is the very error that code returned.
+type ErrorEvent struct {
+	Head
+	Err error
+}
+
+// GenerationStatsEvent carries what a model call cost.
+type GenerationStatsEvent struct {
+	Head
+	Stats json.RawMessage // an object
+}
+
+// Kind is KindMessage.
+func (*MessageEvent) Kind() Kind { return KindMessage }
+
+// Kind is KindThought.
+func (*ThoughtEvent) Kind() Kind { return KindThought }
+
+// Kind is KindToolCall.
+func (*ToolCallEvent) Kind() Kind { return KindToolCall }
+
+// Kind is KindTurnStart.
+func (*TurnStartEvent) Kind() Kind { return KindTurnStart }
+
+// Kind is KindTurnEnd.
+func (*TurnEndEvent) Kind() Kind { return KindTurnEnd }
+
+// Kind is KindDispatchStart.
+func (*DispatchStartEvent) Kind() Kind { return KindDispatchStart }
+
+// Kind is KindDispatchEnd.
+func (*DispatchEndEvent) Kind() Kind { return KindDispatchEnd }
+
+// Kind is KindIterationStart.
+func (*IterationStartEvent) Kind() Kind { return KindIterationStart }
+
+// Kind is KindIterationEnd.
+func (*IterationEndEvent) Kind() Kind { return KindIterationEnd }
+
+// Kind is KindToolExecutionStart.
+func (*ToolExecutionStartEvent) Kind() Kind { return KindToolExecutionStart }
+
+// Kind is KindToolExecutionEnd.
+func (*ToolExecutionEndEvent) Kind() Kind { return KindToolExecutionEnd }
+
+// Kind is KindLog.
+func (*LogEvent) Kind() Kind { return KindLog }
+
+// Kind is KindWarning.
+func (*WarningEvent) Kind() Kind { return KindWarning }
+
+// Kind is KindError.
+func (*ErrorEvent) Kind() Kind { return KindError }
+
+// Kind is KindGenerationStats.
+func (*GenerationStatsEvent) Kind() Kind { return KindGenerationStats }
+
+// Status says how a turn, a dispatch or an iteration ended.
+type Status uint8
+
+// Statuses. Failed ends only turns: outside a dispatch's signal, by a pipeline's error, a commit that failed or an
+// instance that died. Continue ends only iterations.
+const (
+	Ack      = Status(abi.StatusAck)
+	Nack     = Status(abi.StatusNack)
+	Aborted  = Status(abi.StatusAborted)
+	Failed   = Status(abi.StatusFailed)
+	Continue = Status(abi.StatusContinue)
+)
+
+// String returns the status as in JSON, such as "ack".
+func (s Status) String() string {
+	switch s {
+	case Ack:
+		return "ack"
+	case Nack:
+		return "nack"
+	case Aborted:
+		return "aborted"
+	case Failed:
+		return "failed"
+	case Continue:
+		return "continue"
+	}
+	return ""
+}
+
+// Level of a line of the structured log.
+type Level uint8
+
+// Levels.
+const (
+	LevelTrace Level = iota
+	LevelDebug
+	LevelInfo
+	LevelWarn
+	LevelError
+)
+
+// String returns the level's name.
+func (l Level) String() string {
+	if l > LevelError {
+		return ""
+	}
+	return [...]string{"trace", "debug", "info", "warn", "error"}[l]
+}
+
+// Delta is one write of an iteration's queue.
+type Delta struct {
+	Op   WriteOp
+	Kind string // of record: "message", "toolCall", …
+	// Record is what is stored or takes the place of an old one; nil for others. For a group see Records.
+	Record any
+	// ID is the record's id; the text of a deleted instruction; the old text of a mutated one.
+	ID string
+	// IDs are the tool calls that Records replace.
+	IDs     []string
+	Records []*ToolCall
+}
+
+// WriteOp is what a write does.
+type WriteOp string
+
+// Kinds of write.
+const (
+	StoreOp                WriteOp = "store"
+	MutateOp               WriteOp = "mutate"
+	DeleteOp               WriteOp = "delete"
+	ReplaceToolCallGroupOp WriteOp = "replaceToolCallGroup"
+)

@@ -1,0 +1,377 @@
+package turns
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// actor is a goroutine's part in a turn: what its own steps caused and what it waits for.
+type actor struct {
+	call    *call     // the reply that it waits for; nil for none
+	whole   bool      // it waits for the turn's end
+	busy    bool      // it has something else to do than to run effects
+	effects []*effect // caused by its steps, not started yet
+	mark    uint64    // deliveries that its steps caused lie below
+}
+
+// call is a method call that waits for its reply.
+type call struct {
+	arrived   bool // the reply has come out of the core
+	delivered bool // and all that came before it was delivered
+	value     []byte
+	err       error
+}
+
+// delivery is something that came out of the core and has not had its effect on user code yet.
+type delivery struct {
+	event  Event
+	scope  uint8
+	number uint32 // of the dispatch that an event is from
+	call   *call
+	effect *effect
+	cancel uint32
+	end    bool
+}
+
+// push hands the queued edits to the core. The caller holds t.mu.
+func (t *turn) push() error {
+	t.edits.close(t.number)
+	if len(t.edits.frames) == 0 || t.closed {
+		return nil
+	}
+	return t.exchange(&actor{}, nil)
+}
+
+// exchange hands the queued edits and a frame to the core, changes the host's collections as it says, and queues for
+// delivery what it tells. The error is the core's refusal of the frame, or its death. The caller holds t.mu.
+func (t *turn) exchange(a *actor, frame abi.Frame) error {
+	if t.closed {
+		return t.deadOr(callAfterEnd())
+	}
+	t.edits.close(t.number)
+	limit := int(t.core.greeting.Limits.Frame)
+	t.batch = append(t.batch[:0], t.edits.frames...)
+	t.edits.frames = t.edits.frames[:0]
+	if cap(t.edits.frames) > 1<<16 {
+		t.edits.frames = nil
+	}
+	// A context.Context that is cancelled aborts the turn. The core must know before it hears what came of that.
+	if state := t.contexts[0].state; !state.aborted && t.outer.Err() != nil {
+		if _, starts := frame.(*abi.StartTurn); !starts {
+			state.abort(context.Cause(t.outer))
+			t.batch = abi.Append(t.batch, &abi.Abort{Turn: t.number, Elapsed: t.tick(), Reason: t.abortReason(state.cause)})
+		}
+	}
+	edits := len(t.batch)
+	if frame != nil {
+		t.batch = abi.Append(t.batch, frame)
+	}
+	var err error
+	if edits > 0 && len(t.batch) > limit {
+		// Together they are too large for one step.
+		err = t.step(a, t.batch[:edits])
+		t.batch = t.batch[edits:]
+	}
+	if err == nil {
+		err = t.step(a, t.batch)
+	}
+	if cap(t.batch) > 1<<16 {
+		t.batch = nil
+	}
+	if err == nil && t.core.host.options.Verify && !t.closed {
+		err = t.verify()
+	}
+	return err
+}
+
+// step runs one step. The caller holds t.mu.
+func (t *turn) step(a *actor, in []byte) error {
+	out, err := t.core.inst.Step(t.answer[:0], in)
+	if err != nil {
+		if errors.Is(err, host.CodeABILimitExceeded) {
+			return err // the core has not seen it
+		}
+		t.perish(err)
+		return err
+	}
+	t.answer = out
+	if cap(out) > 1<<16 {
+		t.answer = nil
+	}
+	t.journal.step(in, out)
+	refusal, err := t.read(a, out)
+	if err != nil {
+		err = t.core.inst.Retire(err)
+		t.perish(err)
+		return err
+	}
+	a.mark = t.enqueued
+	return refusal
+}
+
+// read takes in a batch. refusal is a Fault, err a batch that breaks the rules.
+func (t *turn) read(a *actor, out []byte) (refusal, err error) {
+	for len(out) > 0 {
+		op, frame, rest, err := abi.Next(out, t.core.greeting.Limits)
+		if err != nil {
+			return nil, err
+		}
+		out = rest
+		switch op {
+		case abi.OpEvent:
+			err = t.readEvent(frame)
+		case abi.OpReply:
+			err = t.readReply(frame)
+		case abi.OpEffect:
+			err = t.readEffect(a, frame)
+		case abi.OpSync:
+			err = t.readSync(frame)
+		case abi.OpCancel:
+			var f abi.Cancel
+			if err = abi.DecodeTo(frame, &f); err == nil {
+				err = t.own(f.Turn)
+				t.enqueue(delivery{cancel: f.Effect})
+			}
+		case abi.OpTimer:
+			var f abi.Timer
+			if err = abi.DecodeTo(frame, &f); err == nil {
+				err = t.own(f.Turn)
+				t.setTimer(f.Due)
+			}
+		case abi.OpEnd:
+			err = t.readEnd(frame)
+		case abi.OpFault:
+			refusal = faultError(frame)
+		default:
+			err = fmt.Errorf("frame %d does not belong into the answer to a turn's frames", op)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return refusal, nil
+}
+
+// own checks that a frame is of this turn: nothing else may come out of a step that this turn's frames went into.
+func (t *turn) own(number uint32) error {
+	if number != t.number {
+		return fmt.Errorf("a frame of turn %d came in answer to those of turn %d", number, t.number)
+	}
+	if t.closed {
+		return fmt.Errorf("a frame came after the end of turn %d", number)
+	}
+	return nil
+}
+
+func (t *turn) enqueue(d delivery) {
+	t.queue = append(t.queue, d)
+	t.enqueued++
+}
+
+func (t *turn) readReply(frame []byte) error {
+	f := &t.frames.reply
+	if err := abi.DecodeTo(frame, f); err != nil {
+		return err
+	}
+	if err := t.own(f.Turn); err != nil {
+		return err
+	}
+	c := t.calls[f.Call]
+	if c == nil {
+		return nil // the report of a listener's panic, which nobody waits for
+	}
+	delete(t.calls, f.Call)
+	switch {
+	case f.Failed:
+		var v abi.ErrorValue
+		if err := abi.DecodeTo(f.Value, &v); err != nil {
+			return err
+		}
+		if v.Code == "" && v.Handle == 0 {
+			c.err = ErrStreamSealed
+		} else {
+			c.err = t.errors.decode(&v)
+		}
+	case !value.IsNil(f.Value):
+		c.value = bytes.Clone(f.Value)
+	}
+	c.arrived = true
+	t.enqueue(delivery{call: c})
+	return nil
+}
+
+func (t *turn) readEnd(frame []byte) error {
+	var f abi.End
+	if err := abi.DecodeTo(frame, &f); err != nil {
+		return err
+	}
+	if err := t.own(f.Turn); err != nil {
+		return err
+	}
+	t.end = ending{
+		status: Status(f.Status), iterations: int(f.Iterations), err: t.errors.decode(f.Error), refused: f.Status == abi.StatusRefused,
+	}
+	t.shut()
+	return nil
+}
+
+// shut closes the turn for calls, and ends the calls that wait. The end is delivered behind what is queued.
+func (t *turn) shut() {
+	t.closed = true
+	for number, c := range t.calls {
+		c.err, c.arrived = t.deadOr(callAfterEnd()), true
+		delete(t.calls, number)
+		t.enqueue(delivery{call: c})
+	}
+	t.enqueue(delivery{end: true})
+}
+
+func (t *turn) readSync(frame []byte) error {
+	var f abi.Sync
+	if err := abi.DecodeTo(frame, &f); err != nil {
+		return err
+	}
+	if err := t.own(f.Turn); err != nil {
+		return err
+	}
+	if f.Sync == abi.SyncOpen {
+		return t.openDispatch(f.Context, f.Other)
+	}
+	c := t.context(f.Context)
+	switch {
+	case c == nil:
+		return fmt.Errorf("sync of context %d, which is not open", f.Context)
+	case f.Sync == abi.SyncTools && f.Collection == abi.CollectionTools:
+		return t.syncTools(c.state, f.Data)
+	case f.Collection >= recordKinds:
+		return fmt.Errorf("sync of collection %d", f.Collection)
+	}
+	o, subject := &c.state.records[f.Collection], f.Handle
+	if f.Sync == abi.SyncReplace {
+		subject = f.Other
+	}
+	if f.Sync != abi.SyncRemove {
+		if err := t.adopt(f.Collection, subject, f.Data); err != nil {
+			return err
+		}
+		if o.has(subject) {
+			return fmt.Errorf("sync: handle %d is in collection %d already", subject, f.Collection)
+		}
+	}
+	switch f.Sync {
+	case abi.SyncAdd:
+		o.add(f.Handle, 1)
+	case abi.SyncInsert:
+		o.insert(f.Handle, f.Other)
+	case abi.SyncRemove:
+		if !o.remove(f.Handle) {
+			return fmt.Errorf("sync: handle %d is not in collection %d", f.Handle, f.Collection)
+		}
+	case abi.SyncReplace:
+		if !o.replace(f.Handle, f.Other) {
+			return fmt.Errorf("sync: handle %d is not in collection %d", f.Handle, f.Collection)
+		}
+	default:
+		return fmt.Errorf("sync %d is unknown", f.Sync)
+	}
+	return nil
+}
+
+// adopt makes sure that a handle names a record of the right kind; the guest's come with their body the first time.
+func (t *turn) adopt(kind uint8, handle int64, data abi.Raw) error {
+	body, err := abi.BytesOf(data)
+	if err != nil {
+		return err
+	}
+	if body != nil && t.handles.record(handle) == nil {
+		r, err := decodeRecord(kind, body)
+		if err != nil {
+			return err
+		}
+		if !t.handles.adopt(handle, r) {
+			return fmt.Errorf("sync: handle %d comes out of turn", handle)
+		}
+	}
+	if r := t.handles.record(handle); r == nil || r.kind() != kind {
+		return fmt.Errorf("sync: handle %d names no record of collection %d", handle, kind)
+	}
+	return nil
+}
+
+func (t *turn) syncTools(c *contextState, data abi.Raw) error {
+	list, err := abi.BytesOf(data)
+	if err != nil {
+		return err
+	}
+	in := abi.NewReader(list)
+	var tools []*Tool
+	for range in.Array() {
+		number := uint32(in.Uint(math.MaxUint32))
+		tool := t.tools.tool(number)
+		if tool == nil {
+			return fmt.Errorf("sync of tool %d, which is not defined", number)
+		}
+		tools = append(tools, tool)
+	}
+	c.tools.own()
+	c.tools.tools = tools
+	return in.Err()
+}
+
+// openDispatch makes the context of a dispatch that begins.
+func (t *turn) openDispatch(number uint32, source int64) error {
+	if int(number) != len(t.contexts) {
+		return fmt.Errorf("context %d begins, expected was %d", number, len(t.contexts))
+	}
+	// The source of a standalone dispatch is the state that the start frame filled.
+	from := t.context(uint32(max(source, 0)))
+	if from == nil {
+		return fmt.Errorf("context %d begins as a copy of %d, which is not open", number, source)
+	}
+	d := &DispatchContext{config: t.opening, id: t.dispatchID(number), listen: t.opening.listen}
+	t.opening = t.config
+	state := from.state.open(number)
+	d.base = newBase(&state)
+	d.helpers.ctx = d
+	t.contexts = append(t.contexts, &dispatchOrTurn{state: &state, dispatch: d})
+	return nil
+}
+
+// verify compares the collections with the core's.
+func (t *turn) verify() error {
+	for _, c := range t.contexts {
+		if c.state.number == 0 && t.standalone {
+			continue
+		}
+		digest := &call{}
+		t.lastCall++
+		t.calls[t.lastCall] = digest
+		in := abi.Append(nil, &abi.Call{Turn: t.number, Call: t.lastCall, Elapsed: t.elapsed, Context: c.state.number, Method: abi.MethodDigest})
+		if err := t.step(&actor{}, in); err != nil {
+			return err
+		}
+		sums := abi.NewReader(digest.value)
+		n, err := sums.Array(), sums.Err()
+		for kind := 0; kind < n && kind < recordKinds && err == nil; kind++ {
+			if sum := sums.Uint(math.MaxUint32); uint32(sum) != c.state.records[kind].digest() {
+				err = fmt.Errorf("the %s collections of context %d differ", kindNames[kind], c.state.number)
+			}
+		}
+		if err == nil && n != recordKinds {
+			err = fmt.Errorf("the digest of context %d is malformed", c.state.number)
+		}
+		if err != nil {
+			err = t.core.inst.Retire(err)
+			t.perish(err)
+			return err
+		}
+	}
+	return nil
+}

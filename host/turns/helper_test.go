@@ -1,0 +1,54 @@
+package turns_test
+
+import (
+	"io"
+	"testing"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// noStorage are callbacks that keep nothing and find nothing.
+func noStorage() turns.Callbacks {
+	return turns.Callbacks{
+		FetchMemories:               func(turns.Context) ([]*turns.Memory, error) { return nil, nil },
+		FetchMessages:               func(turns.Context) ([]*turns.Message, error) { return nil, nil },
+		FetchThoughts:               func(turns.Context) ([]*turns.Thought, error) { return nil, nil },
+		FetchToolCalls:              func(turns.Context) ([]*turns.ToolCall, error) { return nil, nil },
+		FetchTools:                  func(turns.Context) ([]*turns.Tool, error) { return nil, nil },
+		FetchRetrievables:           func(turns.Context) ([]*turns.Retrievable, error) { return nil, nil },
+		RefreshStandingInstructions: func(turns.Context) ([]string, error) { return nil, nil },
+
+		StoreStandingInstruction:  func(turns.Context, string) error { return nil },
+		MutateStandingInstruction: func(turns.Context, string, string) error { return nil },
+		DeleteStandingInstruction: func(turns.Context, string) error { return nil },
+
+		StoreMemory: func(turns.Context, *turns.Memory) error { return nil }, MutateMemory: func(turns.Context, *turns.Memory) error { return nil },
+		StoreRetrievable: func(turns.Context, *turns.Retrievable) error { return nil }, MutateRetrievable: func(turns.Context, *turns.Retrievable) error { return nil },
+		StoreMessage: func(turns.Context, *turns.Message) error { return nil }, MutateMessage: func(turns.Context, *turns.Message) error { return nil },
+		StoreThought: func(turns.Context, *turns.Thought) error { return nil }, MutateThought: func(turns.Context, *turns.Thought) error { return nil },
+		StoreToolCall: func(turns.Context, *turns.ToolCall) error { return nil }, MutateToolCall: func(turns.Context, *turns.ToolCall) error { return nil },
+
+		DeleteMemory: noDelete, DeleteRetrievable: noDelete, DeleteMessage: noDelete, DeleteThought: noDelete, DeleteToolCall: noDelete,
+		StoreMediaBytes:       func(turns.Context, string, io.Reader) (turns.MediaReader, error) { return nil, nil },
+		StoreRetrievableBytes: func(turns.Context, string, io.Reader) (turns.SpoolReader, error) { return nil, nil },
+	}
+}
+
+func noDelete(turns.Context, string) error { return nil }
+
+func newRunner(t testing.TB, config turns.TurnRunnerConfig) *turns.TurnRunner {
+	t.Helper()
+	if config.FetchMemories == nil {
+		config.Callbacks = noStorage()
+	}
+	r, err := turns.NewTurnRunner(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}

@@ -1,0 +1,96 @@
+package turns
+
+import (
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// Helpers let an executor stream what a model answers. They tell listeners and store nothing: that is what StoreMessage
+// and its like are for, once a stream is complete. All methods may be called from many goroutines.
+type Helpers struct {
+	ctx *DispatchContext
+}
+
+// ReportMessage adds a delta, the new text only, to the message with the given id, which the first report begins. With
+// isComplete it seals the message: a further report returns ErrStreamSealed. Listeners have been called when it returns.
+func (h *Helpers) ReportMessage(id, delta string, isComplete bool) error {
+	return h.report(abi.StreamMessage, id, delta, isComplete)
+}
+
+// ReportThought does for a thought what ReportMessage does for a message.
+func (h *Helpers) ReportThought(id, delta string, isComplete bool) error {
+	return h.report(abi.StreamThought, id, delta, isComplete)
+}
+
+func (h *Helpers) report(stream uint8, id, delta string, isComplete bool) error {
+	t := h.ctx.state.turn
+	_, err := t.invoke(h.ctx.state.number, abi.MethodReport, func() (abi.Raw, error) {
+		// Streams report often: the arguments are put together in a buffer that is used again.
+		b := value.Array(t.scratch[:0], 4)
+		b = value.Int(b, int64(stream))
+		b = value.String(value.String(b, id), delta)
+		t.scratch = value.Bool(b, isComplete)
+		return t.scratch, nil
+	})
+	return err
+}
+
+// ToolCallReport is what is reported about a tool call. Zero fields keep what was reported before.
+type ToolCallReport struct {
+	Tool       string
+	Args       any // anything that encodes to an object
+	Results    any // handed to listeners as it is
+	IsError    bool
+	IsComplete bool // seals the call: a further report returns ErrStreamSealed
+}
+
+// ReportToolCall tells listeners about a tool call.
+func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
+	args := abi.ReportToolCallArgs{
+		ID: id, Tool: r.Tool, HasTool: r.Tool != "", HasResults: r.Results != nil,
+		IsError: r.IsError, HasIsError: r.IsError, Complete: r.IsComplete,
+	}
+	if r.Args != nil {
+		raw, err := encodeArgs(r.Args)
+		if err != nil {
+			return err
+		}
+		args.Args = raw
+	}
+	t := h.ctx.state.turn
+	_, err := t.invoke(h.ctx.state.number, abi.MethodReportToolCall, func() (abi.Raw, error) {
+		if r.Results != nil {
+			if t.results == nil {
+				t.results = make(map[streamKey]any)
+			}
+			t.results[streamKey{h.ctx.state.number, id}] = r.Results
+		}
+		return abi.AppendPayload(nil, &args), nil
+	})
+	return err
+}
+
+// GenerationStats are what a model call cost, as far as it is known. Durations are in nanoseconds.
+type GenerationStats struct {
+	PromptTokens         int    `json:"promptTokens,omitempty"`
+	CompletionTokens     int    `json:"completionTokens,omitempty"`
+	TotalTokens          int    `json:"totalTokens,omitempty"`
+	TotalDurationNs      int64  `json:"totalDurationNs,omitempty"`
+	LoadDurationNs       int64  `json:"loadDurationNs,omitempty"`
+	PromptEvalDurationNs int64  `json:"promptEvalDurationNs,omitempty"`
+	EvalDurationNs       int64  `json:"evalDurationNs,omitempty"`
+	FinishReason         string `json:"finishReason,omitempty"`
+	Model                string `json:"model,omitempty"`
+	Provider             string `json:"provider,omitempty"`
+	Raw                  any    `json:"raw,omitempty"` // what the provider said
+}
+
+// ReportGenerationStats tells observers what a model call cost.
+func (h *Helpers) ReportGenerationStats(stats GenerationStats) error {
+	raw, err := value.Append(nil, stats, "stats")
+	if err != nil {
+		return newError(abi.CodeInvalidValue, err.Error(), err)
+	}
+	_, err = h.ctx.state.turn.invoke(h.ctx.state.number, abi.MethodStats, payload(&abi.StatsArgs{Stats: raw}))
+	return err
+}

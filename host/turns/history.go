@@ -1,0 +1,196 @@
+package turns
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// History is a list of records that many turns share: a conversation so far, say. Turns take it over with
+// Collection.AddAll in constant time, its records cross to the core once, however many turns use them. It only grows;
+// a turn that has taken it over does not see what is appended afterwards. Its methods may be called from many
+// goroutines.
+type History[R Record] struct {
+	data *historyData
+}
+
+// historyData is what a history and the turns that use it hold.
+type historyData struct {
+	kind uint8
+
+	mu      sync.Mutex
+	records []record
+	places  map[record]int
+	blocks  []historyBlock
+	cores   []*core // that have been told of it
+}
+
+// historyBlock is records as they cross: bodies back to back.
+type historyBlock struct {
+	count uint32
+	body  []byte
+}
+
+// maxBlock is how large a block may get before the next one is begun, in bytes. It is far below the limit of a frame.
+const maxBlock = 1 << 20
+
+// NewHistory returns a history that begins with the given records, which must be valid.
+func NewHistory[R Record](records ...R) (*History[R], error) {
+	var r R
+	h := &History[R]{data: &historyData{kind: r.kind(), places: make(map[record]int, len(records))}}
+	if err := h.Append(records...); err != nil {
+		return nil, err
+	}
+	// The core may forget the records when nobody can refer to the history any more.
+	runtime.AddCleanup(h, (*historyData).forget, h.data)
+	return h, nil
+}
+
+// Append adds records, those that are not in already. It refuses invalid ones with the error that their Validate
+// returns, and then adds none.
+func (h *History[R]) Append(records ...R) error {
+	for _, r := range records {
+		if err := r.Validate(); err != nil {
+			return err
+		}
+	}
+	d := h.data
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, r := range records {
+		if _, in := d.places[r]; in {
+			continue
+		}
+		if err := d.append(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Len is the number of records.
+func (h *History[R]) Len() int {
+	h.data.mu.Lock()
+	defer h.data.mu.Unlock()
+	return len(h.data.records)
+}
+
+// Slice returns the records in order, in a slice of the caller's own.
+func (h *History[R]) Slice() []R {
+	h.data.mu.Lock()
+	defer h.data.mu.Unlock()
+	list := make([]R, len(h.data.records))
+	for i, r := range h.data.records {
+		list[i] = r.(R)
+	}
+	return list
+}
+
+func (d *historyData) append(r record) error {
+	n := len(d.blocks)
+	if n == 0 || len(d.blocks[n-1].body) > maxBlock {
+		d.blocks = append(d.blocks, historyBlock{})
+		n++
+	}
+	b := &d.blocks[n-1]
+	body, err := r.appendBody(b.body)
+	if err != nil {
+		return err
+	}
+	b.body, b.count = body, b.count+1
+	d.places[r] = len(d.records)
+	d.records = append(d.records, r)
+	return nil
+}
+
+// view returns the history as it is now.
+func (d *historyData) view() historyView {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return historyView{d, d.records[:len(d.records):len(d.records)]}
+}
+
+// frames returns the frames that tell of the records behind the first sent ones, up to the first upTo.
+func (d *historyData) frames(number uint32, sent, upTo int) (list [][]byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := 0
+	for _, b := range d.blocks {
+		from, to := max(sent-at, 0), min(upTo-at, int(b.count))
+		at += int(b.count)
+		if from >= to {
+			continue
+		}
+		body := b.body
+		if from > 0 || to < int(b.count) {
+			body = slice(body, from, to)
+		}
+		list = append(list, abi.Append(nil, &abi.History{
+			History: number, Collection: d.kind, Count: uint32(to - from), Block: abi.Bytes(body),
+		}))
+	}
+	return list
+}
+
+// slice returns the bodies from the from-th up to the to-th.
+func slice(body []byte, from, to int) []byte {
+	start, rest := body, body
+	for i := 0; i < to; i++ {
+		if i == from {
+			start = rest
+		}
+		rest = skipValue(rest)
+	}
+	return start[:len(start)-len(rest)]
+}
+
+// skipValue returns what follows the value that this package has encoded at the start of b.
+func skipValue(b []byte) []byte {
+	rest, err := value.Skip(b)
+	if err != nil {
+		return nil
+	}
+	return rest
+}
+
+// told notes a core that knows the history.
+func (d *historyData) told(c *core) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !slices.Contains(d.cores, c) {
+		d.cores = append(d.cores, c)
+	}
+}
+
+// forget tells all cores that the history is not used any more.
+func (d *historyData) forget() {
+	d.mu.Lock()
+	cores := d.cores
+	d.cores = nil
+	d.mu.Unlock()
+	for _, c := range cores {
+		c.dropHistory(d)
+	}
+}
+
+// historyView is the beginning of a history.
+type historyView struct {
+	data    *historyData
+	records []record
+}
+
+func (v historyView) record(i int) record { return v.records[i] }
+func (v historyView) length() int         { return len(v.records) }
+
+func (v historyView) index(r record) (int, bool) {
+	if r.kind() != v.data.kind {
+		return 0, false
+	}
+	v.data.mu.Lock()
+	defer v.data.mu.Unlock()
+	i, ok := v.data.places[r]
+	return i, ok && i < len(v.records)
+}

@@ -1,0 +1,62 @@
+package turns
+
+import (
+	"io"
+	"slices"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/journal"
+)
+
+// recorder writes a turn's journal. A nil one writes nothing.
+type recorder struct {
+	w         *journal.Writer
+	histories map[uint32]int // records told, by number
+	err       error          // the first that the writer returned
+}
+
+// newRecorder begins the journal of a turn that is about to start; nil if there is nowhere to write it.
+func newRecorder(w io.Writer, t *turn) (*recorder, error) {
+	if w == nil {
+		return nil, nil
+	}
+	c := t.core
+	log, err := journal.NewWriter(w, journal.Header{
+		ABI: abi.Version, Features: c.greeting.Features, Module: c.engine.ModuleHash(), Engine: c.engine.Name(), Turn: t.number,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &recorder{w: log, histories: make(map[uint32]int)}
+	r.step(slices.Concat(c.greeting.In, t.runner.in), slices.Concat(c.greeting.Out, t.runner.out))
+	return r, nil
+}
+
+// step adds a step.
+func (r *recorder) step(in, out []byte) {
+	if r != nil && r.err == nil {
+		r.err = r.w.Write(journal.Entry{In: in, Out: out})
+	}
+}
+
+// runner adds a runner that a dispatch inside the turn uses.
+func (r *recorder) runner(o *openRunner) { r.step(o.in, o.out) }
+
+// history adds what the turn needs of a history.
+func (r *recorder) history(number uint32, view historyView) {
+	if r == nil {
+		return
+	}
+	for _, frame := range view.data.frames(number, r.histories[number], view.length()) {
+		r.step(frame, nil)
+	}
+	r.histories[number] = max(r.histories[number], view.length())
+}
+
+// close tells whether the journal is whole.
+func (r *recorder) close() error {
+	if r == nil {
+		return nil
+	}
+	return r.err
+}

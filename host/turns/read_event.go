@@ -1,0 +1,221 @@
+package turns
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// begun is something that an event said has begun and none that it has ended.
+type begun struct {
+	kind      Kind
+	dispatch  uint32
+	iteration int
+	elapsed   uint64
+}
+
+func (t *turn) readEvent(frame []byte) error {
+	f := &t.frames.event
+	if err := abi.DecodeTo(frame, f); err != nil {
+		return err
+	}
+	if err := t.own(f.Turn); err != nil {
+		return err
+	}
+	if c := t.context(f.Dispatch); c == nil || f.Dispatch != 0 && c.dispatch == nil {
+		return fmt.Errorf("an event of dispatch %d, which is not open", f.Dispatch)
+	}
+	ev, err := t.event(f)
+	if err != nil {
+		return fmt.Errorf("event %s: %w", Kind(f.Kind), err)
+	}
+	t.seq = f.Seq
+	t.note(f)
+	t.enqueue(delivery{event: ev, scope: f.Scope, number: f.Dispatch})
+	return nil
+}
+
+// shownID is the turn's id as users see it: a standalone dispatch has none.
+func (t *turn) shownID() string {
+	if t.standalone {
+		return ""
+	}
+	return t.id
+}
+
+func (t *turn) headOf(f *abi.Event) Head {
+	h := Head{Seq: f.Seq, TurnID: t.shownID(), Iteration: int(f.Iteration), At: t.at(f.Elapsed)}
+	if f.Dispatch > 0 {
+		h.DispatchID = t.contexts[f.Dispatch].dispatch.id
+	}
+	return h
+}
+
+// note keeps the list of what has begun.
+func (t *turn) note(f *abi.Event) {
+	switch kind := Kind(f.Kind); kind {
+	case KindTurnStart, KindDispatchStart, KindIterationStart:
+		t.begun = append(t.begun, begun{kind, f.Dispatch, int(f.Iteration), f.Elapsed})
+	case KindTurnEnd, KindDispatchEnd, KindIterationEnd:
+		for i := len(t.begun) - 1; i >= 0; i-- {
+			if b := t.begun[i]; b.kind == kind-1 && b.dispatch == f.Dispatch {
+				t.begun = append(t.begun[:i], t.begun[i+1:]...)
+				break
+			}
+		}
+	}
+}
+
+// event makes the event that a frame describes.
+func (t *turn) event(f *abi.Event) (Event, error) {
+	h := t.headOf(f)
+	switch Kind(f.Kind) {
+	case KindMessage:
+		d, err := t.stream(f, 0)
+		return &MessageEvent{h, d}, err
+	case KindThought:
+		d, err := t.stream(f, 1)
+		return &ThoughtEvent{h, d}, err
+	case KindToolCall:
+		return t.toolCallEvent(h, f)
+	case KindTurnStart:
+		return &TurnStartEvent{h}, nil
+	case KindDispatchStart:
+		return &DispatchStartEvent{h}, nil
+	case KindIterationStart:
+		return &IterationStartEvent{h}, nil
+	case KindTurnEnd:
+		p, err := abi.Decode[abi.TurnEndEvent](f.Payload)
+		return &TurnEndEvent{h, Status(p.Status), t.at(p.Started), t.errors.decode(p.Error)}, err
+	case KindDispatchEnd:
+		p, err := abi.Decode[abi.DispatchEndEvent](f.Payload)
+		return &DispatchEndEvent{h, Status(p.Status), int(p.Iterations), t.at(p.Started), t.errors.decode(p.Error)}, err
+	case KindIterationEnd:
+		p, err := abi.Decode[abi.IterationEndEvent](f.Payload)
+		if err != nil {
+			return nil, err
+		}
+		ev := &IterationEndEvent{Head: h, Status: Status(p.Status), StartedAt: t.at(p.Started)}
+		if len(p.Discarded) > 0 {
+			ev.Discarded, err = t.deltas(p.Discarded)
+		}
+		return ev, err
+	case KindToolExecutionStart:
+		p, err := abi.Decode[abi.ToolStartEvent](f.Payload)
+		if err != nil {
+			return nil, err
+		}
+		args, err := value.JSON(p.Args)
+		return &ToolExecutionStartEvent{h, p.Tool, p.CallID, args}, err
+	case KindToolExecutionEnd:
+		p, err := abi.Decode[abi.ToolEndEvent](f.Payload)
+		return &ToolExecutionEndEvent{h, p.Tool, p.CallID, p.IsError, t.at(p.Started)}, err
+	}
+	return t.report(h, f)
+}
+
+// report makes those events that carry what somebody has to say.
+func (t *turn) report(h Head, f *abi.Event) (Event, error) {
+	switch Kind(f.Kind) {
+	case KindLog:
+		p, err := abi.Decode[abi.LogEvent](f.Payload)
+		ev := &LogEvent{Head: h, Level: Level(p.Level), Type: p.Kind, Message: p.Message}
+		if err == nil && p.HasPayload {
+			ev.Payload, err = value.JSON(orNil(p.Payload))
+		}
+		return ev, err
+	case KindWarning:
+		p, err := abi.Decode[abi.WarningEvent](f.Payload)
+		if err != nil {
+			return nil, err
+		}
+		ev := &WarningEvent{Head: h, Source: "turn-runner", Type: p.Kind, Message: p.Message, Err: t.errors.decode(p.Error)}
+		if p.Source == 1 {
+			ev.Source = "dispatch-runner"
+		}
+		ev.Payload, err = value.JSON(p.Payload)
+		return ev, err
+	case KindError:
+		p, err := abi.Decode[abi.ErrorEvent](f.Payload)
+		return &ErrorEvent{h, t.errors.decode(&p.Error)}, err
+	case KindGenerationStats:
+		p, err := abi.Decode[abi.StatsEvent](f.Payload)
+		if err != nil {
+			return nil, err
+		}
+		stats, err := value.JSON(p.Stats)
+		return &GenerationStatsEvent{h, stats}, err
+	}
+	return nil, fmt.Errorf("kind %d is unknown", f.Kind)
+}
+
+// orNil is a value that is there, nil included.
+func orNil(raw abi.Raw) []byte {
+	if len(raw) == 0 {
+		return value.Nil(nil)
+	}
+	return raw
+}
+
+// stream adds a delta to its stream's text. The text so far is a part of one buffer, so that no report costs more than
+// its own delta.
+func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
+	in := abi.NewReader(f.Payload)
+	if n := in.Array(); n != 5 {
+		return StreamDelta{}, fmt.Errorf("%d elements are not a stream's", n)
+	}
+	id := in.Text()
+	created := in.Uint(abi.MaxInt)
+	delta := in.Text()
+	length := in.Uint(abi.MaxInt)
+	complete := in.Bool()
+	if err := in.Err(); err != nil {
+		return StreamDelta{}, err
+	}
+	if t.texts[which] == nil {
+		t.texts[which] = make(map[streamKey]*stream)
+	}
+	s := t.texts[which][streamKey{f.Dispatch, string(id)}]
+	if s == nil {
+		s = &stream{id: string(id)}
+		t.texts[which][streamKey{f.Dispatch, s.id}] = s
+	}
+	start := s.text.Len()
+	s.text.Write(delta)
+	full := s.text.String()
+	if uint64(len(full)) != length {
+		return StreamDelta{}, fmt.Errorf("stream %q has %d bytes, not %d", id, len(full), length)
+	}
+	return StreamDelta{ID: s.id, Delta: full[start:], Full: full, IsComplete: complete, CreatedAt: t.at(created)}, nil
+}
+
+// stream is a text that is being reported.
+type stream struct {
+	id   string
+	text strings.Builder
+}
+
+func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
+	p, err := abi.Decode[abi.ToolCallEvent](f.Payload)
+	if err != nil {
+		return nil, err
+	}
+	ev := &ToolCallEvent{
+		Head: h, ID: p.ID, Tool: p.Tool, Checksum: p.Checksum, IsComplete: p.Complete, IsError: p.IsError,
+		CreatedAt: t.at(p.Created),
+	}
+	if !value.IsNil(p.Args) {
+		if ev.Args, err = value.JSON(p.Args); err != nil {
+			return nil, err
+		}
+	}
+	switch p.Results {
+	case abi.ResultsHost:
+		ev.Results = t.results[streamKey{f.Dispatch, p.ID}]
+	case abi.ResultsValue:
+		ev.Results, err = value.Decode(p.Value)
+	}
+	return ev, err
+}

@@ -1,0 +1,219 @@
+package turns
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+func (*Instruction) kind() uint8 { return abi.CollectionInstructions }
+func (*Memory) kind() uint8      { return abi.CollectionMemories }
+func (*Retrievable) kind() uint8 { return abi.CollectionRetrievables }
+func (*Message) kind() uint8     { return abi.CollectionMessages }
+func (*Thought) kind() uint8     { return abi.CollectionThoughts }
+func (*ToolCall) kind() uint8    { return abi.CollectionToolCalls }
+
+// recordKinds is how many kinds of record there are; the ABI numbers them from 0.
+const recordKinds = 6
+
+// kindNames are the names of the kinds of record, by the ABI's number.
+var kindNames = [recordKinds]string{
+	abi.CollectionInstructions: "standingInstruction",
+	abi.CollectionMemories:     "memory",
+	abi.CollectionRetrievables: "retrievable",
+	abi.CollectionMessages:     "message",
+	abi.CollectionThoughts:     "thought",
+	abi.CollectionToolCalls:    "toolCall",
+}
+
+func appendTimes(dst []byte, times ...time.Time) []byte {
+	for _, t := range times {
+		dst = value.Int(dst, t.UnixMilli())
+	}
+	return dst
+}
+
+func appendOptional(dst []byte, s string) []byte {
+	if s == "" {
+		return value.Nil(dst)
+	}
+	return value.String(dst, s)
+}
+
+func appendIdentity(dst []byte, i *Identity) []byte {
+	if i == nil {
+		return value.Nil(dst)
+	}
+	dst = value.Array(dst, 2)
+	return value.String(value.String(dst, i.Identifier), i.Representation)
+}
+
+func (i *Instruction) appendBody(dst []byte) ([]byte, error) { return value.String(dst, i.Text), nil }
+
+func (m *Message) appendBody(dst []byte) ([]byte, error) {
+	dst = value.Array(dst, 7)
+	dst = value.String(value.String(dst, m.ID), string(m.Role))
+	dst = appendOptional(dst, m.Content)
+	dst = appendIdentity(dst, m.Identity)
+	dst = appendTimes(dst, m.CreatedAt, m.UpdatedAt)
+	return value.Nil(dst), nil
+}
+
+func (m *Memory) appendBody(dst []byte) ([]byte, error) {
+	dst = value.Array(dst, 6)
+	dst = value.String(value.String(dst, m.ID), m.Content)
+	dst = value.Float(value.Float(dst, m.Confidence), m.Importance)
+	return appendTimes(dst, m.CreatedAt, m.UpdatedAt), nil
+}
+
+func (t *Thought) appendBody(dst []byte) ([]byte, error) {
+	dst = value.Array(dst, 7)
+	dst = value.String(value.String(dst, t.ID), t.Content)
+	dst = appendIdentity(dst, t.Identity)
+	dst, err := value.Append(dst, t.Payload, "payload")
+	if err != nil {
+		return nil, err
+	}
+	return appendTimes(appendOptional(dst, t.ReplayCompatibility), t.CreatedAt, t.UpdatedAt), nil
+}
+
+func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
+	dst = value.Array(dst, 14)
+	dst = value.String(value.String(dst, c.ID), c.Tool)
+	dst, err := value.FromJSON(dst, c.Args)
+	if err != nil {
+		return nil, fmt.Errorf("args: %w", err)
+	}
+	dst = value.String(dst, c.Checksum)
+	dst = value.Bool(value.Bool(dst, c.IsComplete), c.IsError)
+	dst = value.String(dst, c.Results)
+	if dst, err = value.Append(dst, c.Payload, "payload"); err != nil {
+		return nil, err
+	}
+	dst = appendOptional(dst, c.ReplayCompatibility)
+	dst = value.Bool(value.Bool(dst, c.FromArtifactTool), c.Inline)
+	return appendTimes(dst, c.CreatedAt, c.UpdatedAt, c.CompletedAt), nil
+}
+
+func (r *Retrievable) appendBody(dst []byte) ([]byte, error) {
+	dst = value.Array(dst, 9)
+	dst = value.String(value.String(value.String(dst, r.ID), r.Content), string(r.TrustTier))
+	dst = appendOptional(appendOptional(dst, r.Source), r.Kind)
+	if r.Score == nil {
+		dst = value.Nil(dst)
+	} else {
+		dst = value.Float(dst, *r.Score)
+	}
+	return appendTimes(value.Bool(dst, r.Inline), r.CreatedAt, r.UpdatedAt), nil
+}
+
+// decodeRecord makes the record that a body describes.
+func decodeRecord(kind uint8, body []byte) (r record, err error) {
+	switch kind {
+	case abi.CollectionInstructions:
+		in := abi.NewReader(body)
+		text := string(in.Text())
+		return &Instruction{Text: text}, in.Err()
+	case abi.CollectionMemories:
+		var b abi.Memory
+		_, err = b.UnmarshalMsg(body)
+		r = &Memory{
+			ID: b.ID, Content: b.Content, Confidence: b.Confidence, Importance: b.Importance,
+			CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
+		}
+	case abi.CollectionRetrievables:
+		var b abi.Retrievable
+		_, err = b.UnmarshalMsg(body)
+		r = &Retrievable{
+			ID: b.ID, Content: b.Content, TrustTier: TrustTier(b.TrustTier), Source: optional(b.Source), Kind: optional(b.Kind),
+			Score: b.Score, Inline: b.Inline, CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
+		}
+	case abi.CollectionMessages:
+		var b abi.Message
+		_, err = b.UnmarshalMsg(body)
+		r = &Message{
+			ID: b.ID, Role: Role(b.Role), Content: optional(b.Content), Identity: identity(b.Identity),
+			CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
+		}
+	case abi.CollectionThoughts:
+		var b abi.Thought
+		_, err = b.UnmarshalMsg(body)
+		t := &Thought{
+			ID: b.ID, Content: b.Content, Identity: identity(b.Identity), ReplayCompatibility: optional(b.ReplayCompatibility),
+			CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
+		}
+		if err == nil {
+			t.Payload, err = value.Decode(b.Payload)
+		}
+		r = t
+	case abi.CollectionToolCalls:
+		return decodeToolCall(body)
+	default:
+		err = fmt.Errorf("%d is no kind of record", kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func decodeToolCall(body []byte) (record, error) {
+	var b abi.ToolCall
+	if _, err := b.UnmarshalMsg(body); err != nil {
+		return nil, err
+	}
+	c := &ToolCall{
+		ID: b.ID, Tool: b.Tool, Checksum: b.Checksum, IsComplete: b.IsComplete, IsError: b.IsError,
+		ReplayCompatibility: optional(b.ReplayCompatibility), FromArtifactTool: b.FromArtifactTool, Inline: b.Inline,
+		CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt), CompletedAt: instant(b.CompletedAt),
+	}
+	var err error
+	if c.Args, err = value.JSON(b.Args); err != nil {
+		return nil, err
+	}
+	if c.Payload, err = value.Decode(b.Payload); err != nil {
+		return nil, err
+	}
+	results, err := value.Decode(b.Results)
+	if err != nil {
+		return nil, err
+	}
+	c.Results = text(results)
+	return c, nil
+}
+
+// text is a decoded value as a model reads it: text as it is, anything else as JSON.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.RawMessage:
+		return string(v)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+func optional(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func identity(i *abi.Identity) *Identity {
+	if i == nil {
+		return nil
+	}
+	return &Identity{Identifier: i.Identifier, Representation: i.Representation}
+}

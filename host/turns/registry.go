@@ -1,0 +1,255 @@
+package turns
+
+import (
+	"slices"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// ToolRegistry is the ordered set of tools, by name, that a context offers to its model. Hidden tools are in it, but
+// not offered. A dispatch's registry begins as a copy of its source's. All methods may be called from many goroutines.
+type ToolRegistry struct {
+	state *contextState
+}
+
+// toolSet is what a registry holds. Copies share it until one of them changes.
+type toolSet struct {
+	tools  []*Tool
+	hidden []string
+	shared bool
+}
+
+func (s *toolSet) snapshot() toolSet {
+	s.shared = true
+	return *s
+}
+
+func (s *toolSet) own() {
+	if s.shared {
+		s.tools, s.hidden, s.shared = slices.Clone(s.tools), slices.Clone(s.hidden), false
+	}
+}
+
+func (s *toolSet) find(name string) int {
+	return slices.IndexFunc(s.tools, func(t *Tool) bool { return t.Name == name })
+}
+
+// Register adds a tool. A name that is taken is refused with E_TOOL_ALREADY_REGISTERED, unless overwrite is set: the
+// tool then takes the other's place. A tool that is invalid is refused with E_INVALID_INITIAL_TOOL_VALUE.
+func (r *ToolRegistry) Register(tool *Tool, overwrite bool) error {
+	t := r.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &r.state.tools
+	number, err := t.define(tool)
+	if err != nil {
+		return err
+	}
+	i := s.find(tool.Name)
+	if i >= 0 && !overwrite {
+		return newError(abi.CodeToolAlreadyRegistered, tool.Name, nil)
+	}
+	s.own()
+	if i >= 0 {
+		s.tools[i] = tool
+	} else {
+		s.tools = append(s.tools, tool)
+	}
+	t.edit(&abi.Edit{
+		Context: r.state.number, Collection: abi.CollectionTools, Edit: abi.EditRegister, Handle: int64(number),
+	})
+	return nil
+}
+
+// Unregister removes a tool and its hidden mark. It tells whether there was one.
+func (r *ToolRegistry) Unregister(name string) bool {
+	t := r.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return r.unregister(name)
+}
+
+func (r *ToolRegistry) unregister(name string) bool {
+	s := &r.state.tools
+	i := s.find(name)
+	if i < 0 {
+		return false
+	}
+	s.own()
+	s.tools = slices.Delete(s.tools, i, i+1)
+	s.hidden = slices.DeleteFunc(s.hidden, func(h string) bool { return h == name })
+	r.state.turn.edit(&abi.Edit{
+		Context: r.state.number, Collection: abi.CollectionTools, Edit: abi.EditUnregister, Data: abi.Bytes(value.String(nil, name)),
+	})
+	return true
+}
+
+// PruneEphemeral removes the tools that are ephemeral.
+func (r *ToolRegistry) PruneEphemeral() {
+	t := r.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, tool := range slices.Clone(r.state.tools.tools) {
+		if tool.Ephemeral {
+			r.unregister(tool.Name)
+		}
+	}
+}
+
+// Get returns the tool of a name, also a hidden one; nil if there is none.
+func (r *ToolRegistry) Get(name string) *Tool {
+	for _, tool := range r.All() {
+		if tool.Name == name {
+			return tool
+		}
+	}
+	return nil
+}
+
+// Has tells whether there is a tool of a name.
+func (r *ToolRegistry) Has(name string) bool { return r.Get(name) != nil }
+
+// All returns the tools in order, hidden ones included, in a slice of the caller's own.
+func (r *ToolRegistry) All() []*Tool {
+	r.state.turn.mu.Lock()
+	defer r.state.turn.mu.Unlock()
+	return slices.Clone(r.state.tools.tools)
+}
+
+// Visible returns the tools that are not hidden, in order.
+func (r *ToolRegistry) Visible() []*Tool {
+	r.state.turn.mu.Lock()
+	defer r.state.turn.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.state.tools.tools), func(t *Tool) bool {
+		return slices.Contains(r.state.tools.hidden, t.Name)
+	})
+}
+
+// Hidden returns the names that are hidden, also of tools that are not registered.
+func (r *ToolRegistry) Hidden() []string {
+	r.state.turn.mu.Lock()
+	defer r.state.turn.mu.Unlock()
+	return slices.Clone(r.state.tools.hidden)
+}
+
+// Hide hides names, also such that are not registered yet.
+func (r *ToolRegistry) Hide(names ...string) {
+	r.changeHidden(func(hidden []string) []string {
+		for _, name := range names {
+			if !slices.Contains(hidden, name) {
+				hidden = append(hidden, name)
+			}
+		}
+		return hidden
+	})
+}
+
+// Unhide makes names visible again.
+func (r *ToolRegistry) Unhide(names ...string) {
+	r.changeHidden(func(hidden []string) []string {
+		return slices.DeleteFunc(hidden, func(h string) bool { return slices.Contains(names, h) })
+	})
+}
+
+// SetHidden hides exactly the given names.
+func (r *ToolRegistry) SetHidden(names ...string) {
+	r.changeHidden(func([]string) []string { return slices.Clone(names) })
+}
+
+func (r *ToolRegistry) changeHidden(change func([]string) []string) {
+	t := r.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &r.state.tools
+	s.own()
+	s.hidden = change(s.hidden)
+	data := value.Array(nil, len(s.hidden))
+	for _, name := range s.hidden {
+		data = value.String(data, name)
+	}
+	t.edit(&abi.Edit{Context: r.state.number, Collection: abi.CollectionTools, Edit: abi.EditHidden, Data: abi.Bytes(data)})
+}
+
+// BindContext prunes ephemeral tools when ctx is acked. The function returned undoes it.
+func (r *ToolRegistry) BindContext(ctx *DispatchContext) (unbind func()) {
+	return ctx.OnAck(func() { r.PruneEphemeral() })
+}
+
+// MergeTools merges lists of tools. Of two tools with the same name, the later one's OnCollision decides: the later one
+// stays (replace), the earlier one stays (keep), or policy decides; with CollisionThrow that is the error
+// E_TOOL_ALREADY_REGISTERED.
+func MergeTools(policy Collision, lists ...[]*Tool) ([]*Tool, error) {
+	var merged toolSet
+	for _, tool := range slices.Concat(lists...) {
+		i := merged.find(tool.Name)
+		if i < 0 {
+			merged.tools = append(merged.tools, tool)
+			continue
+		}
+		decision := tool.OnCollision
+		if decision == CollisionThrow {
+			decision = policy
+		}
+		switch decision {
+		case CollisionReplace:
+			merged.tools[i] = tool
+		case CollisionKeep:
+		default:
+			return nil, newError(abi.CodeToolAlreadyRegistered, tool.Name, nil)
+		}
+	}
+	return merged.tools, nil
+}
+
+// toolNumbers name the tools of a turn towards the guest.
+type toolNumbers struct {
+	runner []*Tool          // 1, 2, …
+	own    []*Tool          // firstOwnTool, …
+	ids    map[*Tool]uint32 // of own
+}
+
+// firstOwnTool is the number of the first tool that is not the runner's.
+const firstOwnTool = 1 << 16
+
+func (n *toolNumbers) tool(number uint32) *Tool {
+	switch {
+	case number >= firstOwnTool && int(number-firstOwnTool) < len(n.own):
+		return n.own[number-firstOwnTool]
+	case number >= 1 && int(number) <= len(n.runner):
+		return n.runner[number-1]
+	}
+	return nil
+}
+
+// define returns the number of a tool. One that is not the runner's is made known to the guest, which may refuse it. The
+// caller holds t.mu.
+func (t *turn) define(tool *Tool) (uint32, error) {
+	if i := slices.Index(t.tools.runner, tool); i >= 0 && tool != nil {
+		return uint32(i + 1), nil
+	}
+	if number, known := t.tools.ids[tool]; known {
+		return number, nil
+	}
+	number := uint32(firstOwnTool + len(t.tools.own))
+	def, err := tool.definition(number)
+	if err != nil {
+		return 0, err
+	}
+	if t.closed {
+		return 0, callAfterEnd()
+	}
+	if err := t.push(); err != nil {
+		return 0, err
+	}
+	t.edit(&abi.Edit{Collection: abi.CollectionTools, Edit: abi.EditDefine, Data: abi.Bytes(abi.AppendPayload(nil, &def))})
+	if err := t.push(); err != nil {
+		return 0, err
+	}
+	t.tools.own = append(t.tools.own, tool)
+	if t.tools.ids == nil {
+		t.tools.ids = make(map[*Tool]uint32)
+	}
+	t.tools.ids[tool] = number
+	return number, nil
+}

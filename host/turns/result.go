@@ -1,0 +1,98 @@
+package turns
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Result is how a turn went.
+type Result struct {
+	TurnID     string
+	Status     Status
+	Iterations int
+	// Err is why the turn did not end with Ack: the very error that it was nacked with, or one with a code. After
+	// Aborted it is the abort's cause.
+	Err error
+	// Text is what the last complete message said, as reported to listeners.
+	Text string
+	// ToolCalls are the tool calls that were reported complete, in order.
+	ToolCalls []*ToolCallEvent
+	// Usage is the sum of what the model calls have cost.
+	Usage Usage
+}
+
+// Usage counts tokens.
+type Usage struct {
+	PromptTokens     int `json:"promptTokens"`
+	CompletionTokens int `json:"completionTokens"`
+	TotalTokens      int `json:"totalTokens"`
+}
+
+// Object stores the object that Text is the JSON text of in what v points to, for turns that ask the model for structured
+// output. Text may wrap it in a Markdown fence.
+func (r *Result) Object(v any) error {
+	text := strings.TrimSpace(r.Text)
+	if body, fenced := strings.CutPrefix(text, "```"); fenced {
+		_, body, _ = strings.Cut(body, "\n")
+		text = strings.TrimSuffix(strings.TrimSpace(body), "```")
+	}
+	return json.Unmarshal([]byte(text), v)
+}
+
+// collector gathers what a result says while events pass.
+type collector struct {
+	text      string
+	toolCalls []*ToolCallEvent
+	usage     Usage
+}
+
+// observe takes note of an event that is about to be delivered. It returns the ack handlers that are due: a signal that
+// was given inside the core shows when the iteration ends. The caller holds t.mu.
+func (t *turn) observe(ev Event, number uint32) (acked []*func()) {
+	switch ev := ev.(type) {
+	case *MessageEvent:
+		if ev.IsComplete && ev.Full != "" {
+			t.collect.text = ev.Full
+		}
+	case *ToolCallEvent:
+		if ev.IsComplete {
+			t.collect.toolCalls = append(t.collect.toolCalls, ev)
+		}
+	case *GenerationStatsEvent:
+		var u Usage
+		if json.Unmarshal(ev.Stats, &u) == nil {
+			t.collect.usage.PromptTokens += u.PromptTokens
+			t.collect.usage.CompletionTokens += u.CompletionTokens
+			t.collect.usage.TotalTokens += u.TotalTokens
+		}
+	case *IterationStartEvent:
+		t.contexts[number].dispatch.iteration = ev.Iteration
+	case *IterationEndEvent:
+		if d := t.contexts[number].dispatch; ev.Status == Ack && !d.acked {
+			d.acked = true
+			acked = d.onAck
+		}
+	case *DispatchEndEvent:
+		if d := t.contexts[number].dispatch; ev.Status == Nack && !d.nacked {
+			d.nacked, d.nackErr = true, ev.Err
+		}
+	}
+	return acked
+}
+
+// result is how the turn went, once it has ended.
+func (t *turn) result() *Result {
+	r := &Result{
+		TurnID: t.id, Status: t.end.status, Iterations: t.end.iterations, Err: t.end.err,
+		Text: t.collect.text, ToolCalls: t.collect.toolCalls, Usage: t.collect.usage,
+	}
+	if r.Status == Aborted && r.Err == nil {
+		r.Err = t.contexts[0].state.cause
+		for _, c := range t.contexts[1:] {
+			if r.Err == nil {
+				r.Err = c.state.cause
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,277 @@
+package turns
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// TurnRunner runs turns. Its methods may be called from many goroutines, and many turns may run at once.
+type TurnRunner struct {
+	host    *Host
+	ownHost bool
+	config  *definition
+	bus     bus
+
+	mu      sync.Mutex
+	running map[string]*attached // turns that have a caller-chosen id
+}
+
+// attached is a turn that several callers wait for.
+type attached struct {
+	done   chan struct{}
+	result *Result
+	err    error
+}
+
+// NewTurnRunner returns a runner. A configuration that breaks a rule is refused with E_INVALID_TURN_RUNNER_CONFIG, whose
+// message lists all violations. Nothing is loaded yet.
+func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	r := &TurnRunner{host: config.Host, config: config.definition(), running: make(map[string]*attached)}
+	if r.host == nil {
+		r.host, r.ownHost = NewHost(HostOptions{}), true
+	}
+	return r, nil
+}
+
+// On calls fn for every event of the given kind of all the runner's turns: KindMessage, KindThought, KindToolCall. fn is
+// called before the call returns that caused the event, on the same goroutine, one event of a turn after the other; a
+// call of a context that fn makes returns when its answer is there, its events follow after fn. A panic in fn becomes an
+// error event with E_LISTENER_ERROR. The function returned takes fn off.
+func (r *TurnRunner) On(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
+
+// Observe does for the other kinds of event, those that tell how a turn goes, what On does for those that an application
+// shows. Kinds may be mixed up: both take any.
+func (r *TurnRunner) Observe(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
+
+// OnAny calls fn for every event of any kind.
+func (r *TurnRunner) OnAny(fn func(Event)) (off func()) { return r.bus.add(allKinds, fn) }
+
+// Listen calls fn for every event of one type of all the runner's turns, such as *MessageEvent.
+func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
+	var e E
+	return r.bus.add(bit(e.Kind()), func(ev Event) {
+		if ev, ok := ev.(E); ok {
+			fn(ev)
+		}
+	})
+}
+
+// Host is where the runner's turns run.
+func (r *TurnRunner) Host() *Host { return r.host }
+
+// Close frees what the runner holds. A host that was given to it stays open.
+func (r *TurnRunner) Close() error {
+	r.host.mu.Lock()
+	c := r.host.core
+	r.host.mu.Unlock()
+	if c != nil {
+		c.closeRunner(r.config)
+	}
+	if r.ownHost {
+		return r.host.Close(context.Background())
+	}
+	return nil
+}
+
+// TurnInput starts a turn.
+type TurnInput struct {
+	// TurnID is the turn's id; one is made if it is empty. A second start with the id of a turn that runs waits for
+	// that one instead of running it twice.
+	TurnID string
+	// SystemPrompt is required.
+	SystemPrompt string
+	// StandingInstructions are texts, none of them empty.
+	StandingInstructions []string
+	// Message is what the user says. It is stored before the input pipeline runs. Give text, or a whole Message.
+	Text    string
+	Message *Message
+	// Stash is what the turn's stash begins with: JSON-like values.
+	Stash map[string]any
+	// OnEvent is called for every event of this turn, after the runner's own listeners.
+	OnEvent func(Event)
+	// Journal receives the turn's journal, which a replay plays back.
+	Journal io.Writer
+}
+
+func (in *TurnInput) validate() error {
+	var list []string
+	if in.SystemPrompt == "" {
+		list = append(list, abi.Violation(abi.RuleNonEmpty, "field", "systemPrompt"))
+	}
+	for i, text := range in.StandingInstructions {
+		if text == "" {
+			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", at("standingInstructions", i)))
+		}
+	}
+	if in.Text != "" && in.Message != nil {
+		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "text", "other", "message"))
+	}
+	if in.Message != nil {
+		if err := in.Message.Validate(); err != nil {
+			list = append(list, "message: "+err.Error())
+		}
+	}
+	var stash stashData
+	if err := stash.load(in.Stash); err != nil {
+		list = append(list, err.Error())
+	}
+	return invalid(abi.TurnInputRules, list)
+}
+
+// Run runs a turn to its end. Cancelling ctx aborts the turn. The error is only set when the input is refused, before any
+// event; how the turn went is in the result.
+func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
+	if err := in.validate(); err != nil {
+		return nil, err
+	}
+	if in.TurnID == "" {
+		return r.run(ctx, &in)
+	}
+	r.mu.Lock()
+	a := r.running[in.TurnID]
+	if a == nil {
+		a = &attached{done: make(chan struct{})}
+		r.running[in.TurnID] = a
+		r.mu.Unlock()
+		defer func() {
+			r.mu.Lock()
+			delete(r.running, in.TurnID)
+			r.mu.Unlock()
+			close(a.done)
+		}()
+		a.result, a.err = r.run(ctx, &in)
+		return a.result, a.err
+	}
+	r.mu.Unlock()
+	select {
+	case <-a.done:
+		return a.result, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (r *TurnRunner) run(ctx context.Context, in *TurnInput) (*Result, error) {
+	t, err := r.host.begin(ctx, r.config)
+	if err != nil {
+		return nil, err
+	}
+	t.bus, t.listen = &r.bus, in.OnEvent
+	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
+	if err := t.root.state.stash.load(in.Stash); err != nil {
+		return nil, err
+	}
+	f := &abi.StartTurn{Stash: t.root.state.stash.encode()}
+	return t.run(f, in.Journal, func() error {
+		for _, text := range in.StandingInstructions {
+			t.instruct(f, text)
+		}
+		return t.say(f, in)
+	})
+}
+
+// begin prepares a turn on a core that can take it.
+func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
+	for {
+		c, err := h.acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r, err := c.runner(config)
+		if err != nil {
+			return nil, err
+		}
+		t := newTurn(c, config, ctx)
+		t.runner = r
+		if c.enter(t) == nil {
+			return t, nil
+		}
+		// The core has died in between: another one is opened.
+	}
+}
+
+// instruct puts a standing instruction into the turn's start.
+func (t *turn) instruct(f *abi.StartTurn, text string) {
+	handle := t.handles.give(&Instruction{text})
+	t.root.state.records[abi.CollectionInstructions].add(handle, 1)
+	f.Instructions = append(f.Instructions, abi.Instruction{Handle: handle, Text: strings.ToValidUTF8(text, "\uFFFD")})
+}
+
+// say puts the user's message into the turn's start.
+func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
+	m := in.Message
+	if in.Text != "" {
+		m = NewMessage(t.id+".m0", User, in.Text, t.at(0))
+	}
+	if m == nil {
+		return nil
+	}
+	data, err := t.body(m)
+	if err != nil {
+		return err
+	}
+	f.Message = abi.Block{Collection: abi.CollectionMessages, Handle: t.handles.give(m), Count: 1, Data: data}
+	return nil
+}
+
+// run runs the turn to its end. fill completes the frame that starts it, once the turn's id and time are known.
+func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func() error) (*Result, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer t.core.leave(t)
+	o := &t.core.host.options
+	t.now = o.Clock()
+	if t.id == "" {
+		t.id = host.NewTurnID(o.Clock, o.Entropy)
+	}
+	seed := make([]byte, 16)
+	o.Entropy(seed)
+	if err := fill(); err != nil {
+		return nil, err
+	}
+	var err error
+	if t.journal, err = newRecorder(log, t); err != nil {
+		return nil, err
+	}
+	f.Turn, f.Runner, f.Standalone, f.Now, f.Seed = t.number, t.runner.number, t.standalone, t.now, seed
+	f.ID, f.SystemPrompt = strings.ToValidUTF8(t.id, "\uFFFD"), strings.ToValidUTF8(t.systemPrompt, "\uFFFD")
+	if t.outer.Err() != nil {
+		f.Aborted = true
+		t.root.state.abort(context.Cause(t.outer))
+	}
+	a := actor{whole: true}
+	if err := t.exchange(&a, f); err != nil && !t.closed {
+		return nil, err
+	}
+	stop := context.AfterFunc(t.outer, func() { t.abort(t.root.state, context.Cause(t.outer)) })
+	t.await(&a)
+	stop()
+	if t.end.refused {
+		return nil, t.end.err
+	}
+	if err := t.journal.close(); err != nil {
+		return t.result(), err
+	}
+	return t.result(), nil
+}
+
+// encode returns the stash as one value.
+func (s *stashData) encode() abi.Raw {
+	if len(s.entries) == 0 {
+		return nil
+	}
+	raw := value.Map(nil, len(s.entries))
+	for _, e := range s.entries {
+		raw = append(value.String(raw, e.key), e.data...)
+	}
+	return raw
+}

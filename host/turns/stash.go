@@ -1,0 +1,227 @@
+package turns
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/turncore/turncore/abi"
+	wire "github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// Stash is a context's key-value data, for middleware to hand things to one another. It holds JSON-like values: what
+// is set is copied, and so is what is got. A key is a path whose steps are separated by dots: "user.name" is the name in
+// the map that "user" holds, and "items.0" the first of a list.
+//
+// A dispatch's stash begins as a copy of its source's and is not copied back. All methods may be called from many
+// goroutines.
+type Stash struct {
+	state *contextState
+}
+
+// stashData holds encoded values by the first step of their path, in insertion order. Copies share the entries until
+// one of them changes.
+type stashData struct {
+	entries []stashEntry
+	shared  bool
+}
+
+type stashEntry struct {
+	key  string
+	data []byte
+}
+
+func (s *stashData) snapshot() stashData {
+	s.shared = true
+	return *s
+}
+
+func (s *stashData) find(key string) int {
+	return slices.IndexFunc(s.entries, func(e stashEntry) bool { return e.key == key })
+}
+
+func (s *stashData) own() {
+	if s.shared {
+		s.entries = slices.Clone(s.entries)
+		s.shared = false
+	}
+}
+
+func (s *stashData) set(key string, data []byte) {
+	s.own()
+	if i := s.find(key); i >= 0 {
+		s.entries[i].data = data
+		return
+	}
+	s.entries = append(s.entries, stashEntry{key, data})
+}
+
+func (s *stashData) unset(key string) bool {
+	i := s.find(key)
+	if i < 0 {
+		return false
+	}
+	s.own()
+	s.entries = slices.Delete(s.entries, i, i+1)
+	return true
+}
+
+// load fills an empty stash from plain data.
+func (s *stashData) load(m map[string]any) error {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		data, err := value.Append(nil, m[key], "stash."+key)
+		if err != nil {
+			return err
+		}
+		s.set(key, data)
+	}
+	return nil
+}
+
+// Get returns the value at a path as plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any. ok
+// is false if there is none.
+func (s *Stash) Get(path string) (v any, ok bool) {
+	steps := strings.Split(path, ".")
+	t := s.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := s.state.stash.find(steps[0])
+	if i < 0 {
+		return nil, false
+	}
+	return lookup(plain(s.state.stash.entries[i].data), steps[1:])
+}
+
+// Has tells whether there is a value at a path, null included.
+func (s *Stash) Has(path string) bool {
+	_, ok := s.Get(path)
+	return ok
+}
+
+// Set sets the value at a path, making maps on the way. A value that cannot be encoded is refused with E_INVALID_VALUE.
+func (s *Stash) Set(path string, v any) error {
+	// Encoding runs code of v's type, so that no lock may be held.
+	data, err := value.Append(nil, v, path)
+	if err != nil {
+		return newError(abi.CodeInvalidValue, err.Error(), err)
+	}
+	steps := strings.Split(path, ".")
+	t := s.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(steps) > 1 {
+		var whole any
+		if i := s.state.stash.find(steps[0]); i >= 0 {
+			whole = plain(s.state.stash.entries[i].data)
+		}
+		if data, err = value.Append(nil, place(whole, steps[1:], plain(data)), path); err != nil {
+			return newError(abi.CodeInvalidValue, err.Error(), err)
+		}
+	}
+	s.state.stash.set(steps[0], data)
+	t.edit(&abi.Edit{
+		Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditSet,
+		Data: abi.Bytes(append(value.String(nil, steps[0]), data...)),
+	})
+	return nil
+}
+
+// Delete removes a key. It takes no path: delete a part of a value by setting the whole.
+func (s *Stash) Delete(key string) {
+	t := s.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.state.stash.unset(key) {
+		t.edit(&abi.Edit{
+			Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditUnset, Data: abi.Bytes(value.String(nil, key)),
+		})
+	}
+}
+
+// All returns the whole stash as plain data.
+func (s *Stash) All() map[string]any {
+	t := s.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := make(map[string]any, len(s.state.stash.entries))
+	for _, e := range s.state.stash.entries {
+		m[e.key] = plain(e.data)
+	}
+	return m
+}
+
+// plain decodes a value that this package has encoded.
+func plain(data []byte) any {
+	v, err := wire.Read(data)
+	if err != nil {
+		return nil
+	}
+	return unordered(v)
+}
+
+// unordered turns the maps in v into Go's.
+func unordered(v any) any {
+	switch v := v.(type) {
+	case wire.Map:
+		m := make(map[string]any, len(v))
+		for _, e := range v {
+			m[e.Key] = unordered(e.Value)
+		}
+		return m
+	case []any:
+		for i := range v {
+			v[i] = unordered(v[i])
+		}
+	}
+	return v
+}
+
+func lookup(v any, steps []string) (any, bool) {
+	for _, step := range steps {
+		switch c := v.(type) {
+		case map[string]any:
+			next, ok := c[step]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(c) {
+				return nil, false
+			}
+			v = c[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// place returns container with v at the path inside it.
+func place(container any, steps []string, v any) any {
+	if len(steps) == 0 {
+		return v
+	}
+	if list, ok := container.([]any); ok {
+		if i, err := strconv.Atoi(steps[0]); err == nil && i >= 0 && i <= len(list) {
+			if i == len(list) {
+				list = append(list, nil)
+			}
+			list[i] = place(list[i], steps[1:], v)
+			return list
+		}
+	}
+	m, ok := container.(map[string]any)
+	if !ok {
+		m = make(map[string]any)
+	}
+	m[steps[0]] = place(m[steps[0]], steps[1:], v)
+	return m
+}

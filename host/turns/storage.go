@@ -1,0 +1,306 @@
+package turns
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// MediaReader gives access to stored bytes of a medium.
+type MediaReader interface {
+	// Open returns the bytes from the beginning; it may be called again.
+	Open() (io.ReadCloser, error)
+	// ByteLength is the number of bytes, if it is known.
+	ByteLength() (n int64, known bool)
+}
+
+// SpoolReader gives access to a stored text, by lines.
+type SpoolReader interface {
+	// Line returns the n-th line, from 0, without its end.
+	Line(n int) (string, error)
+	// ReadAll returns the whole text.
+	ReadAll() (string, error)
+	// LineCount is the number of lines, ByteLength that of bytes in UTF-8.
+	LineCount() (int, error)
+	ByteLength() (int64, error)
+}
+
+// Callbacks are the storage that turns read and write: 27 functions that all must be there, and three that may.
+// StoreCallbacks makes them from a Store. They may be called from many goroutines at once, for different turns.
+//
+// ctx is the *TurnContext, or the *DispatchContext of a dispatch without a turn; it is a context.Context.
+type Callbacks struct {
+	FetchMemories               func(ctx Context) ([]*Memory, error)
+	FetchMessages               func(ctx Context) ([]*Message, error)
+	FetchThoughts               func(ctx Context) ([]*Thought, error)
+	FetchToolCalls              func(ctx Context) ([]*ToolCall, error)
+	FetchTools                  func(ctx Context) ([]*Tool, error)
+	FetchRetrievables           func(ctx Context) ([]*Retrievable, error)
+	RefreshStandingInstructions func(ctx Context) ([]string, error)
+
+	StoreStandingInstruction  func(ctx Context, text string) error
+	MutateStandingInstruction func(ctx Context, old, text string) error
+	DeleteStandingInstruction func(ctx Context, text string) error
+
+	StoreMemory  func(ctx Context, m *Memory) error
+	MutateMemory func(ctx Context, m *Memory) error
+	DeleteMemory func(ctx Context, id string) error
+
+	StoreRetrievable  func(ctx Context, r *Retrievable) error
+	MutateRetrievable func(ctx Context, r *Retrievable) error
+	DeleteRetrievable func(ctx Context, id string) error
+
+	StoreMessage  func(ctx Context, m *Message) error
+	MutateMessage func(ctx Context, m *Message) error
+	DeleteMessage func(ctx Context, id string) error
+
+	StoreThought  func(ctx Context, t *Thought) error
+	MutateThought func(ctx Context, t *Thought) error
+	DeleteThought func(ctx Context, id string) error
+
+	StoreToolCall  func(ctx Context, c *ToolCall) error
+	MutateToolCall func(ctx Context, c *ToolCall) error
+	DeleteToolCall func(ctx Context, id string) error
+
+	StoreMediaBytes       func(ctx Context, id string, bytes io.Reader) (MediaReader, error)
+	StoreRetrievableBytes func(ctx Context, id string, bytes io.Reader) (SpoolReader, error)
+
+	// ReplaceToolCallGroup replaces tool calls in one go. Without it they are deleted and stored one by one.
+	ReplaceToolCallGroup func(ctx Context, ids []string, replacements []*ToolCall) error
+	// Commit writes all that an iteration has queued, in call order, so that one transaction can hold it. Without it
+	// the other functions are called one by one.
+	Commit func(ctx Context, deltas []Delta) error
+	// Discard is told what an iteration has queued in vain.
+	Discard func(ctx Context, deltas []Delta, status Status) error
+}
+
+// missing lists the functions that must be there and are not, by the names that the rules give them.
+func (c *Callbacks) missing(rules *abi.Rules) []string {
+	present := map[string]bool{
+		"fetchMemories": c.FetchMemories != nil, "fetchMessages": c.FetchMessages != nil, "fetchThoughts": c.FetchThoughts != nil,
+		"fetchToolCalls": c.FetchToolCalls != nil, "fetchTools": c.FetchTools != nil, "fetchRetrievables": c.FetchRetrievables != nil,
+		"refreshStandingInstructions": c.RefreshStandingInstructions != nil,
+		"storeStandingInstruction":    c.StoreStandingInstruction != nil,
+		"mutateStandingInstruction":   c.MutateStandingInstruction != nil,
+		"deleteStandingInstruction":   c.DeleteStandingInstruction != nil,
+		"storeMemory":                 c.StoreMemory != nil, "mutateMemory": c.MutateMemory != nil, "deleteMemory": c.DeleteMemory != nil,
+		"storeRetrievable": c.StoreRetrievable != nil, "mutateRetrievable": c.MutateRetrievable != nil,
+		"deleteRetrievable": c.DeleteRetrievable != nil,
+		"storeMessage":      c.StoreMessage != nil, "mutateMessage": c.MutateMessage != nil, "deleteMessage": c.DeleteMessage != nil,
+		"storeThought": c.StoreThought != nil, "mutateThought": c.MutateThought != nil, "deleteThought": c.DeleteThought != nil,
+		"storeToolCall": c.StoreToolCall != nil, "mutateToolCall": c.MutateToolCall != nil, "deleteToolCall": c.DeleteToolCall != nil,
+		"storeMediaBytes": c.StoreMediaBytes != nil, "storeRetrievableBytes": c.StoreRetrievableBytes != nil,
+	}
+	var list []string
+	for i := range rules.Fields {
+		f := &rules.Fields[i]
+		if there, isCallback := present[strings.TrimSuffix(f.Name, "Callback")]; isCallback && f.Required && !there {
+			list = append(list, abi.Violation(abi.RuleRequired, "field", f.Name))
+		}
+	}
+	return list
+}
+
+// commit writes deltas in order, and says how far it came if one fails.
+func (c *Callbacks) commit(ctx Context, deltas []Delta) error {
+	if c.Commit != nil {
+		return c.Commit(ctx, deltas)
+	}
+	for i, d := range deltas {
+		if err := c.apply(ctx, d); err != nil {
+			return &commitError{applied: i, total: len(deltas), err: err}
+		}
+	}
+	return nil
+}
+
+// apply does one write through its function.
+func (c *Callbacks) apply(ctx Context, d Delta) error {
+	if d.Op == ReplaceToolCallGroupOp {
+		return c.replaceGroup(ctx, d.IDs, d.Records)
+	}
+	switch r := d.Record.(type) {
+	case *Instruction:
+		if d.Op == MutateOp {
+			return c.MutateStandingInstruction(ctx, d.ID, r.Text)
+		}
+		return c.StoreStandingInstruction(ctx, r.Text)
+	case *Memory:
+		return write(ctx, d.Op, r, c.StoreMemory, c.MutateMemory)
+	case *Retrievable:
+		return write(ctx, d.Op, r, c.StoreRetrievable, c.MutateRetrievable)
+	case *Message:
+		return write(ctx, d.Op, r, c.StoreMessage, c.MutateMessage)
+	case *Thought:
+		return write(ctx, d.Op, r, c.StoreThought, c.MutateThought)
+	case *ToolCall:
+		return write(ctx, d.Op, r, c.StoreToolCall, c.MutateToolCall)
+	}
+	switch d.Kind {
+	case kindNames[abi.CollectionInstructions]:
+		return c.DeleteStandingInstruction(ctx, d.ID)
+	case kindNames[abi.CollectionMemories]:
+		return c.DeleteMemory(ctx, d.ID)
+	case kindNames[abi.CollectionRetrievables]:
+		return c.DeleteRetrievable(ctx, d.ID)
+	case kindNames[abi.CollectionMessages]:
+		return c.DeleteMessage(ctx, d.ID)
+	case kindNames[abi.CollectionThoughts]:
+		return c.DeleteThought(ctx, d.ID)
+	}
+	return c.DeleteToolCall(ctx, d.ID)
+}
+
+func write[R Record](ctx Context, op WriteOp, r R, store, mutate func(Context, R) error) error {
+	if op == MutateOp {
+		return mutate(ctx, r)
+	}
+	return store(ctx, r)
+}
+
+func (c *Callbacks) replaceGroup(ctx Context, ids []string, replacements []*ToolCall) error {
+	if c.ReplaceToolCallGroup != nil {
+		return c.ReplaceToolCallGroup(ctx, ids, replacements)
+	}
+	for _, id := range ids {
+		if err := c.DeleteToolCall(ctx, id); err != nil {
+			return err
+		}
+	}
+	for _, r := range replacements {
+		if err := c.StoreToolCall(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var writeOps = map[uint8]WriteOp{
+	abi.WriteStore: StoreOp, abi.WriteMutate: MutateOp, abi.WriteDelete: DeleteOp, abi.WriteReplaceGroup: ReplaceToolCallGroupOp,
+}
+
+// delta resolves the handles of a write. The caller holds t.mu.
+func (t *turn) delta(f *abi.Delta) (Delta, error) {
+	op, known := writeOps[f.Write]
+	if !known || f.Collection >= recordKinds {
+		return Delta{}, fmt.Errorf("write %d of collection %d", f.Write, f.Collection)
+	}
+	d := Delta{Op: op, Kind: kindNames[f.Collection], ID: f.ID, IDs: f.IDs}
+	switch f.Write {
+	case abi.WriteStore, abi.WriteMutate:
+		r := t.handles.record(f.Handle)
+		if r == nil || r.kind() != f.Collection {
+			return Delta{}, fmt.Errorf("handle %d names no record of collection %d", f.Handle, f.Collection)
+		}
+		d.Record = r
+		if d.ID == "" {
+			d.ID = r.key()
+		}
+	case abi.WriteReplaceGroup:
+		for _, handle := range f.Handles {
+			c, ok := t.handles.record(handle).(*ToolCall)
+			if !ok {
+				return Delta{}, fmt.Errorf("handle %d names no tool call", handle)
+			}
+			d.Records = append(d.Records, c)
+		}
+	}
+	return d, nil
+}
+
+func (t *turn) deltas(list []abi.Delta) ([]Delta, error) {
+	out := make([]Delta, len(list))
+	for i := range list {
+		var err error
+		if out[i], err = t.delta(&list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// FetchMemories asks storage for memories. Like all Fetch methods it changes no collection: add what is wanted.
+func (b *base) FetchMemories() ([]*Memory, error) {
+	ctx, c := b.storage()
+	return c.FetchMemories(ctx)
+}
+
+// FetchMessages asks storage for messages.
+func (b *base) FetchMessages() ([]*Message, error) {
+	ctx, c := b.storage()
+	return c.FetchMessages(ctx)
+}
+
+// FetchThoughts asks storage for thoughts.
+func (b *base) FetchThoughts() ([]*Thought, error) {
+	ctx, c := b.storage()
+	return c.FetchThoughts(ctx)
+}
+
+// FetchToolCalls asks storage for tool calls.
+func (b *base) FetchToolCalls() ([]*ToolCall, error) {
+	ctx, c := b.storage()
+	return c.FetchToolCalls(ctx)
+}
+
+// FetchTools asks storage for tools.
+func (b *base) FetchTools() ([]*Tool, error) {
+	ctx, c := b.storage()
+	return c.FetchTools(ctx)
+}
+
+// FetchRetrievables asks storage for documents. Two with the same id are an error.
+func (b *base) FetchRetrievables() ([]*Retrievable, error) {
+	ctx, c := b.storage()
+	list, err := c.FetchRetrievables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool, len(list))
+	for _, r := range list {
+		if err := r.Validate(); err != nil {
+			return nil, err
+		}
+		if seen[r.ID] {
+			return nil, duplicateError(r.ID)
+		}
+		seen[r.ID] = true
+	}
+	return list, nil
+}
+
+// duplicateError says, in the contract's words, that two documents have the same id.
+type duplicateError string
+
+func (e duplicateError) Error() string { return "Duplicate retrievable id: " + string(e) }
+
+// RefreshStandingInstructions asks storage for standing instructions.
+func (b *base) RefreshStandingInstructions() ([]string, error) {
+	ctx, c := b.storage()
+	return c.RefreshStandingInstructions(ctx)
+}
+
+// StoreMediaBytes hands bytes to storage, at once. They do not pass through the core.
+func (b *base) StoreMediaBytes(id string, bytes io.Reader) (MediaReader, error) {
+	ctx, c := b.storage()
+	return c.StoreMediaBytes(ctx, id, bytes)
+}
+
+// StoreRetrievableBytes hands a text to storage, at once. It does not pass through the core.
+func (b *base) StoreRetrievableBytes(id string, bytes io.Reader) (SpoolReader, error) {
+	ctx, c := b.storage()
+	return c.StoreRetrievableBytes(ctx, id, bytes)
+}
+
+// storage returns the callbacks and the context they are given.
+func (b *base) storage() (Context, *Callbacks) {
+	t := b.state.turn
+	if !t.standalone {
+		return t.root, &t.config.callbacks
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.contexts[b.state.number].dispatch, &t.config.callbacks
+}

@@ -1,0 +1,167 @@
+package turns
+
+import (
+	"encoding/json"
+
+	"github.com/turncore/turncore/abi"
+	wire "github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// Tool is a capability that a model may call. It must not be changed once it was given to a runner or a registry.
+type Tool struct {
+	Name        string
+	Description string
+	// InputSchema is a JSON Schema (draft 2020-12) of type object: JSON text, or anything that marshals to it.
+	InputSchema any
+	// Handler runs the tool. Its result goes back to who called the executor.
+	Handler ToolHandler
+	// Meta is the application's own data.
+	Meta map[string]any
+	// Ephemeral tools do not outlive the dispatch: ToolRegistry.PruneEphemeral removes them.
+	Ephemeral bool
+	// Trusted says that the tool's results are the application's own words, not a third party's.
+	Trusted bool
+	// OnCollision says what MergeTools does when another registry has a tool of the same name.
+	OnCollision Collision
+}
+
+// ToolHandler runs a tool for a dispatch. The arguments have been validated against the schema, with its defaults
+// filled in. ctx is cancelled when the dispatch is aborted.
+type ToolHandler func(ctx *DispatchContext, args Args) (any, error)
+
+// Collision says which of two tools of the same name stays.
+type Collision uint8
+
+// Collision policies.
+const (
+	CollisionThrow   = Collision(abi.CollisionThrow)
+	CollisionReplace = Collision(abi.CollisionReplace)
+	CollisionKeep    = Collision(abi.CollisionKeep)
+)
+
+// Args are the arguments of a tool call, an object.
+type Args struct {
+	raw abi.Raw
+}
+
+// JSON returns the arguments as JSON text, their members in the order in which they came.
+func (a Args) JSON() json.RawMessage {
+	text, err := value.JSON(a.raw)
+	if err != nil || text == nil {
+		return json.RawMessage("{}")
+	}
+	return text
+}
+
+// Bind stores the arguments in what v points to, as json.Unmarshal does.
+func (a Args) Bind(v any) error { return json.Unmarshal(a.JSON(), v) }
+
+// Get returns an argument as plain data: nil, bool, int64, float64, string, []any, map[string]any.
+func (a Args) Get(name string) (v any, ok bool) {
+	raw, ok := value.Member(a.raw, name)
+	if !ok {
+		return nil, false
+	}
+	return plain(raw), true
+}
+
+// String returns an argument that is text, "" if it is absent or of another type.
+func (a Args) String(name string) string {
+	v, _ := a.Get(name)
+	s, _ := v.(string)
+	return s
+}
+
+// Number returns an argument that is a number, 0 if it is absent or of another type.
+func (a Args) Number(name string) float64 {
+	switch v, _ := a.Get(name); n := v.(type) {
+	case int64:
+		return float64(n)
+	case float64:
+		return n
+	}
+	return 0
+}
+
+// Bool returns an argument that is a truth value, false if it is absent or of another type.
+func (a Args) Bool(name string) bool {
+	v, _ := a.Get(name)
+	b, _ := v.(bool)
+	return b
+}
+
+// Validate checks the tool against the rules of E_INVALID_INITIAL_TOOL_VALUE. That its schema uses nothing that is not
+// supported is checked by the core, when the tool is first used.
+func (t *Tool) Validate() error {
+	if t == nil {
+		return missing(abi.ToolRules)
+	}
+	v := [...]given{
+		givenText(t.Name), givenText(t.Description), givenIf(t.InputSchema != nil), givenIf(t.Handler != nil),
+		givenIf(true), givenIf(true), givenIf(true), givenText(collisionName(t.OnCollision)),
+	}
+	list := violations(abi.ToolRules, "", v[:])
+	if t.InputSchema != nil {
+		if _, err := t.schema(); err != nil {
+			list = append(list, abi.Violation(string(abi.KindSchema), "field", "inputSchema"))
+		}
+	}
+	return invalid(abi.ToolRules, list)
+}
+
+func collisionName(c Collision) string {
+	switch c {
+	case CollisionThrow:
+		return "throw"
+	case CollisionReplace:
+		return "replace"
+	case CollisionKeep:
+		return "keep"
+	}
+	return ""
+}
+
+// schema returns the encoded input schema.
+func (t *Tool) schema() (abi.Raw, error) {
+	schema := t.InputSchema
+	switch text := schema.(type) {
+	case string:
+		schema = json.RawMessage(text)
+	case []byte:
+		schema = json.RawMessage(text)
+	}
+	raw, err := value.Append(nil, schema, "inputSchema")
+	if err != nil {
+		return nil, err
+	}
+	if kind, _ := (Args{raw}).Get("type"); kind != "object" {
+		return nil, &wire.Error{Field: "inputSchema", Reason: "is not of type object"}
+	}
+	return raw, nil
+}
+
+// definition is the tool as the core knows it.
+func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
+	if err := t.Validate(); err != nil {
+		return abi.ToolDef{}, err
+	}
+	schema, err := t.schema()
+	def := abi.ToolDef{
+		Number: number, Name: t.Name, Description: t.Description, InputSchema: schema, OnCollision: uint8(t.OnCollision),
+	}
+	if t.Trusted {
+		def.Flags |= abi.ToolTrusted
+	}
+	if t.Ephemeral {
+		def.Flags |= abi.ToolEphemeral
+	}
+	return def, err
+}
+
+// Executor returns the function that runs the tool for a dispatch. It is the only way to a handler: it validates the
+// arguments (anything that encodes to an object; E_INVALID_TOOL_ARGS), tells observers of the execution, and wraps the
+// handler's failure as E_TOOL_DOWNSTREAM_ERROR. The result is the very value the handler returned.
+func (t *Tool) Executor(ctx *DispatchContext) func(args any) (any, error) {
+	return func(args any) (any, error) { return ctx.executeTool(t, args) }
+}

@@ -1,0 +1,193 @@
+package turns
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// turn is a running turn, or a standalone dispatch, on the host's side.
+//
+// One lock guards it all. A step of the core happens under that lock, so that what host code does to the collections and
+// what the core does to them never cross. User code never runs under it.
+type turn struct {
+	core         *core
+	config       *definition
+	runner       *openRunner
+	number       uint32
+	id           string
+	standalone   bool // a dispatch without a turn
+	root         *TurnContext
+	systemPrompt string
+	now          int64 // clock at the start
+	outer        context.Context
+	bus          *bus // the runner's, nil for a standalone dispatch
+	listen       func(Event)
+	journal      *recorder
+
+	mu       sync.Mutex
+	wake     sync.Cond
+	elapsed  uint64
+	contexts []*dispatchOrTurn // by number
+	opening  *definition       // whose the next dispatch is
+
+	handles handles
+	tools   toolNumbers
+	errors  errorTable
+	edits   edits
+
+	calls    map[uint32]*call
+	lastCall uint32
+	running  map[uint32]*effect // outstanding effects
+	kept     map[uint32]any     // results of tools that wait for their caller
+	results  map[streamKey]any  // of tool calls, as reported
+	texts    [2]map[streamKey]*stream
+	scratch  []byte
+
+	queue      []delivery
+	head       int    // of queue
+	enqueued   uint64 // deliveries so far
+	delivered  uint64
+	delivering bool
+	parked     int // goroutines that wait inside a listener
+	waiting    int // goroutines that wait for wake
+	closed     bool
+	done       bool
+	collect    collector
+	begun      []begun
+	seq        uint32
+	timer      *time.Timer
+	end        ending
+	dead       error // why the instance died
+
+	batch  []byte // of the step under way
+	answer []byte
+	frames inFrames
+}
+
+// dispatchOrTurn is one of a turn's contexts.
+type dispatchOrTurn struct {
+	state    *contextState
+	turn     *TurnContext     // number 0
+	dispatch *DispatchContext // all others
+}
+
+// streamKey names a stream of text: streams of different dispatches are different ones.
+type streamKey struct {
+	dispatch uint32
+	id       string
+}
+
+// ending is how a turn ended.
+type ending struct {
+	status     Status
+	iterations int
+	err        error
+	refused    bool // the input, before any event
+}
+
+// inFrames are reused, as frames escape to the heap.
+type inFrames struct {
+	call   abi.Call
+	result abi.Result
+	chunk  abi.Chunk
+	abort  abi.Abort
+	report abi.ReportArgs
+
+	event  abi.Event
+	reply  abi.Reply
+	effect abi.Effect
+}
+
+func newTurn(c *core, config *definition, outer context.Context) *turn {
+	t := &turn{
+		core: c, config: config, opening: config, outer: outer,
+		calls: make(map[uint32]*call), running: make(map[uint32]*effect), kept: make(map[uint32]any),
+	}
+	t.wake.L = &t.mu
+	t.tools.runner = config.tools
+	state := &contextState{turn: t, tools: toolSet{tools: config.tools, shared: true}}
+	t.root = &TurnContext{newBase(state)}
+	t.contexts = []*dispatchOrTurn{{state: state, turn: t.root}}
+	return t
+}
+
+func (t *turn) context(number uint32) *dispatchOrTurn {
+	if int(number) < len(t.contexts) {
+		return t.contexts[number]
+	}
+	return nil
+}
+
+// at is the time of something that happened ms after the turn's start.
+func (t *turn) at(elapsed uint64) time.Time { return time.UnixMilli(t.now + int64(elapsed)).UTC() }
+
+// tick reads the clock. What it returns never goes back within a turn. The caller holds t.mu.
+func (t *turn) tick() uint64 {
+	if ms := t.core.host.options.Clock() - t.now; ms > int64(t.elapsed) {
+		t.elapsed = uint64(ms)
+	}
+	return t.elapsed
+}
+
+// abort aborts a context: on the host at once, then in the core.
+func (t *turn) abort(c *contextState, cause error) {
+	t.mu.Lock()
+	if c.aborted || t.closed {
+		t.mu.Unlock()
+		return
+	}
+	c.abort(cause)
+	t.frames.abort = abi.Abort{Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: t.abortReason(cause)}
+	a := actor{busy: true}
+	if err := t.exchange(&a, &t.frames.abort); err != nil && !t.closed {
+		t.perish(t.core.inst.Retire(err))
+	}
+	t.await(&a)
+	t.mu.Unlock()
+}
+
+// finish frees what a turn holds that has ended. The caller holds t.mu.
+func (t *turn) finish() {
+	t.done = true
+	for _, c := range t.contexts {
+		if c.state.cancel != nil {
+			c.state.cancel(errEnded)
+		}
+	}
+	for _, e := range t.running {
+		if e.cancel != nil {
+			e.cancel()
+		}
+	}
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	t.wake.Broadcast()
+}
+
+// setTimer has the core told the time at due, ms after the turn's start; 0 for never. The caller holds t.mu.
+func (t *turn) setTimer(due uint64) {
+	if t.timer != nil {
+		t.timer.Stop()
+		t.timer = nil
+	}
+	if due == 0 {
+		return
+	}
+	wait := time.Duration(max(int64(due)-int64(t.tick()), 0)) * time.Millisecond
+	t.timer = time.AfterFunc(wait, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.closed {
+			return
+		}
+		a := actor{busy: true}
+		if err := t.exchange(&a, &abi.Tick{Turn: t.number, Elapsed: t.tick()}); err != nil && !t.closed {
+			t.perish(t.core.inst.Retire(err))
+		}
+		t.await(&a)
+	})
+}

@@ -1,0 +1,206 @@
+package turns
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// given is the value of one field as the rules see it. What Go's types already say is not checked again.
+type given struct {
+	present bool
+	text    string
+	number  float64
+}
+
+func givenText[S ~string](s S) given    { return given{present: true, text: string(s)} }
+func optionalText[S ~string](s S) given { return given{present: s != "", text: string(s)} }
+func givenNumber(n float64) given       { return given{present: true, number: n} }
+func givenTime(t time.Time) given       { return given{present: !t.IsZero()} }
+func givenIf(present bool) given        { return given{present: present} }
+func optionalNumber(n *float64) (g given) {
+	if n != nil {
+		g = givenNumber(*n)
+	}
+	return g
+}
+
+// violations lists what is wrong with values, which stand in the order of the table's fields. The names of the fields
+// are prefixed with path.
+func violations(rules *abi.Rules, path string, values []given) (list []string) {
+	for i := range rules.Fields {
+		f := &rules.Fields[i]
+		if i < len(values) && obeys(f, values[i]) {
+			continue
+		}
+		list = append(list, violation(f, path, values[min(i, len(values)-1)]))
+	}
+	at := func(name string) given {
+		i := slices.IndexFunc(rules.Fields, func(f abi.Field) bool { return f.Name == name })
+		return values[i]
+	}
+	for _, c := range rules.Cross {
+		field, other := at(c.Field), at(c.Other)
+		broken := false
+		switch c.Rule {
+		case abi.RuleRequires:
+			broken = field.present && !other.present
+		case abi.RuleRequiredWithout:
+			broken = !other.present && field.text == ""
+		case abi.RuleExactlyOne:
+			broken = field.present == other.present
+		}
+		if broken {
+			list = append(list, abi.Violation(c.Rule, "field", path+c.Field, "other", path+c.Other))
+		}
+	}
+	return list
+}
+
+func obeys(f *abi.Field, v given) bool {
+	switch {
+	case !v.present:
+		return !f.Required
+	case f.NonEmpty && v.text == "" && (f.Kind == abi.KindString || f.Kind == abi.KindText || f.Kind == abi.KindIdentifier):
+		return false
+	case f.Range != nil && !(v.number >= f.Range.Min && v.number <= f.Range.Max): // also refuses NaN
+		return false
+	case len(f.Enum) > 0 && !slices.Contains(f.Enum, v.text):
+		return false
+	}
+	return true
+}
+
+func violation(f *abi.Field, path string, v given) string {
+	name := path + f.Name
+	switch {
+	case !v.present:
+		return abi.Violation(abi.RuleRequired, "field", name)
+	case f.NonEmpty && v.text == "":
+		return abi.Violation(abi.RuleNonEmpty, "field", name)
+	case f.Range != nil:
+		return abi.Violation(abi.RuleRange, "field", name, "min", number(f.Range.Min), "max", number(f.Range.Max))
+	}
+	return abi.Violation(abi.RuleEnum, "field", name, "values", strings.Join(f.Enum, ", "))
+}
+
+func number(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
+
+// invalid makes the error of a type whose rules are broken; nil if list is empty.
+func invalid(rules *abi.Rules, list []string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return newError(rules.Code, strings.Join(list, "; "), newError(abi.CodeValidationException, strings.Join(list, " and "), nil))
+}
+
+// Validate checks the identity against the rules of E_INVALID_INITIAL_IDENTITY_VALUE.
+func (i *Identity) Validate() error {
+	return invalid(abi.IdentityRules, i.violations(""))
+}
+
+func (i *Identity) violations(path string) []string {
+	if i == nil {
+		return nil
+	}
+	return violations(abi.IdentityRules, path, []given{givenText(i.Identifier), givenText(i.Representation)})
+}
+
+// Validate checks the message against the rules of E_INVALID_INITIAL_MESSAGE_VALUE.
+func (m *Message) Validate() error {
+	if m == nil {
+		return missing(abi.MessageRules)
+	}
+	v := [...]given{
+		givenText(m.ID), givenText(m.Role), givenText(m.Content), givenIf(m.Identity != nil),
+		givenTime(m.CreatedAt), givenTime(m.UpdatedAt),
+	}
+	return invalid(abi.MessageRules, append(violations(abi.MessageRules, "", v[:]), m.Identity.violations("identity.")...))
+}
+
+// Validate checks the memory against the rules of E_INVALID_INITIAL_MEMORY_VALUE.
+func (m *Memory) Validate() error {
+	if m == nil {
+		return missing(abi.MemoryRules)
+	}
+	v := [...]given{
+		givenText(m.ID), givenText(m.Content), givenNumber(m.Confidence), givenNumber(m.Importance),
+		givenTime(m.CreatedAt), givenTime(m.UpdatedAt),
+	}
+	return invalid(abi.MemoryRules, violations(abi.MemoryRules, "", v[:]))
+}
+
+// Validate checks the thought against the rules of E_INVALID_INITIAL_THOUGHT_VALUE.
+func (t *Thought) Validate() error {
+	if t == nil {
+		return missing(abi.ThoughtRules)
+	}
+	v := [...]given{
+		givenText(t.ID), givenText(t.Content), givenIf(t.Identity != nil), givenIf(t.Payload != nil),
+		optionalText(t.ReplayCompatibility), givenTime(t.CreatedAt), givenTime(t.UpdatedAt),
+	}
+	list := append(violations(abi.ThoughtRules, "", v[:]), t.Identity.violations("identity.")...)
+	return invalid(abi.ThoughtRules, appendUnencodable(list, "payload", t.Payload))
+}
+
+// Validate checks the tool call against the rules of E_INVALID_INITIAL_TOOL_CALL_VALUE.
+func (c *ToolCall) Validate() error {
+	if c == nil {
+		return missing(abi.ToolCallRules)
+	}
+	v := [...]given{
+		givenText(c.ID), givenText(c.Tool), givenIf(len(c.Args) > 0), givenText(c.Checksum),
+		givenIf(true), givenIf(true), givenText(c.Results), givenIf(c.Payload != nil), optionalText(c.ReplayCompatibility),
+		givenIf(true), givenIf(true), givenTime(c.CreatedAt), givenTime(c.UpdatedAt), givenTime(c.CompletedAt),
+	}
+	list := violations(abi.ToolCallRules, "", v[:])
+	if len(c.Args) > 0 && !isObject(c.Args) {
+		list = append(list, abi.Violation(string(abi.KindArgs), "field", "args"))
+	}
+	return invalid(abi.ToolCallRules, appendUnencodable(list, "payload", c.Payload))
+}
+
+// Validate checks the document against the rules of E_INVALID_INITIAL_RETRIEVABLE_VALUE.
+func (r *Retrievable) Validate() error {
+	if r == nil {
+		return missing(abi.RetrievableRules)
+	}
+	v := [...]given{
+		givenText(r.ID), givenText(r.Content), givenText(r.TrustTier), optionalText(r.Source), optionalText(r.Kind),
+		optionalNumber(r.Score), givenIf(true), givenTime(r.CreatedAt), givenTime(r.UpdatedAt),
+	}
+	return invalid(abi.RetrievableRules, violations(abi.RetrievableRules, "", v[:]))
+}
+
+// Validate refuses an empty text with E_INVALID_TURN_CONTEXT.
+func (i *Instruction) Validate() error {
+	if i == nil || i.Text == "" {
+		return invalid(abi.TurnInputRules, []string{abi.Violation(abi.RuleNonEmpty, "field", "standingInstructions")})
+	}
+	return nil
+}
+
+func missing(rules *abi.Rules) error {
+	return invalid(rules, []string{abi.Violation(abi.RuleType, "type", rules.Title)})
+}
+
+// isObject tells whether text is the JSON text of an object.
+func isObject(text json.RawMessage) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte{'{'}) && json.Valid(text)
+}
+
+func appendUnencodable(list []string, field string, v any) []string {
+	if v == nil {
+		return list
+	}
+	if _, err := value.Append(nil, v, field); err != nil {
+		list = append(list, err.Error())
+	}
+	return list
+}
