@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bytes"
 	_ "embed" // the list of allowed differences
 	"encoding/json"
 	"fmt"
@@ -20,10 +21,9 @@ type Difference struct {
 	Why     string // of an allowed difference; empty otherwise
 }
 
+// String tells the difference in one line.
 func (d Difference) String() string {
-	got, _ := json.Marshal(d.Got)
-	want, _ := json.Marshal(d.Want)
-	s := fmt.Sprintf("request %d, %s: sent %s, recorded %s", d.Request, d.Path, got, want)
+	s := fmt.Sprintf("request %d, %s: sent %s, recorded %s", d.Request, d.Path, text(d.Got), text(d.Want))
 	if d.Why != "" {
 		s += " (allowed: " + d.Why + ")"
 	}
@@ -32,11 +32,11 @@ func (d Difference) String() string {
 
 // allowance is an entry of the list of allowed differences.
 type allowance struct {
-	Recording string `json:"recording"` // name, or * for all
-	Path      string `json:"path"`      // JSON Pointer; * stands for one part
-	Got       string `json:"got"`       // regular expression over the JSON of what was sent; empty for anything
-	Want      string `json:"want"`      // the same for what was recorded
-	Why       string `json:"why"`
+	Recording string         `json:"recording"` // name, or * for all
+	Path      string         `json:"path"`      // JSON Pointer; * stands for one part
+	Got       *regexp.Regexp `json:"got"`       // over the JSON text of what was sent; empty for anything
+	Want      *regexp.Regexp `json:"want"`      // the same for what was recorded
+	Why       string         `json:"why"`
 }
 
 //go:embed differences.json
@@ -75,15 +75,23 @@ func (r *Recording) Compare(n int, body []byte) []Difference {
 }
 
 func (r *Recording) allowed(d *Difference) string {
-	got, _ := json.Marshal(d.Got)
-	want, _ := json.Marshal(d.Want)
-	for _, a := range allowances {
+	for i := range allowances {
+		a := &allowances[i]
 		if (a.Recording == "*" || a.Recording == r.Name) && matchPath(a.Path, d.Path) &&
-			regexp.MustCompile(a.Got).Match(got) && regexp.MustCompile(a.Want).Match(want) {
+			a.Got.Match(text(d.Got)) && a.Want.Match(text(d.Want)) {
 			return a.Why
 		}
 	}
 	return ""
+}
+
+// text is a value's JSON text as people write it: < and > are themselves.
+func text(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // v came out of JSON, or is a string
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 func matchPath(pattern, path string) bool {
@@ -109,8 +117,8 @@ func normal(v any, key string) any {
 				out[k] = normal(e, k)
 			}
 		}
-		if text, ok := out["content"].([]any); ok {
-			if s, ok := textParts(text); ok {
+		if parts, ok := out["content"].([]any); ok {
+			if s, ok := textParts(parts); ok {
 				out["content"] = s
 			}
 		}

@@ -22,7 +22,7 @@ type options struct {
 	requestTimeout uint64 // ms, 0: none
 	reasoning      []string
 	thoughts       bool
-	provider       string // host name of the endpoint
+	provider       string // host name of the endpoint, without a port
 	// members is the JSON text of the request's members that never change, toolMembers that of those that only a
 	// request with tools may have, extras that of what is added to a tool's function. Each member has a comma before it,
 	// except the first of members.
@@ -286,6 +286,10 @@ func (p *parser) endpoint() {
 	}
 	p.url = strings.TrimSuffix(base, "/") + "/chat/completions" + query
 	p.provider = authority[strings.LastIndexByte(authority, '@')+1:]
+	// A port says nothing about who answers, and one that is chosen at random would make equal turns differ.
+	if i := strings.LastIndexByte(p.provider, ':'); i > strings.LastIndexByte(p.provider, ']') {
+		p.provider = p.provider[:i]
+	}
 }
 
 // build puts together what does not depend on a request.

@@ -28,7 +28,7 @@ func TestOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.url != "https://user@gw.example:8443/v1/chat/completions?api-version=2" || o.provider != "gw.example:8443" {
+	if o.url != "https://user@gw.example:8443/v1/chat/completions?api-version=2" || o.provider != "gw.example" {
 		t.Errorf("url %q, provider %q", o.url, o.provider)
 	}
 	if want := `"model":"m","seed":7,"temperature":0.5,"provider":{"only":["xai"]},"transforms":["middle-out"],"stream":true,"stream_options":{"include_usage":true}`; string(o.members) != want {
@@ -44,6 +44,17 @@ func TestOptions(t *testing.T) {
 	for i, h := range o.headers {
 		if h != want[i] {
 			t.Errorf("header %q, want %q", h, want[i])
+		}
+	}
+}
+
+func TestProviderHasNoPort(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://127.0.0.1:8080/v1": "127.0.0.1", "http://[::1]:8080": "[::1]", "http://[::1]/v1": "[::1]", "https://a.example": "a.example",
+	} {
+		o, err := parseOptions(encoded(t, `{"model": "m", "baseURL": "`+url+`"}`))
+		if err != nil || o.provider != want {
+			t.Errorf("%s: provider %q, want %q, %v", url, o.provider, want, err)
 		}
 	}
 }
