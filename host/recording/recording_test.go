@@ -177,7 +177,7 @@ func TestConversationWithHistory(t *testing.T) {
 
 func TestConversationRefuses(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"messages": []}`:                                                                         "no user message",
+		`{"messages": []}`: "no user message",
 		`{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}`: "last message is not the user's",
 		`[]`:                   "cannot unmarshal",
 		`{"messages": "text"}`: "cannot unmarshal",
