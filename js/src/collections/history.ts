@@ -1,0 +1,113 @@
+/**
+ * Histories: lists of records that many turns start from.
+ */
+import type { Message } from '../primitives/message.js';
+import type { Memory } from '../primitives/memory.js';
+import type { Retrievable } from '../primitives/retrievable.js';
+import type { Thought } from '../primitives/thought.js';
+import type { ToolCall } from '../primitives/tool-call.js';
+import type { Run } from './sequence.js';
+import { collectionNumber, type RecordKind, requireRecord } from './kinds.js';
+
+/** The records that each kind of history holds. */
+export interface RecordOfKind {
+  messages: Message;
+  memories: Memory;
+  retrievables: Retrievable;
+  thoughts: Thought;
+  toolCalls: ToolCall;
+}
+
+/** What a history can hold. */
+export type HistoryKind = keyof RecordOfKind;
+
+/** A record of any kind. */
+export type AnyRecord = RecordOfKind[HistoryKind];
+
+/**
+ * A list of records that only grows and that any number of turns share.
+ *
+ * `ctx.turnMessages.addAll(history)` takes the same small time however long the history is: its records enter the
+ * module once, and every turn refers to them. A turn has the records that were there when it called `addAll`; what
+ * is appended later is for later turns. Several runners and module instances may use one history.
+ *
+ * @typeParam T class of its records, such as Message
+ */
+export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterable<T> {
+  /** What it holds. */
+  readonly kind: HistoryKind;
+  readonly #items: T[] = [];
+  /** Places of the records, as far as they were needed. */
+  readonly #index = new Map<T, number>();
+  #indexed = 0;
+
+  /**
+   * @param kind which collection it is for: "messages", "memories", "retrievables", "thoughts" or "toolCalls"
+   * @param records records to begin with
+   * @throws TurncoreError E_INVALID_VALUE for a record of another class
+   */
+  constructor(kind: HistoryKind, records?: Iterable<T>) {
+    collectionNumber(kind as RecordKind);
+    this.kind = kind;
+    if (records !== undefined) this.append(...records);
+  }
+
+  /** How many records it has. */
+  get length(): number {
+    return this.#items.length;
+  }
+
+  /**
+   * Appends records. One that it has already is left where it is.
+   *
+   * @returns this history
+   * @throws TurncoreError E_INVALID_VALUE for a record of another class; none is appended then
+   */
+  append(...records: T[]): this {
+    for (let i = 0; i < records.length; i++) requireRecord(this.kind, records[i], `append[${i}]`);
+    for (const record of records) {
+      if (this.indexOf(record) >= 0) continue;
+      this.#items.push(record);
+    }
+    return this;
+  }
+
+  /** The record in a place, from 0. */
+  at(index: number): T | undefined {
+    return this.#items[index];
+  }
+
+  /** The place of a record, or -1. */
+  indexOf(record: T): number {
+    while (this.#indexed < this.#items.length) {
+      this.#index.set(this.#items[this.#indexed]!, this.#indexed);
+      this.#indexed++;
+    }
+    return this.#index.get(record) ?? -1;
+  }
+
+  /** The records in order. */
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#items[Symbol.iterator]();
+  }
+}
+
+/** The first records of a history, which never change: what a turn that added it has. */
+export class HistoryRun<T extends AnyRecord> implements Run<T> {
+  readonly history: History<T>;
+  readonly length: number;
+
+  constructor(history: History<T>, length: number = history.length) {
+    this.history = history;
+    this.length = length;
+  }
+
+  at(index: number): T | undefined {
+    return index < this.length ? this.history.at(index) : undefined;
+  }
+
+  indexOf(record: T): number {
+    const place = this.history.indexOf(record);
+    return place < this.length ? place : -1;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The kinds of record: their names, their numbers on the wire and their classes.
+ */
+import { invalidValue } from '../errors.js';
+import { Memory } from '../primitives/memory.js';
+import { Message } from '../primitives/message.js';
+import { Retrievable } from '../primitives/retrievable.js';
+import { Thought } from '../primitives/thought.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
+import { ToolCall } from '../primitives/tool-call.js';
+
+/** The collections of a context that hold records, by their names in the API. */
+export type RecordKind =
+  'instructions' | 'memories' | 'retrievables' | 'messages' | 'thoughts' | 'toolCalls';
+
+/** What a collection holds: a record, or a standing instruction. */
+export type Entry = Message | Memory | Retrievable | Thought | ToolCall | Tokenizable;
+
+/** Collection numbers of the ABI. The record kinds are 0 to 5. */
+export const Collections = {
+  instructions: 0,
+  memories: 1,
+  retrievables: 2,
+  messages: 3,
+  thoughts: 4,
+  toolCalls: 5,
+  stash: 6,
+  tools: 7,
+} as const;
+
+/** How many kinds of record there are. */
+export const RECORD_KINDS = 6;
+
+const names: readonly RecordKind[] = [
+  'instructions',
+  'memories',
+  'retrievables',
+  'messages',
+  'thoughts',
+  'toolCalls',
+];
+
+/** The name of a record of each kind, as deltas and discarded writes use it. */
+const singular = [
+  'standingInstruction',
+  'memory',
+  'retrievable',
+  'message',
+  'thought',
+  'toolCall',
+] as const;
+
+/** The name of one record of a kind. */
+export type RecordName = (typeof singular)[number];
+
+const classes = [Tokenizable, Memory, Retrievable, Message, Thought, ToolCall] as const;
+
+/** The number of a kind on the wire. @throws TurncoreError E_INVALID_VALUE for a name that is none */
+export function collectionNumber(kind: RecordKind): number {
+  const n = names.indexOf(kind);
+  if (n < 0) throw invalidValue('kind', `${JSON.stringify(kind)} is no kind of record`);
+  return n;
+}
+
+/** The name of one record of the collection with this number. */
+export function recordName(collection: number): RecordName {
+  const name = singular[collection];
+  if (name === undefined) throw invalidValue('collection', `${collection} has no records`);
+  return name;
+}
+
+/** Tells whether a value is a record of the collection with this number. */
+export function isRecordOf(collection: number, value: unknown): value is Entry {
+  const of = classes[collection];
+  return of !== undefined && value instanceof of;
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless the value is a record of that kind */
+export function requireRecord(kind: RecordKind, value: unknown, field: string): void {
+  requireEntry(collectionNumber(kind), value, field);
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless the value is a record of the collection with this number */
+export function requireEntry(collection: number, value: unknown, field: string): void {
+  if (isRecordOf(collection, value)) return;
+  const of = classes[collection]?.name ?? 'record';
+  throw invalidValue(field, `must be an instance of ${of}`);
+}

@@ -1,0 +1,357 @@
+/**
+ * What TurnContext and DispatchContext have in common.
+ */
+import { EventKind, Method } from '../abi/frames.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import { Collections, type Entry, requireEntry } from '../collections/kinds.js';
+import type { RecordSet } from '../collections/record-set.js';
+import { invalidValue } from '../errors.js';
+import { encodeBody } from '../primitives/body.js';
+import type { Memory } from '../primitives/memory.js';
+import type { Message } from '../primitives/message.js';
+import type { Retrievable } from '../primitives/retrievable.js';
+import type { Thought } from '../primitives/thought.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
+import type { ToolCall } from '../primitives/tool-call.js';
+import type { Registry } from '../stash/registry.js';
+import type { AnyTool } from '../tools/tool.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
+import { emitText, emitToolCall, emitToolExecutionEnd, emitToolExecutionStart } from './emit.js';
+import type {
+  EmittedText,
+  EmittedToolCall,
+  EmittedToolExecutionEnd,
+  EmittedToolExecutionStart,
+} from './emit.js';
+import type { ContextState } from './state.js';
+
+/** The name by which the package's own modules reach what is behind a context. */
+export const stateOf = Symbol('state');
+
+/** Numbers of the fetch callbacks: the collections', then tools. */
+const FETCH_TOOLS = 6;
+
+/**
+ * What turn and dispatch contexts have in common: collections, stash, tools, the abort signal, and methods that read
+ * and write records.
+ *
+ * On a TurnContext the methods that write call the storage callback at once and then change the collection. Within a
+ * dispatch's iteration they change the dispatch's collection at once and queue the write: it reaches storage, and then
+ * the parent's collections, when the iteration has succeeded, and neither when it was nacked, aborted or failed. All of
+ * them reject with E_CALL_AFTER_END when it is too late for them.
+ */
+export abstract class BaseContext {
+  /** @internal */
+  readonly [stateOf]: ContextState;
+
+  constructor(state: ContextState) {
+    this[stateOf] = state;
+  }
+
+  /** Whether the context was aborted. */
+  get aborted(): boolean {
+    return this[stateOf].aborted;
+  }
+
+  /** Fires when the context is aborted. Wire it into whatever takes long. */
+  get abortSignal(): AbortSignal {
+    return this[stateOf].signal;
+  }
+
+  /** Aborts the context and those inside it. What runs is not stopped: it is told by the signal. */
+  abort(reason?: unknown): void {
+    this[stateOf].abort(reason);
+  }
+
+  /** Data that middleware, executor and tools hand on. */
+  get stash(): Registry {
+    return this[stateOf].stash;
+  }
+
+  /** What the model is told first. */
+  get systemPrompt(): Tokenizable {
+    return this[stateOf].session.systemPrompt;
+  }
+
+  /** What the model is told beside the system prompt. */
+  get standingInstructions(): RecordSet<Tokenizable> {
+    return this.#set(Collections.instructions);
+  }
+
+  /** The memories in scope. */
+  get turnMemories(): RecordSet<Memory> {
+    return this.#set(Collections.memories);
+  }
+
+  /** The retrieved documents in scope. */
+  get turnRetrievables(): RecordSet<Retrievable> {
+    return this.#set(Collections.retrievables);
+  }
+
+  /** The conversation in scope. */
+  get turnMessages(): RecordSet<Message> {
+    return this.#set(Collections.messages);
+  }
+
+  /** The model's reasoning in scope. */
+  get turnThoughts(): RecordSet<Thought> {
+    return this.#set(Collections.thoughts);
+  }
+
+  /** The tool calls in scope. */
+  get turnToolCalls(): RecordSet<ToolCall> {
+    return this.#set(Collections.toolCalls);
+  }
+
+  /** The tools in scope. */
+  get tools(): ToolRegistry {
+    return this[stateOf].tools;
+  }
+
+  /** Calls fetchMemoriesCallback and returns what it gives; the collection stays as it is. */
+  fetchMemories(): Promise<Memory[]> {
+    return this.#fetch(Collections.memories) as Promise<Memory[]>;
+  }
+
+  /** Calls fetchMessagesCallback and returns what it gives; the collection stays as it is. */
+  fetchMessages(): Promise<Message[]> {
+    return this.#fetch(Collections.messages) as Promise<Message[]>;
+  }
+
+  /** Calls fetchThoughtsCallback and returns what it gives; the collection stays as it is. */
+  fetchThoughts(): Promise<Thought[]> {
+    return this.#fetch(Collections.thoughts) as Promise<Thought[]>;
+  }
+
+  /** Calls fetchToolCallsCallback and returns what it gives; the collection stays as it is. */
+  fetchToolCalls(): Promise<ToolCall[]> {
+    return this.#fetch(Collections.toolCalls) as Promise<ToolCall[]>;
+  }
+
+  /** Calls fetchToolsCallback and returns what it gives; the registry stays as it is. */
+  fetchTools(): Promise<AnyTool[]> {
+    return this.#fetch(FETCH_TOOLS) as Promise<AnyTool[]>;
+  }
+
+  /**
+   * Calls fetchRetrievablesCallback and returns what it gives; the collection stays as it is.
+   *
+   * @throws Error (rejects) when two of them share an id
+   */
+  async fetchRetrievables(): Promise<Retrievable[]> {
+    const list = (await this.#fetch(Collections.retrievables)) as Retrievable[];
+    const ids = new Set<string>();
+    for (const { id } of list) {
+      if (ids.has(id)) throw new Error(`Duplicate retrievable id: ${id}`);
+      ids.add(id);
+    }
+    return list;
+  }
+
+  /** Calls refreshStandingInstructionsCallback and returns what it gives; the collection stays as it is. */
+  refreshStandingInstructions(): Promise<(string | Tokenizable)[]> {
+    return this.#fetch(Collections.instructions) as Promise<(string | Tokenizable)[]>;
+  }
+
+  /** Stores a standing instruction. */
+  storeStandingInstruction(value: string | Tokenizable): Promise<void> {
+    return this.#write(Method.Store, Collections.instructions, toText(value));
+  }
+
+  /** Replaces the standing instruction with the text `old`. */
+  mutateStandingInstruction(old: string | Tokenizable, value: string | Tokenizable): Promise<void> {
+    return this.#write(Method.Mutate, Collections.instructions, toText(value), String(old));
+  }
+
+  /** Deletes the standing instruction with this text. */
+  deleteStandingInstruction(value: string | Tokenizable): Promise<void> {
+    return this.#delete(Collections.instructions, String(value));
+  }
+
+  /** Stores a memory. */
+  storeMemory(memory: Memory): Promise<void> {
+    return this.#write(Method.Store, Collections.memories, memory);
+  }
+
+  /** Replaces the memory with the same id. */
+  mutateMemory(memory: Memory): Promise<void> {
+    return this.#write(Method.Mutate, Collections.memories, memory);
+  }
+
+  /** Deletes a memory. */
+  deleteMemory(id: string): Promise<void> {
+    return this.#delete(Collections.memories, id);
+  }
+
+  /** Stores a retrieved document and returns it. */
+  async storeRetrievable(retrievable: Retrievable): Promise<Retrievable> {
+    await this.#write(Method.Store, Collections.retrievables, retrievable);
+    return retrievable;
+  }
+
+  /** Replaces the document with the same id and returns it. */
+  async mutateRetrievable(retrievable: Retrievable): Promise<Retrievable> {
+    await this.#write(Method.Mutate, Collections.retrievables, retrievable);
+    return retrievable;
+  }
+
+  /** Deletes a retrieved document. */
+  deleteRetrievable(id: string): Promise<void> {
+    return this.#delete(Collections.retrievables, id);
+  }
+
+  /** Stores a message. */
+  storeMessage(message: Message): Promise<void> {
+    return this.#write(Method.Store, Collections.messages, message);
+  }
+
+  /** Replaces the message with the same id. */
+  mutateMessage(message: Message): Promise<void> {
+    return this.#write(Method.Mutate, Collections.messages, message);
+  }
+
+  /** Deletes a message. */
+  deleteMessage(id: string): Promise<void> {
+    return this.#delete(Collections.messages, id);
+  }
+
+  /** Stores a thought. */
+  storeThought(thought: Thought): Promise<void> {
+    return this.#write(Method.Store, Collections.thoughts, thought);
+  }
+
+  /** Replaces the thought with the same id. */
+  mutateThought(thought: Thought): Promise<void> {
+    return this.#write(Method.Mutate, Collections.thoughts, thought);
+  }
+
+  /** Deletes a thought. */
+  deleteThought(id: string): Promise<void> {
+    return this.#delete(Collections.thoughts, id);
+  }
+
+  /** Stores a tool call. Rejects with E_ARTIFACT_ID_COLLISION when a retrieved document has its id. */
+  storeToolCall(toolCall: ToolCall): Promise<void> {
+    return this.#write(Method.Store, Collections.toolCalls, toolCall);
+  }
+
+  /** Replaces the tool call with the same id. */
+  mutateToolCall(toolCall: ToolCall): Promise<void> {
+    return this.#write(Method.Mutate, Collections.toolCalls, toolCall);
+  }
+
+  /** Deletes a tool call. */
+  deleteToolCall(id: string): Promise<void> {
+    return this.#delete(Collections.toolCalls, id);
+  }
+
+  /** Replaces tool calls by others, which take the place of the first. */
+  replaceToolCallGroup(ids: readonly string[], replacements: readonly ToolCall[]): Promise<void> {
+    return attempt(() => {
+      replacements.forEach((call, i) => requireEntry(Collections.toolCalls, call, `replacements[${i}]`));
+      const { session, number } = this[stateOf];
+      const enc = session.beginCall(number, Method.ReplaceGroup);
+      const { call } = session;
+      enc.arrayHeader(2);
+      enc.arrayHeader(ids.length);
+      for (const id of ids) enc.str(id);
+      enc.arrayHeader(replacements.length);
+      for (const item of replacements) {
+        enc.arrayHeader(2);
+        this.#entry(enc, item);
+      }
+      return session.callLater(enc, call) as Promise<void>;
+    });
+  }
+
+  /** Tells listeners of a piece of an answer. */
+  emitMessage(content: EmittedText): void {
+    emitText(this[stateOf], EventKind.Message, content);
+  }
+
+  /** Tells listeners of a piece of reasoning. */
+  emitThought(content: EmittedText): void {
+    emitText(this[stateOf], EventKind.Thought, content);
+  }
+
+  /** Tells listeners of a tool call. */
+  emitToolCall(content: EmittedToolCall): void {
+    emitToolCall(this[stateOf], content);
+  }
+
+  /** Tells observers that a tool's handler is about to run. */
+  emitToolExecutionStart(content: EmittedToolExecutionStart): void {
+    emitToolExecutionStart(this[stateOf], content);
+  }
+
+  /** Tells observers that a tool's handler has ended. */
+  emitToolExecutionEnd(content: EmittedToolExecutionEnd): void {
+    emitToolExecutionEnd(this[stateOf], content);
+  }
+
+  #set<T extends Entry>(collection: number): RecordSet<T> {
+    return this[stateOf].set(collection) as unknown as RecordSet<T>;
+  }
+
+  async #fetch(which: number): Promise<unknown> {
+    const { session } = this[stateOf];
+    // A dispatch within a turn calls the turn's methods, and so does its fetching.
+    const owner = session.contexts[0] ?? this[stateOf];
+    return await session.spec.callbacks.fetches[which]!(owner.facade);
+  }
+
+  #write(method: number, collection: number, entry: Entry, old = ''): Promise<void> {
+    return attempt(() => {
+      requireEntry(collection, entry, 'record');
+      const { session, number } = this[stateOf];
+      const enc = session.beginCall(number, method);
+      const { call } = session;
+      enc.arrayHeader(4);
+      enc.int(collection);
+      this.#entry(enc, entry);
+      enc.str(old);
+      return session.callLater(enc, call) as Promise<void>;
+    });
+  }
+
+  #delete(collection: number, id: string): Promise<void> {
+    return attempt(() => {
+      if (typeof id !== 'string') throw invalidValue('id', 'must be a string');
+      const { session, number } = this[stateOf];
+      const enc = session.beginCall(number, Method.Delete);
+      const { call } = session;
+      enc.arrayHeader(2);
+      enc.int(collection);
+      enc.str(id);
+      return session.callLater(enc, call) as Promise<void>;
+    });
+  }
+
+  /** Writes a record's handle, and its body if the module has not seen it in this turn. */
+  #entry(enc: Encoder, entry: Entry): void {
+    const { handles } = this[stateOf].session;
+    const handle = handles.handleOf(entry);
+    if (handle !== 0) {
+      enc.int(handle);
+      enc.nil();
+      return;
+    }
+    enc.int(handles.assign(entry));
+    const mark = enc.beginBin(64);
+    entry[encodeBody](enc);
+    enc.endBin(mark);
+  }
+}
+
+function toText(value: string | Tokenizable): Entry {
+  return typeof value === 'string' ? new Tokenizable(value) : value;
+}
+
+/** Runs something that returns a promise, and rejects with what it throws. */
+function attempt<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return run();
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}

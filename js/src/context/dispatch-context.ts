@@ -1,0 +1,121 @@
+/**
+ * The context of a dispatch.
+ */
+import { Method } from '../abi/frames.gen.js';
+import { BaseContext, stateOf } from './base-context.js';
+import { DispatchExecutorHelpers } from './executor-helpers.js';
+
+/**
+ * What the executor, dispatch middleware and tools work on: copies of the source's collections, stash and tools, and
+ * the signals that end the dispatch. One per dispatch, shared by its iterations.
+ */
+export class DispatchContext extends BaseContext {
+  #helpers: DispatchExecutorHelpers | undefined;
+
+  /** The dispatch's id. */
+  get id(): string {
+    return this.dispatchId;
+  }
+
+  /** The dispatch's id, which events carry. */
+  get dispatchId(): string {
+    const { session, number } = this[stateOf];
+    return session.dispatchId(number);
+  }
+
+  /** The iteration that runs, from 0. */
+  get iteration(): number {
+    return this[stateOf].iteration;
+  }
+
+  /** Whether the dispatch was acked or nacked. */
+  get isSignalled(): boolean {
+    const { acked, nacked } = this[stateOf];
+    return acked || nacked;
+  }
+
+  /** Whether the dispatch was acked. */
+  get isAcked(): boolean {
+    return this[stateOf].acked;
+  }
+
+  /** What the dispatch was nacked with. */
+  get nackError(): unknown {
+    return this[stateOf].nackError;
+  }
+
+  /**
+   * Ends the dispatch well when the iteration has ended. Nothing that runs is stopped.
+   *
+   * @throws TurncoreError E_LLM_EXECUTION_ALREADY_SIGNALLED, E_CALL_AFTER_END
+   */
+  ack(): void {
+    const state = this[stateOf];
+    const enc = state.session.beginCall(state.number, Method.Ack);
+    const { call } = state.session;
+    enc.nil();
+    state.session.callNow(enc, call);
+    state.acked = true;
+    state.callAckHandlers();
+  }
+
+  /**
+   * Fails the dispatch when what runs has returned; the iteration's writes are discarded. Nothing that runs is stopped.
+   *
+   * @param error what the dispatch fails with, as it is
+   * @throws TurncoreError E_LLM_EXECUTION_ALREADY_SIGNALLED, E_CALL_AFTER_END
+   */
+  nack(error?: unknown): void {
+    const state = this[stateOf];
+    const { session } = state;
+    const enc = session.beginCall(state.number, Method.Nack);
+    const { call } = session;
+    const cause = error ?? new Error('the dispatch was nacked without an error');
+    enc.arrayHeader(1);
+    session.errors.encode(enc, cause, state.reason);
+    session.callNow(enc, call);
+    state.nacked = true;
+    state.nackError = cause;
+  }
+
+  /**
+   * Calls a function when the dispatch is acked, before `ack` returns. Not when it was acked already, and not on nack.
+   *
+   * @returns a function that takes this back
+   */
+  onAck(handler: () => void): () => void {
+    return this[stateOf].onAck(handler);
+  }
+
+  /**
+   * How many of the dispatch's current tool calls carry a checksum: how often the model has asked for the same.
+   *
+   * @throws TurncoreError E_CALL_AFTER_END
+   */
+  toolCallCount(checksum: string): number {
+    const { session, number } = this[stateOf];
+    const enc = session.beginCall(number, Method.ToolCallCount);
+    const { call } = session;
+    enc.arrayHeader(1);
+    enc.str(checksum);
+    return session.callNow(enc, call) as number;
+  }
+
+  /**
+   * Commits the iteration's writes so far: resolves when storage has them. A later nack does not take them back.
+   * Rejects with E_STORAGE_COMMIT_ERROR.
+   */
+  async commit(): Promise<void> {
+    const { session, number } = this[stateOf];
+    const enc = session.beginCall(number, Method.Commit);
+    const { call } = session;
+    enc.nil();
+    await session.callLater(enc, call);
+  }
+
+  /** @internal What the executor gets as its second argument. */
+  get helpers(): DispatchExecutorHelpers {
+    this.#helpers ??= new DispatchExecutorHelpers(this[stateOf]);
+    return this.#helpers;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Events that host code makes itself, by the emit methods of a context.
+ */
+import { EventKind, Method, Results } from '../abi/frames.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import { utf8Length } from '../codec/layout.js';
+import { invalidValue } from '../errors.js';
+import type { Timestamp } from '../primitives/timestamp.js';
+import { convert, invalid } from '../validation/field-kinds.js';
+import type { ContextState } from './state.js';
+
+/** A piece of a message or thought stream. */
+export interface EmittedText {
+  /** Names the stream. */
+  readonly id: string;
+  /** The text so far. */
+  readonly full: string;
+  /** What was added. */
+  readonly aDelta: string;
+  readonly isComplete: boolean;
+  /** When the stream was opened. Default: now. */
+  readonly createdAt?: Timestamp | undefined;
+}
+
+/** What is told of a tool call. */
+export interface EmittedToolCall {
+  /** Names the call. */
+  readonly id: string;
+  /** Name of the tool. */
+  readonly tool: string;
+  readonly args?: unknown;
+  /** SHA-256 of tool and arguments. Default: empty. */
+  readonly checksum?: string | undefined;
+  readonly isComplete: boolean;
+  readonly isError?: boolean | undefined;
+  readonly results?: unknown;
+  /** When the call was first told of. Default: now. */
+  readonly createdAt?: Timestamp | undefined;
+}
+
+/** A tool's handler is about to run. */
+export interface EmittedToolExecutionStart {
+  readonly toolName: string;
+  /** SHA-256 of tool and arguments. */
+  readonly callId: string;
+  readonly args?: unknown;
+}
+
+/** A tool's handler has ended. */
+export interface EmittedToolExecutionEnd {
+  readonly toolName: string;
+  /** SHA-256 of tool and arguments. */
+  readonly callId: string;
+  readonly isError: boolean;
+  /** When it began. Default: now. */
+  readonly startedAt?: Timestamp | undefined;
+}
+
+/** Tells listeners of a piece of a stream. */
+export function emitText(state: ContextState, kind: number, content: EmittedText): void {
+  const { session } = state;
+  const full = text(content.full, 'full');
+  const enc = begin(state, kind);
+  const { call } = session;
+  enc.arrayHeader(5);
+  enc.str(text(content.id, 'id'));
+  enc.int(elapsedAt(state, content.createdAt));
+  enc.str(text(content.aDelta, 'aDelta'));
+  enc.int(utf8Length(full));
+  enc.bool(content.isComplete);
+  session.withText(full, () => session.callNow(enc, call));
+}
+
+/** Tells listeners of a tool call. */
+export function emitToolCall(state: ContextState, content: EmittedToolCall): void {
+  const { session } = state;
+  const enc = begin(state, EventKind.ToolCall);
+  const { call } = session;
+  enc.arrayHeader(9);
+  enc.str(text(content.id, 'id'));
+  enc.str(text(content.tool, 'tool'));
+  enc.value(content.args, 'args');
+  enc.str(content.checksum ?? '');
+  enc.int(elapsedAt(state, content.createdAt));
+  enc.bool(content.isComplete);
+  enc.bool(content.isError ?? false);
+  enc.int(content.results === undefined ? Results.None : Results.Host);
+  enc.nil();
+  if (content.results !== undefined) state.setResults(content.id, content.results);
+  session.callNow(enc, call);
+}
+
+/** Tells observers that a tool's handler is about to run. */
+export function emitToolExecutionStart(
+  state: ContextState,
+  content: EmittedToolExecutionStart,
+): void {
+  const enc = begin(state, EventKind.ToolExecutionStart);
+  const { call } = state.session;
+  enc.arrayHeader(3);
+  enc.str(text(content.toolName, 'toolName'));
+  enc.str(text(content.callId, 'callId'));
+  enc.value(content.args, 'args');
+  state.session.callNow(enc, call);
+}
+
+/** Tells observers that a tool's handler has ended. */
+export function emitToolExecutionEnd(state: ContextState, content: EmittedToolExecutionEnd): void {
+  const enc = begin(state, EventKind.ToolExecutionEnd);
+  const { call } = state.session;
+  enc.arrayHeader(4);
+  enc.str(text(content.toolName, 'toolName'));
+  enc.str(text(content.callId, 'callId'));
+  enc.int(elapsedAt(state, content.startedAt));
+  enc.bool(content.isError);
+  state.session.callNow(enc, call);
+}
+
+function begin(state: ContextState, kind: number): Encoder {
+  const enc = state.session.beginCall(state.number, Method.Emit);
+  enc.arrayHeader(2);
+  enc.int(kind);
+  return enc;
+}
+
+/** A time as ms since the turn's start; times before it count as its start. */
+function elapsedAt(state: ContextState, at: Timestamp | undefined): number {
+  if (at === undefined) return state.session.elapsed();
+  const ms = convert('datetime', at, true, () => undefined);
+  if (ms === invalid) throw invalidValue('time', 'is not one');
+  return Math.max(0, (ms as number) - state.session.now);
+}
+
+function text(value: unknown, field: string): string {
+  if (typeof value !== 'string') throw invalidValue(field, 'must be a string');
+  return value;
+}

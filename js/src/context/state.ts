@@ -1,0 +1,191 @@
+/**
+ * The host's half of a context: its mirrored collections, its signal, its flags.
+ */
+import { type Entry, RECORD_KINDS } from '../collections/kinds.js';
+import { RecordSet } from '../collections/record-set.js';
+import type { Bus } from '../events/bus.js';
+import type { TurnEvents } from '../events/events.js';
+import type { AnyContext, RunnerSpec } from '../pump/runner-spec.js';
+import type { Session } from '../pump/session.js';
+import { Registry, type StashSink } from '../stash/registry.js';
+import type { AnyTool } from '../tools/tool.js';
+import type { ToolRegistry, ToolSink } from '../tools/tool-registry.js';
+
+/** What TurnContext and DispatchContext have in common, and what the pump needs of them. */
+export class ContextState {
+  readonly session: Session;
+  /** 0 for the turn, n for its n-th dispatch. */
+  readonly number: number;
+  /** The context it was copied from; undefined for the turn's, and for a standalone dispatch. */
+  readonly parent: ContextState | undefined;
+  /** Whose executor and dispatch pipelines are used. */
+  readonly spec: RunnerSpec;
+  /** Hooks and observers of a dispatch. */
+  readonly bus: Bus<TurnEvents> | undefined;
+  /** What user code sees. */
+  readonly facade: AnyContext;
+
+  iteration = 0;
+  /** The dispatch or turn is over. */
+  ended = false;
+  acked = false;
+  nacked = false;
+  nackError: unknown = undefined;
+  aborted = false;
+  reason: unknown = undefined;
+
+  readonly #sets: (RecordSet<Entry> | undefined)[] = new Array<undefined>(RECORD_KINDS);
+  readonly #stash: Registry;
+  readonly #tools: ToolRegistry;
+  #controller: AbortController | undefined;
+  #ackHandlers: Set<() => void> | undefined;
+  /** The text of each stream so far: messages, thoughts. */
+  readonly #texts: (Map<string, string> | undefined)[] = [];
+  #results: Map<string, unknown> | undefined;
+
+  constructor(
+    session: Session,
+    number: number,
+    parent: ContextState | undefined,
+    spec: RunnerSpec,
+    bus: Bus<TurnEvents> | undefined,
+    stash: Registry,
+    tools: ToolRegistry,
+    makeFacade: (state: ContextState) => AnyContext,
+  ) {
+    this.session = session;
+    this.number = number;
+    this.parent = parent;
+    this.spec = spec;
+    this.bus = bus;
+    this.#stash = stash.fork(this.#stashSink());
+    this.#tools = tools.fork(this.#toolSink());
+    if (parent !== undefined) this.#inherit(parent);
+    this.facade = makeFacade(this);
+  }
+
+  get stash(): Registry {
+    return this.#stash;
+  }
+
+  get tools(): ToolRegistry {
+    return this.#tools;
+  }
+
+  /** A collection of records, by its number. */
+  set(collection: number): RecordSet<Entry> {
+    let set = this.#sets[collection];
+    if (set === undefined) {
+      set = new RecordSet<Entry>(this.session.edits, this.number, collection);
+      this.#sets[collection] = set;
+    }
+    return set;
+  }
+
+  /** Whether a collection was ever used. */
+  hasSet(collection: number): boolean {
+    return this.#sets[collection] !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.aborted) this.#controller.abort(this.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Aborts the context, as user code asks, and the contexts that were copied from it. */
+  abort(reason: unknown): void {
+    if (this.aborted || this.ended) return;
+    this.mark(reason ?? new DOMException('This operation was aborted', 'AbortError'));
+    this.session.sendAbort(this.number, reason);
+  }
+
+  /** Aborts the context on the host only. */
+  mark(reason: unknown): void {
+    if (this.aborted || this.ended) return;
+    this.aborted = true;
+    this.reason = reason;
+    this.#controller?.abort(reason);
+    for (const inner of this.session.contexts) if (inner?.parent === this) inner.mark(reason);
+  }
+
+  /** Follows a controller that the caller gave. Returns a function that stops it. */
+  follow(controller: AbortController): () => void {
+    this.#controller = controller;
+    const { signal } = controller;
+    if (signal.aborted) {
+      this.aborted = true;
+      this.reason = signal.reason;
+      return () => undefined;
+    }
+    const listener = (): void => this.abort(signal.reason);
+    signal.addEventListener('abort', listener, { once: true });
+    return () => signal.removeEventListener('abort', listener);
+  }
+
+  onAck(handler: () => void): () => void {
+    this.#ackHandlers ??= new Set();
+    this.#ackHandlers.add(handler);
+    return () => void this.#ackHandlers?.delete(handler);
+  }
+
+  /** Calls the ack handlers in order. What they throw is swallowed. */
+  callAckHandlers(): void {
+    if (this.#ackHandlers === undefined) return;
+    for (const handler of this.#ackHandlers) {
+      try {
+        handler();
+      } catch {
+        // By contract: nothing can go wrong with an ack any more.
+      }
+    }
+  }
+
+  /** Adds a delta to a stream and returns its text. Engines keep such sums as trees and flatten them when read. */
+  addText(stream: number, id: string, delta: string): string {
+    const texts = (this.#texts[stream] ??= new Map<string, string>());
+    const full = (texts.get(id) ?? '') + delta;
+    texts.set(id, full);
+    return full;
+  }
+
+  /** Keeps the results that host code reported for a tool call. */
+  setResults(id: string, results: unknown): void {
+    this.#results ??= new Map();
+    this.#results.set(id, results);
+  }
+
+  results(id: string): unknown {
+    return this.#results?.get(id);
+  }
+
+  #inherit(parent: ContextState): void {
+    for (let kind = 0; kind < RECORD_KINDS; kind++) {
+      const set = parent.#sets[kind];
+      if (set !== undefined) this.#sets[kind] = set.fork(this.session.edits, this.number);
+    }
+    this.aborted = parent.aborted;
+    this.reason = parent.reason;
+  }
+
+  #stashSink(): StashSink {
+    const { edits } = this.session;
+    const { number } = this;
+    return {
+      set: (path, value) => edits.stashSet(number, path, value),
+      unset: (path) => edits.stashUnset(number, path),
+    };
+  }
+
+  #toolSink(): ToolSink {
+    const { session, number } = this;
+    return {
+      define: (tool: AnyTool) => void session.toolNumber(tool),
+      registered: (tool) => session.edits.toolRegistered(number, session.toolNumber(tool)),
+      unregistered: (name) => session.edits.toolUnregistered(number, name),
+      hidden: (names) => session.edits.toolsHidden(number, names),
+    };
+  }
+}

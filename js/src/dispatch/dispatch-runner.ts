@@ -1,0 +1,306 @@
+/**
+ * Runs dispatches by themselves, or from a context.
+ */
+import { Method } from '../abi/frames.gen.js';
+import { BaseContext, stateOf } from '../context/base-context.js';
+import { DispatchContext } from '../context/dispatch-context.js';
+import type { ContextState } from '../context/state.js';
+import type { TurnContext } from '../context/turn-context.js';
+import { uuidv6, UUID_ENTROPY } from '../entropy.js';
+import { invalidValue, TurncoreError } from '../errors.js';
+import { Bus, type Listener } from '../events/bus.js';
+import type {
+  DispatchStatus,
+  FunctionalEvents,
+  ObservabilityEvents,
+  TurnEvents,
+} from '../events/events.js';
+import { dispatchStatusOf } from '../events/from-frame.js';
+import type { ChatExecutor } from '../front/chat-executor.js';
+
+import { Memory } from '../primitives/memory.js';
+import { Message } from '../primitives/message.js';
+import { Retrievable } from '../primitives/retrievable.js';
+import { Thought } from '../primitives/thought.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import { ToolCall } from '../primitives/tool-call.js';
+import { type Host, hostOf, type HostOptions } from '../pump/host.js';
+import type { Pump } from '../pump/pump.js';
+import {
+  type DispatchExecutorFn,
+  type DispatchPipelineMiddlewareFn,
+  type MiddlewareFn,
+  numberTools,
+  type RunnerSpec,
+} from '../pump/runner-spec.js';
+import { requireShape } from '../pump/shape.js';
+import { Registry } from '../stash/registry.js';
+import { type AnyTool, Tool } from '../tools/tool.js';
+import { callbacksOf, type DispatchCallbacks } from '../turns/callbacks.js';
+import { settled } from '../turns/turn-runner.js';
+import { check, type Checked } from '../validation/rules.js';
+
+/** One handler, or several. */
+export type Handlers<E> = Listener<E> | readonly Listener<E>[];
+
+/** Handlers of a dispatch's functional events. */
+export type DispatchHooks = {
+  readonly [N in keyof FunctionalEvents]?: Handlers<FunctionalEvents[N]>;
+};
+
+/** Names of a dispatch's observability events. */
+export type DispatchEventName = Exclude<keyof ObservabilityEvents, 'turnStart' | 'turnEnd'>;
+
+/** Handlers of a dispatch's observability events. */
+export type DispatchObservers = {
+  readonly [N in DispatchEventName]?: Handlers<ObservabilityEvents[N]>;
+};
+
+/** The context of a standalone dispatch, put together by the caller. */
+export interface RawDispatchContext extends DispatchCallbacks {
+  /** What the model is told first. Not empty when it is a string. */
+  readonly systemPrompt: string | Tokenizable;
+  /** What the model is told beside it. */
+  readonly standingInstructions?: readonly (string | Tokenizable)[] | undefined;
+  readonly memories?: readonly Memory[] | undefined;
+  readonly retrievables?: readonly Retrievable[] | undefined;
+  readonly messages?: readonly Message[] | undefined;
+  readonly thoughts?: readonly Thought[] | undefined;
+  readonly toolCalls?: readonly ToolCall[] | undefined;
+  readonly tools?: readonly AnyTool[] | undefined;
+  /** Values that the stash begins with. */
+  readonly stash?: Readonly<Record<string, unknown>> | undefined;
+  /** Aborts the dispatch. Default: one of its own. */
+  readonly turnAbortController?: AbortController | undefined;
+  /** Handlers that are called before those of the dispatch's input. */
+  readonly hooks?: DispatchHooks | undefined;
+}
+
+/** What a dispatch is started with: exactly one of source and raw. */
+export interface DispatchInput {
+  /** The context that the dispatch copies from and commits to. */
+  readonly source?: TurnContext | DispatchContext | undefined;
+  /** The parts of a context without a parent. */
+  readonly raw?: RawDispatchContext | undefined;
+  /** The model call, or a {@link ChatExecutor}, which runs inside the module. */
+  readonly executor: DispatchExecutorFn | ChatExecutor;
+  /** Runs before the executor in every iteration, despite its name. */
+  readonly turnInputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Runs after the executor in every iteration that it did not nack. */
+  readonly turnOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  readonly hooks?: DispatchHooks | undefined;
+  readonly observers?: DispatchObservers | undefined;
+  /** For a raw dispatch: what the machine gives it; or a Host, to share an instance. */
+  readonly host?: HostOptions | Host | undefined;
+  /** Short for `host: {module}`. */
+  readonly module?: HostOptions['module'];
+}
+
+/** How a dispatch ended. One that was nacked rejects instead. */
+export interface DispatchOutcome {
+  readonly dispatchId: string;
+  readonly status: DispatchStatus;
+  /** Iterations that ran. */
+  readonly iterations: number;
+}
+
+const tests = {
+  'TurnContext or DispatchContext': (value: unknown) => value instanceof BaseContext,
+  AbortController: (value: unknown) =>
+    Object.prototype.toString.call(value) === '[object AbortController]',
+  Tool: (value: unknown) => value instanceof Tool,
+  Memory: (value: unknown) => value instanceof Memory,
+  Message: (value: unknown) => value instanceof Message,
+  Retrievable: (value: unknown) => value instanceof Retrievable,
+  Thought: (value: unknown) => value instanceof Thought,
+  ToolCall: (value: unknown) => value instanceof ToolCall,
+};
+
+const SEED = 16;
+const hookNames: readonly (keyof FunctionalEvents)[] = ['message', 'thought', 'toolCall'];
+const observerNames: readonly DispatchEventName[] = [
+  'dispatchStart',
+  'dispatchEnd',
+  'iterationStart',
+  'iterationEnd',
+  'toolExecutionStart',
+  'toolExecutionEnd',
+  'error',
+  'log',
+  'warning',
+  'generationStats',
+];
+
+/** Runs single dispatches: the loop around one act of calling a model. */
+export class DispatchRunner {
+  private constructor() {
+    throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', 'use DispatchRunner.dispatch');
+  }
+
+  /**
+   * Runs a dispatch to its end.
+   *
+   * With `source` it begins with copies of that context's collections, stash and tools, its events also reach that
+   * turn's buses, and its writes are committed to that context. With `raw` it stands alone.
+   *
+   * @returns how it ended, when it acked or was aborted
+   * @throws TurncoreError (rejects) before any event with E_INVALID_LLM_DISPATCH_INPUT or
+   *   E_INVALID_LLM_EXECUTION_CONTEXT listing every violation; after a nack with its error as it is, after a failure
+   *   with what `dispatchEnd` carries
+   */
+  static async dispatch(input: DispatchInput): Promise<DispatchOutcome> {
+    const values = check('DispatchInput', input, tests);
+    const bus = new Bus<TurnEvents>();
+    const { source } = values;
+    if (source === undefined) return await dispatchRaw(values, bus);
+    addHandlers(bus, values);
+    return await dispatchFrom((source as BaseContext)[stateOf], values, bus);
+  }
+}
+
+async function dispatchFrom(
+  source: ContextState,
+  values: Checked,
+  bus: Bus<TurnEvents>,
+): Promise<DispatchOutcome> {
+  const { session } = source;
+  if (session.ended) {
+    throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', 'the turn of the source has ended');
+  }
+  const spec: RunnerSpec = {
+    executor: values['executor'] as RunnerSpec['executor'],
+    tools: [],
+    toolNumbers: new Map(),
+    pipelines: pipelines(values),
+    callbacks: session.spec.callbacks,
+  };
+  const runner = session.pump.openRunner(spec);
+  try {
+    session.pump.recordRunner(session, spec);
+    const enc = session.beginCall(source.number, Method.Dispatch);
+    const { call } = session;
+    enc.arrayHeader(1);
+    enc.int(runner);
+    const reply = await session.opening(spec, bus, () => session.callLater(enc, call));
+    const [dispatch, status, iterations] = requireShape(reply, 'nnn', 'DispatchResult') as number[];
+    return {
+      dispatchId: session.dispatchId(dispatch!),
+      status: dispatchStatusOf(status!),
+      iterations: iterations!,
+    };
+  } finally {
+    if (session.pump.alive) session.pump.closeRunner(spec);
+  }
+}
+
+async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
+  const raw = check('RawContext', values['raw'], tests);
+  if (raw['waitFor'] !== undefined) {
+    throw TurncoreError.of('E_INVALID_LLM_EXECUTION_CONTEXT', '`waitFor` is not supported');
+  }
+  addHandlers(bus, { hooks: raw['hooks'] });
+  addHandlers(bus, values);
+  const host = hostOf(values['host'] ?? sharedHost(values['module']), undefined);
+  const pump = host.ready() ?? (await host.acquire());
+  const tools = raw['tools'] as readonly AnyTool[];
+  const spec: RunnerSpec = {
+    executor: values['executor'] as RunnerSpec['executor'],
+    tools,
+    toolNumbers: numberTools(tools),
+    pipelines: pipelines(values),
+    callbacks: callbacksOf(raw, ''),
+  };
+  const id = uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
+  try {
+    const session = startRaw(pump, host, spec, id, raw, bus);
+    const { status, iterations, error } = await settled(session);
+    if (error !== undefined) throw error;
+    return {
+      dispatchId: session.dispatchId(1),
+      status: status === 'failed' || status === 'refused' ? 'nack' : status,
+      iterations,
+    };
+  } finally {
+    if (pump.alive) pump.closeRunner(spec);
+  }
+}
+
+function startRaw(
+  pump: Pump,
+  host: Host,
+  spec: RunnerSpec,
+  id: string,
+  raw: Checked,
+  bus: Bus<TurnEvents>,
+): ReturnType<Pump['start']> {
+  return pump.start(
+    {
+      spec,
+      id,
+      standalone: true,
+      systemPrompt: raw['systemPrompt'] as Tokenizable,
+      instructions: raw['standingInstructions'] as readonly Tokenizable[],
+      stash: new Registry(raw['stash'] as Record<string, unknown>),
+      initial: [
+        [],
+        ...['memories', 'retrievables', 'messages', 'thoughts', 'toolCalls'].map(
+          (name) => raw[name] as readonly Message[],
+        ),
+      ],
+      dispatchBus: bus,
+      bus: undefined,
+      tap: undefined,
+      controller: raw['turnAbortController'] as AbortController | undefined,
+    },
+    host.entropy(SEED),
+    undefined,
+    (p, turn) => host.recorder(id, p, turn),
+  );
+}
+
+function pipelines(values: Checked): readonly (readonly MiddlewareFn[])[] {
+  return [
+    [],
+    [],
+    values['turnInputPipeline'] as readonly MiddlewareFn[],
+    values['turnOutputPipeline'] as readonly MiddlewareFn[],
+  ];
+}
+
+/** Adds the handlers of a dispatch's hooks and observers. @throws TurncoreError E_INVALID_LLM_DISPATCH_INPUT */
+function addHandlers(bus: Bus<TurnEvents>, values: Checked): void {
+  add(bus, 'hooks', values['hooks'], hookNames);
+  add(bus, 'observers', values['observers'], observerNames);
+}
+
+function add(
+  bus: Bus<TurnEvents>,
+  field: string,
+  handlers: unknown,
+  names: readonly (keyof TurnEvents)[],
+): void {
+  for (const [name, value] of Object.entries(handlers ?? {})) {
+    if (value === undefined) continue;
+    if (!names.includes(name as keyof TurnEvents)) refuse(`\`${field}.${name}\` is not a known field`);
+    for (const handler of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (typeof handler !== 'function') refuse(`\`${field}.${name}\` must be a function`);
+      bus.add(name as 'message', handler as Listener<TurnEvents['message']>);
+    }
+  }
+}
+
+function refuse(detail: string): never {
+  throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', detail, { cause: invalidValue('input', detail) });
+}
+
+/** Hosts of raw dispatches that name no host, by module: they hold an instance and nothing of a dispatch. */
+const sharedHosts = new Map<unknown, Host>();
+
+function sharedHost(module: unknown): Host {
+  let host = sharedHosts.get(module);
+  if (host === undefined) {
+    host = hostOf(undefined, module);
+    sharedHosts.set(module, host);
+  }
+  return host;
+}

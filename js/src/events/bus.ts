@@ -1,0 +1,83 @@
+/**
+ * Listeners and how they are called.
+ */
+import type { EventName, TurnEvent, TurnEvents } from './events.js';
+
+/** Is told of events of one name, before the call that caused them returns. What it throws disturbs nobody. */
+export type Listener<E> = (event: E) => void;
+
+/** Told what a listener threw. */
+export type ListenerFailure = (error: unknown, event: TurnEvent) => void;
+
+type AnyListener = Listener<TurnEvent>;
+
+interface Entry {
+  readonly listener: AnyListener;
+  readonly once: boolean;
+}
+
+/**
+ * Lists of listeners by event name, called in the order in which they were added. A list is not changed but replaced,
+ * so a listener added during a delivery is not called for that event, and one that is removed still is.
+ */
+export class Bus<Events extends Partial<TurnEvents>> {
+  readonly #lists = new Map<EventName, readonly Entry[]>();
+  #size = 0;
+
+  /** Tells whether somebody listens to anything. */
+  get used(): boolean {
+    return this.#size > 0;
+  }
+
+  /** Tells whether somebody listens to events of this name. */
+  listens(name: EventName): boolean {
+    return this.#size > 0 && this.#lists.has(name);
+  }
+
+  /** Adds a listener; one that was added twice is called twice. */
+  add<N extends keyof Events & EventName>(name: N, listener: Listener<TurnEvents[N]>, once = false): void {
+    if (typeof listener !== 'function') throw new TypeError('a listener must be a function');
+    const entry = { listener: listener as unknown as AnyListener, once };
+    this.#set(name, [...(this.#lists.get(name) ?? []), entry]);
+  }
+
+  /** Takes a listener away, the last one added first. */
+  remove<N extends keyof Events & EventName>(name: N, listener: Listener<TurnEvents[N]>): void {
+    const list = this.#lists.get(name) ?? [];
+    const at = list.findLastIndex((e) => e.listener === (listener as unknown as AnyListener));
+    if (at >= 0) this.#set(name, list.toSpliced(at, 1));
+  }
+
+  /** Calls the listeners of an event. None of them can stop the others. */
+  deliver(event: TurnEvent, failed: ListenerFailure): void {
+    const list = this.#lists.get(event.event);
+    if (list === undefined) return;
+    for (const entry of list) {
+      if (entry.once) this.#drop(event.event, entry);
+      callListener(entry.listener, event, failed);
+    }
+  }
+
+  #drop(name: EventName, entry: Entry): void {
+    this.#set(name, (this.#lists.get(name) ?? []).filter((e) => e !== entry));
+  }
+
+  #set(name: EventName, list: readonly Entry[]): void {
+    this.#size += list.length - (this.#lists.get(name)?.length ?? 0);
+    if (list.length === 0) this.#lists.delete(name);
+    else this.#lists.set(name, list);
+  }
+}
+
+function callListener(listener: AnyListener, event: TurnEvent, failed: ListenerFailure): void {
+  try {
+    const result: unknown = listener(event);
+    if (isThenable(result)) result.then(undefined, (error: unknown) => failed(error, event));
+  } catch (error) {
+    failed(error, event);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}

@@ -1,0 +1,399 @@
+/**
+ * What happens in a turn, as listeners are told. Events are plain data that nobody may change; times are ms since the
+ * Unix epoch.
+ */
+import type { RecordName } from '../collections/kinds.js';
+import { errorJSON } from './error-json.js';
+
+/** What every event carries. */
+export interface EventHead {
+  /** Grows by one per event of a turn, from 1, also when the clock stands still. */
+  readonly seq: number;
+  /** When it happened. */
+  readonly at: number;
+  /** The turn's id; absent in a standalone dispatch. */
+  readonly turnId?: string;
+  /** The dispatch's id; absent outside of one. */
+  readonly dispatchId?: string;
+  /** The dispatch's iteration, from 0; absent outside of one. */
+  readonly iteration?: number;
+}
+
+/** How an iteration ended; `continue` when another one follows. */
+export type IterationStatus = 'continue' | 'ack' | 'nack' | 'aborted';
+/** How a dispatch ended. */
+export type DispatchStatus = 'ack' | 'nack' | 'aborted';
+/** How a turn ended; `failed` when it was not by a dispatch's signal. */
+export type TurnStatus = 'ack' | 'nack' | 'aborted' | 'failed';
+/** Weight of a line of the structured log. */
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+/** A write that reached neither storage nor the parent. */
+export interface DiscardedWrite {
+  readonly op: 'store' | 'mutate' | 'delete' | 'replaceToolCallGroup';
+  readonly kind: RecordName;
+  readonly id: string;
+}
+
+/** What a model call cost. Everything is optional; counts are tokens, durations nanoseconds. */
+export interface GenerationStats {
+  readonly promptTokens?: number;
+  readonly completionTokens?: number;
+  readonly totalTokens?: number;
+  readonly totalDurationNs?: number;
+  readonly loadDurationNs?: number;
+  readonly promptEvalDurationNs?: number;
+  readonly evalDurationNs?: number;
+  readonly finishReason?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  /** What the provider said, as it was. */
+  readonly raw?: unknown;
+  readonly [key: string]: unknown;
+}
+
+type JSONObject = Record<string, unknown>;
+
+abstract class BaseEvent implements EventHead {
+  abstract readonly event: string;
+  declare readonly seq: number;
+  declare readonly at: number;
+  declare readonly turnId?: string;
+  declare readonly dispatchId?: string;
+  declare readonly iteration?: number;
+
+  /** The event as one line of an event log has it. */
+  toJSON(): JSONObject {
+    const json: JSONObject = { event: this.event, seq: this.seq, at: this.at };
+    if (this.turnId !== undefined) json['turnId'] = this.turnId;
+    if (this.dispatchId !== undefined) json['dispatchId'] = this.dispatchId;
+    if (this.iteration !== undefined) json['iteration'] = this.iteration;
+    this.describe(json);
+    return json;
+  }
+
+  /** Adds the payload in the order of event logs. */
+  protected abstract describe(json: JSONObject): void;
+}
+
+/** @internal Fills in what every event carries, leaving out what does not apply. */
+export function setHead(
+  event: EventHead,
+  seq: number,
+  at: number,
+  turnId: string | undefined,
+  dispatchId: string | undefined,
+  iteration: number,
+): void {
+  const e = event as { -readonly [K in keyof EventHead]: EventHead[K] };
+  e.seq = seq;
+  e.at = at;
+  if (turnId !== undefined) e.turnId = turnId;
+  if (dispatchId !== undefined) e.dispatchId = dispatchId;
+  if (iteration >= 0) e.iteration = iteration;
+}
+
+abstract class TextEvent extends BaseEvent {
+  /** Names the stream within its dispatch. */
+  declare readonly id: string;
+  /** What was added. */
+  declare readonly aDelta: string;
+  /** The text so far, this delta included. Put together when it is first read. */
+  declare readonly full: string;
+  /** Bytes of UTF-8 in the text so far. */
+  declare readonly length: number;
+  /** True for the stream's last event. */
+  declare readonly isComplete: boolean;
+  /** When the stream was opened. */
+  declare readonly createdAt: number;
+  /** When this was added. */
+  declare readonly updatedAt: number;
+  /** When the stream was completed; absent before. */
+  declare readonly completedAt?: number;
+
+  constructor(
+    id: string,
+    aDelta: string,
+    full: string,
+    length: number,
+    isComplete: boolean,
+    createdAt: number,
+    at: number,
+  ) {
+    super();
+    this.id = id;
+    this.aDelta = aDelta;
+    this.full = full;
+    this.length = length;
+    this.isComplete = isComplete;
+    this.createdAt = createdAt;
+    this.updatedAt = at;
+    if (isComplete) this.completedAt = at;
+  }
+
+  protected describe(json: JSONObject): void {
+    json['id'] = this.id;
+    json['aDelta'] = this.aDelta;
+    json['length'] = this.length;
+    json['isComplete'] = this.isComplete;
+    json['createdAt'] = this.createdAt;
+    json['updatedAt'] = this.updatedAt;
+    if (this.isComplete) {
+      json['completedAt'] = this.completedAt;
+      json['full'] = this.full;
+    }
+  }
+}
+
+/** A piece of an answer. */
+export class MessageEvent extends TextEvent {
+  readonly event = 'message';
+}
+
+/** A piece of a model's reasoning. */
+export class ThoughtEvent extends TextEvent {
+  readonly event = 'thought';
+}
+
+/** A tool call was announced, filled in or completed. */
+export class ToolCallEvent extends BaseEvent {
+  readonly event = 'toolCall';
+  /** Names the call within its dispatch. */
+  declare readonly id: string;
+  /** Name of the tool; empty until known. */
+  declare readonly tool: string;
+  /** The arguments; absent until known. */
+  declare readonly args?: unknown;
+  /** SHA-256 of tool and arguments; empty until both are known. */
+  declare readonly checksum: string;
+  declare readonly isComplete: boolean;
+  declare readonly isError: boolean;
+  /** What came out; absent until given. */
+  declare readonly results?: unknown;
+  declare readonly createdAt: number;
+  declare readonly updatedAt: number;
+  declare readonly completedAt?: number;
+
+  protected describe(json: JSONObject): void {
+    json['id'] = this.id;
+    json['tool'] = this.tool;
+    if (this.args !== undefined) json['args'] = this.args;
+    json['checksum'] = this.checksum;
+    json['isComplete'] = this.isComplete;
+    json['isError'] = this.isError;
+    if (this.results !== undefined) json['results'] = this.results;
+    json['createdAt'] = this.createdAt;
+    json['updatedAt'] = this.updatedAt;
+    if (this.completedAt !== undefined) json['completedAt'] = this.completedAt;
+  }
+}
+
+abstract class StartEvent extends BaseEvent {
+  declare readonly startedAt: number;
+
+  protected describe(json: JSONObject): void {
+    json['startedAt'] = this.startedAt;
+  }
+}
+
+/** A turn begins. */
+export class TurnStartEvent extends StartEvent {
+  readonly event = 'turnStart';
+}
+
+/** A dispatch begins. */
+export class DispatchStartEvent extends StartEvent {
+  readonly event = 'dispatchStart';
+}
+
+/** An iteration begins. */
+export class IterationStartEvent extends StartEvent {
+  readonly event = 'iterationStart';
+}
+
+abstract class EndEvent extends BaseEvent {
+  declare readonly startedAt: number;
+  declare readonly endedAt: number;
+  /** Milliseconds. */
+  declare readonly durationMs: number;
+
+  protected describeSpan(json: JSONObject): void {
+    json['startedAt'] = this.startedAt;
+    json['endedAt'] = this.endedAt;
+    json['durationMs'] = this.durationMs;
+  }
+}
+
+/** A turn has ended. Every turnStart has one. */
+export class TurnEndEvent extends EndEvent {
+  readonly event = 'turnEnd';
+  declare readonly status: TurnStatus;
+  /** What went wrong, when the status is `failed`. */
+  declare readonly error?: unknown;
+
+  protected describe(json: JSONObject): void {
+    json['status'] = this.status;
+    this.describeSpan(json);
+    if (this.error !== undefined) json['error'] = errorJSON(this.error);
+  }
+}
+
+/** A dispatch has ended. Every dispatchStart has one. */
+export class DispatchEndEvent extends EndEvent {
+  readonly event = 'dispatchEnd';
+  declare readonly status: DispatchStatus;
+  /** Iterations that ran. */
+  declare readonly iterations: number;
+  /** What it was nacked with. */
+  declare readonly error?: unknown;
+
+  protected describe(json: JSONObject): void {
+    json['status'] = this.status;
+    json['iterations'] = this.iterations;
+    this.describeSpan(json);
+    if (this.error !== undefined) json['error'] = errorJSON(this.error);
+  }
+}
+
+/** An iteration has ended. Every iterationStart has one. */
+export class IterationEndEvent extends EndEvent {
+  readonly event = 'iterationEnd';
+  declare readonly status: IterationStatus;
+  /** Writes that were dropped; absent if none were. */
+  declare readonly discarded?: readonly DiscardedWrite[];
+
+  protected describe(json: JSONObject): void {
+    json['status'] = this.status;
+    this.describeSpan(json);
+    if (this.discarded !== undefined) json['discarded'] = this.discarded;
+  }
+}
+
+/** A tool's handler is about to run. */
+export class ToolExecutionStartEvent extends BaseEvent {
+  readonly event = 'toolExecutionStart';
+  declare readonly toolName: string;
+  /** SHA-256 of tool and arguments as they were given. */
+  declare readonly callId: string;
+  /** The arguments, validated, defaults filled in. */
+  declare readonly args: unknown;
+  declare readonly startedAt: number;
+
+  protected describe(json: JSONObject): void {
+    json['toolName'] = this.toolName;
+    json['callId'] = this.callId;
+    json['args'] = this.args;
+    json['startedAt'] = this.startedAt;
+  }
+}
+
+/** A tool's handler has ended. */
+export class ToolExecutionEndEvent extends EndEvent {
+  readonly event = 'toolExecutionEnd';
+  declare readonly toolName: string;
+  declare readonly callId: string;
+  /** The handler threw. */
+  declare readonly isError: boolean;
+
+  protected describe(json: JSONObject): void {
+    json['toolName'] = this.toolName;
+    json['callId'] = this.callId;
+    json['isError'] = this.isError;
+    this.describeSpan(json);
+  }
+}
+
+/** A line of the structured log. */
+export class LogEvent extends BaseEvent {
+  readonly event = 'log';
+  declare readonly level: LogLevel;
+  declare readonly kind: string;
+  declare readonly message: string;
+  /** Absent if none was given. */
+  declare readonly payload?: unknown;
+  declare readonly emittedAt: number;
+
+  protected describe(json: JSONObject): void {
+    json['level'] = this.level;
+    json['kind'] = this.kind;
+    json['message'] = this.message;
+    if ('payload' in this) json['payload'] = this.payload;
+  }
+}
+
+/** Something went on in spite of a problem. */
+export class WarningEvent extends BaseEvent {
+  readonly event = 'warning';
+  declare readonly source: 'turn-runner' | 'dispatch-runner';
+  declare readonly kind: string;
+  declare readonly message: string;
+  declare readonly error?: unknown;
+  declare readonly payload?: unknown;
+  declare readonly emittedAt: number;
+
+  protected describe(json: JSONObject): void {
+    json['source'] = this.source;
+    json['kind'] = this.kind;
+    json['message'] = this.message;
+    if (this.error !== undefined) json['error'] = errorJSON(this.error);
+    if (this.payload !== undefined) json['payload'] = this.payload;
+  }
+}
+
+/** Something failed. */
+export class ErrorEvent extends BaseEvent {
+  readonly event = 'error';
+  /** The error object itself, the same one on every event. */
+  declare readonly error: unknown;
+
+  protected describe(json: JSONObject): void {
+    json['error'] = errorJSON(this.error);
+  }
+}
+
+/** What a model call cost: the given statistics, spread. */
+export class GenerationStatsEvent extends BaseEvent implements GenerationStats {
+  readonly event = 'generationStats';
+  declare readonly emittedAt: number;
+  readonly [key: string]: unknown;
+
+  protected describe(json: JSONObject): void {
+    for (const key of Object.keys(this)) {
+      if (!(key in json) && key !== 'emittedAt') json[key] = this[key];
+    }
+  }
+}
+
+/** Events of the functional bus, by name. */
+export interface FunctionalEvents {
+  message: MessageEvent;
+  thought: ThoughtEvent;
+  toolCall: ToolCallEvent;
+}
+
+/** Events of the observability bus, by name. */
+export interface ObservabilityEvents {
+  turnStart: TurnStartEvent;
+  turnEnd: TurnEndEvent;
+  dispatchStart: DispatchStartEvent;
+  dispatchEnd: DispatchEndEvent;
+  iterationStart: IterationStartEvent;
+  iterationEnd: IterationEndEvent;
+  toolExecutionStart: ToolExecutionStartEvent;
+  toolExecutionEnd: ToolExecutionEndEvent;
+  log: LogEvent;
+  warning: WarningEvent;
+  error: ErrorEvent;
+  generationStats: GenerationStatsEvent;
+}
+
+/** All events, by name. */
+export type TurnEvents = FunctionalEvents & ObservabilityEvents;
+/** Name of an event. */
+export type EventName = keyof TurnEvents;
+/** Any event; `event` tells them apart. */
+export type TurnEvent = TurnEvents[EventName];
+/** What a message or thought event carries, by its name in the contract. */
+export type TurnStreamableContent = MessageEvent | ThoughtEvent;
+/** What a toolCall event carries, by its name in the contract. */
+export type TurnToolCallContent = ToolCallEvent;

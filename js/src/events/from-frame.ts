@@ -1,0 +1,287 @@
+/**
+ * Events from the frames that tell of them. The module may be anything: every payload is checked.
+ */
+import { EventKind, Results } from '../abi/frames.gen.js';
+import { recordName } from '../collections/kinds.js';
+import { requireShape } from '../pump/shape.js';
+import * as E from './events.js';
+
+/** What an event's frame does not say. */
+export interface EventSource {
+  /** When the turn began, ms since the Unix epoch. */
+  readonly now: number;
+  /** The turn's id; undefined in a standalone dispatch. */
+  readonly publicTurnId: string | undefined;
+  /** The id of the turn's n-th dispatch. */
+  dispatchId(dispatch: number): string;
+  /** The error object that a wire value stands for. */
+  error(value: unknown): unknown;
+  /** The text of a stream with this delta. */
+  text(dispatch: number, kind: number, id: string, delta: string): string;
+  /** The results that host code reported for a tool call. */
+  results(dispatch: number, id: string): unknown;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+const turnStatus = ['ack', 'nack', 'aborted', 'failed'] as const;
+const iterationStatus = ['ack', 'nack', 'aborted', 'failed', 'continue'] as const;
+const levels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+const sources = ['turn-runner', 'dispatch-runner'] as const;
+const writes = ['store', 'mutate', 'delete', 'replaceToolCallGroup'] as const;
+
+/** Names of the kinds of event, by number. */
+export const eventNames: readonly (E.EventName | undefined)[] = [
+  undefined,
+  'message',
+  'thought',
+  'toolCall',
+  'turnStart',
+  'turnEnd',
+  'dispatchStart',
+  'dispatchEnd',
+  'iterationStart',
+  'iterationEnd',
+  'toolExecutionStart',
+  'toolExecutionEnd',
+  undefined,
+  undefined,
+  'log',
+  'warning',
+  'error',
+  'generationStats',
+];
+
+/**
+ * Makes the event of an Event frame.
+ *
+ * @param frame an Event frame whose head was checked
+ * @returns undefined for a kind that this host does not know
+ * @throws CodecError for a malformed payload
+ */
+export function eventOf(frame: readonly unknown[], from: EventSource): E.TurnEvent | undefined {
+  const dispatch = frame[5] as number;
+  const at = from.now + (frame[4] as number);
+  const event = payloadOf(frame[3] as number, dispatch, at, frame[8], from);
+  if (event === undefined) return undefined;
+  const dispatchId = dispatch === 0 ? undefined : from.dispatchId(dispatch);
+  E.setHead(event, frame[2] as number, at, from.publicTurnId, dispatchId, frame[6] as number);
+  return event;
+}
+
+function payloadOf(
+  kind: number,
+  dispatch: number,
+  at: number,
+  payload: unknown,
+  from: EventSource,
+): E.TurnEvent | undefined {
+  switch (kind) {
+    case EventKind.Message:
+    case EventKind.Thought:
+      return textEvent(kind, dispatch, at, payload, from);
+    case EventKind.ToolCall:
+      return toolCallEvent(dispatch, at, payload, from);
+    case EventKind.TurnStart:
+      return startEvent(new E.TurnStartEvent(), at);
+    case EventKind.DispatchStart:
+      return startEvent(new E.DispatchStartEvent(), at);
+    case EventKind.IterationStart:
+      return startEvent(new E.IterationStartEvent(), at);
+    case EventKind.TurnEnd:
+      return turnEnd(at, payload, from);
+    case EventKind.DispatchEnd:
+      return dispatchEnd(at, payload, from);
+    case EventKind.IterationEnd:
+      return iterationEnd(at, payload, from);
+    case EventKind.ToolExecutionStart:
+      return toolExecutionStart(at, payload);
+    case EventKind.ToolExecutionEnd:
+      return toolExecutionEnd(at, payload, from);
+    case EventKind.Log:
+      return logEvent(at, payload);
+    case EventKind.Warning:
+      return warningEvent(at, payload, from);
+    case EventKind.Error:
+      return errorEvent(payload, from);
+    case EventKind.GenerationStats:
+      return statsEvent(at, payload);
+    default:
+      return undefined;
+  }
+}
+
+function textEvent(
+  kind: number,
+  dispatch: number,
+  at: number,
+  payload: unknown,
+  from: EventSource,
+): E.TurnEvent {
+  const p = requireShape(payload, 'snsnb', 'StreamEvent');
+  const id = p[0] as string;
+  const delta = p[2] as string;
+  const full = from.text(dispatch, kind, id, delta);
+  const made = kind === EventKind.Message ? E.MessageEvent : E.ThoughtEvent;
+  const created = from.now + (p[1] as number);
+  return new made(id, delta, full, p[3] as number, p[4] as boolean, created, at);
+}
+
+function toolCallEvent(
+  dispatch: number,
+  at: number,
+  payload: unknown,
+  from: EventSource,
+): E.ToolCallEvent {
+  const p = requireShape(payload, 'ss*snbbn*', 'ToolCallEvent');
+  const e = new E.ToolCallEvent() as Writable<E.ToolCallEvent>;
+  e.id = p[0] as string;
+  e.tool = p[1] as string;
+  if (p[2] !== null) e.args = p[2];
+  e.checksum = p[3] as string;
+  e.isComplete = p[5] as boolean;
+  e.isError = p[6] as boolean;
+  if (p[7] === Results.Host) e.results = from.results(dispatch, e.id);
+  else if (p[7] === Results.Value) e.results = p[8];
+  e.createdAt = from.now + (p[4] as number);
+  e.updatedAt = at;
+  if (e.isComplete) e.completedAt = at;
+  return e as E.ToolCallEvent;
+}
+
+function startEvent<T extends { readonly startedAt: number }>(event: T, at: number): T {
+  (event as { startedAt: number }).startedAt = at;
+  return event;
+}
+
+function setSpan(
+  event: { readonly startedAt: number; readonly endedAt: number; readonly durationMs: number },
+  started: number,
+  at: number,
+): void {
+  const e = event as Writable<typeof event>;
+  e.startedAt = started;
+  e.endedAt = at;
+  e.durationMs = at - started;
+}
+
+function turnEnd(at: number, payload: unknown, from: EventSource): E.TurnEndEvent {
+  const p = requireShape(payload, 'nne', 'TurnEndEvent');
+  const e = new E.TurnEndEvent() as Writable<E.TurnEndEvent>;
+  e.status = turnStatus[p[1] as number] ?? 'failed';
+  setSpan(e, from.now + (p[0] as number), at);
+  if (p[2] !== null) e.error = from.error(p[2]);
+  return e as E.TurnEndEvent;
+}
+
+function dispatchEnd(at: number, payload: unknown, from: EventSource): E.DispatchEndEvent {
+  const p = requireShape(payload, 'nnne', 'DispatchEndEvent');
+  const e = new E.DispatchEndEvent() as Writable<E.DispatchEndEvent>;
+  e.status = dispatchStatusOf(p[1] as number);
+  e.iterations = p[2] as number;
+  setSpan(e, from.now + (p[0] as number), at);
+  if (p[3] !== null) e.error = from.error(p[3]);
+  return e as E.DispatchEndEvent;
+}
+
+/** How a dispatch ended, by the number on the wire. */
+export function dispatchStatusOf(status: number): E.DispatchStatus {
+  return status === 0 ? 'ack' : status === 2 ? 'aborted' : 'nack';
+}
+
+/** How a turn ended, by the number on the wire. */
+export function turnStatusOf(status: number): E.TurnStatus {
+  return turnStatus[status] ?? 'failed';
+}
+
+/** How an iteration ended, by the number on the wire. */
+export function iterationStatusOf(status: number): E.IterationStatus {
+  const name = iterationStatus[status] ?? 'nack';
+  return name === 'failed' ? 'nack' : name;
+}
+
+function iterationEnd(at: number, payload: unknown, from: EventSource): E.IterationEndEvent {
+  const p = requireShape(payload, 'nna', 'IterationEndEvent');
+  const e = new E.IterationEndEvent() as Writable<E.IterationEndEvent>;
+  e.status = iterationStatusOf(p[1] as number);
+  setSpan(e, from.now + (p[0] as number), at);
+  const discarded = p[2] as unknown[] | null;
+  if (discarded !== null && discarded.length > 0) {
+    e.discarded = discarded.flatMap(discardedWrites);
+  }
+  return e as E.IterationEndEvent;
+}
+
+function discardedWrites(delta: unknown): E.DiscardedWrite[] {
+  const d = requireShape(delta, 'nnisaa', 'Delta');
+  const op = writes[d[0] as number] ?? 'store';
+  const kind = recordName(d[1] as number);
+  if (op !== 'replaceToolCallGroup') return [{ op, kind, id: d[3] as string }];
+  return ((d[4] ?? []) as string[]).map((id) => ({ op, kind, id }));
+}
+
+function toolExecutionStart(at: number, payload: unknown): E.ToolExecutionStartEvent {
+  const p = requireShape(payload, 'ss*', 'ToolStartEvent');
+  const e = new E.ToolExecutionStartEvent() as Writable<E.ToolExecutionStartEvent>;
+  e.toolName = p[0] as string;
+  e.callId = p[1] as string;
+  e.args = p[2];
+  e.startedAt = at;
+  return e as E.ToolExecutionStartEvent;
+}
+
+function toolExecutionEnd(
+  at: number,
+  payload: unknown,
+  from: EventSource,
+): E.ToolExecutionEndEvent {
+  const p = requireShape(payload, 'ssnb', 'ToolEndEvent');
+  const e = new E.ToolExecutionEndEvent() as Writable<E.ToolExecutionEndEvent>;
+  e.toolName = p[0] as string;
+  e.callId = p[1] as string;
+  e.isError = p[3] as boolean;
+  setSpan(e, from.now + (p[2] as number), at);
+  return e as E.ToolExecutionEndEvent;
+}
+
+function logEvent(at: number, payload: unknown): E.LogEvent {
+  const p = requireShape(payload, 'nssb*', 'LogEvent');
+  const e = new E.LogEvent() as Writable<E.LogEvent>;
+  e.level = levels[p[0] as number] ?? 'info';
+  e.kind = p[1] as string;
+  e.message = p[2] as string;
+  if (p[3] === true) e.payload = p[4];
+  e.emittedAt = at;
+  return e as E.LogEvent;
+}
+
+function warningEvent(at: number, payload: unknown, from: EventSource): E.WarningEvent {
+  const p = requireShape(payload, 'nsse*', 'WarningEvent');
+  const e = new E.WarningEvent() as Writable<E.WarningEvent>;
+  e.source = sources[p[0] as number] ?? 'turn-runner';
+  e.kind = p[1] as string;
+  e.message = p[2] as string;
+  if (p[3] !== null) e.error = from.error(p[3]);
+  if (p[4] !== null) e.payload = p[4];
+  e.emittedAt = at;
+  return e as E.WarningEvent;
+}
+
+function errorEvent(payload: unknown, from: EventSource): E.ErrorEvent {
+  const p = requireShape(payload, 'e', 'ErrorEvent');
+  const e = new E.ErrorEvent() as Writable<E.ErrorEvent>;
+  e.error = from.error(p[0]);
+  return e as E.ErrorEvent;
+}
+
+function statsEvent(at: number, payload: unknown): E.GenerationStatsEvent {
+  const p = requireShape(payload, '*', 'StatsEvent');
+  const e = new E.GenerationStatsEvent();
+  if (typeof p[0] === 'object' && p[0] !== null) {
+    for (const [key, value] of Object.entries(p[0])) {
+      if (key !== 'event' && key !== 'toJSON') Object.assign(e, { [key]: value });
+    }
+  }
+  (e as Writable<E.GenerationStatsEvent>).emittedAt = at;
+  return e;
+}

@@ -1,0 +1,209 @@
+/**
+ * The front door: a runner with everything filled in.
+ */
+import { TurncoreError } from '../errors.js';
+import { Host, type HostOptions } from '../pump/host.js';
+import type {
+  DispatchExecutorFn,
+  DispatchPipelineMiddlewareFn,
+  TurnPipelineMiddlewareFn,
+} from '../pump/runner-spec.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import { loadConversation } from '../store/load-conversation.js';
+import { memoryStore } from '../store/memory-store.js';
+import { storeCallbacks } from '../store/store-callbacks.js';
+import type { Store } from '../store/store.js';
+import type { AnyTool } from '../tools/tool.js';
+import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
+import { violationError } from '../validation/rules.js';
+import { ChatExecutor, type ChatOptions } from './chat-executor.js';
+import { maxIterations } from './max-iterations.js';
+import type { TurnStream } from './turn-stream.js';
+
+/** A model behind an API that speaks OpenAI's chat completions. */
+export interface ChatModel extends ChatOptions {
+  /**
+   * A key for the API. It stays on the host, which sends it as a bearer token to the API's origin only. In a page every
+   * visitor can read it: use a proxy there.
+   */
+  readonly apiKey?: string | undefined;
+}
+
+/** What a runner is made with: exactly one of model and executor. */
+export interface AgentConfig {
+  /** The model; the executor inside the module calls it. */
+  readonly model?: ChatModel | undefined;
+  /** A model call of one's own. */
+  readonly executor?: DispatchExecutorFn | ChatExecutor | undefined;
+  /** Where conversations live between turns. Default: in memory. */
+  readonly store?: Store | undefined;
+  /** System prompt of turns that give none. Default: "You are a helpful assistant." */
+  readonly system?: string | Tokenizable | undefined;
+  /** Tools that every turn begins with. */
+  readonly tools?: readonly AnyTool[] | undefined;
+  /** Bounds of a dispatch's loop. */
+  readonly bounds?:
+    | {
+        /** Iterations that a dispatch may have. Default 16; false for no bound. */
+        readonly maxIterations?: number | false | undefined;
+      }
+    | undefined;
+  /** Runs after the conversation was loaded. */
+  readonly turnInputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
+  readonly turnOutputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
+  readonly dispatchInputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  readonly dispatchOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** What the machine gives the turns; or a Host, to share one instance among runners. */
+  readonly host?: HostOptions | Host | undefined;
+}
+
+/** What a turn of an {@link AgentRunner} is started with. Everything has a default. */
+export interface AgentInput extends Omit<TurnInput, 'systemPrompt'> {
+  /** Default: the runner's. */
+  readonly systemPrompt?: string | Tokenizable | undefined;
+  /** Which conversation it belongs to. Default: "default". */
+  readonly sessionId?: string | undefined;
+  /** Aborts the turn. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const DEFAULT_SYSTEM = 'You are a helpful assistant.';
+const DEFAULT_ITERATIONS = 16;
+/** Name that the module knows the given key by. */
+const API_KEY = 'apiKey';
+
+/** An ordinary runner whose turns need nothing but a message. */
+export class AgentRunner extends TurnRunner {
+  readonly #system: string | Tokenizable;
+
+  /** @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation */
+  constructor(config: AgentConfig) {
+    const violations = violationsOf(config);
+    if (violations.length > 0) throw violationError('E_INVALID_TURN_RUNNER_CONFIG', violations);
+    const store = config.store ?? memoryStore();
+    const most = config.bounds?.maxIterations ?? DEFAULT_ITERATIONS;
+    super({
+      ...storeCallbacks(store),
+      executorCallback: executorOf(config),
+      tools: config.tools,
+      turnInputPipeline: [loadConversation(store), ...(config.turnInputPipeline ?? [])],
+      turnOutputPipeline: config.turnOutputPipeline,
+      dispatchInputPipeline: [
+        ...(most === false ? [] : [maxIterations(most)]),
+        ...(config.dispatchInputPipeline ?? []),
+      ],
+      dispatchOutputPipeline: config.dispatchOutputPipeline,
+      host: hostWithKey(config),
+    });
+    this.#system = config.system ?? DEFAULT_SYSTEM;
+  }
+
+  override run(input: AgentInput): Promise<void> {
+    const { turn, settle } = this.#turn(input);
+    const running = super.run(turn);
+    running.then(settle, settle);
+    return running;
+  }
+
+  override stream(input: AgentInput): TurnStream {
+    const { turn, settle } = this.#turn(input);
+    const stream = super.stream(turn);
+    stream.result.then(settle, settle);
+    return stream;
+  }
+
+  /** The input of an ordinary turn, and what lets go of the caller's signal. */
+  #turn(input: AgentInput): { turn: TurnInput; settle: () => void } {
+    const { sessionId, signal, systemPrompt, ...rest } = input;
+    const stash = sessionId === undefined ? rest.stash : { ...rest.stash, sessionId };
+    const turn = { ...rest, systemPrompt: systemPrompt ?? this.#system, stash };
+    if (signal === undefined) return { turn, settle: () => undefined };
+    const controller = rest.turnAbortController ?? new AbortController();
+    const abort = (): void => controller.abort(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    return {
+      turn: { ...turn, turnAbortController: controller },
+      settle: () => signal.removeEventListener('abort', abort),
+    };
+  }
+}
+
+/**
+ * A runner with every callback filled from a store, the conversation loaded at the start of each turn, and a bound on
+ * the loop unless it is refused by name.
+ *
+ * @example
+ * const runner = createRunner({ model: { baseURL, model: 'gpt-4o-mini', apiKey } });
+ * for await (const event of runner.stream({ message: 'Hello' })) {
+ *   if (event.event === 'message') process.stdout.write(event.aDelta);
+ * }
+ *
+ * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
+ */
+export function createRunner(config: AgentConfig): AgentRunner {
+  return new AgentRunner(config);
+}
+
+const known = new Set([
+  'model',
+  'executor',
+  'store',
+  'system',
+  'tools',
+  'bounds',
+  'turnInputPipeline',
+  'turnOutputPipeline',
+  'dispatchInputPipeline',
+  'dispatchOutputPipeline',
+  'host',
+]);
+
+function violationsOf(config: AgentConfig): string[] {
+  if (typeof config !== 'object' || config === null) return ['the configuration must be an object'];
+  const violations: string[] = [];
+  if ((config.model === undefined) === (config.executor === undefined)) {
+    violations.push('exactly one of `model` and `executor` is required');
+  }
+  if (config.model?.apiKey !== undefined && config.model.credential !== undefined) {
+    violations.push('`model.apiKey` and `model.credential` exclude each other');
+  }
+  if (config.model?.apiKey !== undefined && config.host instanceof Host) {
+    violations.push('`model.apiKey` cannot be added to a shared host; name a `credential` of it');
+  }
+  const most = config.bounds?.maxIterations;
+  if (most !== undefined && most !== false && !(Number.isInteger(most) && most > 0)) {
+    violations.push('`bounds.maxIterations` must be a whole number from 1, or false');
+  }
+  for (const key of Object.keys(config)) {
+    if (!known.has(key)) violations.push(`\`${key}\` is not a known field`);
+  }
+  return violations;
+}
+
+function executorOf(config: AgentConfig): DispatchExecutorFn | ChatExecutor {
+  if (config.model === undefined) return config.executor!;
+  const { apiKey, ...options } = config.model;
+  return new ChatExecutor(apiKey === undefined ? options : { ...options, credential: API_KEY });
+}
+
+/** The host's settings, with the model's key for the API's origin. */
+function hostWithKey(config: AgentConfig): HostOptions | Host | undefined {
+  const apiKey = config.model?.apiKey;
+  if (apiKey === undefined || config.host instanceof Host) return config.host;
+  return {
+    ...config.host,
+    credentials: {
+      ...config.host?.credentials,
+      [API_KEY]: { header: 'authorization', value: `Bearer ${apiKey}`, origins: [originOf(config.model!)] },
+    },
+  };
+}
+
+function originOf(model: ChatModel): string {
+  try {
+    return new URL(model.baseURL).origin;
+  } catch {
+    throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', '`model.baseURL` must be a URL');
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * The bound that every example uses.
+ */
+import { invalidValue, TurncoreError } from '../errors.js';
+import type { DispatchPipelineMiddlewareFn } from '../pump/runner-spec.js';
+import { asBuiltin } from './builtin.js';
+
+/**
+ * A dispatch input middleware that nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so
+ * that what the n iterations did is kept. It runs inside the module.
+ *
+ * @param n how many iterations a dispatch may have, at least 1
+ * @throws TurncoreError E_INVALID_VALUE unless n is a whole number from 1
+ */
+export function maxIterations(n: number): DispatchPipelineMiddlewareFn {
+  if (!Number.isInteger(n) || n < 1) throw invalidValue('maxIterations', 'must be a whole number from 1');
+  return asBuiltin({ name: 'maxIterations', argument: n }, (ctx, next) => {
+    if (ctx.iteration >= n && !ctx.isSignalled) {
+      ctx.nack(TurncoreError.of('E_MAX_ITERATIONS', String(n)));
+    }
+    return next();
+  });
+}

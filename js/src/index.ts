@@ -1,0 +1,158 @@
+/**
+ * Turncore: the turn and dispatch core of an agent runtime. Turns run in one WebAssembly module; this package is its
+ * host in browsers, workers, Node, Deno, Bun and workerd.
+ *
+ * @packageDocumentation
+ */
+export {
+  type AgentConfig,
+  type AgentInput,
+  AgentRunner,
+  type ChatModel,
+  createRunner,
+} from './front/create-runner.js';
+export { ChatExecutor, type ChatOptions } from './front/chat-executor.js';
+export { maxIterations } from './front/max-iterations.js';
+export {
+  type ToolCallResult,
+  type TurnResult,
+  type TurnStream,
+  type Usage,
+} from './front/turn-stream.js';
+
+export { type TurnInput, TurnRunner, type TurnRunnerConfig } from './turns/turn-runner.js';
+export type {
+  ConduitBytes,
+  DispatchCallbacks,
+  OptionalCallbacks,
+  RecordCallbacks,
+  TurnCallbacks,
+} from './turns/callbacks.js';
+export {
+  type DispatchEventName,
+  type DispatchHooks,
+  type DispatchInput,
+  type DispatchObservers,
+  type DispatchOutcome,
+  DispatchRunner,
+  type Handlers,
+  type RawDispatchContext,
+} from './dispatch/dispatch-runner.js';
+export { Host, type HostOptions } from './pump/host.js';
+export type { Credential } from './pump/http.js';
+export type {
+  AnyContext,
+  Awaitable,
+  DispatchExecutorFn,
+  DispatchPipelineMiddlewareFn,
+  NextFn,
+  TurnPipelineMiddlewareFn,
+} from './pump/runner-spec.js';
+/** Older name of DispatchExecutorFn. */
+export type { DispatchExecutorFn as LLMExecutorFn } from './pump/runner-spec.js';
+/** Older name of DispatchPipelineMiddlewareFn. */
+export type { DispatchPipelineMiddlewareFn as LLMExecCtxMiddlewareFn } from './pump/runner-spec.js';
+export type {
+  DeleteDelta,
+  Delta,
+  MutateDelta,
+  ReplaceGroupDelta,
+  StoreDelta,
+} from './pump/deltas.js';
+
+export { TurnContext } from './context/turn-context.js';
+export { DispatchContext } from './context/dispatch-context.js';
+export type {
+  DispatchExecutorHelpers,
+  LogFn,
+  Logger,
+  LogLine,
+  ReportOptions,
+  ToolCallReport,
+} from './context/executor-helpers.js';
+export type {
+  EmittedText,
+  EmittedToolCall,
+  EmittedToolExecutionEnd,
+  EmittedToolExecutionStart,
+} from './context/emit.js';
+export { type AsText, RecordSet } from './collections/record-set.js';
+export { type AnyRecord, History, type HistoryKind, type RecordOfKind } from './collections/history.js';
+export type { Entry, RecordName } from './collections/kinds.js';
+export { Registry } from './stash/registry.js';
+
+export { Identity, type RawIdentity } from './primitives/identity.js';
+export { Memory, type RawMemory } from './primitives/memory.js';
+export { Message, type RawMessage, type Role } from './primitives/message.js';
+export { type RawRetrievable, Retrievable, type TrustTier } from './primitives/retrievable.js';
+export { type RawThought, Thought } from './primitives/thought.js';
+export type { Timestamp } from './primitives/timestamp.js';
+export { Tokenizable } from './primitives/tokenizable.js';
+export { type RawToolCall, ToolCall } from './primitives/tool-call.js';
+
+export {
+  type AnyTool,
+  type CollisionPolicy,
+  type ObjectSchema,
+  type RawTool,
+  Tool,
+  type ToolDescription,
+  type ToolHandler,
+} from './tools/tool.js';
+export { type MergeOptions, ToolRegistry } from './tools/tool-registry.js';
+
+export type { Listener } from './events/bus.js';
+export { errorJSON, type ErrorJSON } from './events/error-json.js';
+export type {
+  DiscardedWrite,
+  DispatchEndEvent,
+  DispatchStartEvent,
+  DispatchStatus,
+  ErrorEvent,
+  EventHead,
+  EventName,
+  FunctionalEvents,
+  GenerationStats,
+  GenerationStatsEvent,
+  IterationEndEvent,
+  IterationStartEvent,
+  IterationStatus,
+  LogEvent,
+  LogLevel,
+  MessageEvent,
+  ObservabilityEvents,
+  ThoughtEvent,
+  ToolCallEvent,
+  ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+  TurnEndEvent,
+  TurnEvent,
+  TurnEvents,
+  TurnStartEvent,
+  TurnStatus,
+  TurnStreamableContent,
+  TurnToolCallContent,
+  WarningEvent,
+} from './events/events.js';
+
+export { memoryStore } from './store/memory-store.js';
+export { loadConversation } from './store/load-conversation.js';
+export { type SessionOptions, storeCallbacks } from './store/store-callbacks.js';
+export type { BytesReader, Conversation, Store } from './store/store.js';
+
+export type { ErrorCode } from './abi/codes.gen.js';
+export { isTurncoreError, TurncoreError, type TurncoreErrorOptions } from './errors.js';
+export {
+  type Clock,
+  type Entropy,
+  FIXED_INSTANT,
+  fixedClock,
+  seededEntropy,
+  systemClock,
+  systemEntropy,
+} from './entropy.js';
+export { loadModule, Module, type ModuleOptions } from './engine/module.js';
+export type { ModuleSource } from './engine/source.js';
+export type { Limits } from './engine/limits.js';
+export { type JournalSink, MemoryJournal } from './journal/writer.js';
+export { replay, type ReplayDifference, type ReplayReport } from './journal/replay.js';

@@ -1,0 +1,50 @@
+/**
+ * Who speaks.
+ */
+import type { Encoder } from '../codec/encoder.js';
+import { check } from '../validation/rules.js';
+import { encodeBody, Parts } from './body.js';
+import type { Tokenizable } from './tokenizable.js';
+
+/** What an {@link Identity} is made of. */
+export interface RawIdentity {
+  /** Names the speaker to systems; a number is turned into text. */
+  readonly identifier: string | number;
+  /** Names the speaker to the model. */
+  readonly representation: string | Tokenizable;
+}
+
+/** Who speaks: a name for systems and one for the model. Immutable. */
+export class Identity {
+  /** Names the speaker to systems. */
+  readonly identifier: string;
+  /** Names the speaker to the model. */
+  readonly representation: Tokenizable;
+
+  /** @throws TurncoreError E_INVALID_INITIAL_IDENTITY_VALUE listing every violation */
+  constructor(raw: RawIdentity) {
+    const values = raw instanceof Parts ? raw.values : check('Identity', raw);
+    this.identifier = values['identifier'] as string;
+    this.representation = values['representation'] as Tokenizable;
+    Object.freeze(this);
+  }
+
+  /** An Identity of a string, which is both names, or of its parts; an Identity is returned as it is. */
+  static from(value: string | RawIdentity | Identity): Identity {
+    if (value instanceof Identity) return value;
+    if (typeof value === 'string') return new Identity({ identifier: value, representation: value });
+    return new Identity(value);
+  }
+
+  /** Its parts as plain data. */
+  toJSON(): { identifier: string; representation: string } {
+    return { identifier: this.identifier, representation: this.representation.toString() };
+  }
+
+  /** @internal */
+  [encodeBody](enc: Encoder): void {
+    enc.arrayHeader(2);
+    enc.str(this.identifier);
+    enc.str(this.representation.toString());
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Memories.
+ */
+import type { Encoder } from '../codec/encoder.js';
+import { check } from '../validation/rules.js';
+import { encodeBody, Parts } from './body.js';
+import type { Timestamp } from './timestamp.js';
+import type { Tokenizable } from './tokenizable.js';
+
+/** What a {@link Memory} is made of. */
+export interface RawMemory {
+  /** Not empty; unique in its store. */
+  readonly id: string;
+  /** Not empty when it is a string. */
+  readonly content: string | Tokenizable;
+  /** How sure it is, 0 to 1. */
+  readonly confidence: number;
+  /** How much it matters, 0 to 1. */
+  readonly importance: number;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+}
+
+/** Something to remember across turns. Immutable. */
+export class Memory {
+  /** Unique in its store. */
+  readonly id: string;
+  /** What is remembered. */
+  readonly content: Tokenizable;
+  /** How sure it is, 0 to 1. */
+  readonly confidence: number;
+  /** How much it matters, 0 to 1. */
+  readonly importance: number;
+  readonly #createdAt: number;
+  readonly #updatedAt: number;
+
+  /** @throws TurncoreError E_INVALID_INITIAL_MEMORY_VALUE listing every violation */
+  constructor(raw: RawMemory) {
+    const values = raw instanceof Parts ? raw.values : check('Memory', raw);
+    this.id = values['id'] as string;
+    this.content = values['content'] as Tokenizable;
+    this.confidence = values['confidence'] as number;
+    this.importance = values['importance'] as number;
+    this.#createdAt = values['createdAt'] as number;
+    this.#updatedAt = values['updatedAt'] as number;
+    Object.freeze(this);
+  }
+
+  /** When it was made. */
+  get createdAt(): Date {
+    return new Date(this.#createdAt);
+  }
+
+  /** When it was last changed. */
+  get updatedAt(): Date {
+    return new Date(this.#updatedAt);
+  }
+
+  /** Its fields as plain data, times in ISO 8601. */
+  toJSON(): Record<string, unknown> {
+    return {
+      id: this.id,
+      content: this.content.toString(),
+      confidence: this.confidence,
+      importance: this.importance,
+      createdAt: this.createdAt.toISOString(),
+      updatedAt: this.updatedAt.toISOString(),
+    };
+  }
+
+  /** @internal */
+  [encodeBody](enc: Encoder): void {
+    enc.arrayHeader(6);
+    enc.str(this.id);
+    enc.str(this.content.toString());
+    enc.float(this.confidence);
+    enc.float(this.importance);
+    enc.int(this.#createdAt);
+    enc.int(this.#updatedAt);
+  }
+}

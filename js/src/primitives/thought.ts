@@ -1,0 +1,95 @@
+/**
+ * Thoughts: the reasoning of a model.
+ */
+import type { Encoder } from '../codec/encoder.js';
+import { check } from '../validation/rules.js';
+import { encodeBody, encodeOptional, Parts } from './body.js';
+import { Identity, type RawIdentity } from './identity.js';
+import type { Timestamp } from './timestamp.js';
+import { Tokenizable } from './tokenizable.js';
+
+/** What a {@link Thought} is made of. */
+export interface RawThought {
+  /** Not empty; unique in its store. */
+  readonly id: string;
+  /** Required, and not empty when it is a string, unless there is a payload. */
+  readonly content?: string | Tokenizable | undefined;
+  /** Default: "assistant", as both names. */
+  readonly identity?: string | RawIdentity | Identity | undefined;
+  /** What a provider wants back as it was: a JSON-like value. Needs replayCompatibility. */
+  readonly payload?: unknown;
+  /** Names the wire form that the payload may be sent in. */
+  readonly replayCompatibility?: string | undefined;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+}
+
+/** A piece of a model's reasoning. Immutable. */
+export class Thought {
+  /** Unique in its store. */
+  readonly id: string;
+  /** Its text; empty when there is only a payload. */
+  readonly content: Tokenizable;
+  /** What a provider wants back as it was, deeply frozen. */
+  readonly payload: unknown;
+  /** Names the wire form that the payload may be sent in. */
+  readonly replayCompatibility: string | undefined;
+  readonly #identity: Identity | undefined;
+  readonly #createdAt: number;
+  readonly #updatedAt: number;
+
+  /** @throws TurncoreError E_INVALID_INITIAL_THOUGHT_VALUE listing every violation */
+  constructor(raw: RawThought) {
+    const values = raw instanceof Parts ? raw.values : check('Thought', raw);
+    const identity = values['identity'];
+    this.id = values['id'] as string;
+    this.content = (values['content'] as Tokenizable | undefined) ?? new Tokenizable('');
+    this.payload = values['payload'];
+    this.replayCompatibility = values['replayCompatibility'] as string | undefined;
+    this.#identity = identity instanceof Identity ? identity : undefined;
+    this.#createdAt = values['createdAt'] as number;
+    this.#updatedAt = values['updatedAt'] as number;
+    Object.freeze(this);
+  }
+
+  /** Who thinks. */
+  get identity(): Identity {
+    return this.#identity ?? Identity.from('assistant');
+  }
+
+  /** When it was made. */
+  get createdAt(): Date {
+    return new Date(this.#createdAt);
+  }
+
+  /** When it was last changed. */
+  get updatedAt(): Date {
+    return new Date(this.#updatedAt);
+  }
+
+  /** Its fields as plain data, times in ISO 8601. */
+  toJSON(): Record<string, unknown> {
+    return {
+      id: this.id,
+      content: this.content.toString(),
+      identity: this.identity.toJSON(),
+      payload: this.payload,
+      replayCompatibility: this.replayCompatibility,
+      createdAt: this.createdAt.toISOString(),
+      updatedAt: this.updatedAt.toISOString(),
+    };
+  }
+
+  /** @internal */
+  [encodeBody](enc: Encoder): void {
+    enc.arrayHeader(7);
+    enc.str(this.id);
+    enc.str(this.content.toString());
+    if (this.#identity === undefined) enc.nil();
+    else this.#identity[encodeBody](enc);
+    enc.value(this.payload, 'payload');
+    encodeOptional(enc, this.replayCompatibility);
+    enc.int(this.#createdAt);
+    enc.int(this.#updatedAt);
+  }
+}

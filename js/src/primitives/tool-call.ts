@@ -1,0 +1,136 @@
+/**
+ * Records of tool calls.
+ */
+import type { Encoder } from '../codec/encoder.js';
+import { check } from '../validation/rules.js';
+import { encodeBody, encodeOptional, Parts } from './body.js';
+import type { Timestamp } from './timestamp.js';
+import type { Tokenizable } from './tokenizable.js';
+
+/** What a {@link ToolCall} is made of. */
+export interface RawToolCall {
+  /** Not empty; unique in its store. */
+  readonly id: string;
+  /** Name of the tool. */
+  readonly tool: string;
+  /** The arguments, or the JSON text of them. */
+  readonly args: Readonly<Record<string, unknown>> | string;
+  /** SHA-256 of tool and arguments, as events name it. */
+  readonly checksum: string;
+  readonly isComplete: boolean;
+  readonly isError: boolean;
+  /** What the model is shown. */
+  readonly results: string | Tokenizable;
+  /** What a provider wants back as it was: a JSON-like value. Needs replayCompatibility. */
+  readonly payload?: unknown;
+  /** Names the wire form that the payload may be sent in. */
+  readonly replayCompatibility?: string | undefined;
+  /** Whether a tool that reads artifacts made the results. Default false. */
+  readonly fromArtifactTool?: boolean | undefined;
+  /** Whether the results stand in the prompt themselves. Default false. */
+  readonly inline?: boolean | undefined;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+  readonly completedAt: Timestamp;
+}
+
+/** A tool call that has ended, with its results. Immutable. */
+export class ToolCall {
+  /** Unique in its store. */
+  readonly id: string;
+  /** Name of the tool. */
+  readonly tool: string;
+  /** The arguments, deeply frozen. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** SHA-256 of tool and arguments: what `toolCallCount` counts. */
+  readonly checksum: string;
+  readonly isComplete: boolean;
+  readonly isError: boolean;
+  /** What the model is shown. */
+  readonly results: Tokenizable;
+  /** What a provider wants back as it was, deeply frozen. */
+  readonly payload: unknown;
+  /** Names the wire form that the payload may be sent in. */
+  readonly replayCompatibility: string | undefined;
+  /** Whether a tool that reads artifacts made the results. */
+  readonly fromArtifactTool: boolean;
+  /** Whether the results stand in the prompt themselves. */
+  readonly inline: boolean;
+  readonly #createdAt: number;
+  readonly #updatedAt: number;
+  readonly #completedAt: number;
+
+  /** @throws TurncoreError E_INVALID_INITIAL_TOOL_CALL_VALUE listing every violation */
+  constructor(raw: RawToolCall) {
+    const values = raw instanceof Parts ? raw.values : check('ToolCall', raw);
+    this.id = values['id'] as string;
+    this.tool = values['tool'] as string;
+    this.args = values['args'] as Readonly<Record<string, unknown>>;
+    this.checksum = values['checksum'] as string;
+    this.isComplete = values['isComplete'] as boolean;
+    this.isError = values['isError'] as boolean;
+    this.results = values['results'] as Tokenizable;
+    this.payload = values['payload'];
+    this.replayCompatibility = values['replayCompatibility'] as string | undefined;
+    this.fromArtifactTool = values['fromArtifactTool'] as boolean;
+    this.inline = values['inline'] as boolean;
+    this.#createdAt = values['createdAt'] as number;
+    this.#updatedAt = values['updatedAt'] as number;
+    this.#completedAt = values['completedAt'] as number;
+    Object.freeze(this);
+  }
+
+  /** When it was made. */
+  get createdAt(): Date {
+    return new Date(this.#createdAt);
+  }
+
+  /** When it was last changed. */
+  get updatedAt(): Date {
+    return new Date(this.#updatedAt);
+  }
+
+  /** When it ended. */
+  get completedAt(): Date {
+    return new Date(this.#completedAt);
+  }
+
+  /** Its fields as plain data, times in ISO 8601. */
+  toJSON(): Record<string, unknown> {
+    return {
+      id: this.id,
+      tool: this.tool,
+      args: this.args,
+      checksum: this.checksum,
+      isComplete: this.isComplete,
+      isError: this.isError,
+      results: this.results.toString(),
+      payload: this.payload,
+      replayCompatibility: this.replayCompatibility,
+      fromArtifactTool: this.fromArtifactTool,
+      inline: this.inline,
+      createdAt: this.createdAt.toISOString(),
+      updatedAt: this.updatedAt.toISOString(),
+      completedAt: this.completedAt.toISOString(),
+    };
+  }
+
+  /** @internal */
+  [encodeBody](enc: Encoder): void {
+    enc.arrayHeader(14);
+    enc.str(this.id);
+    enc.str(this.tool);
+    enc.value(this.args, 'args');
+    enc.str(this.checksum);
+    enc.bool(this.isComplete);
+    enc.bool(this.isError);
+    enc.str(this.results.toString());
+    enc.value(this.payload, 'payload');
+    encodeOptional(enc, this.replayCompatibility);
+    enc.bool(this.fromArtifactTool);
+    enc.bool(this.inline);
+    enc.int(this.#createdAt);
+    enc.int(this.#updatedAt);
+    enc.int(this.#completedAt);
+  }
+}

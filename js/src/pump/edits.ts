@@ -1,0 +1,223 @@
+/**
+ * Changes that host code made and the module has not heard of yet. They go in front of the turn's next frame.
+ */
+import { Collection, EditKind, Op } from '../abi/frames.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import type { HandleTable } from '../collections/handle-table.js';
+import type { AnyRecord, History, HistoryRun } from '../collections/history.js';
+import type { Entry } from '../collections/kinds.js';
+import type { EditSink } from '../collections/record-set.js';
+import { encodeBody } from '../primitives/body.js';
+
+/** Gives a history its number in an instance, and uploads what the instance lacks. */
+export interface HistorySink {
+  number(history: History, length: number): number;
+}
+
+/** One Edit frame to be. Runs of appended records share one. */
+interface Edit {
+  readonly context: number;
+  readonly collection: number;
+  readonly kind: number;
+  readonly handle: number;
+  readonly run: HistoryRun<AnyRecord> | undefined;
+  /** EditAdd: the appended records. */
+  readonly entries: Entry[] | undefined;
+  /** Stash and tools: the argument. */
+  readonly argument: ((enc: Encoder) => void) | undefined;
+}
+
+/** Bytes of bodies after which a run of records is continued in another frame. */
+const RUN_BYTES = 4 << 20;
+
+/** The edits of one turn, in order. */
+export class EditQueue implements EditSink {
+  readonly handles: HandleTable;
+  readonly #edits: Edit[] = [];
+  #closed = false;
+  #from = 0;
+  // How many records of the edit at #from were written to earlier frames.
+  #written = 0;
+
+  constructor(handles: HandleTable) {
+    this.handles = handles;
+  }
+
+  /** Tells whether there is something that the module has not heard of. */
+  get pending(): boolean {
+    return this.#edits.length > 0;
+  }
+
+  /** Forgets everything and takes nothing more: the turn is over. */
+  close(): void {
+    this.#closed = true;
+    this.#edits.length = 0;
+  }
+
+  added(context: number, collection: number, handle: number, entry: Entry): void {
+    const last = this.#edits.at(-1);
+    if (
+      last?.entries !== undefined &&
+      last.context === context &&
+      last.collection === collection &&
+      last.handle + last.entries.length === handle
+    ) {
+      last.entries.push(entry);
+      return;
+    }
+    this.#push(context, collection, EditKind.Add, handle, undefined, [entry]);
+  }
+
+  addedKnown(context: number, collection: number, handle: number): void {
+    this.#push(context, collection, EditKind.AddKnown, handle);
+  }
+
+  addedHistory(
+    context: number,
+    collection: number,
+    handle: number,
+    run: HistoryRun<AnyRecord>,
+  ): void {
+    this.#push(context, collection, EditKind.AddHistory, handle, run);
+  }
+
+  removed(context: number, collection: number, handle: number): void {
+    this.#push(context, collection, EditKind.Remove, handle);
+  }
+
+  cleared(context: number, collection: number): void {
+    this.#push(context, collection, EditKind.Clear, 0);
+  }
+
+  /** The value under a path of a context's stash was set. */
+  stashSet(context: number, path: string, value: unknown): void {
+    this.#argument(context, Collection.Stash, EditKind.Set, 0, (enc) => {
+      enc.str(path);
+      enc.value(value, path);
+    });
+  }
+
+  /** A path of a context's stash was taken away. */
+  stashUnset(context: number, path: string): void {
+    this.#argument(context, Collection.Stash, EditKind.Unset, 0, (enc) => enc.str(path));
+  }
+
+  /** A defined tool was registered in a context. */
+  toolRegistered(context: number, number: number): void {
+    this.#push(context, Collection.Tools, EditKind.Register, number);
+  }
+
+  /** A tool was taken out of a context's registry. */
+  toolUnregistered(context: number, name: string): void {
+    this.#argument(context, Collection.Tools, EditKind.Unregister, 0, (enc) => enc.str(name));
+  }
+
+  /** The hidden names of a context's registry changed. */
+  toolsHidden(context: number, names: readonly string[]): void {
+    this.#argument(context, Collection.Tools, EditKind.Hidden, 0, (enc) => {
+      enc.arrayHeader(names.length);
+      for (const name of names) enc.str(name);
+    });
+  }
+
+  /**
+   * Writes Edit frames, as many as fit.
+   *
+   * @param limit bytes that the encoder may hold; one record that is larger is written all the same
+   * @returns true when nothing is left
+   */
+  encode(enc: Encoder, turn: number, limit: number, histories: HistorySink): boolean {
+    while (this.#from < this.#edits.length) {
+      if (enc.length >= limit) return false;
+      const edit = this.#edits[this.#from]!;
+      if (edit.entries === undefined) {
+        this.#encodeOne(enc, turn, edit, histories);
+      } else if (!this.#encodeRun(enc, turn, edit, edit.entries, limit)) {
+        continue;
+      }
+      this.#from++;
+      this.#written = 0;
+    }
+    this.#edits.length = 0;
+    this.#from = 0;
+    return true;
+  }
+
+  #encodeOne(enc: Encoder, turn: number, edit: Edit, histories: HistorySink): void {
+    // What a history's number needs goes out in frames of its own, before this one is begun.
+    const history = edit.run === undefined ? 0 : histories.number(edit.run.history, edit.run.length);
+    head(enc, turn, edit, edit.handle, edit.run?.length ?? 1, history);
+    if (edit.argument === undefined) {
+      enc.nil();
+      return;
+    }
+    const mark = enc.beginBin(32);
+    edit.argument(enc);
+    enc.endBin(mark);
+  }
+
+  /** Writes records until the frame is large. Returns true when the run is complete. */
+  #encodeRun(enc: Encoder, turn: number, edit: Edit, entries: readonly Entry[], limit: number): boolean {
+    const from = this.#written;
+    const stop = Math.min(enc.length + RUN_BYTES, limit);
+    // The count stands before the bodies, so they are written twice when not all of them fit: once to find out how many.
+    const start = enc.length;
+    head(enc, turn, edit, edit.handle + from, entries.length - from, 0);
+    const mark = enc.beginBin(entries.length - from > 1 ? 1 << 16 : 64);
+    let n = from;
+    while (n < entries.length && (n === from || enc.length < stop)) entries[n++]![encodeBody](enc);
+    enc.endBin(mark);
+    if (n < entries.length) {
+      enc.truncate(start);
+      head(enc, turn, edit, edit.handle + from, n - from, 0);
+      const again = enc.beginBin(1 << 16);
+      for (let i = from; i < n; i++) entries[i]![encodeBody](enc);
+      enc.endBin(again);
+    }
+    this.#written = n;
+    return n === entries.length;
+  }
+
+  #argument(
+    context: number,
+    collection: number,
+    kind: number,
+    handle: number,
+    argument: (enc: Encoder) => void,
+  ): void {
+    this.#push(context, collection, kind, handle, undefined, undefined, argument);
+  }
+
+  #push(
+    context: number,
+    collection: number,
+    kind: number,
+    handle: number,
+    run?: HistoryRun<AnyRecord>,
+    entries?: Entry[],
+    argument?: (enc: Encoder) => void,
+  ): void {
+    if (this.#closed) return;
+    this.#edits.push({ context, collection, kind, handle, run, entries, argument });
+  }
+}
+
+function head(
+  enc: Encoder,
+  turn: number,
+  edit: Edit,
+  handle: number,
+  count: number,
+  history: number,
+): void {
+  enc.arrayHeader(10);
+  enc.int(Op.Edit);
+  enc.int(turn);
+  enc.int(edit.context);
+  enc.int(edit.collection);
+  enc.int(edit.kind);
+  enc.int(handle);
+  enc.int(0);
+  enc.int(count);
+  enc.int(history);
+}

@@ -1,0 +1,369 @@
+/**
+ * Effects: what the module asks its host to do. Each runs user code and sends a Result.
+ */
+import { EffectKind, Method, Op, Pipeline, Write } from '../abi/frames.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import type { Encoder } from '../codec/encoder.js';
+import type { DispatchContext } from '../context/dispatch-context.js';
+import type { ContextState } from '../context/state.js';
+import type { TurnContext } from '../context/turn-context.js';
+import { ChatExecutor } from '../front/chat-executor.js';
+import type { ToolCall } from '../primitives/tool-call.js';
+import { type Delta, readDelta, type WireDelta } from './deltas.js';
+import { asError } from './error-table.js';
+import { HttpEffect } from './http.js';
+import type { AnyContext, MiddlewareFn, NextFn } from './runner-spec.js';
+import type { Session } from './session.js';
+import { requireShape } from './shape.js';
+
+/** Starts an effect. @throws CodecError for one that makes no sense */
+export function runEffect(session: Session, frame: readonly unknown[]): void {
+  const effect = frame[2] as number;
+  const context = frame[4] as number;
+  const args = frame[5];
+  switch (frame[3]) {
+    case EffectKind.Executor:
+      runExecutor(session, effect, session.context(context), args);
+      return;
+    case EffectKind.Middleware:
+      runMiddleware(session, effect, context, args);
+      return;
+    case EffectKind.Tool:
+      runTool(session, effect, session.context(context), args);
+      return;
+    case EffectKind.Store:
+      runStore(session, effect, context, args);
+      return;
+    case EffectKind.Commit:
+      runCommit(session, effect, context, args);
+      return;
+    case EffectKind.Discard:
+      runDiscard(session, effect, context, args);
+      return;
+    case EffectKind.HTTP:
+      runHttp(session, effect, context, args);
+      return;
+    default:
+      throw new CodecError('frame', 0, `unknown effect ${String(frame[3])}`);
+  }
+}
+
+function runExecutor(session: Session, effect: number, state: ContextState, args: unknown): void {
+  state.iteration = requireShape(args, 'n', 'ExecutorArgs')[0] as number;
+  const { executor } = state.spec;
+  if (executor instanceof ChatExecutor) {
+    throw new CodecError('frame', 0, 'the chat executor has no host function');
+  }
+  const ctx = state.facade as DispatchContext;
+  let result: unknown;
+  try {
+    result = executor(ctx, ctx.helpers);
+  } catch (error) {
+    failEffect(session, effect, state, error);
+    return;
+  }
+  awaitNothing(session, effect, state, result);
+}
+
+function runMiddleware(session: Session, effect: number, context: number, args: unknown): void {
+  const a = requireShape(args, 'nn', 'MiddlewareArgs');
+  const pipeline = a[0] as number;
+  const turn = pipeline === Pipeline.TurnInput || pipeline === Pipeline.TurnOutput;
+  const state = session.context(turn ? 0 : context);
+  const spec = turn ? session.spec : state.spec;
+  const middleware = spec.pipelines[pipeline]?.[a[1] as number];
+  if (middleware === undefined) throw new CodecError('frame', 0, `unknown middleware ${String(a[1])}`);
+  let result: unknown;
+  try {
+    result = callMiddleware(middleware, state.facade, nextOf(session, effect, state));
+  } catch (error) {
+    failEffect(session, effect, state, error);
+    return;
+  }
+  awaitNothing(session, effect, state, result);
+}
+
+function callMiddleware(middleware: MiddlewareFn, ctx: AnyContext, next: NextFn): unknown {
+  return (middleware as (ctx: TurnContext | DispatchContext, next: NextFn) => unknown)(ctx, next);
+}
+
+/** The function that runs what follows a middleware: once, and never in vain. */
+function nextOf(session: Session, effect: number, state: ContextState): NextFn {
+  let called = false;
+  return () => {
+    if (called || session.ended || !session.pump.alive) return Promise.resolve();
+    called = true;
+    const enc = session.beginCall(state.number, Method.Next);
+    const { call } = session;
+    enc.arrayHeader(1);
+    enc.int(effect);
+    return session.callLater(enc, call).then(nothing, nothing);
+  };
+}
+
+function runTool(session: Session, effect: number, state: ContextState, args: unknown): void {
+  const a = requireShape(args, 'ns*b', 'ToolArgs');
+  const tool = session.toolOf(a[0] as number);
+  const keep = a[3] as boolean;
+  const settle = (value: unknown): void => {
+    if (!keep) {
+      settleEffect(session, effect, state, value);
+      return;
+    }
+    if (!session.ended) session.kept.set(effect, value);
+    settleEffect(session, effect, state, undefined);
+  };
+  let result: unknown;
+  try {
+    result = tool.handler(a[2] as never, state.facade as DispatchContext, tool.meta);
+  } catch (error) {
+    failEffect(session, effect, state, error);
+    return;
+  }
+  if (!isThenable(result)) settle(result);
+  else result.then(settle, (error: unknown) => failEffect(session, effect, state, error));
+}
+
+function runStore(session: Session, effect: number, context: number, args: unknown): void {
+  const delta = readDelta(args, session.handles);
+  const state = storageState(session, context);
+  let result: unknown;
+  try {
+    result = writeOne(state, delta);
+  } catch (error) {
+    failEffect(session, effect, state, error);
+    return;
+  }
+  awaitNothing(session, effect, state, result);
+}
+
+/** Whose callbacks write: the turn's, or the standalone dispatch's. */
+function storageState(session: Session, context: number): ContextState {
+  return session.contexts[0] ?? session.context(context);
+}
+
+/** Calls the storage callback of one write. */
+function writeOne(state: ContextState, wire: WireDelta): unknown {
+  const { callbacks } = state.session.spec;
+  const { delta } = wire;
+  const ctx = state.facade;
+  const writes = callbacks.writes[wire.collection];
+  if (writes === undefined) throw new CodecError('frame', 0, `unknown collection ${wire.collection}`);
+  switch (delta.op) {
+    case 'store':
+      return writes[Write.Store](ctx, delta.record);
+    case 'mutate':
+      // Only standing instructions have an old text.
+      return 'old' in delta
+        ? writes[Write.Mutate](ctx, delta.record, delta.old)
+        : writes[Write.Mutate](ctx, delta.record);
+    case 'delete':
+      return writes[Write.Delete](ctx, delta.id);
+    case 'replaceToolCallGroup':
+      if (callbacks.replaceToolCallGroup !== undefined) {
+        return callbacks.replaceToolCallGroup(ctx, delta.ids, delta.records);
+      }
+      return replaceOneByOne(state, wire.collection, delta.ids, delta.records);
+  }
+}
+
+/** Replaces a group by deleting and storing; a failure says what was deleted. */
+async function replaceOneByOne(
+  state: ContextState,
+  collection: number,
+  ids: readonly string[],
+  records: readonly ToolCall[],
+): Promise<void> {
+  const [store, , remove] = state.session.spec.callbacks.writes[collection]!;
+  const deletedIds: string[] = [];
+  try {
+    for (const id of ids) {
+      await remove(state.facade, id);
+      deletedIds.push(id);
+    }
+    for (const record of records) await store(state.facade, record);
+  } catch (thrown) {
+    const error = asError(thrown);
+    if (Object.isExtensible(error)) Object.assign(error, { deletedIds });
+    throw error;
+  }
+}
+
+function runCommit(session: Session, effect: number, context: number, args: unknown): void {
+  const deltas = readDeltas(session, requireShape(args, 'a', 'CommitArgs')[0]);
+  const state = storageState(session, context);
+  const { commit } = session.spec.callbacks;
+  if (commit === undefined) {
+    void commitOneByOne(session, effect, state, deltas);
+    return;
+  }
+  let result: unknown;
+  try {
+    result = commit(state.facade, deltas.map((d) => d.delta));
+  } catch (error) {
+    failEffect(session, effect, state, error);
+    return;
+  }
+  awaitNothing(session, effect, state, result);
+}
+
+/** Writes a queue through the per-record callbacks, in order, up to the first failure. */
+async function commitOneByOne(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  deltas: readonly WireDelta[],
+): Promise<void> {
+  let applied = 0;
+  try {
+    for (const delta of deltas) {
+      const result = writeOne(state, delta);
+      if (isThenable(result)) await result;
+      applied++;
+    }
+  } catch (error) {
+    const enc = beginResult(session, effect, true);
+    if (enc === undefined) return;
+    session.errors.encode(enc, asError(error), state.reason, [applied, deltas.length]);
+    sendResult(session, effect, enc);
+    return;
+  }
+  settleEffect(session, effect, state, undefined);
+}
+
+function runDiscard(session: Session, effect: number, context: number, args: unknown): void {
+  const a = requireShape(args, 'an', 'DiscardArgs');
+  const deltas: Delta[] = readDeltas(session, a[0]).map((d) => d.delta);
+  const state = storageState(session, context);
+  const status = a[1] === 2 ? 'aborted' : 'nack';
+  let result: unknown;
+  try {
+    result = session.spec.callbacks.discard?.(state.facade, deltas, status);
+  } catch (error) {
+    failEffect(session, effect, state, error);
+    return;
+  }
+  awaitNothing(session, effect, state, result);
+}
+
+function readDeltas(session: Session, list: unknown): WireDelta[] {
+  return ((list ?? []) as unknown[]).map((delta) => readDelta(delta, session.handles));
+}
+
+function runHttp(session: Session, effect: number, context: number, args: unknown): void {
+  const state = session.contexts[context] ?? session.root;
+  const request = new HttpEffect(session.pump.http, args, {
+    head: (status, headers) => sendChunk(session, effect, status, headers, undefined),
+    data: (bytes) => sendChunk(session, effect, 0, [], bytes),
+    done: () => {
+      session.requests.delete(effect);
+      settleEffect(session, effect, state, undefined);
+    },
+    failed: (error) => {
+      session.requests.delete(effect);
+      failEffect(session, effect, state, error);
+    },
+  });
+  session.requests.set(effect, request);
+  void request.run();
+}
+
+function sendChunk(
+  session: Session,
+  effect: number,
+  status: number,
+  headers: readonly (readonly [string, string])[],
+  data: Uint8Array | undefined,
+): void {
+  if (session.ended || !session.pump.alive) return;
+  const enc = session.pump.frame();
+  enc.arrayHeader(7);
+  enc.int(Op.Chunk);
+  enc.int(session.number);
+  enc.int(effect);
+  enc.int(session.elapsed());
+  enc.int(status);
+  enc.arrayHeader(headers.length);
+  for (const [name, value] of headers) {
+    enc.arrayHeader(2);
+    enc.str(name);
+    enc.str(value);
+  }
+  if (data === undefined) enc.nil();
+  else enc.bin(data);
+  session.pump.sendAndDrain(session, enc);
+}
+
+/** Settles an effect that gives nothing when what user code returned has settled. */
+function awaitNothing(session: Session, effect: number, state: ContextState, result: unknown): void {
+  if (!isThenable(result)) {
+    settleEffect(session, effect, state, undefined);
+    return;
+  }
+  result.then(
+    () => settleEffect(session, effect, state, undefined),
+    (error: unknown) => failEffect(session, effect, state, error),
+  );
+}
+
+/** Sends the value of an effect; one that cannot cross fails it. */
+function settleEffect(session: Session, effect: number, state: ContextState, value: unknown): void {
+  const enc = beginResult(session, effect, false);
+  if (enc === undefined) return;
+  if (value === undefined) enc.nil();
+  else {
+    try {
+      enc.value(value, 'result');
+    } catch (error) {
+      failEffect(session, effect, state, error);
+      return;
+    }
+  }
+  sendResult(session, effect, enc);
+}
+
+function failEffect(session: Session, effect: number, state: ContextState, thrown: unknown): void {
+  const enc = beginResult(session, effect, true);
+  if (enc === undefined) return;
+  session.errors.encode(enc, asError(thrown), state.reason);
+  sendResult(session, effect, enc);
+}
+
+/** Begins a Result, whose value is written next; undefined when nobody waits for it any more. */
+function beginResult(session: Session, effect: number, failed: boolean): Encoder | undefined {
+  if (session.ended || !session.pump.alive) return undefined;
+  const enc = session.pump.frame();
+  enc.arrayHeader(6);
+  enc.int(Op.Result);
+  enc.int(session.number);
+  enc.int(effect);
+  enc.int(session.elapsed());
+  enc.bool(failed);
+  return enc;
+}
+
+/** Sends a Result. One that the module cannot take, because it is too large say, is replaced by that failure. */
+function sendResult(session: Session, effect: number, enc: Encoder): void {
+  try {
+    const fault = session.pump.send(session, enc);
+    if (fault !== undefined) throw fault;
+    session.pump.drain();
+  } catch (error) {
+    const again = beginResult(session, effect, true);
+    if (again === undefined) return;
+    session.errors.encode(again, error, undefined);
+    session.pump.sendAndDrain(session, again);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === 'function'
+  );
+}
+
+function nothing(): void {
+  // next() resolves to nothing and never rejects.
+}

@@ -1,0 +1,197 @@
+/**
+ * The errors of a turn: which object an error on the wire stands for.
+ */
+import { codeInfo, TurncoreError } from '../errors.js';
+import type { Encoder } from '../codec/encoder.js';
+import { requireShape } from './shape.js';
+
+/** Length that a chain of causes crosses to, and how deep the host follows one. */
+const MAX_CAUSES = 8;
+
+/**
+ * Host errors under positive handles and the module's under negative ones, each with one object: listeners, results and
+ * causes that speak of one error get the very same object.
+ */
+export class ErrorTable {
+  readonly #host: unknown[] = [];
+  readonly #handles = new Map<unknown, number>();
+  readonly #guest: unknown[] = [];
+
+  /**
+   * Writes an error for the module and keeps it.
+   *
+   * @param error anything that was thrown
+   * @param reason what the context's abort signal says, undefined unless it was aborted
+   * @param details what goes with it in place of its own details
+   */
+  encode(enc: Encoder, error: unknown, reason: unknown, details?: unknown): void {
+    this.#write(enc, error, isAbort(error, reason), 0, details);
+  }
+
+  /**
+   * The object that an error from the module stands for.
+   *
+   * @throws CodecError for a malformed one
+   */
+  decode(value: unknown): unknown {
+    return this.#read(value, 0);
+  }
+
+  #write(
+    enc: Encoder,
+    error: unknown,
+    abort: boolean,
+    depth: number,
+    details?: unknown,
+  ): void {
+    const e = describe(error);
+    enc.arrayHeader(10);
+    enc.int(this.#handle(error));
+    enc.str(e.name);
+    enc.str(e.code);
+    enc.str(e.message);
+    enc.int(e.status);
+    enc.bool(e.fatal);
+    enc.bool(abort);
+    writeDetails(enc, details ?? e.details);
+    if (e.cause === undefined || depth >= MAX_CAUSES) enc.nil();
+    else this.#write(enc, e.cause, abort, depth + 1);
+    enc.arrayHeader(0);
+  }
+
+  #handle(error: unknown): number {
+    let handle = this.#handles.get(error);
+    if (handle === undefined) {
+      handle = this.#host.push(error);
+      this.#handles.set(error, handle);
+    }
+    return handle;
+  }
+
+  #read(value: unknown, depth: number): unknown {
+    const v = requireShape(value, 'isssnbb*ea', 'ErrorValue');
+    const handle = v[0] as number;
+    if (handle > 0 && handle <= this.#host.length) return this.#host[handle - 1];
+    if (handle < 0 && -handle in this.#guest) return this.#guest[-handle];
+    const error = this.#make(v, depth);
+    if (handle < 0) this.#guest[-handle] = error;
+    return error;
+  }
+
+  #make(v: readonly unknown[], depth: number): Error {
+    const name = v[1] as string;
+    const code = v[2] as string;
+    const message = v[3] as string;
+    const inner = v[8] === null || depth >= MAX_CAUSES ? undefined : { cause: this.#read(v[8], depth + 1) };
+    if (code === '') {
+      const error = new Error(message, inner);
+      if (name !== '' && name !== 'Error') {
+        Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
+      }
+      return error;
+    }
+    const list = depth >= MAX_CAUSES ? [] : ((v[9] ?? []) as unknown[]);
+    return new TurncoreError(code, message, {
+      ...inner,
+      status: v[4] === 0 ? undefined : (v[4] as number),
+      fatal: v[5] as boolean,
+      details: v[7] ?? undefined,
+      suppressed: list.map((each) => this.#read(each, depth + 1)),
+    });
+  }
+}
+
+/** The parts of an error that cross. */
+interface Described {
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+  readonly fatal: boolean;
+  readonly details: unknown;
+  readonly cause: unknown;
+}
+
+function describe(error: unknown): Described {
+  if (typeof error !== 'object' || error === null) {
+    return { ...plain, message: textOf(error) };
+  }
+  const e = error as Record<string, unknown>;
+  const code = typeof e['code'] === 'string' ? e['code'] : '';
+  const status = Number(e['status']);
+  return {
+    name: typeof e['name'] === 'string' ? e['name'] : 'Error',
+    code,
+    message: typeof e['message'] === 'string' ? e['message'] : textOf(error),
+    status: Number.isInteger(status) && status > 0 && status < 0x10000 ? status : (codeInfo(code)?.status ?? 500),
+    fatal: e['fatal'] === true,
+    details: e['details'],
+    cause: e['cause'] ?? undefined,
+  };
+}
+
+const plain: Described = {
+  name: 'Error',
+  code: '',
+  message: '',
+  status: 500,
+  fatal: false,
+  details: undefined,
+  cause: undefined,
+};
+
+/** Details that cannot cross stay with the host's object. */
+function writeDetails(enc: Encoder, details: unknown): void {
+  const start = enc.length;
+  try {
+    enc.value(details, 'details');
+  } catch {
+    enc.truncate(start);
+    enc.nil();
+  }
+}
+
+/** Text of a thrown value that is no error: itself, else its JSON, else whatever String makes of it. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    const json = JSON.stringify(value) as string | undefined;
+    if (json !== undefined) return json;
+  } catch {
+    // It has no JSON.
+  }
+  try {
+    return String(value);
+  } catch {
+    return 'a value without text';
+  }
+}
+
+/** An error for what was thrown: itself, or an error with its text and it as the cause. */
+export function asError(thrown: unknown): Error {
+  if (isError(thrown)) return thrown;
+  return new Error(textOf(thrown), { cause: thrown });
+}
+
+/** Tells an error, also one of another realm. */
+export function isError(value: unknown): value is Error {
+  if (value instanceof Error) return true;
+  const tag = Object.prototype.toString.call(value);
+  return tag === '[object Error]' || tag === '[object DOMException]';
+}
+
+/**
+ * Tells whether an error counts as an abort: it is or wraps the abort's reason, is an AbortError, or says that a gate
+ * was aborted.
+ */
+function isAbort(error: unknown, reason: unknown): boolean {
+  let e = error;
+  for (let depth = 0; depth <= MAX_CAUSES; depth++) {
+    if (reason !== undefined && e === reason) return true;
+    if (typeof e !== 'object' || e === null) return false;
+    const { name, code, cause } = e as Record<string, unknown>;
+    if (name === 'AbortError' || code === 'ABORT_ERR' || code === 'E_TURN_GATE_ABORTED') return true;
+    e = cause;
+  }
+  return false;
+}

@@ -1,0 +1,192 @@
+/**
+ * Where a runner's turns run: a module, its instance, and what the machine gives them.
+ */
+import { Method } from '../abi/frames.gen.js';
+import { RECORD_KINDS } from '../collections/kinds.js';
+import type { ContextState } from '../context/state.js';
+import type { Limits } from '../engine/limits.js';
+import { loadModule, Module } from '../engine/module.js';
+import { type ModuleSource, tagOf } from '../engine/source.js';
+import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy.js';
+import { invalidValue, TurncoreError } from '../errors.js';
+import type { JournalSink, StepRecorder } from '../journal/writer.js';
+import { JournalWriter } from '../journal/writer.js';
+import type { Credential, HttpSettings } from './http.js';
+import { Pump } from './pump.js';
+import type { Session } from './session.js';
+
+/** What the machine gives a runner's turns. Everything has a default. */
+export interface HostOptions {
+  /** The module: a handle from `loadModule`, or what that accepts. Default: the package's own. */
+  readonly module?: Module | ModuleSource | undefined;
+  /** Milliseconds since the Unix epoch. Default: Date.now. */
+  readonly clock?: Clock | undefined;
+  /** Random bytes. Default: crypto.getRandomValues. */
+  readonly entropy?: Entropy | undefined;
+  /** Bounds, where less than the ABI's own is wanted. */
+  readonly limits?: Partial<Limits> | undefined;
+  /** Gets the journal of each turn; asked for a place with the turn's id. Default: none is written. */
+  readonly journal?: ((turnId: string) => JournalSink | undefined) | undefined;
+  /** Secrets that requests of the module may name. */
+  readonly credentials?: Readonly<Record<string, Credential>> | undefined;
+  /** Origins that the module may request. Default: all. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Makes the module's requests. Default: fetch. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Bytes of memory an instance may grow to before it is retired. Default 1 GiB. */
+  readonly maxMemory?: number | undefined;
+  /** Bytes of memory from which on later turns get a fresh instance. Default 256 MiB. */
+  readonly recycleMemory?: number | undefined;
+  /** Gets each line the module writes to stderr. */
+  readonly onStderr?: ((line: string) => void) | undefined;
+  /** Compares the mirrored collections with the module's after each frame. For tests: it slows everything down. */
+  readonly verify?: boolean | undefined;
+}
+
+const RECYCLE_MEMORY = 256 << 20;
+
+/** Runs the turns of one runner, or of several that share it: in one instance, and a fresh one when that has died. */
+export class Host {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly #options: HostOptions;
+  readonly #http: HttpSettings;
+  #module: Module | undefined;
+  #compiled = false;
+  #pump: Pump | undefined;
+  #hash = '';
+  #acquiring: Promise<Pump> | undefined;
+
+  /** Loads nothing: this is legal in a Worker's global scope. */
+  constructor(options: HostOptions = {}) {
+    this.#options = options;
+    this.clock = options.clock ?? systemClock;
+    this.entropy = options.entropy ?? systemEntropy;
+    this.#http = {
+      credentials: options.credentials ?? {},
+      allowedOrigins: options.allowedOrigins,
+      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    };
+  }
+
+  /** The pump of a live instance, if there is one that has room. */
+  ready(): Pump | undefined {
+    const pump = this.#pump;
+    if (pump?.alive !== true) return undefined;
+    const limit = this.#options.recycleMemory ?? RECYCLE_MEMORY;
+    if (pump.instance.memoryBytes <= limit) return pump;
+    // Its turns go on; it is let go when they have ended.
+    this.#pump = undefined;
+    return undefined;
+  }
+
+  /**
+   * The pump of a live instance, started if need be.
+   *
+   * @throws TurncoreError (rejects) E_INVALID_MODULE, E_ABI_VERSION, E_INSTANCE_FAILED
+   */
+  acquire(): Promise<Pump> {
+    const pump = this.ready();
+    if (pump !== undefined) return Promise.resolve(pump);
+    // A module that is compiled starts at once: in workerd no request may wait for what another one began.
+    if (this.#compiled || tagOf(this.#options.module) === 'WebAssembly.Module') {
+      try {
+        return Promise.resolve(this.#start());
+      } catch (error) {
+        return Promise.reject(error as Error);
+      }
+    }
+    this.#acquiring ??= this.#load().finally(() => (this.#acquiring = undefined));
+    return this.#acquiring;
+  }
+
+  /** A writer of a turn's journal, if one is wanted. */
+  recorder(id: string, pump: Pump, turn: number): StepRecorder | undefined {
+    const sink = this.#options.journal?.(id);
+    if (sink === undefined) return undefined;
+    const { abi, features } = pump.instance;
+    return new JournalWriter(sink, { abi, features, module: this.#hash, engine: engineName(), turn });
+  }
+
+  async #load(): Promise<Pump> {
+    const module = this.#handle();
+    await module.compile();
+    if (this.#options.journal !== undefined) this.#hash = await module.hash();
+    this.#compiled = true;
+    return this.ready() ?? this.#start();
+  }
+
+  #handle(): Module {
+    const { module } = this.#options;
+    this.#module ??= module instanceof Module ? module : loadModule(module);
+    return this.#module;
+  }
+
+  #start(): Pump {
+    const { limits, maxMemory, onStderr, verify } = this.#options;
+    const instance = this.#handle().instantiateSync({ limits, maxMemory, onStderr });
+    const pump = new Pump(instance, {
+      clock: this.clock,
+      http: this.#http,
+      died: (dead) => {
+        if (this.#pump === dead) this.#pump = undefined;
+      },
+      verify: verify === true ? verifyCollections : undefined,
+    });
+    this.#compiled = true;
+    this.#pump = pump;
+    return pump;
+  }
+}
+
+/** The host that an option stands for. */
+export function hostOf(option: unknown, module: unknown): Host {
+  if (option instanceof Host) {
+    if (module === undefined) return option;
+    throw invalidValue('module', 'the host has one already');
+  }
+  if (option !== undefined && (typeof option !== 'object' || option === null)) {
+    throw invalidValue('host', 'must be an object or a Host');
+  }
+  const options = (option ?? {}) as HostOptions;
+  return new Host(module === undefined ? options : { ...options, module: module as ModuleSource });
+}
+
+function engineName(): string {
+  const g = globalThis as Record<string, unknown>;
+  if ('Deno' in g) return 'deno';
+  if ('Bun' in g) return 'bun';
+  const agent = (g['navigator'] as { userAgent?: string } | undefined)?.userAgent ?? '';
+  if (agent === 'Cloudflare-Workers') return 'workerd';
+  return 'document' in g || 'importScripts' in g ? 'browser' : 'node';
+}
+
+/** Compares the order of every collection with the module's. @throws TurncoreError when they differ */
+function verifyCollections(session: Session): void {
+  for (const state of session.contexts) {
+    if (state === undefined || state.ended || session.ended) continue;
+    const enc = session.beginCall(state.number, Method.Digest);
+    const { call } = session;
+    enc.nil();
+    const sums = session.callNow(enc, call) as number[];
+    for (let kind = 0; kind < RECORD_KINDS; kind++) {
+      if (sums[kind] === digest(state, kind)) continue;
+      throw TurncoreError.of(
+        'E_INSTANCE_FAILED',
+        `collection ${kind} of context ${state.number} differs between host and module`,
+      );
+    }
+  }
+}
+
+/** FNV-1a over the handles in order, each as four bytes, least first. */
+function digest(state: ContextState, kind: number): number {
+  let sum = 0x811c9dc5;
+  for (const entry of state.set(kind).mirror) {
+    const handle = state.session.handles.handleOf(entry);
+    for (let shift = 0; shift < 32; shift += 8) {
+      sum = Math.imul(sum ^ ((handle >> shift) & 0xff), 0x01000193);
+    }
+  }
+  return sum >>> 0;
+}

@@ -1,0 +1,493 @@
+/**
+ * The pump of one instance: frames in, frames out, in order.
+ *
+ * Frames that the module gives are copied out, changes to collections are made at once, and everything else goes into
+ * one queue. Whoever steps drains the queue from its head: a call that is answered in its step until its reply is
+ * reached, all others to the end. So an event is delivered before the call that caused it returns, and what listeners
+ * do in between keeps its order. Effects start in a microtask.
+ */
+import { EditKind, Op } from '../abi/frames.gen.js';
+import { CodecError, decodeValue } from '../codec/decoder.js';
+import { Encoder } from '../codec/encoder.js';
+import type { History } from '../collections/history.js';
+import type { Entry } from '../collections/kinds.js';
+import type { Instance } from '../engine/instance.js';
+import type { Clock } from '../entropy.js';
+import { TurncoreError } from '../errors.js';
+import { framesOfTurn } from '../journal/format.js';
+import type { StepRecorder } from '../journal/writer.js';
+import type { Message } from '../primitives/message.js';
+import { type AnyTool, encodeTool } from '../tools/tool.js';
+import type { HistorySink } from './edits.js';
+import { runEffect } from './effects.js';
+import { HistoryUploads } from './history-uploads.js';
+import type { HttpSettings } from './http.js';
+import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
+import { encodeBlock, Session, type SessionInput } from './session.js';
+import { isOutbound } from './shape.js';
+
+/** Something that {@link Pump.drainUntil} waits for. */
+export interface Waiting {
+  readonly done: boolean;
+}
+
+/** What a pump needs of its host. */
+export interface PumpHost {
+  readonly clock: Clock;
+  readonly http: HttpSettings;
+  /** Called once, when the instance has died. */
+  readonly died: (pump: Pump) => void;
+  /** Compare mirrored collections with the module's after each step. For tests. */
+  readonly verify: ((session: Session) => void) | undefined;
+}
+
+/** Entry of the queue that tells of the instance's death. */
+const DEAD = Object.freeze([0]);
+
+/** Bytes kept free in a batch for the frame behind the edits. */
+const ROOM = 4096;
+
+/** Runs one instance. */
+export class Pump implements HistorySink {
+  readonly instance: Instance;
+  readonly clock: Clock;
+  readonly http: HttpSettings;
+  readonly #host: PumpHost;
+  readonly #sessions = new Map<number, Session>();
+  readonly #runners = new Map<RunnerSpec, number>();
+  readonly #encoders: Encoder[] = [];
+  readonly #batch = new Encoder(1 << 16);
+  readonly #histories: HistoryUploads;
+  #queue: (readonly unknown[])[] = [];
+  #head = 0;
+  #starting: (readonly unknown[])[] = [];
+  #lastTurn = 0;
+  #lastRunner = 0;
+  #lastCall = 0;
+  #failure: TurncoreError | undefined;
+  #opened: { call: number; done: boolean; failed: boolean; value: unknown } | undefined;
+
+  constructor(instance: Instance, host: PumpHost) {
+    this.instance = instance;
+    this.clock = host.clock;
+    this.http = host.http;
+    this.#host = host;
+    this.#histories = new HistoryUploads(instance);
+  }
+
+  /** False once the instance has died. */
+  get alive(): boolean {
+    return this.#failure === undefined;
+  }
+
+  /** Turns that run. */
+  get turns(): number {
+    return this.#sessions.size;
+  }
+
+  /** An empty encoder for one frame. {@link send} takes it back. */
+  frame(): Encoder {
+    const enc = this.#encoders.pop() ?? new Encoder(1024);
+    enc.reset();
+    return enc;
+  }
+
+  /**
+   * Sends a frame of a session, behind the edits that the module has not heard of, and queues what comes back.
+   *
+   * @returns the error of a frame that the module could not take
+   * @throws TurncoreError E_INSTANCE_FAILED, and E_ABI_LIMIT_EXCEEDED for a frame that is too large
+   */
+  send(session: Session | undefined, enc: Encoder): TurncoreError | undefined {
+    if (this.#failure !== undefined) throw this.#failure;
+    let batch = enc;
+    if (session?.edits.pending === true) batch = this.#withEdits(session, enc);
+    const fault = this.#step(batch.bytes(), session);
+    this.#encoders.push(enc);
+    if (fault === undefined) return undefined;
+    if (fault.offset < batch.length - enc.length) {
+      // The module has not made a change that the host has made: what either knows of the turn is wrong from here on.
+      throw this.fail(`refused edit: ${fault.error.message}`, fault.error);
+    }
+    return fault.error;
+  }
+
+  /** Sends a frame that nobody waits for and delivers what comes back. What goes wrong ends the instance. */
+  sendAndDrain(session: Session, enc: Encoder): void {
+    try {
+      const fault = this.send(session, enc);
+      if (fault !== undefined) this.fail(`refused frame: ${fault.message}`, fault);
+      this.drain();
+    } catch (error) {
+      if (this.alive) this.fail(`frame that cannot be sent: ${messageOf(error)}`, error);
+    }
+  }
+
+  /** Delivers all that is queued. */
+  drain(): void {
+    while (this.#head < this.#queue.length) this.#deliver(this.#next());
+  }
+
+  /** Delivers what is queued until something has happened. @throws TurncoreError if it never does */
+  drainUntil(waiting: Waiting): void {
+    while (!waiting.done) {
+      if (this.#head >= this.#queue.length) {
+        throw this.#failure ?? this.fail('a call was not answered in its step');
+      }
+      this.#deliver(this.#next());
+    }
+  }
+
+  /** Reads a value that the module sent as bytes. @throws CodecError */
+  value(bytes: Uint8Array): unknown {
+    return decodeValue(bytes, this.instance.limits);
+  }
+
+  /**
+   * Starts a turn or standalone dispatch. Its first events are delivered before this returns.
+   *
+   * @param message a user message to store before the input pipeline
+   * @param prepare called with the session before the module hears of it
+   */
+  start(
+    input: SessionInput,
+    seed: Uint8Array,
+    message: Message | undefined,
+    record: ((pump: Pump, turn: number) => StepRecorder | undefined) | undefined,
+    prepare?: (session: Session) => void,
+  ): Session {
+    const runner = this.openRunner(input.spec);
+    const turn = ++this.#lastTurn;
+    const session = new Session(this, turn, input);
+    session.recorder = record?.(this, turn);
+    this.#recordRunner(session, input.spec, true);
+    const enc = this.frame();
+    encodeStart(enc, session, runner, seed, input, message);
+    this.#sessions.set(turn, session);
+    prepare?.(session);
+    let fault: TurncoreError | undefined;
+    try {
+      fault = this.send(session, enc);
+    } catch (error) {
+      if (this.alive) this.#sessions.delete(turn);
+      throw error;
+    }
+    if (fault !== undefined) {
+      this.#sessions.delete(turn);
+      throw fault;
+    }
+    this.drain();
+    return session;
+  }
+
+  /**
+   * The number of an open runner; opens it if it is not.
+   *
+   * @throws TurncoreError when the module refuses it, for a tool's schema say
+   */
+  openRunner(spec: RunnerSpec): number {
+    const open = this.#runners.get(spec);
+    if (open !== undefined) return open;
+    const runner = ++this.#lastRunner;
+    const call = ++this.#lastCall;
+    const enc = this.frame();
+    encodeOpenRunner(enc, runner, call, spec);
+    const reply = { call, done: false, failed: false, value: undefined as unknown };
+    const before = this.#opened;
+    this.#opened = reply;
+    try {
+      const fault = this.send(undefined, enc);
+      if (fault !== undefined) throw fault;
+      this.drainUntil(reply);
+    } finally {
+      this.#opened = before;
+    }
+    if (reply.failed) throw refusal(reply.value);
+    this.#runners.set(spec, runner);
+    return runner;
+  }
+
+  /** Lets a session's journal know of a runner that its next frames name. */
+  recordRunner(session: Session, spec: RunnerSpec): void {
+    this.#recordRunner(session, spec, false);
+  }
+
+  /** Forgets a runner. */
+  closeRunner(spec: RunnerSpec): void {
+    const runner = this.#runners.get(spec);
+    if (runner === undefined) return;
+    this.#runners.delete(spec);
+    if (!this.alive) return;
+    const enc = this.frame();
+    enc.arrayHeader(2);
+    enc.int(Op.CloseRunner);
+    enc.int(runner);
+    this.send(undefined, enc);
+  }
+
+  /** Makes a tool known in a turn. @throws TurncoreError for a schema that the module does not support */
+  defineTool(session: Session, number: number, tool: AnyTool): void {
+    const enc = this.frame();
+    enc.arrayHeader(10);
+    enc.int(Op.Edit);
+    enc.int(session.number);
+    for (const field of [0, 7, EditKind.Define, number, 0, 1, 0]) enc.int(field);
+    const mark = enc.beginBin(256);
+    encodeTool(enc, number, tool);
+    enc.endBin(mark);
+    const fault = this.#step(enc.bytes(), session)?.error;
+    this.#encoders.push(enc);
+    if (fault !== undefined) throw fault;
+  }
+
+  number(history: History, length: number): number {
+    return this.#histories.number(history, length);
+  }
+
+  /** A session has ended. */
+  closed(session: Session): void {
+    this.#sessions.delete(session.number);
+  }
+
+  /** Retires the instance: its turns end as failed, in order behind what is queued. */
+  fail(reason: string, cause?: unknown): TurncoreError {
+    if (this.#failure === undefined) {
+      const failure = this.instance.fail(reason, cause);
+      this.#failure = failure;
+      this.#host.died(this);
+      this.#queue.push(DEAD);
+      this.drain();
+    }
+    return this.#failure;
+  }
+
+  // Internals
+
+  /** Encodes a session's edits in front of a frame, stepping in between when they do not fit one batch. */
+  #withEdits(session: Session, enc: Encoder): Encoder {
+    const batch = this.#batch;
+    const limit = this.instance.limits.frame - enc.length - ROOM;
+    for (;;) {
+      batch.reset();
+      const all = session.edits.encode(batch, session.number, limit, this);
+      if (session.recorder !== undefined) this.#histories.record(session.recorder, batch.bytes());
+      if (all) break;
+      this.#stepEdits(session, batch);
+    }
+    if (batch.length > limit) {
+      this.#stepEdits(session, batch);
+      return enc;
+    }
+    batch.raw(enc.bytes());
+    return batch;
+  }
+
+  #stepEdits(session: Session, batch: Encoder): void {
+    const fault = this.#step(batch.bytes(), session);
+    if (fault !== undefined) throw this.fail(`refused edit: ${fault.error.message}`, fault.error);
+  }
+
+  /** Steps, makes the changes that come back and queues the rest. */
+  #step(
+    batch: Uint8Array,
+    session: Session | undefined,
+  ): { offset: number; error: TurncoreError } | undefined {
+    let out: Uint8Array;
+    try {
+      out = this.instance.step(batch);
+    } catch (error) {
+      if (this.instance.alive) throw error;
+      throw this.fail(messageOf(error), error);
+    }
+    const recorded = this.#anyRecorded(session);
+    if (out.length === 0) {
+      if (recorded) session?.recorder?.step(batch.slice(), out);
+      return undefined;
+    }
+    try {
+      const offsets: number[] | undefined = recorded ? [] : undefined;
+      const frames = this.instance.decode(out, offsets);
+      if (offsets !== undefined) this.#record(batch, out, frames, offsets, session);
+      return this.#take(frames);
+    } catch (error) {
+      if (error instanceof CodecError || !this.instance.alive) {
+        throw this.fail(`malformed frame: ${messageOf(error)}`, error);
+      }
+      throw error;
+    }
+  }
+
+  #take(frames: readonly (readonly unknown[])[]): { offset: number; error: TurncoreError } | undefined {
+    let fault: { offset: number; error: TurncoreError } | undefined;
+    for (const frame of frames) {
+      if (!isOutbound(frame)) throw new CodecError('frame', 0, `malformed frame of op ${String(frame[0])}`);
+      if (frame[0] === Op.Sync) this.#sessions.get(frame[1] as number)?.sync(frame);
+      else if (frame[0] === Op.Fault) {
+        const error = new TurncoreError(frame[2] as string, frame[3] as string);
+        fault = { offset: frame[4] as number, error };
+      } else this.#queue.push(frame);
+    }
+    return fault;
+  }
+
+  #next(): readonly unknown[] {
+    const frame = this.#queue[this.#head++]!;
+    if (this.#head === this.#queue.length) {
+      this.#queue = [];
+      this.#head = 0;
+    }
+    return frame;
+  }
+
+  #deliver(frame: readonly unknown[]): void {
+    if (frame === DEAD) {
+      for (const session of [...this.#sessions.values()]) session.fail(this.#failure!);
+      return;
+    }
+    const turn = frame[1] as number;
+    const session = this.#sessions.get(turn);
+    try {
+      if (session === undefined) this.#deliverOther(frame);
+      else this.#deliverTo(session, frame);
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+      this.fail(`malformed frame: ${error.message}`, error);
+    }
+    if (session !== undefined && !session.ended) this.#host.verify?.(session);
+  }
+
+  #deliverTo(session: Session, frame: readonly unknown[]): void {
+    switch (frame[0]) {
+      case Op.Event:
+        session.event(frame);
+        return;
+      case Op.Reply:
+        session.reply(frame);
+        return;
+      case Op.Effect:
+        if (this.#starting.push(frame) === 1) queueMicrotask(this.#startEffects);
+        return;
+      case Op.Cancel:
+        session.requests.get(frame[2] as number)?.cancel();
+        return;
+      case Op.Timer:
+        session.timer(frame[2] as number);
+        return;
+      case Op.End:
+        session.end(frame);
+        return;
+      default:
+    }
+  }
+
+  /** Takes frames of no turn that runs: the answer to OpenRunner, and what comes late. */
+  #deliverOther(frame: readonly unknown[]): void {
+    const opened = this.#opened;
+    if (opened === undefined || frame[0] !== Op.Reply) return;
+    if (frame[1] !== 0 || frame[2] !== opened.call) return;
+    opened.done = true;
+    opened.failed = frame[3] as boolean;
+    opened.value = frame[4];
+  }
+
+  readonly #startEffects = (): void => {
+    const frames = this.#starting;
+    this.#starting = [];
+    for (const frame of frames) {
+      const session = this.#sessions.get(frame[1] as number);
+      if (session === undefined) continue;
+      try {
+        runEffect(session, frame);
+      } catch (error) {
+        if (!(error instanceof CodecError)) throw error;
+        this.fail(`malformed effect: ${error.message}`, error);
+      }
+    }
+  };
+
+  #anyRecorded(session: Session | undefined): boolean {
+    return session?.recorder !== undefined;
+  }
+
+  #record(
+    batch: Uint8Array,
+    out: Uint8Array,
+    frames: readonly (readonly unknown[])[],
+    offsets: readonly number[],
+    session: Session | undefined,
+  ): void {
+    if (session?.recorder === undefined) return;
+    // A step takes frames of one turn only, and only that turn answers.
+    session.recorder.step(batch.slice(), framesOfTurn(out, frames, offsets, session.number));
+  }
+
+  #recordRunner(session: Session, spec: RunnerSpec, first: boolean): void {
+    if (session.recorder === undefined) return;
+    const enc = this.frame();
+    if (first) enc.raw(this.instance.hello);
+    const call = ++this.#lastCall;
+    encodeOpenRunner(enc, this.#runners.get(spec)!, call, spec);
+    const reply = this.frame();
+    if (first) reply.raw(this.instance.welcome);
+    reply.arrayHeader(5);
+    for (const field of [Op.Reply, 0, call]) reply.int(field);
+    reply.bool(false);
+    reply.nil();
+    session.recorder.step(enc.copy(), reply.copy());
+    this.#encoders.push(enc, reply);
+  }
+}
+
+function encodeStart(
+  enc: Encoder,
+  session: Session,
+  runner: number,
+  seed: Uint8Array,
+  input: SessionInput,
+  message: Message | undefined,
+): void {
+  const { handles } = session;
+  enc.arrayHeader(13);
+  enc.int(Op.StartTurn);
+  enc.int(session.number);
+  enc.int(runner);
+  enc.bool(input.standalone);
+  enc.int(session.now);
+  enc.bin(seed);
+  enc.str(input.id);
+  enc.str(input.systemPrompt.toString());
+  enc.arrayHeader(input.instructions.length);
+  const instructions = session.root.set(0).mirror;
+  for (const text of input.instructions) {
+    if (instructions.has(text)) continue;
+    enc.arrayHeader(2);
+    enc.int(handles.assign(text));
+    enc.str(text.toString());
+    instructions.push(text);
+  }
+  enc.value(input.stash.values, 'stash');
+  if (message === undefined) encodeBlock(enc, 3, handles, []);
+  else encodeBlock(enc, 3, handles, [message]);
+  const initial = input.initial.map((list, i) => [i, list] as const).filter(([, list]) => list.length > 0);
+  enc.arrayHeader(initial.length);
+  for (const [collection, list] of initial) encodeInitial(enc, session, collection, list);
+  enc.bool(session.root.aborted);
+}
+
+function encodeInitial(enc: Encoder, session: Session, collection: number, list: readonly Entry[]): void {
+  const unique = [...new Set(list)];
+  const mirror = session.root.set(collection).mirror;
+  for (const entry of unique) mirror.push(entry);
+  encodeBlock(enc, collection, session.handles, unique);
+}
+
+/** The error of a refused OpenRunner. */
+function refusal(value: unknown): TurncoreError {
+  const v = Array.isArray(value) ? (value as unknown[]) : [];
+  const details: unknown = v[7] ?? undefined;
+  return new TurncoreError(String(v[2]), String(v[3]), { details });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,111 @@
+/**
+ * What many turns share: executor, tools, pipelines and callbacks, and how the module is told of them.
+ */
+import { Callback, ExecutorKind, MiddlewareKind, Op } from '../abi/frames.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import type { Entry } from '../collections/kinds.js';
+import type { DispatchContext } from '../context/dispatch-context.js';
+import type { DispatchExecutorHelpers } from '../context/executor-helpers.js';
+import type { TurnContext } from '../context/turn-context.js';
+import { ChatExecutor } from '../front/chat-executor.js';
+import { builtinOf } from '../front/builtin.js';
+import { type AnyTool, encodeTool } from '../tools/tool.js';
+import type { Delta } from './deltas.js';
+
+/** A context of either kind. */
+export type AnyContext = TurnContext | DispatchContext;
+
+/** What a callback or middleware may return: nothing, now or later. */
+export type Awaitable<T> = T | PromiseLike<T>;
+
+/** Runs what follows a middleware. Resolves when that has ended, also when it failed; never rejects. */
+export type NextFn = () => Promise<void>;
+
+/**
+ * A model call. It runs once per iteration and signals with `ctx.ack()` or `ctx.nack(error)`; when it returns without
+ * a signal it runs again.
+ */
+export type DispatchExecutorFn = (
+  ctx: DispatchContext,
+  helpers: DispatchExecutorHelpers,
+) => Awaitable<void>;
+
+/** A step of a turn's pipelines. */
+export type TurnPipelineMiddlewareFn = (ctx: TurnContext, next: NextFn) => Awaitable<void>;
+/** A step of a dispatch's pipelines, run once per iteration. */
+export type DispatchPipelineMiddlewareFn = (ctx: DispatchContext, next: NextFn) => Awaitable<void>;
+
+/** Writes one record, or for a deletion its id or text. */
+export type WriteFn = (ctx: AnyContext, value: Entry | string, old?: string) => unknown;
+
+/** The callbacks of a runner or of a raw context, under one set of names. */
+export interface Callbacks {
+  /** By collection number and by kind of write: store, mutate, delete. */
+  readonly writes: readonly (readonly [WriteFn, WriteFn, WriteFn])[];
+  readonly replaceToolCallGroup:
+    ((ctx: AnyContext, ids: string[], replacements: Entry[]) => unknown) | undefined;
+  readonly commit: ((ctx: AnyContext, deltas: Delta[]) => unknown) | undefined;
+  readonly discard: ((ctx: AnyContext, deltas: Delta[], status: string) => unknown) | undefined;
+  /** By collection number; tools last. */
+  readonly fetches: readonly ((ctx: AnyContext) => unknown)[];
+}
+
+/** Any middleware. */
+export type MiddlewareFn = TurnPipelineMiddlewareFn | DispatchPipelineMiddlewareFn;
+
+/** What many turns share. */
+export interface RunnerSpec {
+  readonly executor: DispatchExecutorFn | ChatExecutor;
+  readonly tools: readonly AnyTool[];
+  /** Numbers of the tools. */
+  readonly toolNumbers: ReadonlyMap<AnyTool, number>;
+  /** By pipeline number. */
+  readonly pipelines: readonly (readonly MiddlewareFn[])[];
+  readonly callbacks: Callbacks;
+}
+
+/** Numbers tools from 1 in order. */
+export function numberTools(tools: readonly AnyTool[]): Map<AnyTool, number> {
+  const numbers = new Map<AnyTool, number>();
+  tools.forEach((tool, i) => {
+    if (!numbers.has(tool)) numbers.set(tool, i + 1);
+  });
+  return numbers;
+}
+
+/** Writes an OpenRunner frame. */
+export function encodeOpenRunner(enc: Encoder, runner: number, call: number, spec: RunnerSpec): void {
+  const chat = spec.executor instanceof ChatExecutor ? spec.executor : undefined;
+  enc.arrayHeader(11);
+  enc.int(Op.OpenRunner);
+  enc.int(runner);
+  enc.int(call);
+  enc.int(chat === undefined ? ExecutorKind.Host : ExecutorKind.Chat);
+  enc.value(chat?.options, 'model');
+  enc.arrayHeader(spec.tools.length);
+  spec.tools.forEach((tool, i) => encodeTool(enc, i + 1, tool));
+  for (const pipeline of spec.pipelines) encodePipeline(enc, pipeline);
+  const { commit, discard, replaceToolCallGroup } = spec.callbacks;
+  enc.int(
+    (commit === undefined ? 0 : Callback.Commit) |
+      (discard === undefined ? 0 : Callback.Discard) |
+      (replaceToolCallGroup === undefined ? 0 : Callback.Replace),
+  );
+}
+
+function encodePipeline(enc: Encoder, pipeline: readonly MiddlewareFn[]): void {
+  enc.arrayHeader(pipeline.length);
+  for (const middleware of pipeline) {
+    const builtin = builtinOf(middleware);
+    enc.arrayHeader(3);
+    if (builtin === undefined) {
+      enc.int(MiddlewareKind.Host);
+      enc.str('');
+      enc.nil();
+    } else {
+      enc.int(MiddlewareKind.Builtin);
+      enc.str(builtin.name);
+      enc.value(builtin.argument, builtin.name);
+    }
+  }
+}

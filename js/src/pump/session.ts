@@ -1,0 +1,566 @@
+/**
+ * A running turn, or a standalone dispatch, as its host sees it.
+ */
+import { EventKind, Method, Op, Scope, Status, SyncKind } from '../abi/frames.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import type { Encoder } from '../codec/encoder.js';
+import { HandleTable } from '../collections/handle-table.js';
+import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
+import { DispatchContext } from '../context/dispatch-context.js';
+import { ContextState } from '../context/state.js';
+import { TurnContext } from '../context/turn-context.js';
+import { TurncoreError } from '../errors.js';
+import { Bus } from '../events/bus.js';
+import type { TurnEvent, TurnEvents, TurnStatus } from '../events/events.js';
+import { eventNames, eventOf, type EventSource, turnStatusOf } from '../events/from-frame.js';
+import type { StepRecorder } from '../journal/writer.js';
+import { encodeBody } from '../primitives/body.js';
+import { decodeBody } from '../primitives/decode-body.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import { Registry } from '../stash/registry.js';
+import type { AnyTool } from '../tools/tool.js';
+import { ToolRegistry } from '../tools/tool-registry.js';
+import { EditQueue } from './edits.js';
+import { ErrorTable } from './error-table.js';
+import type { HttpEffect } from './http.js';
+import { OpenSpans } from './open-spans.js';
+import type { Pump } from './pump.js';
+import type { RunnerSpec } from './runner-spec.js';
+import { requireShape } from './shape.js';
+
+/** What a session is started with. */
+export interface SessionInput {
+  readonly spec: RunnerSpec;
+  /** The turn's id as users see it. */
+  readonly id: string;
+  /** A dispatch without a turn. */
+  readonly standalone: boolean;
+  readonly systemPrompt: Tokenizable;
+  readonly instructions: readonly Tokenizable[];
+  readonly stash: Registry;
+  /** Records to begin with, by collection; standalone only. */
+  readonly initial: readonly (readonly Entry[])[];
+  /** Hooks and observers; standalone only. */
+  readonly dispatchBus: Bus<TurnEvents> | undefined;
+  /** The runner's two buses, whose events' names differ. */
+  readonly bus: Bus<TurnEvents> | undefined;
+  /** Gets every event that the buses get. */
+  readonly tap: ((event: TurnEvent) => void) | undefined;
+  readonly controller: AbortController | undefined;
+}
+
+/** How a session ended. */
+export interface Outcome {
+  readonly status: TurnStatus | 'refused';
+  readonly iterations: number;
+  /** What it failed or was nacked with, or why it was refused. */
+  readonly error: unknown;
+}
+
+/** A call that waits for its reply. */
+class PendingCall {
+  done = false;
+  failed = false;
+  value: unknown = undefined;
+  resolve: ((value: unknown) => void) | undefined;
+  reject: ((error: unknown) => void) | undefined;
+
+  settle(failed: boolean, value: unknown): void {
+    this.done = true;
+    this.failed = failed;
+    this.value = value;
+    if (failed) this.reject?.(value);
+    else this.resolve?.(value);
+  }
+}
+
+/** Numbers of tools that are known in one turn only begin here. */
+const FIRST_OWN_TOOL = 65536;
+
+/** A running turn or standalone dispatch. */
+export class Session implements EventSource {
+  readonly pump: Pump;
+  readonly number: number;
+  readonly id: string;
+  readonly spec: RunnerSpec;
+  readonly now: number;
+  readonly publicTurnId: string | undefined;
+  readonly systemPrompt: Tokenizable;
+  readonly edits: EditQueue;
+  readonly handles = new HandleTable();
+  readonly errors = new ErrorTable();
+  /** By number; 0 is the turn's. */
+  readonly contexts: (ContextState | undefined)[] = [];
+  /** Requests under way, by effect. */
+  readonly requests = new Map<number, HttpEffect>();
+  /** What handlers returned to host code, by effect. */
+  readonly kept = new Map<number, unknown>();
+  /** Settles when the turn has ended; never rejects. */
+  readonly done: Promise<Outcome>;
+  recorder: StepRecorder | undefined;
+  ended = false;
+  /** Number of the last call. */
+  call = 0;
+
+  readonly #bus: Bus<TurnEvents> | undefined;
+  readonly #tap: ((event: TurnEvent) => void) | undefined;
+  readonly #pending = new Map<number, PendingCall>();
+  readonly #ownTools = new Map<AnyTool, number>();
+  readonly #spans = new OpenSpans();
+  readonly #stash: Registry;
+  readonly #tools: ToolRegistry;
+  readonly #dispatchBus: Bus<TurnEvents> | undefined;
+  readonly #unfollow: (() => void) | undefined;
+  #elapsed = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #opening: { spec: RunnerSpec; bus: Bus<TurnEvents> | undefined } | undefined;
+  #emittedText: string | undefined;
+  #finish!: (outcome: Outcome) => void;
+
+  constructor(pump: Pump, number: number, input: SessionInput) {
+    this.pump = pump;
+    this.number = number;
+    this.id = input.id;
+    this.spec = input.spec;
+    this.now = pump.clock();
+    this.publicTurnId = input.standalone ? undefined : input.id;
+    this.systemPrompt = input.systemPrompt;
+    this.edits = new EditQueue(this.handles);
+    this.done = new Promise((resolve) => (this.#finish = resolve));
+    this.#bus = input.bus;
+    this.#tap = input.tap;
+    this.#stash = input.stash;
+    this.#tools = new ToolRegistry();
+    for (const tool of input.spec.tools) {
+      // A name that is taken twice is for the module to refuse.
+      if (!this.#tools.has(tool.name)) this.#tools.register(tool);
+    }
+    this.#dispatchBus = input.dispatchBus;
+    if (!input.standalone) {
+      const turn = this.#makeContext(0, undefined, input.spec, undefined);
+      if (input.controller !== undefined) this.#unfollow = turn.follow(input.controller);
+    } else if (input.controller !== undefined) {
+      this.#unfollow = this.#openStandalone(input).follow(input.controller);
+    } else {
+      this.#openStandalone(input);
+    }
+  }
+
+  /** The turn's context, or the standalone dispatch's. */
+  get root(): ContextState {
+    return (this.contexts[0] ?? this.contexts[1])!;
+  }
+
+  /** A context by its number. @throws CodecError if there is none */
+  context(number: number): ContextState {
+    const state = this.contexts[number];
+    if (state === undefined) throw new CodecError('frame', 0, `unknown context ${number}`);
+    return state;
+  }
+
+  /** Milliseconds since the turn's start; never less than before. */
+  elapsed(): number {
+    const elapsed = Math.trunc(this.pump.clock() - this.now);
+    if (elapsed > this.#elapsed) this.#elapsed = elapsed;
+    return this.#elapsed;
+  }
+
+  // Calls
+
+  /**
+   * Begins a Call frame; its arguments are written next. `call` is its number then.
+   *
+   * @throws TurncoreError E_CALL_AFTER_END
+   */
+  beginCall(context: number, method: number): Encoder {
+    if (this.ended) throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
+    const enc = this.pump.frame();
+    enc.arrayHeader(7);
+    enc.int(Op.Call);
+    enc.int(this.number);
+    enc.int(++this.call);
+    enc.int(this.elapsed());
+    enc.int(context);
+    enc.int(method);
+    return enc;
+  }
+
+  /**
+   * Sends a call that is answered in the same step, and delivers everything up to its reply.
+   *
+   * @returns the reply's value
+   * @throws what the call failed with
+   */
+  callNow(enc: Encoder, call: number): unknown {
+    const pending = new PendingCall();
+    this.#pending.set(call, pending);
+    this.#send(enc, pending);
+    if (!pending.done) this.pump.drainUntil(pending);
+    this.#pending.delete(call);
+    if (pending.failed) throw pending.value;
+    return pending.value;
+  }
+
+  /** Sends a call that may be answered later, and delivers everything there is. */
+  callLater(enc: Encoder, call: number): Promise<unknown> {
+    const pending = new PendingCall();
+    this.#pending.set(call, pending);
+    try {
+      this.#send(enc, pending);
+      this.pump.drain();
+    } catch (error) {
+      this.#pending.delete(call);
+      return Promise.reject(error as Error);
+    }
+    if (pending.done) {
+      return pending.failed
+        ? Promise.reject(pending.value as Error)
+        : Promise.resolve(pending.value);
+    }
+    return new Promise((resolve, reject) => {
+      pending.resolve = resolve;
+      pending.reject = reject;
+    });
+  }
+
+  #send(enc: Encoder, pending: PendingCall): void {
+    const fault = this.pump.send(this, enc);
+    if (fault !== undefined) pending.settle(true, fault);
+  }
+
+  /** Tells the module that a context was aborted. */
+  sendAbort(context: number, reason: unknown): void {
+    if (this.ended || !this.pump.alive) return;
+    const enc = this.pump.frame();
+    enc.arrayHeader(5);
+    enc.int(Op.Abort);
+    enc.int(this.number);
+    enc.int(this.elapsed());
+    enc.int(context);
+    if (reason === undefined) enc.nil();
+    else this.errors.encode(enc, reason, reason);
+    this.pump.sendAndDrain(this, enc);
+  }
+
+  /** Runs a call that opens a dispatch: the next context to open belongs to it. */
+  opening<T>(spec: RunnerSpec, bus: Bus<TurnEvents> | undefined, run: () => T): T {
+    this.#opening = { spec, bus };
+    try {
+      return run();
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+
+  /** Runs an emit call whose event shows this text. */
+  withText<T>(full: string, run: () => T): T {
+    this.#emittedText = full;
+    try {
+      return run();
+    } finally {
+      this.#emittedText = undefined;
+    }
+  }
+
+  /**
+   * The number of a tool, which is made known to the module if it is not.
+   *
+   * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for a schema that it does not support
+   */
+  toolNumber(tool: AnyTool): number {
+    const number = this.spec.toolNumbers.get(tool) ?? this.#ownTools.get(tool);
+    if (number !== undefined) return number;
+    if (this.ended) throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
+    const own = FIRST_OWN_TOOL + this.#ownTools.size;
+    this.pump.defineTool(this, own, tool);
+    this.#ownTools.set(tool, own);
+    return own;
+  }
+
+  /** The tool of a number. @throws CodecError if there is none */
+  toolOf(number: number): AnyTool {
+    const tool = this.spec.tools[number - 1];
+    if (tool !== undefined) return tool;
+    for (const [own, n] of this.#ownTools) if (n === number) return own;
+    throw new CodecError('frame', 0, `unknown tool ${number}`);
+  }
+
+  // Frames
+
+  /** Takes a Reply. */
+  reply(frame: readonly unknown[]): void {
+    const call = frame[2] as number;
+    const pending = this.#pending.get(call);
+    if (pending === undefined) return;
+    this.#pending.delete(call);
+    const failed = frame[3] as boolean;
+    pending.settle(failed, failed ? this.errors.decode(frame[4]) : frame[4]);
+  }
+
+  /** Takes a Sync: a change that the module made. */
+  sync(frame: readonly unknown[]): void {
+    const number = frame[2] as number;
+    const kind = frame[4] as number;
+    if (kind === SyncKind.Open) {
+      this.#openContext(number, frame[6] as number);
+      return;
+    }
+    if (number === 0 && this.contexts[0] === undefined) return; // nobody sees the turn around a standalone dispatch
+    const state = this.context(number);
+    if (kind === SyncKind.Tools) {
+      this.#syncTools(state, frame[7] as Uint8Array | null);
+      return;
+    }
+    this.#syncRecords(state, frame);
+  }
+
+  /** Takes an Event and tells whoever listens. */
+  event(frame: readonly unknown[]): void {
+    const kind = frame[3] as number;
+    const dispatch = frame[5] as number;
+    const scope = frame[7] as number;
+    const name = eventNames[kind];
+    if (name === undefined) return;
+    const state = dispatch === 0 ? this.contexts[0] : this.context(dispatch);
+    if (kind === EventKind.IterationStart && state !== undefined) {
+      state.iteration = frame[6] as number;
+    } else if (kind === EventKind.DispatchEnd && state !== undefined) state.ended = true;
+    this.#spans.note(frame);
+    const own = (scope & Scope.Dispatch) !== 0 && dispatch !== 0 ? state?.bus : undefined;
+    const bus = (scope & Scope.Turn) !== 0 ? this.#bus : undefined;
+    const tapped = (scope & Scope.Turn) !== 0 && this.#tap !== undefined;
+    if (!tapped && own?.listens(name) !== true && bus?.listens(name) !== true) {
+      if (kind <= EventKind.Thought) this.#keepText(dispatch, kind, frame[8]);
+      return;
+    }
+    const event = eventOf(frame, this);
+    if (event !== undefined) this.#deliver(event, own, bus, tapped);
+  }
+
+  /** Takes a Timer. */
+  timer(due: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (due === 0) return;
+    const wait = Math.max(0, due - this.elapsed());
+    this.#timer = setTimeout(() => this.#tick(due), Math.min(wait, 0x7fffffff));
+  }
+
+  /** Takes an End. */
+  end(frame: readonly unknown[]): void {
+    const status = frame[2] as number;
+    const error = frame[4] === null ? undefined : this.errors.decode(frame[4]);
+    this.#close({
+      status: status === Status.Refused ? 'refused' : turnStatusOf(status),
+      iterations: frame[3] as number,
+      error,
+    });
+  }
+
+  /** Closes what is open, innermost first: the instance has died. */
+  fail(error: TurncoreError): void {
+    if (this.ended) return;
+    const { begun } = this.#spans;
+    this.#spans.failure = error;
+    for (const frame of this.#spans.close(this.number, this.elapsed())) this.event(frame);
+    this.#close({ status: begun ? 'failed' : 'refused', iterations: this.#spans.iterations, error });
+  }
+
+  // What events are made with
+
+  dispatchId(dispatch: number): string {
+    return `${this.id}.d${dispatch}`;
+  }
+
+  error(value: unknown): unknown {
+    return value === OpenSpans.FAILURE ? this.#spans.failure : this.errors.decode(value);
+  }
+
+  text(dispatch: number, kind: number, id: string, delta: string): string {
+    if (this.#emittedText !== undefined) return this.#emittedText;
+    const state = this.contexts[dispatch];
+    if (state === undefined) return delta;
+    return state.addText(kind - EventKind.Message, id, delta);
+  }
+
+  results(dispatch: number, id: string): unknown {
+    return this.contexts[dispatch]?.results(id);
+  }
+
+  // Internals
+
+  #keepText(dispatch: number, kind: number, payload: unknown): void {
+    const p = requireShape(payload, 'snsnb', 'StreamEvent');
+    this.text(dispatch, kind, p[0] as string, p[2] as string);
+  }
+
+  #makeContext(
+    number: number,
+    parent: ContextState | undefined,
+    spec: RunnerSpec,
+    bus: Bus<TurnEvents> | undefined,
+  ): ContextState {
+    const state = new ContextState(
+      this,
+      number,
+      parent,
+      spec,
+      bus,
+      parent?.stash ?? this.#stash,
+      parent?.tools ?? this.#tools,
+      (s) => (number === 0 ? new TurnContext(s) : new DispatchContext(s)),
+    );
+    this.contexts[number] = state;
+    return state;
+  }
+
+  #openStandalone(input: SessionInput): ContextState {
+    return this.#makeContext(1, undefined, input.spec, this.#dispatchBus);
+  }
+
+  #openContext(number: number, other: number): void {
+    if (other < 0 || this.contexts[number] !== undefined) {
+      // The standalone dispatch's context, which the host made itself.
+      if (number === 1 && this.contexts[0] === undefined) return;
+      throw new CodecError('frame', 0, `context ${number} is open already`);
+    }
+    const parent = this.contexts[other];
+    if (parent === undefined) {
+      if (number === 1 && other === 0) return;
+      throw new CodecError('frame', 0, `unknown context ${other}`);
+    }
+    if (number !== Math.max(this.contexts.length, 1)) {
+      throw new CodecError('frame', 0, `context ${number} is not the next one`);
+    }
+    const opening = this.#opening;
+    this.#opening = undefined;
+    this.#makeContext(number, parent, opening?.spec ?? this.spec, opening?.bus);
+  }
+
+  #syncRecords(state: ContextState, frame: readonly unknown[]): void {
+    const collection = frame[3] as number;
+    if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
+    const kind = frame[4] as number;
+    const handle = frame[5] as number;
+    const other = frame[6] as number;
+    const data = frame[7] as Uint8Array | null;
+    const items = state.set(collection).mirror;
+    switch (kind) {
+      case SyncKind.Add: {
+        const entry = this.#entry(collection, handle, data);
+        if (!items.has(entry)) items.push(entry);
+        return;
+      }
+      case SyncKind.Remove:
+        items.remove(this.#entry(collection, handle, null));
+        return;
+      case SyncKind.Replace:
+        items.replace(this.#entry(collection, handle, null), this.#entry(collection, other, data));
+        return;
+      case SyncKind.Insert: {
+        const before = other === 0 ? undefined : this.#entry(collection, other, null);
+        items.insertBefore(this.#entry(collection, handle, data), before);
+        return;
+      }
+      default:
+        throw new CodecError('frame', 0, `unknown sync ${kind}`);
+    }
+  }
+
+  #entry(collection: number, handle: number, data: Uint8Array | null): Entry {
+    let entry = this.handles.entryOf(handle);
+    if (entry === undefined && handle < 0 && data !== null) {
+      entry = decodeBody(collection, data);
+      this.handles.bind(handle, entry);
+    }
+    if (entry === undefined || !isRecordOf(collection, entry)) {
+      throw new CodecError('frame', 0, `unknown handle ${handle}`);
+    }
+    return entry;
+  }
+
+  #syncTools(state: ContextState, data: Uint8Array | null): void {
+    const numbers = data === null ? [] : this.pump.value(data);
+    if (!Array.isArray(numbers)) throw new CodecError('frame', 0, 'malformed list of tools');
+    state.tools.mirror(numbers.map((n) => this.toolOf(Number(n))));
+  }
+
+  #deliver(
+    event: TurnEvent,
+    own: Bus<TurnEvents> | undefined,
+    bus: Bus<TurnEvents> | undefined,
+    tapped: boolean,
+  ): void {
+    own?.deliver(event, this.#listenerFailed);
+    bus?.deliver(event, this.#listenerFailed);
+    if (tapped) this.#tap!(event);
+  }
+
+  /** Reports what a listener threw, once. There is nobody to tell of a listener of errors that throws. */
+  readonly #listenerFailed = (cause: unknown, event: TurnEvent): void => {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    const error = TurncoreError.of('E_LISTENER_ERROR', `${event.event}: ${text}`, { cause });
+    if (event.event === 'error' || this.ended || !this.pump.alive) {
+      console.error(error);
+      return;
+    }
+    try {
+      const context = this.contexts.findIndex((s) => s !== undefined && this.#contextId(s) === event.dispatchId);
+      const enc = this.beginCall(Math.max(context, 0), Method.Emit);
+      const { call } = this;
+      enc.arrayHeader(2);
+      enc.int(EventKind.Error);
+      enc.arrayHeader(1);
+      this.errors.encode(enc, error, undefined);
+      this.callNow(enc, call);
+    } catch {
+      console.error(error);
+    }
+  };
+
+  #contextId(state: ContextState): string | undefined {
+    return state.number === 0 ? undefined : this.dispatchId(state.number);
+  }
+
+  #tick(due: number): void {
+    this.#timer = undefined;
+    if (this.ended || !this.pump.alive) return;
+    this.#elapsed = Math.max(this.#elapsed, due);
+    const enc = this.pump.frame();
+    enc.arrayHeader(3);
+    enc.int(Op.Tick);
+    enc.int(this.number);
+    enc.int(this.elapsed());
+    this.pump.sendAndDrain(this, enc);
+  }
+
+  #close(outcome: Outcome): void {
+    this.ended = true;
+    for (const state of this.contexts) if (state !== undefined) state.ended = true;
+    clearTimeout(this.#timer);
+    this.#unfollow?.();
+    this.edits.close();
+    for (const request of this.requests.values()) request.cancel();
+    this.requests.clear();
+    this.kept.clear();
+    const late = TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended', { cause: outcome.error });
+    for (const pending of this.#pending.values()) pending.settle(true, late);
+    this.#pending.clear();
+    this.pump.closed(this);
+    this.#finish(outcome);
+  }
+}
+
+/** Writes records as a Block: collection, first handle, count, bodies. */
+export function encodeBlock(enc: Encoder, collection: number, handles: HandleTable, entries: readonly Entry[]): void {
+  enc.arrayHeader(4);
+  enc.int(collection);
+  enc.int(handles.next);
+  enc.int(entries.length);
+  const mark = enc.beginBin(entries.length > 1 ? 1 << 16 : 64);
+  for (const entry of entries) {
+    handles.assign(entry);
+    entry[encodeBody](enc);
+  }
+  enc.endBin(mark);
+}

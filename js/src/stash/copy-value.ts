@@ -1,0 +1,92 @@
+/**
+ * Copies of JSON-like values.
+ */
+import { invalidValue } from '../errors.js';
+
+/** Nesting that a value may have, as in frames. */
+const MAX_DEPTH = 64;
+
+/**
+ * A copy of a JSON-like value that shares no object with it: null, booleans, finite numbers, strings, bytes, Dates,
+ * lists and plain objects. In objects undefined is left out, in lists it becomes null.
+ *
+ * @param field name of the value in error messages
+ * @throws TurncoreError E_INVALID_VALUE naming the part that is something else
+ */
+export function copyValue(value: unknown, field: string): unknown {
+  return copy(value, field, 0);
+}
+
+/**
+ * Like {@link copyValue}, with every list and object of the copy frozen.
+ */
+export function frozenCopy(value: unknown, field: string): unknown {
+  return freeze(copy(value, field, 0));
+}
+
+function copy(value: unknown, field: string, depth: number): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (!Number.isFinite(value)) throw invalidValue(field, `${value} has no encoding`);
+      return value;
+    case 'bigint':
+      if (BigInt.asIntN(54, value) !== value || !Number.isSafeInteger(Number(value))) {
+        throw invalidValue(field, `integer ${value} is beyond 2^53-1`);
+      }
+      return Number(value);
+    case 'undefined':
+      return null;
+    case 'object':
+      return value === null ? null : copyObject(value, field, depth);
+    default:
+      throw invalidValue(field, `a ${typeof value} cannot be encoded`);
+  }
+}
+
+function copyObject(value: object, field: string, depth: number): unknown {
+  if (depth >= MAX_DEPTH) {
+    throw invalidValue(field, `the value is nested deeper than ${MAX_DEPTH} levels`);
+  }
+  if (value instanceof Uint8Array) return value.slice();
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, i) => copy(item, `${field}[${i}]`, depth + 1));
+  }
+  const tag = Object.prototype.toString.call(value);
+  if (tag === '[object Date]') {
+    const ms = (value as Date).getTime();
+    if (Number.isNaN(ms)) throw invalidValue(field, 'the date is invalid');
+    return new Date(ms);
+  }
+  const proto: unknown = Object.getPrototypeOf(value);
+  const plain = proto === null || Object.getPrototypeOf(proto) === null;
+  if (tag !== '[object Object]' || !plain) {
+    const name = value.constructor?.name || 'object';
+    throw invalidValue(field, `a ${name} cannot be encoded`);
+  }
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key];
+    if (item === undefined) continue;
+    const part = copy(item, `${field}.${key}`, depth + 1);
+    if (key === '__proto__') {
+      Object.defineProperty(result, key, {
+        value: part,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    } else {
+      result[key] = part;
+    }
+  }
+  return result;
+}
+
+function freeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  for (const item of Object.values(value)) freeze(item);
+  return Object.freeze(value);
+}

@@ -1,0 +1,222 @@
+/**
+ * The stash: JSON-like values under dotted paths, kept apart from the objects that were put in and are taken out.
+ */
+import { invalidValue, TurncoreError } from '../errors.js';
+import { copyValue } from './copy-value.js';
+
+type Node = Record<string, unknown> | unknown[];
+
+/** Where a context's stash reports what host code changed. */
+export interface StashSink {
+  /** The value under a path was set. It must not be changed. */
+  set(path: string, value: unknown): void;
+  /** What was under a path was taken away. */
+  unset(path: string): void;
+}
+
+/** Lists cannot be made longer than this by setting a place beyond their end. */
+const MAX_LIST = 8192;
+
+/**
+ * A store of JSON-like values (null, booleans, numbers, strings, bytes, Dates, lists, plain objects) under dotted
+ * paths such as `user.name` or `steps.0.done`. Values are copied when they are set and when they are read.
+ *
+ * A context's stash passes data between middleware, executor and tools. A dispatch begins with a copy of the turn's
+ * stash; what it changes stays in the dispatch.
+ */
+export class Registry {
+  #root: Record<string, unknown>;
+  /** Nodes that no other registry has: these are changed in place, others are copied first. */
+  #own: WeakSet<Node>;
+  #sink: StashSink | undefined;
+
+  /**
+   * @param initial values to begin with
+   * @throws TurncoreError E_INVALID_INITIAL_REGISTRY_VALUE unless it is a plain object of JSON-like values
+   */
+  constructor(initial: Readonly<Record<string, unknown>> = {}) {
+    if (typeof initial !== 'object' || initial === null || Array.isArray(initial)) {
+      throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', 'it must be an object');
+    }
+    try {
+      this.#root = copyValue(initial, 'value') as Record<string, unknown>;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', why, { cause: error });
+    }
+    this.#own = new WeakSet();
+  }
+
+  /**
+   * A copy of the value under a path.
+   *
+   * @param fallback what is returned when nothing is there
+   */
+  get(path: string): unknown;
+  get<T>(path: string, fallback: T): unknown;
+  get(path: string, fallback?: unknown): unknown {
+    const value = this.#find(path);
+    return value === undefined ? fallback : copyValue(value, path);
+  }
+
+  /**
+   * Sets the value under a path, making the objects on the way; a number as the next part makes a list. Setting
+   * undefined takes the value away.
+   *
+   * @returns this registry
+   * @throws TurncoreError E_INVALID_VALUE for a value that is not JSON-like, or a path through a plain value
+   */
+  set(path: string, value: unknown): this {
+    if (value === undefined) {
+      this.delete(path);
+      return this;
+    }
+    const copy = copyValue(value, path);
+    const parts = split(path);
+    let node: Node = this.#owned(this.#root, this.#setRoot);
+    for (let i = 0; i < parts.length - 1; i++) {
+      const part = parts[i]!;
+      const parent = node;
+      let child = read(parent, part);
+      if (child === undefined) {
+        child = isIndex(parts[i + 1]!) ? [] : {};
+        this.#own.add(child as Node);
+        write(parent, part, child, path);
+      } else if (!isNode(child)) {
+        throw invalidValue(path, `${parts.slice(0, i + 1).join('.')} holds a value without parts`);
+      }
+      node = this.#owned(child as Node, (owned) => write(parent, part, owned, path));
+    }
+    write(node, parts.at(-1)!, copy, path);
+    this.#sink?.set(path, copy);
+    return this;
+  }
+
+  /** Takes the value under a path away. Tells whether there was one. In a list, null takes its place. */
+  delete(path: string): boolean {
+    if (this.#find(path) === undefined) return false;
+    const parts = split(path);
+    let node: Node = this.#owned(this.#root, this.#setRoot);
+    for (let i = 0; i < parts.length - 1; i++) {
+      const part = parts[i]!;
+      const parent = node;
+      node = this.#owned(read(parent, part) as Node, (owned) => write(parent, part, owned, path));
+    }
+    const last = parts.at(-1)!;
+    if (Array.isArray(node)) node[Number(last)] = null;
+    else Reflect.deleteProperty(node, last);
+    this.#sink?.unset(path);
+    return true;
+  }
+
+  /** Tells whether there is a value under a path. null, 0, false and "" are values. */
+  has(path: string): boolean {
+    return this.#find(path) !== undefined;
+  }
+
+  /** The paths of all values that have no parts; a list counts as one value. */
+  keys(): string[] {
+    const paths: string[] = [];
+    collect(this.#root, '', paths);
+    return paths;
+  }
+
+  /** A copy of everything. */
+  all(): Record<string, unknown> {
+    return copyValue(this.#root, 'stash') as Record<string, unknown>;
+  }
+
+  /** A copy of everything. */
+  toJSON(): Record<string, unknown> {
+    return this.all();
+  }
+
+  /** @internal A registry that begins with the same values and changes apart from this one, in O(1). */
+  fork(sink?: StashSink): Registry {
+    const copy = new Registry();
+    copy.#root = this.#root;
+    copy.#sink = sink;
+    this.#own = new WeakSet();
+    return copy;
+  }
+
+  /** @internal Reports changes from now on. */
+  report(sink: StashSink): this {
+    this.#sink = sink;
+    return this;
+  }
+
+  /** @internal Everything, not copied: it must not be changed. */
+  get values(): Readonly<Record<string, unknown>> {
+    return this.#root;
+  }
+
+  #find(path: string): unknown {
+    let node: unknown = this.#root;
+    for (const part of split(path)) {
+      if (!isNode(node)) return undefined;
+      node = read(node, part);
+    }
+    return node;
+  }
+
+  readonly #setRoot = (root: Node): void => {
+    this.#root = root as Record<string, unknown>;
+  };
+
+  #owned(node: Node, put: (copy: Node) => void): Node {
+    if (this.#own.has(node)) return node;
+    const copy = Array.isArray(node) ? node.slice() : { ...node };
+    this.#own.add(copy);
+    put(copy);
+    return copy;
+  }
+}
+
+function split(path: string): string[] {
+  if (typeof path !== 'string' || path === '') {
+    throw invalidValue('path', 'must be a non-empty string');
+  }
+  const parts = path.split('.');
+  for (const part of parts) {
+    if (part === '' || part === '__proto__') throw invalidValue('path', `${path} is no path`);
+  }
+  return parts;
+}
+
+function isIndex(part: string): boolean {
+  return /^(0|[1-9]\d{0,5})$/.test(part);
+}
+
+function isNode(value: unknown): value is Node {
+  if (typeof value !== 'object' || value === null) return false;
+  return !(value instanceof Uint8Array) && !(value instanceof Date);
+}
+
+function read(node: Node, part: string): unknown {
+  if (Array.isArray(node)) return isIndex(part) ? (node[Number(part)] as unknown) : undefined;
+  return Object.hasOwn(node, part) ? node[part] : undefined;
+}
+
+function write(node: Node, part: string, value: unknown, path: string): void {
+  if (!Array.isArray(node)) {
+    node[part] = value;
+    return;
+  }
+  const index = isIndex(part) ? Number(part) : -1;
+  if (index < 0 || index >= MAX_LIST) throw invalidValue(path, `${part} is no place in a list`);
+  while (node.length < index) node.push(null);
+  node[index] = value;
+}
+
+function collect(node: Record<string, unknown>, prefix: string, into: string[]): void {
+  for (const key of Object.keys(node)) {
+    const value = node[key];
+    const path = prefix === '' ? key : `${prefix}.${key}`;
+    if (isNode(value) && !Array.isArray(value) && Object.keys(value).length > 0) {
+      collect(value, path, into);
+    } else {
+      into.push(path);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The callbacks of a runner, filled from a store.
+ */
+import type { RecordName } from '../collections/kinds.js';
+import type { TurnContext } from '../context/turn-context.js';
+import type { Delta } from '../pump/deltas.js';
+import type { Entry } from '../collections/kinds.js';
+import type { ConduitBytes, TurnCallbacks } from '../turns/callbacks.js';
+import type { Store } from './store.js';
+
+/** Settings of {@link storeCallbacks} and {@link loadConversation}. */
+export interface SessionOptions {
+  /** Tells which session a turn belongs to. Default: `sessionId` in its stash, or "default". */
+  readonly session?: ((ctx: TurnContext) => string) | undefined;
+}
+
+/** The session that a turn's stash names. */
+export function stashedSession(ctx: TurnContext): string {
+  const id = ctx.stash.get('sessionId');
+  return typeof id === 'string' && id !== '' ? id : 'default';
+}
+
+/**
+ * All the callbacks of a TurnRunner but the executor, filled from a store: `new TurnRunner({...storeCallbacks(store),
+ * executorCallback})`. An iteration's writes are committed in one go.
+ */
+export function storeCallbacks(store: Store, options: SessionOptions = {}): TurnCallbacks {
+  const session = options.session ?? stashedSession;
+  const commit = (ctx: TurnContext, ...deltas: Delta[]): unknown => store.commit(session(ctx), deltas);
+  const put = (kind: RecordName) => (ctx: TurnContext, record: Entry) =>
+    commit(ctx, { op: 'store', kind, record } as Delta);
+  const change = (kind: RecordName) => (ctx: TurnContext, record: Entry) =>
+    commit(ctx, { op: 'mutate', kind, record } as Delta);
+  const remove = (kind: RecordName) => (ctx: TurnContext, id: string) =>
+    commit(ctx, { op: 'delete', kind, id });
+  const bytes = async (ctx: TurnContext, id: string, content: ConduitBytes): Promise<unknown> =>
+    store.writeBytes(session(ctx), id, await collect(content));
+  const load = async (ctx: TurnContext) => await store.load(session(ctx));
+  return {
+    fetchMemoriesCallback: async (ctx) => [...(await load(ctx)).memories],
+    fetchMessagesCallback: async (ctx) => [...(await load(ctx)).messages],
+    fetchThoughtsCallback: async (ctx) => [...(await load(ctx)).thoughts],
+    fetchToolCallsCallback: async (ctx) => [...(await load(ctx)).toolCalls],
+    fetchRetrievablesCallback: async (ctx) => [...(await load(ctx)).retrievables],
+    fetchToolsCallback: (_ctx) => [],
+    refreshStandingInstructionsCallback: async (ctx) => [...(await load(ctx)).instructions],
+    storeStandingInstructionCallback: put('standingInstruction'),
+    mutateStandingInstructionCallback: (ctx, record, old) =>
+      commit(ctx, { op: 'mutate', kind: 'standingInstruction', record, old }),
+    deleteStandingInstructionCallback: remove('standingInstruction'),
+    storeMemoryCallback: put('memory'),
+    mutateMemoryCallback: change('memory'),
+    deleteMemoryCallback: remove('memory'),
+    storeRetrievableCallback: put('retrievable'),
+    mutateRetrievableCallback: change('retrievable'),
+    deleteRetrievableCallback: remove('retrievable'),
+    storeMessageCallback: put('message'),
+    mutateMessageCallback: change('message'),
+    deleteMessageCallback: remove('message'),
+    storeThoughtCallback: put('thought'),
+    mutateThoughtCallback: change('thought'),
+    deleteThoughtCallback: remove('thought'),
+    storeToolCallCallback: put('toolCall'),
+    mutateToolCallCallback: change('toolCall'),
+    deleteToolCallCallback: remove('toolCall'),
+    replaceToolCallGroupCallback: (ctx, ids, records) =>
+      commit(ctx, { op: 'replaceToolCallGroup', kind: 'toolCall', ids, records }),
+    storeMediaBytesCallback: bytes,
+    storeRetrievableBytesCallback: bytes,
+    commitCallback: (ctx, deltas) => store.commit(session(ctx), deltas),
+  };
+}
+
+/** Text or bytes of what a conduit is given. */
+async function collect(content: ConduitBytes): Promise<string | Uint8Array> {
+  if (typeof content === 'string' || content instanceof Uint8Array) return content;
+  return new Uint8Array(await new Response(content as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer());
+}

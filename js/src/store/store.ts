@@ -1,0 +1,49 @@
+/**
+ * Stores: where conversations live between turns.
+ */
+import type { History } from '../collections/history.js';
+import type { Memory } from '../primitives/memory.js';
+import type { Message } from '../primitives/message.js';
+import type { Retrievable } from '../primitives/retrievable.js';
+import type { Thought } from '../primitives/thought.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import type { ToolCall } from '../primitives/tool-call.js';
+import type { Delta } from '../pump/deltas.js';
+import type { Awaitable } from '../pump/runner-spec.js';
+
+/**
+ * What a session has stored, each kind in the order of storing. A kind given as a {@link History} enters a turn in the
+ * same small time however long it is.
+ */
+export interface Conversation {
+  readonly messages: readonly Message[] | History<Message>;
+  readonly thoughts: readonly Thought[] | History<Thought>;
+  readonly toolCalls: readonly ToolCall[] | History<ToolCall>;
+  readonly memories: readonly Memory[] | History<Memory>;
+  readonly retrievables: readonly Retrievable[] | History<Retrievable>;
+  readonly instructions: readonly Tokenizable[];
+}
+
+/** Where conversations live between turns. Sessions are told apart by an id. */
+export interface Store {
+  /** What a session has stored; empty for one that nothing is known of. */
+  load(session: string): Awaitable<Conversation>;
+  /** Writes changes in order: all of them, or none and an error. */
+  commit(session: string, deltas: readonly Delta[]): Awaitable<void>;
+  /** Keeps bytes under an id and returns a reader of them. */
+  writeBytes(session: string, id: string, bytes: string | Uint8Array): Awaitable<BytesReader>;
+}
+
+/** Reads bytes that a store keeps. */
+export interface BytesReader {
+  /** The i-th line of the text, from 0, without its end; undefined beyond the last. */
+  line(index: number): Awaitable<string | undefined>;
+  /** Lines of the text: one more than it has line feeds, 0 for an empty one. */
+  lineCount(): Awaitable<number>;
+  /** Bytes. */
+  byteLength(): Awaitable<number>;
+  /** The whole text. */
+  readAll(): Awaitable<string>;
+  /** The bytes, from the start at each call. */
+  stream(): ReadableStream<Uint8Array>;
+}

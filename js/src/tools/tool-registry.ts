@@ -1,0 +1,196 @@
+/**
+ * Tools by name.
+ */
+import { invalidValue, TurncoreError } from '../errors.js';
+import type { DispatchContext } from '../context/dispatch-context.js';
+
+import { type AnyTool, type CollisionPolicy, Tool } from './tool.js';
+
+/** Where a context's registry reports what host code changed. */
+export interface ToolSink {
+  /** Makes a tool known to the module. @throws TurncoreError for a schema that it does not support */
+  define(tool: AnyTool): void;
+  registered(tool: AnyTool): void;
+  unregistered(name: string): void;
+  hidden(names: readonly string[]): void;
+}
+
+/** What registries share until one of them changes. */
+interface State {
+  readonly tools: Map<string, AnyTool>;
+  readonly hidden: Set<string>;
+}
+
+/** Settings of {@link ToolRegistry.merge}. */
+export interface MergeOptions {
+  /** What happens when a name is taken and the tool that comes does not say. Default "throw". */
+  readonly onCollision?: CollisionPolicy | undefined;
+}
+
+/** An ordered set of tools by name. Hidden ones are there and can be called, but a model is not told of them. */
+export class ToolRegistry implements Iterable<AnyTool> {
+  #state: State = { tools: new Map(), hidden: new Set() };
+  #shared = false;
+  #sink: ToolSink | undefined;
+
+  /** @throws TurncoreError E_TOOL_ALREADY_REGISTERED when two tools have one name */
+  constructor(tools: Iterable<AnyTool> = []) {
+    for (const tool of tools) this.register(tool);
+  }
+
+  /** How many tools it has, hidden ones included. */
+  get size(): number {
+    return this.#state.tools.size;
+  }
+
+  /**
+   * Adds a tool.
+   *
+   * @param overwrite whether it takes the place of one with the same name
+   * @returns this registry
+   * @throws TurncoreError E_TOOL_ALREADY_REGISTERED, E_INVALID_VALUE for something that is no Tool, and in a context
+   *   E_INVALID_INITIAL_TOOL_VALUE for a schema that uses what is not supported
+   */
+  register(tool: AnyTool, overwrite = false): this {
+    if (!(tool instanceof Tool)) throw invalidValue('tool', 'must be an instance of Tool');
+    if (!overwrite && this.#state.tools.has(tool.name)) {
+      throw TurncoreError.of('E_TOOL_ALREADY_REGISTERED', tool.name);
+    }
+    this.#sink?.define(tool);
+    this.#own().tools.set(tool.name, tool);
+    this.#sink?.registered(tool);
+    return this;
+  }
+
+  /** Takes a tool away, and its name off the hidden ones. Tells whether it was there. */
+  unregister(name: string): boolean {
+    if (!this.#state.tools.has(name)) return false;
+    const state = this.#own();
+    state.tools.delete(name);
+    this.#sink?.unregistered(name);
+    if (state.hidden.delete(name)) this.#reportHidden();
+    return true;
+  }
+
+  /** The tool of a name, hidden or not. */
+  get(name: string): AnyTool | undefined {
+    return this.#state.tools.get(name);
+  }
+
+  /** Tells whether there is a tool of this name, hidden or not. */
+  has(name: string): boolean {
+    return this.#state.tools.has(name);
+  }
+
+  /** All tools in order, hidden ones included: a fresh list. */
+  all(): AnyTool[] {
+    return [...this.#state.tools.values()];
+  }
+
+  /** The tools that a model is told of, in order: a fresh list. */
+  visible(): AnyTool[] {
+    return this.all().filter((tool) => !this.#state.hidden.has(tool.name));
+  }
+
+  /** The tools that are hidden, in order: a fresh list. */
+  hidden(): AnyTool[] {
+    return this.all().filter((tool) => this.#state.hidden.has(tool.name));
+  }
+
+  /** Hides tools. Names that are not registered yet are hidden when they are. @returns this registry */
+  hide(...names: string[]): this {
+    const { hidden } = this.#own();
+    for (const name of names) hidden.add(name);
+    this.#reportHidden();
+    return this;
+  }
+
+  /** Shows tools again. @returns this registry */
+  unhide(...names: string[]): this {
+    const { hidden } = this.#own();
+    for (const name of names) hidden.delete(name);
+    this.#reportHidden();
+    return this;
+  }
+
+  /** Hides these names and no others. @returns this registry */
+  setHidden(names: Iterable<string>): this {
+    const { hidden } = this.#own();
+    hidden.clear();
+    for (const name of names) hidden.add(name);
+    this.#reportHidden();
+    return this;
+  }
+
+  /** Shows all tools. @returns this registry */
+  clearHidden(): this {
+    return this.setHidden([]);
+  }
+
+  /** Takes away the tools that are ephemeral. @returns this registry */
+  pruneEphemeral(): this {
+    for (const tool of this.all()) if (tool.ephemeral) this.unregister(tool.name);
+    return this;
+  }
+
+  /** Prunes ephemeral tools when the dispatch acks. @returns a function that takes this back */
+  bindContext(ctx: DispatchContext): () => void {
+    return ctx.onAck(() => this.pruneEphemeral());
+  }
+
+  /**
+   * A registry of the tools of several, which stay as they are. A tool that comes with a name that is taken goes by its
+   * own `onCollision` when that is "replace" or "keep", and by the given policy otherwise.
+   *
+   * @throws TurncoreError E_TOOL_ALREADY_REGISTERED
+   */
+  static merge(registries: Iterable<ToolRegistry>, options: MergeOptions = {}): ToolRegistry {
+    const merged = new ToolRegistry();
+    const policy = options.onCollision ?? 'throw';
+    for (const registry of registries) {
+      for (const tool of registry.#state.tools.values()) {
+        const how = tool.onCollision === 'throw' ? policy : tool.onCollision;
+        if (how === 'keep' && merged.has(tool.name)) continue;
+        merged.register(tool, how === 'replace');
+      }
+      for (const name of registry.#state.hidden) {
+        if (registry.has(name)) merged.#state.hidden.add(name);
+      }
+    }
+    return merged;
+  }
+
+  /** The tools in order, hidden ones included. */
+  [Symbol.iterator](): IterableIterator<AnyTool> {
+    return this.all()[Symbol.iterator]();
+  }
+
+  /** @internal A registry that begins with the same tools and changes apart from this one, in O(1). */
+  fork(sink: ToolSink): ToolRegistry {
+    const copy = new ToolRegistry();
+    copy.#state = this.#state;
+    copy.#shared = true;
+    copy.#sink = sink;
+    this.#shared = true;
+    return copy;
+  }
+
+  /** @internal Makes it hold these tools: the module changed its own. */
+  mirror(tools: readonly AnyTool[]): void {
+    const state = this.#own();
+    state.tools.clear();
+    for (const tool of tools) state.tools.set(tool.name, tool);
+  }
+
+  #own(): State {
+    if (this.#shared) {
+      this.#state = { tools: new Map(this.#state.tools), hidden: new Set(this.#state.hidden) };
+      this.#shared = false;
+    }
+    return this.#state;
+  }
+
+  #reportHidden(): void {
+    this.#sink?.hidden([...this.#state.hidden]);
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * Runs turns.
+ */
+import { type AnyRecord, History, type HistoryKind, type RecordOfKind } from '../collections/history.js';
+import { uuidv6, UUID_ENTROPY } from '../entropy.js';
+import { Bus, type Listener } from '../events/bus.js';
+import type { FunctionalEvents, ObservabilityEvents, TurnEvent, TurnEvents } from '../events/events.js';
+import type { ChatExecutor } from '../front/chat-executor.js';
+import { TurnStream } from '../front/turn-stream.js';
+import { Message } from '../primitives/message.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import { type Host, hostOf, type HostOptions } from '../pump/host.js';
+import type { Pump } from '../pump/pump.js';
+import type {
+  DispatchExecutorFn,
+  DispatchPipelineMiddlewareFn,
+  MiddlewareFn,
+  RunnerSpec,
+  TurnPipelineMiddlewareFn,
+} from '../pump/runner-spec.js';
+import { numberTools } from '../pump/runner-spec.js';
+import type { Outcome, Session } from '../pump/session.js';
+import { Registry } from '../stash/registry.js';
+import { type AnyTool, Tool } from '../tools/tool.js';
+import { check, type Checked } from '../validation/rules.js';
+import { callbacksOf, type TurnCallbacks } from './callbacks.js';
+
+/** What a {@link TurnRunner} is made with. */
+export interface TurnRunnerConfig extends TurnCallbacks {
+  /** The model call, or a {@link ChatExecutor}, which runs inside the module. */
+  readonly executorCallback: DispatchExecutorFn | ChatExecutor;
+  /** Tools that every turn begins with. */
+  readonly tools?: readonly AnyTool[] | undefined;
+  /** Runs once per turn, before the dispatch. */
+  readonly turnInputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
+  /** Runs once per turn, after a dispatch that acked. */
+  readonly turnOutputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
+  /** Runs before the executor in every iteration. */
+  readonly dispatchInputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Runs after the executor in every iteration that it did not nack. */
+  readonly dispatchOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Older name of dispatchInputPipeline. */
+  readonly llmInputMiddleware?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Older name of dispatchOutputPipeline. */
+  readonly llmOutputMiddleware?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** What the machine gives the turns; or a Host, to share one instance among runners. */
+  readonly host?: HostOptions | Host | undefined;
+  /** Short for `host: {module}`. */
+  readonly module?: HostOptions['module'];
+}
+
+/** What a turn is started with. */
+export interface TurnInput {
+  /** What the model is told first. Not empty when it is a string. */
+  readonly systemPrompt: string | Tokenizable;
+  /** What the model is told beside it. */
+  readonly standingInstructions?: readonly (string | Tokenizable)[] | undefined;
+  /** Aborts the turn. Default: one of the turn's own. */
+  readonly turnAbortController?: AbortController | undefined;
+  /** Values that the turn's stash begins with. */
+  readonly stash?: Readonly<Record<string, unknown>> | undefined;
+  /** A user message, stored before the input pipeline runs. */
+  readonly message?: string | Message | undefined;
+  /** The turn's id. While a turn of this id runs, starting it again attaches to it. Default: a UUID. */
+  readonly turnId?: string | undefined;
+}
+
+/** A turn that runs, or is about to. */
+interface Live {
+  readonly id: string;
+  readonly outcome: Promise<Outcome>;
+  readonly stream: TurnStream | undefined;
+}
+
+/** Bytes of entropy that a turn begins with. */
+const SEED = 16;
+
+/** How instances of the classes that the rules name are told. */
+const tests = {
+  Tool: (value: unknown) => value instanceof Tool,
+  AbortController: (value: unknown) =>
+    Object.prototype.toString.call(value) === '[object AbortController]',
+};
+
+/**
+ * Runs turns: input pipeline, dispatch, output pipeline. It holds no state of a turn, so any number may run at once.
+ *
+ * There are two buses with the same surface: functional events (`on`) are the product's behaviour, observability
+ * events (`observe`) are for instruments. Listeners are told before the call that caused the event returns; what they
+ * throw is reported as an `error` event with E_LISTENER_ERROR.
+ */
+export class TurnRunner {
+  readonly #spec: RunnerSpec;
+  readonly #host: Host;
+  readonly #bus = new Bus<TurnEvents>();
+  readonly #live = new Map<string, Live>();
+  readonly #histories = new Map<string, History>();
+
+  /**
+   * Checks everything, loads nothing: this is legal before a module is there.
+   *
+   * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
+   */
+  constructor(config: TurnRunnerConfig) {
+    const values = check('TurnRunnerConfig', config, tests);
+    const tools = values['tools'] as readonly AnyTool[];
+    this.#spec = {
+      executor: values['executorCallback'] as RunnerSpec['executor'],
+      tools,
+      toolNumbers: numberTools(tools),
+      pipelines: [
+        'turnInputPipeline',
+        'turnOutputPipeline',
+        'dispatchInputPipeline',
+        'dispatchOutputPipeline',
+      ].map((name) => values[name] as readonly MiddlewareFn[]),
+      callbacks: callbacksOf(values, 'Callback'),
+    };
+    this.#host = hostOf(values['host'], values['module']);
+  }
+
+  /** Where its turns run. Give it to other runners to share the instance. */
+  get host(): Host {
+    return this.#host;
+  }
+
+  /**
+   * Runs a turn. Resolves when it has ended, however it ended: what happened is told by events.
+   *
+   * @throws TurncoreError (rejects) before any event: E_INVALID_TURN_CONTEXT listing every violation of the input,
+   *   E_TOOL_ALREADY_REGISTERED, or why the module could not be started
+   */
+  async run(input: TurnInput): Promise<void> {
+    await this.#begin(check('TurnInput', input, tests), false).outcome;
+  }
+
+  /**
+   * Runs a turn and gives its events as they come, those of both buses in order. Leaving the loop aborts the turn.
+   *
+   * @throws TurncoreError E_INVALID_TURN_CONTEXT listing every violation of the input
+   */
+  stream(input: TurnInput): TurnStream {
+    return this.#begin(check('TurnInput', input, tests), true).stream!;
+  }
+
+  /** Adds a listener of functional events. @returns this runner */
+  on<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
+    this.#bus.add(name, listener);
+    return this;
+  }
+
+  /** Takes a listener of functional events away. @returns this runner */
+  off<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
+    this.#bus.remove(name, listener);
+    return this;
+  }
+
+  /** Adds a listener of the next functional event of a name. @returns this runner */
+  once<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
+    this.#bus.add(name, listener, true);
+    return this;
+  }
+
+  /** Adds a listener of observability events. @returns this runner */
+  observe<N extends keyof ObservabilityEvents>(
+    name: N,
+    listener: Listener<ObservabilityEvents[N]>,
+  ): this {
+    this.#bus.add(name, listener);
+    return this;
+  }
+
+  /** Takes a listener of observability events away. @returns this runner */
+  unobserve<N extends keyof ObservabilityEvents>(
+    name: N,
+    listener: Listener<ObservabilityEvents[N]>,
+  ): this {
+    this.#bus.remove(name, listener);
+    return this;
+  }
+
+  /** Adds a listener of the next observability event of a name. @returns this runner */
+  observeOnce<N extends keyof ObservabilityEvents>(
+    name: N,
+    listener: Listener<ObservabilityEvents[N]>,
+  ): this {
+    this.#bus.add(name, listener, true);
+    return this;
+  }
+
+  /**
+   * A list of records that turns share, made when it is first asked for: `ctx.turnMessages.addAll(history)` takes the
+   * same small time however long it is.
+   *
+   * @param kind what it holds
+   * @param id tells histories of one kind apart, such as a session's id
+   */
+  history<K extends HistoryKind>(kind: K, id = ''): History<RecordOfKind[K]> {
+    const key = `${kind} ${id}`;
+    let history = this.#histories.get(key);
+    if (history === undefined) {
+      history = new History<AnyRecord>(kind);
+      this.#histories.set(key, history);
+    }
+    return history as unknown as History<RecordOfKind[K]>;
+  }
+
+  /** Lets go of a history that {@link history} made. */
+  forgetHistory(kind: HistoryKind, id = ''): void {
+    this.#histories.delete(`${kind} ${id}`);
+  }
+
+  #begin(input: Checked, streamed: boolean): Live {
+    const given = input['turnId'] as string | undefined;
+    const running = given === undefined ? undefined : this.#live.get(given);
+    if (running !== undefined) return running;
+
+    const pump = this.#host.ready();
+    const controller = input['turnAbortController'] as AbortController | undefined;
+    const aborter = controller ?? (streamed ? new AbortController() : undefined);
+    let stream: TurnStream | undefined;
+    const tap = streamed || given !== undefined ? (event: TurnEvent) => stream?.push(event) : undefined;
+    if (tap !== undefined) {
+      stream = new TurnStream(() => aborter?.abort());
+    }
+    const outcome =
+      pump === undefined
+        ? this.#host.acquire().then((p) => this.#start(p, input, given, aborter, tap))
+        : attempt(() => this.#start(pump, input, given, aborter, tap));
+    stream?.follow(outcome);
+    const live: Live = { id: given ?? '', outcome, stream };
+    if (given !== undefined) {
+      this.#live.set(given, live);
+      const forget = (): void => void this.#live.delete(given);
+      outcome.then(forget, forget);
+    }
+    return live;
+  }
+
+  async #start(
+    pump: Pump,
+    input: Checked,
+    given: string | undefined,
+    controller: AbortController | undefined,
+    tap: ((event: TurnEvent) => void) | undefined,
+  ): Promise<Outcome> {
+    const host = this.#host;
+    const id = given ?? uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
+    const seed = host.entropy(SEED);
+    const session = pump.start(
+      {
+        spec: this.#spec,
+        id,
+        standalone: false,
+        systemPrompt: input['systemPrompt'] as Tokenizable,
+        instructions: input['standingInstructions'] as readonly Tokenizable[],
+        stash: new Registry(input['stash'] as Record<string, unknown>),
+        initial: [],
+        dispatchBus: undefined,
+        bus: this.#bus,
+        tap,
+        controller,
+      },
+      seed,
+      messageOf(input['message'] as string | Message | undefined, id, host.clock()),
+      (p, turn) => host.recorder(id, p, turn),
+    );
+    return settled(session);
+  }
+}
+
+/** How a session ended. @throws (rejects) what refused it */
+export async function settled(session: Session): Promise<Outcome> {
+  const outcome = await session.done;
+  if (outcome.status === 'refused') throw outcome.error;
+  return outcome;
+}
+
+function messageOf(
+  message: string | Message | undefined,
+  turnId: string,
+  now: number,
+): Message | undefined {
+  if (typeof message !== 'string') return message;
+  return new Message({
+    id: `${turnId}.user`,
+    role: 'user',
+    content: message,
+    createdAt: now,
+    updatedAt: now,
+  });
+}
+
+/** Runs something that returns a promise, and rejects with what it throws. */
+function attempt<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return run();
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}

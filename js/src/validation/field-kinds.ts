@@ -1,0 +1,144 @@
+/**
+ * The kinds of field that rules name: what is accepted and what it becomes.
+ */
+import type { FieldKind } from '../abi/rules.gen.js';
+import { isTurncoreError } from '../errors.js';
+import { Identity, type RawIdentity } from '../primitives/identity.js';
+import { Message } from '../primitives/message.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
+import { frozenCopy } from '../stash/copy-value.js';
+import { isChatExecutor } from '../front/chat-executor.js';
+
+/** Stands for a value that was refused. */
+export const invalid = Symbol('invalid');
+
+/** A converted value, or {@link invalid}. */
+export type Conversion = unknown;
+
+/**
+ * Converts a value to the form that the package works with.
+ *
+ * @param lenient for records: strings that spell a number or a boolean are taken for it
+ * @param report told of violations inside the value; the value is refused by itself then
+ */
+export function convert(
+  kind: FieldKind,
+  value: unknown,
+  lenient: boolean,
+  report: (violation: string) => void,
+): Conversion {
+  switch (kind) {
+    case 'string':
+      return typeof value === 'string' ? value : invalid;
+    case 'text':
+      if (value instanceof Tokenizable) return value;
+      return typeof value === 'string' ? new Tokenizable(value) : invalid;
+    case 'number':
+      return toNumber(value, lenient);
+    case 'boolean':
+      return toBoolean(value, lenient);
+    case 'datetime':
+      return toTime(value);
+    case 'function':
+    case 'middleware':
+      return typeof value === 'function' ? value : invalid;
+    case 'executor':
+      return typeof value === 'function' || isChatExecutor(value) ? value : invalid;
+    case 'object':
+      return isObject(value) ? value : invalid;
+    case 'args':
+      return toArgs(value, report);
+    case 'schema':
+      return toSchema(value, report);
+    case 'list':
+      return Array.isArray(value) ? (value as unknown[]) : invalid;
+    case 'identity':
+      return toIdentity(value, report);
+    case 'identifier':
+      if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+      return typeof value === 'string' ? value : invalid;
+    case 'message':
+      return typeof value === 'string' || value instanceof Message ? value : invalid;
+    case 'any':
+      // Fields of records are data; those of configurations may be anything.
+      return lenient ? toPlain(value, report) : value;
+    case 'instance':
+      return invalid;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function toNumber(value: unknown, lenient: boolean): Conversion {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : invalid;
+  if (!lenient || typeof value !== 'string' || value.trim() === '') return invalid;
+  const n = Number(value);
+  return Number.isFinite(n) ? n : invalid;
+}
+
+function toBoolean(value: unknown, lenient: boolean): Conversion {
+  if (typeof value === 'boolean') return value;
+  if (lenient && value === 'true') return true;
+  if (lenient && value === 'false') return false;
+  return invalid;
+}
+
+/** ISO 8601: a date, or a date with a time. Other texts that Date would guess at are refused. */
+const iso = /^[+-]?\d{4,6}(-\d\d(-\d\d)?)?([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** Milliseconds since the Unix epoch, whole. */
+function toTime(value: unknown): Conversion {
+  let ms: number;
+  if (typeof value === 'number') ms = value;
+  else if (typeof value === 'string') ms = iso.test(value) ? Date.parse(value) : Number.NaN;
+  else if (Object.prototype.toString.call(value) === '[object Date]') ms = (value as Date).getTime();
+  else if (isObject(value) && typeof value['toMillis'] === 'function') {
+    ms = Number((value['toMillis'] as () => unknown).call(value));
+  } else return invalid;
+  if (!(Math.abs(ms) <= 8.64e15)) return invalid;
+  return Math.floor(ms);
+}
+
+function toArgs(value: unknown, report: (violation: string) => void): Conversion {
+  let args = value;
+  if (typeof value === 'string') {
+    try {
+      args = JSON.parse(value);
+    } catch {
+      return invalid;
+    }
+  }
+  return isObject(args) ? toPlain(args, report) : invalid;
+}
+
+function toSchema(value: unknown, report: (violation: string) => void): Conversion {
+  if (!isObject(value) || value['type'] !== 'object') return invalid;
+  return toPlain(value, report);
+}
+
+function toIdentity(value: unknown, report: (violation: string) => void): Conversion {
+  if (value instanceof Identity) return value;
+  if (typeof value !== 'string' && !isObject(value)) return invalid;
+  try {
+    return Identity.from(value as string | RawIdentity);
+  } catch (error) {
+    return collect(error, report);
+  }
+}
+
+function toPlain(value: unknown, report: (violation: string) => void): Conversion {
+  try {
+    return frozenCopy(value, 'value');
+  } catch (error) {
+    return collect(error, report);
+  }
+}
+
+function collect(error: unknown, report: (violation: string) => void): Conversion {
+  if (!isTurncoreError(error)) throw error;
+  if (Array.isArray(error.details)) for (const part of error.details) report(String(part));
+  else report(error.message);
+  return invalid;
+}

@@ -1,0 +1,218 @@
+/**
+ * Checks values against the rules that host and module share, and brings them into the form the package works with.
+ */
+import type { ErrorCode } from '../abi/codes.gen.js';
+import {
+  type CrossRule,
+  type FieldRules,
+  PHRASES,
+  RULES,
+  type RuledType,
+  type TypeRules,
+} from '../abi/rules.gen.js';
+import { TurncoreError } from '../errors.js';
+import { convert, type Conversion, invalid } from './field-kinds.js';
+
+/** Tells whether a value is an instance of the class that a rule names. */
+export type InstanceTests = Readonly<Record<string, (value: unknown) => boolean>>;
+
+/** The values of a checked object: texts as Tokenizable, times as ms, defaults filled in. */
+export type Checked = Readonly<Record<string, unknown>>;
+
+/** A type's rules in the form that checking uses. */
+interface Plan {
+  readonly type: TypeRules;
+  readonly fields: readonly (readonly [name: string, rules: FieldRules])[];
+  /** Names that are allowed, with the field each stands for. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+const plans = new Map<RuledType, Plan>();
+
+/**
+ * Checks an object and returns its values.
+ *
+ * @param tests how to tell instances of the classes that the rules name
+ * @throws TurncoreError with the type's code; its message and details list every violation
+ */
+export function check(type: RuledType, raw: unknown, tests: InstanceTests = {}): Checked {
+  const plan = planOf(type);
+  const violations: string[] = [];
+  const values: Record<string, unknown> = {};
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    violations.push(phrase('type', { type: plan.type.title }));
+  } else {
+    checkFields(plan, raw as Record<string, unknown>, values, tests, violations);
+    for (const rule of plan.type.cross ?? []) {
+      checkCross(rule, raw as Record<string, unknown>, values, violations);
+    }
+  }
+  if (violations.length > 0) throw violationError(plan.type.code as ErrorCode, violations);
+  return values;
+}
+
+/** An error that lists violations: in its message, its details and its cause. */
+export function violationError(code: ErrorCode, violations: readonly string[]): TurncoreError {
+  const text = violations.join('; ');
+  return TurncoreError.of(code, text, {
+    details: violations,
+    cause: TurncoreError.of('VALIDATION_EXCEPTION', violations.join(' and '), { details: violations }),
+  });
+}
+
+function planOf(name: RuledType): Plan {
+  let plan = plans.get(name);
+  if (plan === undefined) {
+    const type: TypeRules = RULES[name];
+    const names = new Map<string, string>();
+    for (const [field, rules] of Object.entries(type.fields)) {
+      names.set(field, field);
+      for (const alias of rules.aliases ?? []) names.set(alias, field);
+    }
+    plan = { type, fields: Object.entries(type.fields), names };
+    plans.set(name, plan);
+  }
+  return plan;
+}
+
+function checkFields(
+  plan: Plan,
+  raw: Record<string, unknown>,
+  values: Record<string, unknown>,
+  tests: InstanceTests,
+  violations: string[],
+): void {
+  for (const [name, rules] of plan.fields) {
+    let value = raw[name];
+    let given = name;
+    if (rules.aliases !== undefined) {
+      for (const alias of rules.aliases) {
+        if (raw[alias] === undefined) continue;
+        if (value !== undefined) violations.push(phrase('alias', { alias, field: given }));
+        else {
+          value = raw[alias];
+          given = alias;
+        }
+      }
+    }
+    checkField(plan.type, name, given, rules, value, values, tests, violations);
+  }
+  for (const key of Object.keys(raw)) {
+    if (!plan.names.has(key)) violations.push(phrase('unknown', { field: key }));
+  }
+}
+
+function checkField(
+  type: TypeRules,
+  name: string,
+  given: string,
+  rules: FieldRules,
+  value: unknown,
+  values: Record<string, unknown>,
+  tests: InstanceTests,
+  violations: string[],
+): void {
+  if (value === undefined || value === null) {
+    if (rules.required === true) violations.push(phrase('required', { field: given }));
+    else if (rules.default !== undefined) values[name] = rules.default;
+    return;
+  }
+  const checked =
+    rules.kind === 'list'
+      ? checkList(type, given, rules, value, tests, violations)
+      : checkValue(type, given, rules, value, tests, violations);
+  if (checked !== invalid) values[name] = checked;
+}
+
+function checkList(
+  type: TypeRules,
+  field: string,
+  rules: FieldRules,
+  value: unknown,
+  tests: InstanceTests,
+  violations: string[],
+): Conversion {
+  if (!Array.isArray(value)) {
+    violations.push(phrase('list', { field }));
+    return invalid;
+  }
+  const item = rules.item;
+  const list = value as unknown[];
+  if (item === undefined) return list.slice();
+  const checked: unknown[] = [];
+  for (let i = 0; i < list.length; i++) {
+    checked.push(checkValue(type, `${field}[${i}]`, item, list[i], tests, violations));
+  }
+  return checked;
+}
+
+function checkValue(
+  type: TypeRules,
+  field: string,
+  rules: FieldRules,
+  value: unknown,
+  tests: InstanceTests,
+  violations: string[],
+): Conversion {
+  if (rules.kind === 'instance') {
+    const test = tests[rules.class ?? ''];
+    if (test?.(value) === true) return value;
+    violations.push(phrase('instance', { field, class: rules.class ?? 'its class' }));
+    return invalid;
+  }
+  const before = violations.length;
+  const checked = convert(rules.kind, value, type.convert === true, (part) =>
+    violations.push(`${field}: ${part}`),
+  );
+  if (checked === invalid) {
+    if (violations.length === before) violations.push(phrase(rules.kind, { field }));
+    return invalid;
+  }
+  if (rules.nonEmpty === true && value === '') {
+    violations.push(phrase('nonEmpty', { field }));
+    return invalid;
+  }
+  if (rules.enum !== undefined && !rules.enum.includes(checked as string)) {
+    const values = rules.enum.map((v) => `"${v}"`).join(', ');
+    violations.push(phrase('enum', { field, values }));
+    return invalid;
+  }
+  if (rules.min !== undefined && rules.max !== undefined) {
+    const n = checked as number;
+    if (!(n >= rules.min && n <= rules.max)) {
+      violations.push(phrase('range', { field, min: `${rules.min}`, max: `${rules.max}` }));
+      return invalid;
+    }
+  }
+  if (rules.params !== undefined && typeof checked === 'function' && checked.length > rules.params) {
+    violations.push(phrase('params', { field, max: `${rules.params}` }));
+    return invalid;
+  }
+  return checked;
+}
+
+function checkCross(rule: CrossRule, raw: Checked, values: Checked, violations: string[]): void {
+  const { field, other } = rule;
+  const value = values[field];
+  switch (rule.rule) {
+    case 'exactlyOne':
+      if ((value === undefined) === (values[other] === undefined)) {
+        violations.push(phrase('exactlyOne', { field, other }));
+      }
+      return;
+    case 'requires':
+      if (value !== undefined && values[other] === undefined) {
+        violations.push(phrase('requires', { field, other }));
+      }
+      return;
+    case 'requiredWithout':
+      // An empty string counts as absent, an empty Tokenizable does not.
+      if (values[other] === undefined && (value === undefined || raw[field] === '')) {
+        violations.push(phrase('requiredWithout', { field, other }));
+      }
+  }
+}
+
+function phrase(rule: keyof typeof PHRASES, words: Readonly<Record<string, string>>): string {
+  return PHRASES[rule].replace(/\{(\w+)\}/g, (_, word: string) => words[word] ?? '');
+}
