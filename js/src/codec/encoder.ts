@@ -2,15 +2,16 @@
  * Writes msgpack as the ABI wants it: every value has one encoding (SPEC.md, "Values").
  */
 import { invalidValue } from '../errors.js';
+import { binHeaderSize, put16, put32, putBinHeader, strHeaderSize, utf8Length } from './layout.js';
+import { isDate, isForeignPlain, ValuePath } from './value-path.js';
+
+export { utf8Length } from './layout.js';
 
 /**
  * Nesting of arrays and maps that {@link Encoder.value} accepts unless told otherwise: a frame's 64 levels less those
  * of the frame itself, so that a value which is accepted here is not refused by the guest.
  */
 export const MAX_VALUE_DEPTH = 60;
-
-/** Elements of one array, or properties of one object, that {@link Encoder.value} accepts. */
-export const MAX_VALUE_ELEMENTS = 8192;
 
 const text = new TextEncoder();
 const scratch = new DataView(new ArrayBuffer(8));
@@ -273,10 +274,10 @@ export class Encoder {
         return;
       case 'object':
         if (v === null) this.nil();
-        else this.#object(v, '', new Path(field, depth));
+        else this.#object(v, '', new ValuePath(field, depth));
         return;
       default:
-        this.#element(v, '', new Path(field, depth));
+        this.#element(v, '', new ValuePath(field, depth));
     }
   }
 
@@ -287,7 +288,7 @@ export class Encoder {
     else throw invalidValue(field, `${n} has no encoding`);
   }
 
-  #element(v: unknown, key: string | number, path: Path): void {
+  #element(v: unknown, key: string | number, path: ValuePath): void {
     switch (typeof v) {
       case 'string':
         this.str(v);
@@ -318,7 +319,7 @@ export class Encoder {
     }
   }
 
-  #object(v: object, key: string | number, path: Path): void {
+  #object(v: object, key: string | number, path: ValuePath): void {
     if (v instanceof Uint8Array) {
       this.bin(v);
       return;
@@ -342,7 +343,7 @@ export class Encoder {
     path.leave();
   }
 
-  #plain(v: Record<string, unknown>, path: Path): void {
+  #plain(v: Record<string, unknown>, path: ValuePath): void {
     const keys = Object.keys(v);
     let n = 0;
     for (const k of keys) if (v[k] !== undefined) n++;
@@ -364,7 +365,7 @@ export class Encoder {
     }
   }
 
-  #instance(v: object, key: string | number, path: Path): void {
+  #instance(v: object, key: string | number, path: ValuePath): void {
     if (isDate(v)) {
       const ms = v.getTime();
       if (Number.isNaN(ms)) throw invalidValue(path.here(), 'the date is invalid');
@@ -469,128 +470,4 @@ export class Encoder {
     this.#pos = p;
     throw new RangeError(`${n} is not a safe integer`);
   }
-}
-
-/** Where the encoder is within a value, for error messages and to find cycles. */
-class Path {
-  readonly #field: string;
-  readonly #depth: number;
-  readonly #keys: (string | number)[] = [];
-  readonly #objects: object[] = [];
-
-  constructor(field: string, depth: number) {
-    this.#field = field;
-    this.#depth = depth;
-  }
-
-  enter(v: object, key: string | number): void {
-    if (this.#objects.includes(v)) throw invalidValue(this.at(key), 'the value contains itself');
-    this.#keys.push(key);
-    this.#objects.push(v);
-    if (this.#objects.length > this.#depth) {
-      throw invalidValue(this.#field, `the value is nested deeper than ${this.#depth} levels`);
-    }
-  }
-
-  /** Checks how many elements the object that is being encoded has. */
-  checkSize(n: number): void {
-    if (n > MAX_VALUE_ELEMENTS) {
-      throw invalidValue(this.here(), `${n} elements are more than ${MAX_VALUE_ELEMENTS}`);
-    }
-  }
-
-  leave(): void {
-    this.#keys.pop();
-    this.#objects.pop();
-  }
-
-  /** The path of the object that is being encoded. */
-  here(): string {
-    let path = this.#field;
-    for (const key of this.#keys) path += step(key);
-    return path;
-  }
-
-  /** The path of an element of it. */
-  at(key: string | number): string {
-    return this.here() + step(key);
-  }
-}
-
-function step(key: string | number): string {
-  if (typeof key === 'number') return `[${key}]`;
-  if (key === '') return '';
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
-}
-
-/** Tells a Date of any realm. */
-function isDate(v: object): v is Date {
-  return (
-    Object.prototype.toString.call(v) === '[object Date]' &&
-    typeof (v as Date).getTime === 'function'
-  );
-}
-
-/** Tells a plain object of another realm: its prototype is the end of the chain and is an Object.prototype. */
-function isForeignPlain(v: object, proto: unknown): boolean {
-  return (
-    Object.getPrototypeOf(proto) === null &&
-    Object.prototype.hasOwnProperty.call(proto, 'hasOwnProperty') &&
-    Object.prototype.toString.call(v) === '[object Object]'
-  );
-}
-
-/** Bytes of a string in UTF-8, lone surrogates counted as U+FFFD. */
-export function utf8Length(s: string): number {
-  let size = s.length;
-  for (let i = 0; i < s.length; i++) {
-    const c = s.charCodeAt(i);
-    if (c < 0x80) continue;
-    if (c < 0x800) {
-      size++;
-      continue;
-    }
-    size += 2;
-    if (c >= 0xd800 && c < 0xdc00 && i + 1 < s.length) {
-      const low = s.charCodeAt(i + 1);
-      // A pair is two units and four bytes.
-      if (low >= 0xdc00 && low < 0xe000) i++;
-    }
-  }
-  return size;
-}
-
-function strHeaderSize(n: number): number {
-  return n < 0x100 ? 2 : n < 0x10000 ? 3 : 5;
-}
-
-function binHeaderSize(n: number): number {
-  return n < 0x100 ? 2 : n < 0x10000 ? 3 : 5;
-}
-
-function putBinHeader(b: Uint8Array, p: number, n: number): void {
-  if (n < 0x100) {
-    b[p] = 0xc4;
-    b[p + 1] = n;
-  } else if (n < 0x10000) {
-    b[p] = 0xc5;
-    put16(b, p + 1, n);
-  } else {
-    b[p] = 0xc6;
-    put32(b, p + 1, n);
-  }
-}
-
-function put16(b: Uint8Array, p: number, n: number): number {
-  b[p] = n >> 8;
-  b[p + 1] = n;
-  return p + 2;
-}
-
-function put32(b: Uint8Array, p: number, n: number): number {
-  b[p] = n >>> 24;
-  b[p + 1] = n >>> 16;
-  b[p + 2] = n >>> 8;
-  b[p + 3] = n;
-  return p + 4;
 }

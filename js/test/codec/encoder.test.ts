@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Encoder, utf8Length } from '../../src/codec/encoder.js';
+import { Encoder } from '../../src/codec/encoder.js';
+import { utf8Length } from '../../src/codec/layout.js';
 import { decodeValue } from '../../src/codec/decoder.js';
 import { isTurncoreError } from '../../src/errors.js';
 
