@@ -18,17 +18,18 @@ func (z *Hello) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Hello) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Hello")
 }
 
-func (z *Hello) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Hello) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Major = uint16(r.Uint(math.MaxUint16))
 	z.Minor = uint16(r.Uint(math.MaxUint16))
 	z.Features = r.Uint(math.MaxInt64)
-	z.Limits.read(r)
+	z.Limits.Decode(r)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -46,11 +47,12 @@ func (z *Limits) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Limits) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Limits")
 }
 
-func (z *Limits) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Limits) Decode(r *Reader) {
 	r.fields(6)
 	z.Frame = uint32(r.Uint(math.MaxUint32))
 	z.String = uint32(r.Uint(math.MaxUint32))
@@ -95,11 +97,12 @@ func (z *OpenRunner) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *OpenRunner) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("OpenRunner")
 }
 
-func (z *OpenRunner) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *OpenRunner) Decode(r *Reader) {
 	r.fields(11)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Runner = uint32(r.Uint(math.MaxUint32))
@@ -108,23 +111,23 @@ func (z *OpenRunner) read(r *Reader) {
 	z.Chat = r.raw(z.Chat)
 	z.Tools = make([]ToolDef, r.list(7, MaxArray))
 	for i := range z.Tools {
-		z.Tools[i].read(r)
+		z.Tools[i].Decode(r)
 	}
 	z.TurnInput = make([]Middleware, r.list(4, MaxArray))
 	for i := range z.TurnInput {
-		z.TurnInput[i].read(r)
+		z.TurnInput[i].Decode(r)
 	}
 	z.TurnOutput = make([]Middleware, r.list(4, MaxArray))
 	for i := range z.TurnOutput {
-		z.TurnOutput[i].read(r)
+		z.TurnOutput[i].Decode(r)
 	}
 	z.DispatchInput = make([]Middleware, r.list(4, MaxArray))
 	for i := range z.DispatchInput {
-		z.DispatchInput[i].read(r)
+		z.DispatchInput[i].Decode(r)
 	}
 	z.DispatchOutput = make([]Middleware, r.list(4, MaxArray))
 	for i := range z.DispatchOutput {
-		z.DispatchOutput[i].read(r)
+		z.DispatchOutput[i].Decode(r)
 	}
 	z.Callbacks = uint32(r.Uint(math.MaxUint32))
 }
@@ -141,11 +144,12 @@ func (z *Middleware) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Middleware) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Middleware")
 }
 
-func (z *Middleware) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Middleware) Decode(r *Reader) {
 	r.fields(3)
 	z.Kind = uint8(r.Uint(math.MaxUint8))
 	z.Name = string(r.Text())
@@ -167,11 +171,12 @@ func (z *ToolDef) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ToolDef) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ToolDef")
 }
 
-func (z *ToolDef) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ToolDef) Decode(r *Reader) {
 	r.fields(6)
 	z.Number = uint32(r.Uint(math.MaxUint32))
 	z.Name = string(r.Text())
@@ -192,11 +197,12 @@ func (z *CloseRunner) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *CloseRunner) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("CloseRunner")
 }
 
-func (z *CloseRunner) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *CloseRunner) Decode(r *Reader) {
 	r.fields(2)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Runner = uint32(r.Uint(math.MaxUint32))
@@ -216,11 +222,12 @@ func (z *History) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *History) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("History")
 }
 
-func (z *History) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *History) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.History = uint32(r.Uint(math.MaxUint32))
@@ -240,11 +247,12 @@ func (z *DropHistory) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *DropHistory) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("DropHistory")
 }
 
-func (z *DropHistory) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *DropHistory) Decode(r *Reader) {
 	r.fields(2)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.History = uint32(r.Uint(math.MaxUint32))
@@ -278,11 +286,12 @@ func (z *StartTurn) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *StartTurn) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("StartTurn")
 }
 
-func (z *StartTurn) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *StartTurn) Decode(r *Reader) {
 	r.fields(13)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -294,13 +303,13 @@ func (z *StartTurn) read(r *Reader) {
 	z.SystemPrompt = string(r.Text())
 	z.Instructions = make([]Instruction, r.list(3, MaxArray))
 	for i := range z.Instructions {
-		z.Instructions[i].read(r)
+		z.Instructions[i].Decode(r)
 	}
 	z.Stash = r.raw(z.Stash)
-	z.Message.read(r)
+	z.Message.Decode(r)
 	z.Initial = make([]Block, r.list(5, MaxArray))
 	for i := range z.Initial {
-		z.Initial[i].read(r)
+		z.Initial[i].Decode(r)
 	}
 	z.Aborted = r.Bool()
 }
@@ -316,11 +325,12 @@ func (z *Instruction) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Instruction) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Instruction")
 }
 
-func (z *Instruction) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Instruction) Decode(r *Reader) {
 	r.fields(2)
 	z.Handle = r.Int(math.MaxInt64)
 	z.Text = string(r.Text())
@@ -339,11 +349,12 @@ func (z *Block) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Block) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Block")
 }
 
-func (z *Block) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Block) Decode(r *Reader) {
 	r.fields(4)
 	z.Collection = uint8(r.Uint(math.MaxUint8))
 	z.Handle = r.Int(math.MaxInt64)
@@ -367,11 +378,12 @@ func (z *Call) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Call) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Call")
 }
 
-func (z *Call) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Call) Decode(r *Reader) {
 	r.fields(7)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -401,11 +413,12 @@ func (z *Edit) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Edit) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Edit")
 }
 
-func (z *Edit) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Edit) Decode(r *Reader) {
 	r.fields(10)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -434,11 +447,12 @@ func (z *Result) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Result) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Result")
 }
 
-func (z *Result) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Result) Decode(r *Reader) {
 	r.fields(6)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -467,11 +481,12 @@ func (z *Chunk) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Chunk) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Chunk")
 }
 
-func (z *Chunk) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Chunk) Decode(r *Reader) {
 	r.fields(7)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -499,11 +514,12 @@ func (z *Abort) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Abort) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Abort")
 }
 
-func (z *Abort) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Abort) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -524,11 +540,12 @@ func (z *Tick) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Tick) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Tick")
 }
 
-func (z *Tick) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Tick) Decode(r *Reader) {
 	r.fields(3)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -550,17 +567,18 @@ func (z *Welcome) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Welcome) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Welcome")
 }
 
-func (z *Welcome) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Welcome) Decode(r *Reader) {
 	r.fields(6)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Major = uint16(r.Uint(math.MaxUint16))
 	z.Minor = uint16(r.Uint(math.MaxUint16))
 	z.Features = r.Uint(math.MaxInt64)
-	z.Limits.read(r)
+	z.Limits.Decode(r)
 	z.Build = string(r.Text())
 }
 
@@ -578,11 +596,12 @@ func (z *Reply) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Reply) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Reply")
 }
 
-func (z *Reply) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Reply) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -609,11 +628,12 @@ func (z *Event) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Event) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Event")
 }
 
-func (z *Event) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Event) Decode(r *Reader) {
 	r.fields(9)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -641,11 +661,12 @@ func (z *Effect) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Effect) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Effect")
 }
 
-func (z *Effect) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Effect) Decode(r *Reader) {
 	r.fields(6)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -667,11 +688,12 @@ func (z *Cancel) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Cancel) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Cancel")
 }
 
-func (z *Cancel) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Cancel) Decode(r *Reader) {
 	r.fields(3)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -695,11 +717,12 @@ func (z *Sync) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Sync) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Sync")
 }
 
-func (z *Sync) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Sync) Decode(r *Reader) {
 	r.fields(8)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -723,11 +746,12 @@ func (z *Timer) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Timer) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Timer")
 }
 
-func (z *Timer) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Timer) Decode(r *Reader) {
 	r.fields(3)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -752,11 +776,12 @@ func (z *End) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *End) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("End")
 }
 
-func (z *End) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *End) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -765,7 +790,7 @@ func (z *End) read(r *Reader) {
 	z.Error = nil
 	if !r.nil() {
 		z.Error = new(ErrorValue)
-		z.Error.read(r)
+		z.Error.Decode(r)
 	}
 }
 
@@ -783,11 +808,12 @@ func (z *Fault) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Fault) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Fault")
 }
 
-func (z *Fault) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Fault) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
@@ -822,11 +848,12 @@ func (z *ErrorValue) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ErrorValue) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ErrorValue")
 }
 
-func (z *ErrorValue) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ErrorValue) Decode(r *Reader) {
 	r.fields(10)
 	z.Handle = r.Int(math.MaxInt64)
 	z.Name = string(r.Text())
@@ -839,11 +866,11 @@ func (z *ErrorValue) read(r *Reader) {
 	z.Cause = nil
 	if !r.nil() {
 		z.Cause = new(ErrorValue)
-		z.Cause.read(r)
+		z.Cause.Decode(r)
 	}
 	z.Suppressed = make([]ErrorValue, r.list(11, 64))
 	for i := range z.Suppressed {
-		z.Suppressed[i].read(r)
+		z.Suppressed[i].Decode(r)
 	}
 }
 
@@ -857,11 +884,12 @@ func (z *NextArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *NextArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("NextArgs")
 }
 
-func (z *NextArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *NextArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Effect = uint32(r.Uint(math.MaxUint32))
 }
@@ -879,11 +907,12 @@ func (z *StoreArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *StoreArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("StoreArgs")
 }
 
-func (z *StoreArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *StoreArgs) Decode(r *Reader) {
 	r.fields(4)
 	z.Collection = uint8(r.Uint(math.MaxUint8))
 	z.Handle = r.Int(math.MaxInt64)
@@ -902,11 +931,12 @@ func (z *DeleteArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *DeleteArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("DeleteArgs")
 }
 
-func (z *DeleteArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *DeleteArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Collection = uint8(r.Uint(math.MaxUint8))
 	z.ID = string(r.Text())
@@ -926,16 +956,17 @@ func (z *ReplaceGroupArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ReplaceGroupArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ReplaceGroupArgs")
 }
 
-func (z *ReplaceGroupArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ReplaceGroupArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.IDs = r.texts()
 	z.Items = make([]Item, r.list(3, MaxArray))
 	for i := range z.Items {
-		z.Items[i].read(r)
+		z.Items[i].Decode(r)
 	}
 }
 
@@ -950,11 +981,12 @@ func (z *Item) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Item) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Item")
 }
 
-func (z *Item) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Item) Decode(r *Reader) {
 	r.fields(2)
 	z.Handle = r.Int(math.MaxInt64)
 	z.Data = r.raw(z.Data)
@@ -974,16 +1006,17 @@ func (z *NackArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *NackArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("NackArgs")
 }
 
-func (z *NackArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *NackArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Error = nil
 	if !r.nil() {
 		z.Error = new(ErrorValue)
-		z.Error.read(r)
+		z.Error.Decode(r)
 	}
 }
 
@@ -1000,11 +1033,12 @@ func (z *ReportArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ReportArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ReportArgs")
 }
 
-func (z *ReportArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ReportArgs) Decode(r *Reader) {
 	r.fields(4)
 	z.Stream = uint8(r.Uint(math.MaxUint8))
 	z.ID = string(r.Text())
@@ -1029,11 +1063,12 @@ func (z *ReportToolCallArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ReportToolCallArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ReportToolCallArgs")
 }
 
-func (z *ReportToolCallArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ReportToolCallArgs) Decode(r *Reader) {
 	r.fields(8)
 	z.ID = string(r.Text())
 	z.HasTool = r.Bool()
@@ -1059,11 +1094,12 @@ func (z *LogArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *LogArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("LogArgs")
 }
 
-func (z *LogArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *LogArgs) Decode(r *Reader) {
 	r.fields(5)
 	z.Level = uint8(r.Uint(math.MaxUint8))
 	z.Kind = string(r.Text())
@@ -1082,11 +1118,12 @@ func (z *StatsArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *StatsArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("StatsArgs")
 }
 
-func (z *StatsArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *StatsArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Stats = r.raw(z.Stats)
 }
@@ -1102,11 +1139,12 @@ func (z *ExecuteToolArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ExecuteToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ExecuteToolArgs")
 }
 
-func (z *ExecuteToolArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ExecuteToolArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Tool = uint32(r.Uint(math.MaxUint32))
 	z.Args = r.raw(z.Args)
@@ -1122,11 +1160,12 @@ func (z *CountArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *CountArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("CountArgs")
 }
 
-func (z *CountArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *CountArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Checksum = string(r.Text())
 }
@@ -1141,11 +1180,12 @@ func (z *DispatchArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *DispatchArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("DispatchArgs")
 }
 
-func (z *DispatchArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *DispatchArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Runner = uint32(r.Uint(math.MaxUint32))
 }
@@ -1162,11 +1202,12 @@ func (z *DispatchResult) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *DispatchResult) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("DispatchResult")
 }
 
-func (z *DispatchResult) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *DispatchResult) Decode(r *Reader) {
 	r.fields(3)
 	z.Dispatch = uint32(r.Uint(math.MaxUint32))
 	z.Status = uint8(r.Uint(math.MaxUint8))
@@ -1184,11 +1225,12 @@ func (z *EmitArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *EmitArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("EmitArgs")
 }
 
-func (z *EmitArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *EmitArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Kind = uint8(r.Uint(math.MaxUint8))
 	z.Payload = r.raw(z.Payload)
@@ -1204,11 +1246,12 @@ func (z *ExecutorArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ExecutorArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ExecutorArgs")
 }
 
-func (z *ExecutorArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ExecutorArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Iteration = uint32(r.Uint(math.MaxUint32))
 }
@@ -1224,11 +1267,12 @@ func (z *MiddlewareArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *MiddlewareArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("MiddlewareArgs")
 }
 
-func (z *MiddlewareArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *MiddlewareArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Pipeline = uint8(r.Uint(math.MaxUint8))
 	z.Index = uint32(r.Uint(math.MaxUint32))
@@ -1247,11 +1291,12 @@ func (z *ToolArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ToolArgs")
 }
 
-func (z *ToolArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ToolArgs) Decode(r *Reader) {
 	r.fields(4)
 	z.Tool = uint32(r.Uint(math.MaxUint32))
 	z.CallID = string(r.Text())
@@ -1277,11 +1322,12 @@ func (z *Delta) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Delta) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Delta")
 }
 
-func (z *Delta) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Delta) Decode(r *Reader) {
 	r.fields(6)
 	z.Write = uint8(r.Uint(math.MaxUint8))
 	z.Collection = uint8(r.Uint(math.MaxUint8))
@@ -1307,15 +1353,16 @@ func (z *CommitArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *CommitArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("CommitArgs")
 }
 
-func (z *CommitArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *CommitArgs) Decode(r *Reader) {
 	r.fields(1)
 	z.Deltas = make([]Delta, r.list(7, MaxArray))
 	for i := range z.Deltas {
-		z.Deltas[i].read(r)
+		z.Deltas[i].Decode(r)
 	}
 }
 
@@ -1330,11 +1377,12 @@ func (z *CommitResult) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *CommitResult) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("CommitResult")
 }
 
-func (z *CommitResult) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *CommitResult) Decode(r *Reader) {
 	r.fields(2)
 	z.Applied = uint32(r.Uint(math.MaxUint32))
 	z.Total = uint32(r.Uint(math.MaxUint32))
@@ -1354,15 +1402,16 @@ func (z *DiscardArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *DiscardArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("DiscardArgs")
 }
 
-func (z *DiscardArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *DiscardArgs) Decode(r *Reader) {
 	r.fields(2)
 	z.Deltas = make([]Delta, r.list(7, MaxArray))
 	for i := range z.Deltas {
-		z.Deltas[i].read(r)
+		z.Deltas[i].Decode(r)
 	}
 	z.Status = uint8(r.Uint(math.MaxUint8))
 }
@@ -1384,11 +1433,12 @@ func (z *HTTPArgs) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *HTTPArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("HTTPArgs")
 }
 
-func (z *HTTPArgs) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *HTTPArgs) Decode(r *Reader) {
 	r.fields(5)
 	z.Method = string(r.Text())
 	z.URL = string(r.Text())
@@ -1414,11 +1464,12 @@ func (z *StreamEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *StreamEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("StreamEvent")
 }
 
-func (z *StreamEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *StreamEvent) Decode(r *Reader) {
 	r.fields(5)
 	z.ID = string(r.Text())
 	z.Created = r.Uint(math.MaxInt64)
@@ -1445,11 +1496,12 @@ func (z *ToolCallEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ToolCallEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ToolCallEvent")
 }
 
-func (z *ToolCallEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ToolCallEvent) Decode(r *Reader) {
 	r.fields(9)
 	z.ID = string(r.Text())
 	z.Tool = string(r.Text())
@@ -1478,18 +1530,19 @@ func (z *TurnEndEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *TurnEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("TurnEndEvent")
 }
 
-func (z *TurnEndEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *TurnEndEvent) Decode(r *Reader) {
 	r.fields(3)
 	z.Started = r.Uint(math.MaxInt64)
 	z.Status = uint8(r.Uint(math.MaxUint8))
 	z.Error = nil
 	if !r.nil() {
 		z.Error = new(ErrorValue)
-		z.Error.read(r)
+		z.Error.Decode(r)
 	}
 }
 
@@ -1510,11 +1563,12 @@ func (z *DispatchEndEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *DispatchEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("DispatchEndEvent")
 }
 
-func (z *DispatchEndEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *DispatchEndEvent) Decode(r *Reader) {
 	r.fields(4)
 	z.Started = r.Uint(math.MaxInt64)
 	z.Status = uint8(r.Uint(math.MaxUint8))
@@ -1522,7 +1576,7 @@ func (z *DispatchEndEvent) read(r *Reader) {
 	z.Error = nil
 	if !r.nil() {
 		z.Error = new(ErrorValue)
-		z.Error.read(r)
+		z.Error.Decode(r)
 	}
 }
 
@@ -1541,17 +1595,18 @@ func (z *IterationEndEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *IterationEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("IterationEndEvent")
 }
 
-func (z *IterationEndEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *IterationEndEvent) Decode(r *Reader) {
 	r.fields(3)
 	z.Started = r.Uint(math.MaxInt64)
 	z.Status = uint8(r.Uint(math.MaxUint8))
 	z.Discarded = make([]Delta, r.list(7, MaxArray))
 	for i := range z.Discarded {
-		z.Discarded[i].read(r)
+		z.Discarded[i].Decode(r)
 	}
 }
 
@@ -1567,11 +1622,12 @@ func (z *ToolStartEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ToolStartEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ToolStartEvent")
 }
 
-func (z *ToolStartEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ToolStartEvent) Decode(r *Reader) {
 	r.fields(3)
 	z.Tool = string(r.Text())
 	z.CallID = string(r.Text())
@@ -1591,11 +1647,12 @@ func (z *ToolEndEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ToolEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ToolEndEvent")
 }
 
-func (z *ToolEndEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ToolEndEvent) Decode(r *Reader) {
 	r.fields(4)
 	z.Tool = string(r.Text())
 	z.CallID = string(r.Text())
@@ -1617,11 +1674,12 @@ func (z *LogEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *LogEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("LogEvent")
 }
 
-func (z *LogEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *LogEvent) Decode(r *Reader) {
 	r.fields(5)
 	z.Level = uint8(r.Uint(math.MaxUint8))
 	z.Kind = string(r.Text())
@@ -1648,11 +1706,12 @@ func (z *WarningEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *WarningEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("WarningEvent")
 }
 
-func (z *WarningEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *WarningEvent) Decode(r *Reader) {
 	r.fields(5)
 	z.Source = uint8(r.Uint(math.MaxUint8))
 	z.Kind = string(r.Text())
@@ -1660,7 +1719,7 @@ func (z *WarningEvent) read(r *Reader) {
 	z.Error = nil
 	if !r.nil() {
 		z.Error = new(ErrorValue)
-		z.Error.read(r)
+		z.Error.Decode(r)
 	}
 	z.Payload = r.raw(z.Payload)
 }
@@ -1675,13 +1734,14 @@ func (z *ErrorEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ErrorEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ErrorEvent")
 }
 
-func (z *ErrorEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ErrorEvent) Decode(r *Reader) {
 	r.fields(1)
-	z.Error.read(r)
+	z.Error.Decode(r)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -1694,11 +1754,12 @@ func (z *StatsEvent) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *StatsEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("StatsEvent")
 }
 
-func (z *StatsEvent) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *StatsEvent) Decode(r *Reader) {
 	r.fields(1)
 	z.Stats = r.raw(z.Stats)
 }
@@ -1714,11 +1775,12 @@ func (z *Identity) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Identity) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Identity")
 }
 
-func (z *Identity) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Identity) Decode(r *Reader) {
 	r.fields(2)
 	z.Identifier = string(r.Text())
 	z.Representation = string(r.Text())
@@ -1748,11 +1810,12 @@ func (z *Message) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Message) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Message")
 }
 
-func (z *Message) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Message) Decode(r *Reader) {
 	r.fields(7)
 	z.ID = string(r.Text())
 	z.Role = string(r.Text())
@@ -1764,7 +1827,7 @@ func (z *Message) read(r *Reader) {
 	z.Identity = nil
 	if !r.nil() {
 		z.Identity = new(Identity)
-		z.Identity.read(r)
+		z.Identity.Decode(r)
 	}
 	z.CreatedAt = r.Int(math.MaxInt64)
 	z.UpdatedAt = r.Int(math.MaxInt64)
@@ -1786,11 +1849,12 @@ func (z *Memory) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Memory) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Memory")
 }
 
-func (z *Memory) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Memory) Decode(r *Reader) {
 	r.fields(6)
 	z.ID = string(r.Text())
 	z.Content = string(r.Text())
@@ -1824,18 +1888,19 @@ func (z *Thought) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Thought) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Thought")
 }
 
-func (z *Thought) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Thought) Decode(r *Reader) {
 	r.fields(7)
 	z.ID = string(r.Text())
 	z.Content = string(r.Text())
 	z.Identity = nil
 	if !r.nil() {
 		z.Identity = new(Identity)
-		z.Identity.read(r)
+		z.Identity.Decode(r)
 	}
 	z.Payload = r.raw(z.Payload)
 	z.ReplayCompatibility = nil
@@ -1874,11 +1939,12 @@ func (z *ToolCall) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *ToolCall) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("ToolCall")
 }
 
-func (z *ToolCall) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ToolCall) Decode(r *Reader) {
 	r.fields(14)
 	z.ID = string(r.Text())
 	z.Tool = string(r.Text())
@@ -1930,11 +1996,12 @@ func (z *Retrievable) MarshalMsg(b []byte) ([]byte, error) {
 // UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
 func (z *Retrievable) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := Reader{b: b}
-	z.read(&r)
+	z.Decode(&r)
 	return r.rest("Retrievable")
 }
 
-func (z *Retrievable) read(r *Reader) {
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Retrievable) Decode(r *Reader) {
 	r.fields(9)
 	z.ID = string(r.Text())
 	z.Content = string(r.Text())

@@ -18,10 +18,16 @@ func appendRaw(b []byte, r Raw) []byte {
 	return append(b, r...)
 }
 
+// appendUint is two functions, so that the usual small number is inlined where it is written.
 func appendUint(b []byte, n uint64) []byte {
-	switch {
-	case n < 1<<7:
+	if n < 1<<7 {
 		return append(b, byte(n))
+	}
+	return appendWideUint(b, n)
+}
+
+func appendWideUint(b []byte, n uint64) []byte {
+	switch {
 	case n < 1<<8:
 		return append(b, 0xcc, byte(n))
 	case n < 1<<16:
@@ -74,6 +80,9 @@ func appendHead(b []byte, fix, fixMax byte, wide [3]byte, n int) []byte {
 }
 
 func appendText[T string | []byte](b []byte, s T) []byte {
+	if len(s) < 32 {
+		return append(append(b, 0xa0|byte(len(s))), s...)
+	}
 	return append(appendHead(b, 0xa0, 31, [3]byte{0xd9, 0xda, 0xdb}, len(s)), s...)
 }
 
@@ -91,6 +100,9 @@ func appendBytes(b, s []byte) []byte {
 }
 
 func appendArray(b []byte, n int) []byte {
+	if n < 16 {
+		return append(b, 0x90|byte(n))
+	}
 	return appendHead(b, 0x90, 15, [3]byte{0, 0xdc, 0xdd}, n)
 }
 
@@ -105,13 +117,17 @@ func appendTexts(b []byte, list []string) []byte {
 // Reader reads msgpack elements from front to back. The first one that is not what is asked for is remembered: what is
 // read after it is zero, and Err tells. It allocates no more than the bytes that are there can fill.
 type Reader struct {
-	b   []byte
-	i   int
-	err *FrameError
+	b     []byte
+	i     int
+	err   *FrameError
+	alias bool
 }
 
 // NewReader returns a reader of b.
 func NewReader(b []byte) *Reader { return &Reader{b: b} }
+
+// NewAliasReader returns a reader of b that lets decoded Raw fields be parts of b instead of copies.
+func NewAliasReader(b []byte) Reader { return Reader{b: b, alias: true} }
 
 // Err is what was wrong first, a [*FrameError], or nil.
 func (r *Reader) Err() error {
@@ -120,6 +136,9 @@ func (r *Reader) Err() error {
 	}
 	return r.err
 }
+
+// OK tells whether nothing was wrong so far.
+func (r *Reader) OK() bool { return r.err == nil }
 
 // Rest returns the bytes behind what was read, nil after an error.
 func (r *Reader) Rest() []byte { return r.b[r.i:] }
@@ -174,6 +193,10 @@ func (r *Reader) Array() int {
 
 // fields reads the head of a tuple.
 func (r *Reader) fields(want int) {
+	if want < 16 && r.i < len(r.b) && r.b[r.i] == 0x90|byte(want) {
+		r.i++
+		return
+	}
 	if n := r.Array(); n != want && r.err == nil {
 		r.fail("a tuple of " + strconv.Itoa(want) + " elements is expected, there are " + strconv.Itoa(n))
 	}
@@ -213,8 +236,16 @@ func (r *Reader) Int(max int64) int64 {
 	return v
 }
 
-// Uint reads an integer from 0 to max.
+// Uint reads an integer from 0 to max, which is 127 or more.
 func (r *Reader) Uint(max uint64) uint64 {
+	if r.i < len(r.b) && r.b[r.i] < 0x80 {
+		r.i++
+		return uint64(r.b[r.i-1])
+	}
+	return r.wideUint(max)
+}
+
+func (r *Reader) wideUint(max uint64) uint64 {
 	v := r.Int(math.MaxInt64)
 	if v < 0 || uint64(v) > max {
 		r.fail("the integer is out of range")
@@ -234,15 +265,22 @@ func (r *Reader) Float() float64 {
 
 // Bool reads a truth value.
 func (r *Reader) Bool() bool {
-	c, _ := r.head()
-	if c != 0xc2 && c != 0xc3 {
+	if r.i >= len(r.b) || r.b[r.i]|1 != 0xc3 {
 		r.fail("true or false is expected")
+		return false
 	}
-	return c == 0xc3
+	r.i++
+	return r.b[r.i-1] == 0xc3
 }
 
 // Text reads a string without a copy.
 func (r *Reader) Text() []byte {
+	if i := r.i + 1; i <= len(r.b) && r.b[r.i]&0xe0 == 0xa0 {
+		if end := i + int(r.b[r.i]&31); end <= len(r.b) {
+			r.i = end
+			return r.b[i:end:end]
+		}
+	}
 	c, n := r.head()
 	if c&0xe0 != 0xa0 && (c < 0xd9 || c > 0xdb) {
 		r.fail("a string is expected")
@@ -286,21 +324,40 @@ func (r *Reader) nil() bool {
 	return false
 }
 
+// defaultLimits are DefaultLimits, worked out once.
+var defaultLimits = DefaultLimits()
+
+// peek returns the first byte of the next element, 0 at the end.
+func (r *Reader) peek() byte {
+	if r.i < len(r.b) {
+		return r.b[r.i]
+	}
+	return 0
+}
+
 // raw reads one value of any kind into dst, whose space it uses again; it is empty for nil.
 func (r *Reader) raw(dst Raw) Raw {
 	if r.err != nil || r.nil() {
 		return dst[:0]
 	}
-	lim := DefaultLimits()
-	n, err := scan(r.b[r.i:], &lim)
-	if err != nil {
-		err.Offset += r.i
-		r.i, r.err = len(r.b), err
+	n := 1
+	if c := r.peek(); c >= 0x80 && c < 0xe0 {
+		var err *FrameError
+		if n, err = scan(r.b[r.i:], &defaultLimits); err != nil {
+			err.Offset += r.i
+			r.i, r.err = len(r.b), err
+			return nil
+		}
+	} else if r.i >= len(r.b) {
+		r.fail("truncated")
 		return nil
 	}
-	dst = append(dst[:0], r.b[r.i:r.i+n]...)
+	v := r.b[r.i : r.i+n : r.i+n]
 	r.i += n
-	return dst
+	if r.alias {
+		return v
+	}
+	return append(dst[:0], v...)
 }
 
 func (r *Reader) texts() []string {

@@ -22,8 +22,8 @@ func (s *source) codec() ([]byte, error) {
 			b.WriteString(write("z."+f.Name, f.Type))
 		}
 		b.WriteString("\treturn b, nil\n}\n")
-		fmt.Fprintf(&b, "\n// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.\nfunc (z *%s) UnmarshalMsg(b []byte) ([]byte, error) {\n\tr := Reader{b: b}\n\tz.read(&r)\n\treturn r.rest(%q)\n}\n", t.Name, t.Name)
-		fmt.Fprintf(&b, "\nfunc (z *%s) read(r *Reader) {\n\tr.fields(%d)\n", t.Name, len(t.Fields))
+		fmt.Fprintf(&b, "\n// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.\nfunc (z *%s) UnmarshalMsg(b []byte) ([]byte, error) {\n\tr := Reader{b: b}\n\tz.Decode(&r)\n\treturn r.rest(%q)\n}\n", t.Name, t.Name)
+		fmt.Fprintf(&b, "\n// Decode decodes the tuple that r comes to; r.Err tells whether it was one.\nfunc (z *%s) Decode(r *Reader) {\n\tr.fields(%d)\n", t.Name, len(t.Fields))
 		for _, f := range t.Fields {
 			b.WriteString(read("z."+f.Name, f.Type, sizes, f.Limit))
 		}
@@ -111,7 +111,7 @@ func read(x, kind string, sizes map[string]int, limit int) string {
 		}
 		return "\t" + x + " = nil\n\tif !r.nil() {\n\t" + x + " = new(" + goType(item) + ")\n" + read(value, item, sizes, 0) + "\t}\n"
 	}
-	return "\t" + x + ".read(r)\n"
+	return "\t" + x + ".Decode(r)\n"
 }
 
 // isTuple tells the name of a tuple from that of a basic type.

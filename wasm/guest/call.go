@@ -22,22 +22,46 @@ func (in *Instance) call(f *abi.Call) error {
 		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "context "+itoa(int64(f.Context))))
 		return nil
 	}
+	r := abi.NewAliasReader(f.Args)
 	switch f.Method {
 	case abi.MethodReport:
 		return t.report(f, d)
 	case abi.MethodNext:
-		return args(f, new(abi.NextArgs), func(a *abi.NextArgs) { t.callNext(f.Call, a.Effect) })
+		var a abi.NextArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.callNext(f.Call, a.Effect)
+		return nil
 	case abi.MethodStore, abi.MethodMutate:
-		return args(f, new(abi.StoreArgs), func(a *abi.StoreArgs) { t.callStore(f.Call, f.Method, d, a) })
+		var a abi.StoreArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.callStore(f.Call, f.Method, d, &a)
+		return nil
 	case abi.MethodDelete:
-		return args(f, new(abi.DeleteArgs), func(a *abi.DeleteArgs) { t.callDelete(f.Call, d, a) })
+		var a abi.DeleteArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.callDelete(f.Call, d, &a)
+		return nil
 	case abi.MethodReplaceGroup:
-		return args(f, new(abi.ReplaceGroupArgs), func(a *abi.ReplaceGroupArgs) { t.callReplaceGroup(f.Call, d, a) })
+		var a abi.ReplaceGroupArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.callReplaceGroup(f.Call, d, &a)
+		return nil
 	case abi.MethodEmit:
-		return args(f, new(abi.EmitArgs), func(a *abi.EmitArgs) {
-			t.run.Emit(f.Context, runtime.EventKind(a.Kind), a.Payload)
-			t.reply(f.Call, nil, nil)
-		})
+		var a abi.EmitArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.run.Emit(f.Context, runtime.EventKind(a.Kind), a.Payload)
+		t.reply(f.Call, nil, nil)
+		return nil
 	case abi.MethodDigest:
 		sums, _ := t.run.Digest(f.Context)
 		b := value.AppendListHeader(nil, len(sums))
@@ -47,7 +71,12 @@ func (in *Instance) call(f *abi.Call) error {
 		t.reply(f.Call, b, nil)
 		return nil
 	case abi.MethodDispatch:
-		return args(f, new(abi.DispatchArgs), func(a *abi.DispatchArgs) { t.callDispatch(f.Call, d, a) })
+		var a abi.DispatchArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.callDispatch(f.Call, d, &a)
+		return nil
 	}
 	if d == nil {
 		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))+" needs a dispatch context"))
@@ -58,45 +87,66 @@ func (in *Instance) call(f *abi.Call) error {
 
 // callDispatchMethod serves the methods that only a DispatchContext has.
 func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
+	r := abi.NewAliasReader(f.Args)
 	switch f.Method {
 	case abi.MethodAck:
 		t.reply(f.Call, nil, d.Ack())
 		return nil
 	case abi.MethodNack:
-		return args(f, new(abi.NackArgs), func(a *abi.NackArgs) {
-			var cause error
-			if a.Error != nil {
-				cause = faultOf(a.Error)
-			}
-			t.reply(f.Call, nil, d.Nack(cause))
-		})
+		var a abi.NackArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		var cause error
+		if a.Error != nil {
+			cause = faultOf(a.Error)
+		}
+		t.reply(f.Call, nil, d.Nack(cause))
+		return nil
 	case abi.MethodReportToolCall:
-		return args(f, new(abi.ReportToolCallArgs), func(a *abi.ReportToolCallArgs) {
-			t.reply(f.Call, nil, d.ReportToolCall(a.ID, runtime.ToolCallReport{
-				Tool: a.Tool, HasTool: a.HasTool, Args: valueOf(a.Args), HostHas: a.HasResults,
-				IsError: a.IsError, HasIsError: a.HasIsError, Complete: a.Complete,
-			}))
-		})
+		var a abi.ReportToolCallArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.reply(f.Call, nil, d.ReportToolCall(a.ID, runtime.ToolCallReport{
+			Tool: a.Tool, HasTool: a.HasTool, Args: valueOf(a.Args), HostHas: a.HasResults,
+			IsError: a.IsError, HasIsError: a.HasIsError, Complete: a.Complete,
+		}))
+		return nil
 	case abi.MethodLog:
-		return args(f, new(abi.LogArgs), func(a *abi.LogArgs) {
-			var payload []byte
-			if a.HasPayload {
-				payload = a.Payload
-			}
-			d.Log(a.Level, a.Kind, a.Message, payload)
-			t.reply(f.Call, nil, nil)
-		})
+		var a abi.LogArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		var payload []byte
+		if a.HasPayload {
+			payload = a.Payload
+		}
+		d.Log(a.Level, a.Kind, a.Message, payload)
+		t.reply(f.Call, nil, nil)
+		return nil
 	case abi.MethodStats:
-		return args(f, new(abi.StatsArgs), func(a *abi.StatsArgs) {
-			d.ReportStats(a.Stats)
-			t.reply(f.Call, nil, nil)
-		})
+		var a abi.StatsArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		d.ReportStats(a.Stats)
+		t.reply(f.Call, nil, nil)
+		return nil
 	case abi.MethodToolCallCount:
-		return args(f, new(abi.CountArgs), func(a *abi.CountArgs) {
-			t.reply(f.Call, value.AppendInt(nil, int64(d.ToolCallCount(a.Checksum))), nil)
-		})
+		var a abi.CountArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.reply(f.Call, value.AppendInt(nil, int64(d.ToolCallCount(a.Checksum))), nil)
+		return nil
 	case abi.MethodExecuteTool:
-		return args(f, new(abi.ExecuteToolArgs), func(a *abi.ExecuteToolArgs) { t.callTool(f.Call, d, a) })
+		var a abi.ExecuteToolArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.callTool(f.Call, d, &a)
+		return nil
 	case abi.MethodCommit:
 		t.serve(f.Call, func(task runtime.Task) ([]byte, error) { return nil, d.Commit(task) })
 		return nil
@@ -105,24 +155,16 @@ func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
 	return nil
 }
 
-type unmarshaler interface {
-	UnmarshalMsg([]byte) ([]byte, error)
-}
-
-// args decodes a method's arguments and hands them on.
-func args[A unmarshaler](f *abi.Call, a A, handle func(A)) error {
-	if _, err := a.UnmarshalMsg(f.Args); err != nil {
-		return fault.New(fault.ABIMalformedFrame, "Call: method "+itoa(int64(f.Method))+": "+err.Error())
-	}
-	handle(a)
-	return nil
+// malformed says what is wrong with a method's arguments.
+func malformed(f *abi.Call, r *abi.Reader) error {
+	return fault.New(fault.ABIMalformedFrame, "Call: method "+itoa(int64(f.Method))+": "+r.Err().Error())
 }
 
 // report serves the method that streams call for every delta, without a copy.
 func (t *turn) report(f *abi.Call, d *runtime.Dispatch) error {
-	r := abi.NewReader(f.Args)
+	r := abi.NewAliasReader(f.Args)
 	n := r.Array()
-	kind, id, delta, complete := r.Uint(1), r.Text(), r.Text(), r.Bool()
+	kind, id, delta, complete := r.Uint(255), r.Text(), r.Text(), r.Bool()
 	if r.Err() != nil || n != 4 || d == nil {
 		return fault.New(fault.ABIMalformedFrame, "Call: report")
 	}
@@ -175,7 +217,7 @@ func (t *turn) name(collection uint8, handle int64, data abi.Raw) error {
 		}
 		return nil
 	}
-	if !t.run.Accept(handle, 1, body) {
+	if !t.run.Accept(handle, 1, clone(body)) {
 		return fault.New(fault.ABIUnknownTarget, "handle "+itoa(handle)+" is not above all earlier ones")
 	}
 	return nil
@@ -233,8 +275,9 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 		t.reply(call, nil, fault.New(fault.ABIUnknownTarget, "tool "+itoa(int64(a.Tool))))
 		return
 	}
+	args := clone(a.Args)
 	t.serve(call, func(task runtime.Task) ([]byte, error) {
-		_, number, err := d.ExecuteTool(task, tool, a.Args, true)
+		_, number, err := d.ExecuteTool(task, tool, args, true)
 		return value.AppendInt(nil, int64(number)), err
 	})
 }

@@ -37,7 +37,7 @@ func (t *turn) editRecords(f *abi.Edit, data []byte) bool {
 	kind := record.Kind(f.Collection)
 	switch f.Edit {
 	case abi.EditAdd:
-		return uint64(f.Count) <= uint64(len(data)) && t.run.Accept(f.Handle, f.Count, data) && t.run.Add(f.Context, kind, f.Handle, f.Count)
+		return uint64(f.Count) <= uint64(len(data)) && t.run.Accept(f.Handle, f.Count, clone(data)) && t.run.Add(f.Context, kind, f.Handle, f.Count)
 	case abi.EditAddHistory:
 		h := t.in.histories[f.History]
 		return h != nil && h.Kind() == kind && t.run.AcceptHistory(f.Handle, f.Count, h) && t.run.Add(f.Context, kind, f.Handle, f.Count)
@@ -46,7 +46,7 @@ func (t *turn) editRecords(f *abi.Edit, data []byte) bool {
 	case abi.EditRemove:
 		return t.run.Remove(f.Context, kind, f.Handle)
 	case abi.EditReplace:
-		if data != nil && !t.run.Accept(f.Other, 1, data) {
+		if data != nil && !t.run.Accept(f.Other, 1, clone(data)) {
 			return false
 		}
 		return t.run.Replace(f.Context, kind, f.Handle, f.Other)
@@ -69,7 +69,7 @@ func (t *turn) editStash(f *abi.Edit, data []byte) bool {
 		if value.Check(rest) != nil {
 			return false
 		}
-		stash.Set(key, rest)
+		stash.Set(key, clone(rest))
 		return true
 	case abi.EditUnset:
 		stash.Unset(key)
@@ -129,7 +129,7 @@ func toolOf(def *abi.ToolDef) (*runtime.Tool, error) {
 	return tool, tool.Compile()
 }
 
-func (in *Instance) openRunner(f *abi.OpenRunner) error {
+func (in *Instance) openRunner(f *abi.OpenRunner) {
 	config, err := in.config(f)
 	reply := &turn{in: in}
 	if err == nil && (f.Runner == 0 || in.runners[f.Runner] != nil) {
@@ -139,7 +139,6 @@ func (in *Instance) openRunner(f *abi.OpenRunner) error {
 		in.runners[f.Runner] = &runner{config: config, callbacks: f.Callbacks}
 	}
 	reply.reply(f.Call, nil, err)
-	return nil
 }
 
 func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {

@@ -34,13 +34,13 @@ func (t *turn) effect(eff *effect, args marshaler) {
 }
 
 // reply puts a Reply frame into the outbox.
-func (t *turn) reply(call uint32, value []byte, err error) {
-	f := abi.Reply{Op: abi.OpReply, Turn: t.number, Call: call, Value: value}
+func (t *turn) reply(call uint32, result []byte, err error) {
+	f := abi.Reply{Op: abi.OpReply, Turn: t.number, Call: call, Value: result}
 	if err != nil {
 		f.Failed = true
 		f.Value, _ = t.errorValue(err).MarshalMsg(nil)
 	}
-	t.in.append(&f)
+	t.in.out, _ = f.MarshalMsg(t.in.out)
 }
 
 func (t *turn) eventHead(h runtime.Head) []byte {
@@ -68,25 +68,23 @@ func (t *turn) Stream(h runtime.Head, e runtime.StreamEvent) {
 
 // Event implements runtime.World.
 func (t *turn) Event(h runtime.Head, p any) {
-	b := t.eventHead(h)
-	payload := t.payload(p)
-	if payload == nil {
-		t.in.out = value.AppendNil(b)
-		return
-	}
-	t.in.out, _ = payload.MarshalMsg(b)
+	t.in.out = t.appendPayload(t.eventHead(h), p)
 }
 
-func (t *turn) payload(p any) marshaler {
+// appendPayload encodes an event's payload; nil for an event without one.
+func (t *turn) appendPayload(b []byte, p any) []byte {
 	switch p := p.(type) {
 	case *runtime.IterationEndEvent:
-		return &abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: deltasOf(p.Discarded)}
+		e := abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: deltasOf(p.Discarded)}
+		b, _ = e.MarshalMsg(b)
 	case *runtime.ToolStartEvent:
-		return &abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, Args: p.Args}
+		e := abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, Args: p.Args}
+		b, _ = e.MarshalMsg(b)
 	case *runtime.ToolEndEvent:
-		return &abi.ToolEndEvent{Tool: p.Tool, CallID: p.CallID, Started: p.Started, IsError: p.IsError}
+		e := abi.ToolEndEvent{Tool: p.Tool, CallID: p.CallID, Started: p.Started, IsError: p.IsError}
+		b, _ = e.MarshalMsg(b)
 	case *runtime.ToolCallEvent:
-		e := &abi.ToolCallEvent{
+		e := abi.ToolCallEvent{
 			ID: p.ID, Tool: p.Tool, Args: p.Args, Checksum: p.Checksum, Created: p.Created,
 			Complete: p.Complete, IsError: p.IsError, Value: p.Results,
 		}
@@ -96,27 +94,34 @@ func (t *turn) payload(p any) marshaler {
 		case p.Results != nil:
 			e.Results = abi.ResultsValue
 		}
-		return e
+		b, _ = e.MarshalMsg(b)
 	case *runtime.DispatchEndEvent:
-		return &abi.DispatchEndEvent{Started: p.Started, Status: uint8(p.Status), Iterations: uint32(p.Iterations), Error: t.errorValue(p.Err)}
+		e := abi.DispatchEndEvent{Started: p.Started, Status: uint8(p.Status), Iterations: uint32(p.Iterations), Error: t.errorValue(p.Err)}
+		b, _ = e.MarshalMsg(b)
 	case *runtime.TurnEndEvent:
-		return &abi.TurnEndEvent{Started: p.Started, Status: uint8(p.Status), Error: t.errorValue(p.Err)}
+		e := abi.TurnEndEvent{Started: p.Started, Status: uint8(p.Status), Error: t.errorValue(p.Err)}
+		b, _ = e.MarshalMsg(b)
 	case *runtime.ErrorEvent:
-		return &abi.ErrorEvent{Error: *t.errorValue(p.Err)}
+		e := abi.ErrorEvent{Error: *t.errorValue(p.Err)}
+		b, _ = e.MarshalMsg(b)
 	case *runtime.LogEvent:
-		return &abi.LogEvent{Level: p.Level, Kind: p.Kind, Message: p.Message, HasPayload: p.HasPayload, Payload: p.Payload}
+		e := abi.LogEvent{Level: p.Level, Kind: p.Kind, Message: p.Message, HasPayload: p.HasPayload, Payload: p.Payload}
+		b, _ = e.MarshalMsg(b)
 	case *runtime.WarningEvent:
-		e := &abi.WarningEvent{Kind: p.Kind, Message: p.Message, Error: t.errorValue(p.Err), Payload: p.Payload}
+		e := abi.WarningEvent{Kind: p.Kind, Message: p.Message, Error: t.errorValue(p.Err), Payload: p.Payload}
 		if p.FromDispatch {
 			e.Source = 1
 		}
-		return e
+		b, _ = e.MarshalMsg(b)
 	case *runtime.StatsEvent:
-		return &abi.StatsEvent{Stats: p.Stats}
+		e := abi.StatsEvent{Stats: p.Stats}
+		b, _ = e.MarshalMsg(b)
 	case *runtime.RawEvent:
-		return abi.Raw(p.Payload)
+		b, _ = abi.Raw(p.Payload).MarshalMsg(b)
+	default:
+		b = value.AppendNil(b)
 	}
-	return nil
+	return b
 }
 
 // Sync implements runtime.World.
@@ -128,7 +133,7 @@ func (t *turn) Sync(s runtime.Sync) {
 	if s.Body != nil && t.firstNamed(s) {
 		f.Data = abi.Bytes(s.Body)
 	}
-	t.in.append(&f)
+	t.in.out, _ = f.MarshalMsg(t.in.out)
 }
 
 // firstNamed tells whether a Sync names a record of the guest's for the first time. Their handles descend from -1, in

@@ -30,6 +30,9 @@ type Instance struct {
 
 	idle  []*coroutine
 	ready []*coroutine
+	// All that were ever made, and whether they are to end.
+	coroutines []*coroutine
+	closed     bool
 	frame frames
 }
 
@@ -78,14 +81,10 @@ func (in *Instance) Step(batch []byte) []byte {
 		in.out = nil // do not hold on to one large answer for ever
 	}
 	for rest := batch; len(rest) > 0; {
-		offset := len(batch) - len(rest)
-		op, frame, after, err := abi.Next(rest, in.limits)
-		if err == nil {
-			err = in.take(op, frame)
-		}
+		after, err := in.take(rest)
 		in.drain()
 		if err != nil {
-			in.fault(err, offset)
+			in.fault(err, len(batch)-len(rest))
 			break
 		}
 		rest = after
@@ -93,54 +92,93 @@ func (in *Instance) Step(batch []byte) []byte {
 	return in.out
 }
 
-// take handles one frame. An error means that the frame could not be taken.
-func (in *Instance) take(op abi.Op, frame []byte) error {
+// take handles the first frame of a batch and returns what follows it. An error means that the frame could not be
+// taken.
+func (in *Instance) take(batch []byte) (rest []byte, err error) {
+	if in.limits != abi.DefaultLimits() {
+		// Decoding is bounded by the default limits; lower ones take a look of their own.
+		if _, _, _, err := abi.Next(batch, in.limits); err != nil {
+			return nil, err
+		}
+	}
+	if len(batch) < 2 || batch[0]&0xf0 != 0x90 || batch[0] == 0x90 {
+		return nil, fault.New(fault.ABIMalformedFrame, "a frame is an array that starts with its op")
+	}
+	op := batch[1]
 	if !in.greeted && op != abi.OpHello {
-		return fault.New(fault.ABIHelloFirst)
+		return nil, fault.New(fault.ABIHelloFirst)
 	}
-	switch op {
-	case abi.OpCall:
-		return take(frame, &in.frame.call, in.call)
-	case abi.OpResult:
-		return take(frame, &in.frame.result, in.result)
-	case abi.OpEdit:
-		return take(frame, &in.frame.edit, in.edit)
-	case abi.OpChunk:
-		return take(frame, &in.frame.chunk, in.chunk)
-	case abi.OpStartTurn:
-		return take(frame, new(abi.StartTurn), in.startTurn)
-	case abi.OpAbort:
-		return take(frame, new(abi.Abort), in.abort)
-	case abi.OpTick:
-		return take(frame, new(abi.Tick), in.tick)
-	case abi.OpHistory:
-		return take(frame, new(abi.History), in.history)
-	case abi.OpDropHistory:
-		return take(frame, new(abi.DropHistory), func(f *abi.DropHistory) error {
-			delete(in.histories, f.History)
-			return nil
-		})
-	case abi.OpOpenRunner:
-		return take(frame, new(abi.OpenRunner), in.openRunner)
-	case abi.OpCloseRunner:
-		return take(frame, new(abi.CloseRunner), func(f *abi.CloseRunner) error {
-			delete(in.runners, f.Runner)
-			return nil
-		})
-	case abi.OpHello:
-		return take(frame, new(abi.Hello), in.hello)
+	r := abi.NewAliasReader(batch)
+	err = in.takeOp(op, &r)
+	if !r.OK() {
+		err = r.Err()
 	}
-	return fault.New(fault.ABIUnknownFrame, "op "+itoa(int64(op)))
+	return r.Rest(), err
 }
 
-// take decodes a frame into f, which may hold an earlier one, and hands it on.
-func take[F interface {
-	UnmarshalMsg([]byte) ([]byte, error)
-}](frame []byte, f F, handle func(F) error) error {
-	if _, err := f.UnmarshalMsg(frame); err != nil {
-		return fault.New(fault.ABIMalformedFrame, err.Error())
+// takeOp decodes a frame and handles it. What a frame holds is part of the batch: what is kept of it is copied.
+func (in *Instance) takeOp(op abi.Op, r *abi.Reader) error {
+	switch op {
+	case abi.OpCall:
+		if in.frame.call.Decode(r); r.OK() {
+			return in.call(&in.frame.call)
+		}
+	case abi.OpResult:
+		if in.frame.result.Decode(r); r.OK() {
+			return in.result(&in.frame.result)
+		}
+	case abi.OpEdit:
+		if in.frame.edit.Decode(r); r.OK() {
+			return in.edit(&in.frame.edit)
+		}
+	case abi.OpChunk:
+		if in.frame.chunk.Decode(r); r.OK() {
+			return in.chunk(&in.frame.chunk)
+		}
+	case abi.OpStartTurn:
+		var f abi.StartTurn
+		if f.Decode(r); r.OK() {
+			return in.startTurn(&f)
+		}
+	case abi.OpAbort:
+		var f abi.Abort
+		if f.Decode(r); r.OK() {
+			return in.abort(&f)
+		}
+	case abi.OpTick:
+		var f abi.Tick
+		if f.Decode(r); r.OK() {
+			in.tick(&f)
+		}
+	case abi.OpHistory:
+		var f abi.History
+		if f.Decode(r); r.OK() {
+			return in.history(&f)
+		}
+	case abi.OpDropHistory:
+		var f abi.DropHistory
+		if f.Decode(r); r.OK() {
+			delete(in.histories, f.History)
+		}
+	case abi.OpOpenRunner:
+		var f abi.OpenRunner
+		if f.Decode(r); r.OK() {
+			in.openRunner(&f)
+		}
+	case abi.OpCloseRunner:
+		var f abi.CloseRunner
+		if f.Decode(r); r.OK() {
+			delete(in.runners, f.Runner)
+		}
+	case abi.OpHello:
+		var f abi.Hello
+		if f.Decode(r); r.OK() {
+			return in.hello(&f)
+		}
+	default:
+		return fault.New(fault.ABIUnknownFrame, "op "+itoa(int64(op)))
 	}
-	return handle(f)
+	return nil
 }
 
 func (in *Instance) hello(f *abi.Hello) error {
@@ -172,9 +210,12 @@ func (in *Instance) history(f *abi.History) error {
 	if h.Kind() != recordKind(f.Collection) {
 		return fault.New(fault.ABIMalformedFrame, "History: the collection of a history cannot change")
 	}
-	h.Append(f.Count, data)
+	h.Append(f.Count, clone(data))
 	return nil
 }
+
+// clone copies what is kept of a frame.
+func clone(b []byte) []byte { return append([]byte(nil), b...) }
 
 // fault answers a frame that could not be taken.
 func (in *Instance) fault(err error, offset int) {

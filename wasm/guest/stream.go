@@ -104,10 +104,10 @@ func (t *turn) timer(due uint64) {
 }
 
 // tick wakes the streams that have waited too long, and asks again for those that have not.
-func (in *Instance) tick(f *abi.Tick) error {
+func (in *Instance) tick(f *abi.Tick) {
 	t := in.turns[f.Turn]
 	if t == nil {
-		return nil
+		return
 	}
 	t.run.SetElapsed(f.Elapsed)
 	now := t.run.Elapsed()
@@ -124,5 +124,4 @@ func (in *Instance) tick(f *abi.Tick) error {
 		s.late = true
 		s.wake()
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"errors"
 	"iter"
 
 	"github.com/turncore/turncore/runtime"
@@ -12,6 +13,7 @@ import (
 type coroutine struct {
 	in     *Instance
 	resume func() (struct{}, bool)
+	stop   func()
 	yield  func(struct{}) bool
 
 	turn *turn
@@ -27,7 +29,8 @@ func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), do
 		c, in.idle = in.idle[n-1], in.idle[:n-1]
 	} else {
 		c = &coroutine{in: in}
-		c.resume, _ = iter.Pull(c.work)
+		c.resume, c.stop = iter.Pull(c.work)
+		in.coroutines = append(in.coroutines, c)
 	}
 	c.turn, c.body, c.fail, c.done = t, body, fail, done
 	c.resume()
@@ -55,6 +58,9 @@ func (c *coroutine) run() {
 			return
 		}
 		cause := recover()
+		if c.in.closed {
+			return
+		}
 		c.fail(panicError(cause))
 		if c.done != nil {
 			c.done()
@@ -70,8 +76,25 @@ func (c *coroutine) run() {
 	}
 }
 
+// errClosed unwinds a task whose instance is closed.
+var errClosed = errors.New("guest: the instance is closed")
+
 // park gives control back until the scheduler resumes the coroutine.
-func (c *coroutine) park() { c.yield(struct{}{}) }
+func (c *coroutine) park() {
+	if !c.yield(struct{}{}) {
+		panic(errClosed)
+	}
+}
+
+// Close ends all coroutines, those of waiting tasks too, which would otherwise outlive an instance that shares its
+// process with others. The instance is not to be used after it.
+func (in *Instance) Close() {
+	in.closed = true
+	for _, c := range in.coroutines {
+		c.stop()
+	}
+	in.coroutines, in.idle, in.ready = nil, nil, nil
+}
 
 // wake resumes a parked coroutine after the frame in hand.
 func (in *Instance) wake(c *coroutine) { in.ready = append(in.ready, c) }

@@ -86,7 +86,7 @@ func (t *turn) accept(b abi.Block) error {
 	if err != nil {
 		return err
 	}
-	if uint64(b.Count) > uint64(len(data)) || !t.run.Accept(b.Handle, b.Count, data) {
+	if uint64(b.Count) > uint64(len(data)) || !t.run.Accept(b.Handle, b.Count, clone(data)) {
 		return fault.New(fault.ABIMalformedFrame, "handles must be positive and ascend, and each record takes a byte")
 	}
 	return nil
