@@ -19,10 +19,11 @@ import (
 const Name = "native"
 
 // core is what an instance runs. Inbox returns a buffer for size bytes and one more, nil if that is over the limit. Step
-// returns the answer to the frames in it, valid until the next call.
+// returns the answer to the frames in it, valid until the next call. Close ends its coroutines.
 type core interface {
 	Inbox(size uint32) []byte
 	Step(in []byte) []byte
+	Close()
 }
 
 // Engine runs package guest. Make one with [New].

@@ -3,6 +3,7 @@ package native_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 
 	"github.com/turncore/turncore/abi"
@@ -79,5 +80,26 @@ func TestConversation(t *testing.T) {
 	}
 	if seen[abi.OpEnd] != 1 || seen[abi.OpEvent] < 6 || seen[abi.OpEffect] < 3 {
 		t.Fatalf("seen %v", seen)
+	}
+}
+
+// An instance that ends takes its coroutines along, whatever their tasks wait for.
+func TestCloseLeavesNothingBehind(t *testing.T) {
+	e := native.New()
+	frames := hosttest.Conversation()
+	before := runtime.NumGoroutine()
+	for n := range 3 * len(frames) {
+		i := greeted(t, e)
+		for _, frame := range frames[:n%len(frames)] {
+			if _, err := i.Step(nil, frame); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := i.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Fatalf("%d goroutines became %d", before, after)
 	}
 }

@@ -67,6 +67,7 @@ func (i *instance) Close(context.Context) error {
 func (i *instance) drop(cause error) error {
 	if i.failed == nil {
 		i.failed = failure(cause)
+		i.core.Close()
 		i.core = nil
 		i.engine.forget(i)
 	}

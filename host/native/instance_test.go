@@ -15,6 +15,8 @@ import (
 // fake is a core that does what the first byte of its input says, and echoes the rest otherwise.
 type fake struct{ inbox, outbox []byte }
 
+func (f *fake) Close() {}
+
 func (f *fake) Inbox(size uint32) []byte {
 	if size > 1<<20 {
 		return nil

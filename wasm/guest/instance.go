@@ -33,6 +33,7 @@ type Instance struct {
 	// All that were ever made, and whether they are to end.
 	coroutines []*coroutine
 	closed     bool
+
 	frame frames
 }
 
