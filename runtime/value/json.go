@@ -47,7 +47,7 @@ func (s *Scanner) appendValue(dst []byte) []byte {
 		dst = AppendNil(dst)
 	default:
 		if c == '-' || c-'0' <= 9 {
-			f, n, exact, _ := s.scanNumber()
+			f, n, exact, _ := s.scanNumber(true)
 			if exact {
 				return AppendInt(dst, n)
 			}
@@ -226,16 +226,17 @@ const hexDigits = "0123456789abcdef"
 // AppendJSONString appends text as a JSON string, with the escapes that JSON requires and no others. What is not UTF-8
 // becomes U+FFFD.
 func AppendJSONString(dst, text []byte) []byte {
-	start := len(dst)
+	start, ascii := len(dst), true
 	dst = append(dst, '"')
-	run, seen := 0, byte(0)
-	for i, c := range text {
-		seen |= c
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
+	for i := 0; ; {
+		end, plain := runEnd(text, i)
+		ascii = ascii && plain
+		dst = append(dst, text[i:end]...)
+		if end == len(text) {
+			break
 		}
-		dst = append(dst, text[run:i]...)
-		run = i + 1
+		i = end + 1
+		c := text[end]
 		switch c {
 		case '\b':
 			c = 'b'
@@ -254,10 +255,9 @@ func AppendJSONString(dst, text []byte) []byte {
 		}
 		dst = append(dst, '\\', c)
 	}
-	if seen >= utf8.RuneSelf && !utf8.Valid(text) {
+	if !ascii && !utf8.Valid(text) {
 		return AppendJSONString(dst[:start], appendUTF8(nil, text))
 	}
-	dst = append(dst, text[run:]...)
 	return append(dst, '"')
 }
 

@@ -183,6 +183,8 @@ func FuzzFromJSON(f *testing.F) {
 		s := value.NewScanner(in)
 		if scanned := s.End(); (scanned == nil) != (err == nil) {
 			t.Fatalf("FromJSON says %v, the scanner %v", err, scanned)
+		} else if err != nil && err.Error() != scanned.Error() {
+			t.Fatalf("FromJSON says %v, the scanner %v", err, scanned)
 		}
 		if err != nil {
 			if json.Valid(in) && bytes.Count(in, []byte("["))+bytes.Count(in, []byte("{")) <= value.MaxDepth {

@@ -13,7 +13,7 @@ func (s *Scanner) Number() (float64, bool) {
 		s.Skip()
 		return 0, false
 	}
-	f, n, exact, ok := s.scanNumber()
+	f, n, exact, ok := s.scanNumber(true)
 	if exact {
 		f = float64(n)
 	}
@@ -33,8 +33,9 @@ func (s *Scanner) Int() (int64, bool) {
 	return n, ok
 }
 
-// scanNumber consumes the number that s stands before. It is n when exact is true, and f otherwise.
-func (s *Scanner) scanNumber() (f float64, n int64, exact, ok bool) {
+// scanNumber consumes the number that s stands before. It is n when exact is true, and f otherwise; f is looked at only
+// when wanted.
+func (s *Scanner) scanNumber(wanted bool) (f float64, n int64, exact, ok bool) {
 	s.ready = false
 	t, start := s.text, s.pos
 	i := start
@@ -79,6 +80,9 @@ func (s *Scanner) scanNumber() (f float64, n int64, exact, ok bool) {
 			n = -n
 		}
 		return 0, n, true, true
+	}
+	if !wanted {
+		return 0, 0, false, true
 	}
 	token := t[start:i]
 	// The error says only that the number is out of range, and the result is then the infinity ECMAScript has too.

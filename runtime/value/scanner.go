@@ -1,9 +1,6 @@
 package value
 
-import (
-	"iter"
-	"unicode/utf8"
-)
+import "iter"
 
 // SyntaxError tells where a text is no JSON text.
 type SyntaxError struct {
@@ -66,6 +63,7 @@ func (s *Scanner) End() error {
 	return s.Err()
 }
 
+//go:noinline
 func (s *Scanner) fail(reason string) {
 	if s.err == nil {
 		s.err = &SyntaxError{Offset: s.pos, Reason: reason}
@@ -82,16 +80,31 @@ func (s *Scanner) failValue() {
 	}
 }
 
+func (s *Scanner) failDeep() {
+	s.fail("nested too deeply")
+	s.err.deep = true
+}
+
 // peek skips white space and returns the byte after it, 0 at the end.
 func (s *Scanner) peek() byte {
-	for ; s.pos < len(s.text); s.pos++ {
-		switch c := s.text[s.pos]; c {
-		case ' ', '\n', '\r', '\t':
-		default:
-			return c
-		}
+	s.pos = spaceEnd(s.text, s.pos)
+	if s.pos < len(s.text) {
+		return s.text[s.pos]
 	}
 	return 0
+}
+
+// meets skips white space and tells whether c comes next.
+func (s *Scanner) meets(c byte) bool {
+	return s.pos < len(s.text) && s.text[s.pos] == c || s.peek() == c
+}
+
+// spaceEnd returns the end of the white space at t[i:].
+func spaceEnd(t []byte, i int) int {
+	for i < len(t) && (t[i] == ' ' || t[i] == '\n' || t[i] == '\r' || t[i] == '\t') {
+		i++
+	}
+	return i
 }
 
 // next tells which byte the value starts with, and 0 when there is none to read.
@@ -172,8 +185,7 @@ func (s *Scanner) items(yield func(int) bool) {
 func (s *Scanner) enter(closing byte) bool {
 	s.ready = false
 	if s.depth++; s.depth > MaxDepth {
-		s.fail("nested too deeply")
-		s.err.deep = true
+		s.failDeep()
 		return false
 	}
 	s.pos++
@@ -187,14 +199,14 @@ func (s *Scanner) enter(closing byte) bool {
 
 // key consumes a key and its colon.
 func (s *Scanner) key() (raw []byte, plain, ok bool) {
-	if s.peek() != '"' {
+	if !s.meets('"') {
 		s.failValue()
 		return nil, false, false
 	}
 	if raw, plain, ok = s.scanString(); !ok {
 		return nil, false, false
 	}
-	if s.peek() != ':' {
+	if !s.meets(':') {
 		s.failValue()
 		return nil, false, false
 	}
@@ -209,11 +221,11 @@ func (s *Scanner) more(closing byte) bool {
 	if s.err != nil {
 		return false
 	}
-	switch s.peek() {
-	case ',':
+	if s.meets(',') {
 		s.pos++
 		return true
-	case closing:
+	}
+	if s.meets(closing) {
 		s.pos++
 		s.depth--
 		return false
@@ -224,17 +236,12 @@ func (s *Scanner) more(closing byte) bool {
 
 // Skip consumes the value, whatever it is. It does nothing when the value has been read already.
 func (s *Scanner) Skip() {
-	switch c := s.next(); c {
-	case '{':
-		for ok := s.enter('}'); ok; ok = s.more('}') {
-			s.key()
-			s.Skip()
-		}
-	case '[':
-		for ok := s.enter(']'); ok; ok = s.more(']') {
-			s.ready = true
-			s.Skip()
-		}
+	if !s.ready {
+		return
+	}
+	switch c := s.peek(); c {
+	case '{', '[':
+		s.skipContainer()
 	case '"':
 		s.scanString()
 	case 't':
@@ -244,13 +251,84 @@ func (s *Scanner) Skip() {
 	case 'n':
 		s.literal("null")
 	default:
-		if c == '-' || c >= '0' && c <= '9' {
-			s.scanNumber()
-		} else if s.ready {
+		if c == '-' || c-'0' <= 9 {
+			s.scanNumber(false)
+		} else {
 			s.failValue()
 		}
 	}
 	s.ready = false
+}
+
+// skipContainer consumes an object or an array, without calling itself: what is skipped is most of a text, and in
+// WebAssembly calls are what costs.
+func (s *Scanner) skipContainer() {
+	var objects [MaxDepth/64 + 1]uint64 // which of the open containers are objects
+	t, i, depth := s.text, s.pos, s.depth
+	for {
+		// Before a value.
+		i = spaceEnd(t, i)
+		s.pos = i
+		more := false // whether an entry follows
+		switch {
+		case i < len(t) && (t[i] == '{' || t[i] == '['):
+			if depth++; depth > MaxDepth {
+				s.failDeep()
+				return
+			}
+			closing := t[i] + 2 // as ASCII has it
+			if bit := uint64(1) << (depth & 63); closing == '}' {
+				objects[depth>>6] |= bit
+			} else {
+				objects[depth>>6] &^= bit
+			}
+			i = spaceEnd(t, i+1)
+			if more = i >= len(t) || t[i] != closing; !more {
+				depth--
+				i++
+			}
+		case i < len(t) && t[i] == '"':
+			s.scanString()
+			i = s.pos
+		default:
+			s.ready = true
+			s.Skip()
+			i = s.pos
+		}
+		if s.err != nil {
+			return
+		}
+		// Behind a value, unless a container has just been opened.
+		for !more {
+			if depth == s.depth {
+				s.pos = i
+				return
+			}
+			i = spaceEnd(t, i)
+			closing := byte(']')
+			if objects[depth>>6]>>(depth&63)&1 != 0 {
+				closing = '}'
+			}
+			switch {
+			case i < len(t) && t[i] == ',':
+				more = true
+			case i < len(t) && t[i] == closing:
+				depth--
+			default:
+				s.pos = i
+				s.failValue()
+				return
+			}
+			i++
+		}
+		if objects[depth>>6]>>(depth&63)&1 != 0 {
+			s.pos = i
+			if _, _, ok := s.key(); !ok {
+				return
+			}
+			i = s.pos
+		}
+	}
 }
 
 func (s *Scanner) literal(word string) {
@@ -314,136 +392,4 @@ func (s *Scanner) unescaped(raw []byte, plain bool) []byte {
 	}
 	s.buf = appendUnescaped(s.buf[:0], raw)
 	return s.buf
-}
-
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// scanString consumes the string that s stands before and returns what is between its quotes. plain says that this
-// is already the text: it holds no escape and is UTF-8.
-func (s *Scanner) scanString() (raw []byte, plain, ok bool) {
-	s.ready = false
-	t, i, plain := s.text, s.pos+1, true
-	start, seen := i, uint64(0)
-	for {
-		// Eight bytes at a time for as long as none of them is a quote, a backslash or a control character.
-		for i+8 <= len(t) {
-			b := t[i : i+8 : i+8]
-			x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-				uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-			quote, slash := x^ones*'"', x^ones*'\\'
-			if ((x-ones*' ')&^x|(quote-ones)&^quote|(slash-ones)&^slash)&highs != 0 {
-				break
-			}
-			seen |= x
-			i += 8
-		}
-		c := byte(0)
-		for ; i < len(t); i++ {
-			if c = t[i]; c == '"' || c == '\\' || c < ' ' {
-				break
-			}
-			seen |= uint64(c)
-		}
-		s.pos = i
-		switch {
-		case i >= len(t):
-			s.fail("text ends early")
-			return nil, false, false
-		case c == '"':
-			s.pos++
-			raw = t[start:i:i]
-			return raw, plain && (seen&highs == 0 || utf8.Valid(raw)), true
-		case c != '\\':
-			s.fail("control character in a string")
-			return nil, false, false
-		}
-		plain = false
-		size := escapeSize(t[i+1:])
-		if size == 0 {
-			s.fail("invalid escape")
-			return nil, false, false
-		}
-		i += 1 + size
-	}
-}
-
-// escapeSize returns how many bytes after a backslash belong to the escape, and 0 when they are none.
-func escapeSize(b []byte) int {
-	if len(b) == 0 {
-		return 0
-	}
-	switch b[0] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 1
-	case 'u':
-		if len(b) >= 5 && hex4(b[1:5]) >= 0 {
-			return 5
-		}
-	}
-	return 0
-}
-
-// hex4 returns the number that four hexadecimal digits are, and -1 when one is none.
-func hex4(b []byte) rune {
-	r := rune(0)
-	for _, c := range b[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
-}
-
-// appendUnescaped appends the text of a string whose escapes are valid.
-func appendUnescaped(dst, raw []byte) []byte {
-	for i := 0; i < len(raw); {
-		run := i
-		for i < len(raw) && raw[i] != '\\' {
-			i++
-		}
-		if part := raw[run:i]; utf8.Valid(part) {
-			dst = append(dst, part...)
-		} else {
-			dst = appendUTF8(dst, part)
-		}
-		if i+1 >= len(raw) {
-			break
-		}
-		c := raw[i+1]
-		i += 2
-		switch c {
-		case 'b':
-			c = '\b'
-		case 'f':
-			c = '\f'
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'u':
-			r := hex4(raw[i:])
-			i += 4
-			if r>>10 == 0xd800>>10 && i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
-				if low := hex4(raw[i+2:]); low>>10 == 0xdc00>>10 {
-					r = (r-0xd800)<<10 + (low - 0xdc00) + 0x10000
-					i += 6
-				}
-			}
-			dst = utf8.AppendRune(dst, r)
-			continue
-		}
-		dst = append(dst, c)
-	}
-	return dst
 }

@@ -1,0 +1,143 @@
+package value
+
+import (
+	"math/bits"
+	"unicode/utf8"
+)
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// runEnd returns where the next quote, backslash or control character of t[i:] is, len(t) when there is none, and
+// whether anything before it is not ASCII.
+func runEnd(t []byte, i int) (end int, ascii bool) {
+	seen := uint64(0)
+	// Eight bytes at a time. The lowest bit that is found is exact; the tests may be wrong about bytes above it.
+	for i+8 <= len(t) {
+		b := t[i : i+8 : i+8]
+		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		quote, slash := x^ones*'"', x^ones*'\\'
+		found := ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
+		if found != 0 {
+			seen |= x & (found&-found - 1)
+			return i + bits.TrailingZeros64(found)>>3, seen&highs == 0
+		}
+		seen |= x
+		i += 8
+	}
+	for ; i < len(t) && t[i] != '"' && t[i] != '\\' && t[i] >= ' '; i++ {
+		seen |= uint64(t[i])
+	}
+	return i, seen&highs == 0
+}
+
+// scanString consumes the string that s stands before and returns what is between its quotes. plain says that this
+// is already the text: it holds no escape and is UTF-8.
+func (s *Scanner) scanString() (raw []byte, plain, ok bool) {
+	s.ready = false
+	t, start := s.text, s.pos+1
+	i, ascii := runEnd(t, start)
+	plain = true
+	for i < len(t) && t[i] == '\\' {
+		plain = false
+		size := escapeSize(t[i+1:])
+		if size == 0 {
+			s.pos = i
+			s.fail("invalid escape")
+			return nil, false, false
+		}
+		i, _ = runEnd(t, i+1+size)
+	}
+	s.pos = i
+	if i >= len(t) {
+		s.fail("text ends early")
+		return nil, false, false
+	}
+	if t[i] != '"' {
+		s.fail("control character in a string")
+		return nil, false, false
+	}
+	s.pos++
+	raw = t[start:i:i]
+	return raw, plain && (ascii || utf8.Valid(raw)), true
+}
+
+// escapeSize returns how many bytes after a backslash belong to the escape, and 0 when they are none.
+func escapeSize(b []byte) int {
+	if len(b) == 0 {
+		return 0
+	}
+	switch b[0] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 1
+	case 'u':
+		if len(b) >= 5 && hex4(b[1:5]) >= 0 {
+			return 5
+		}
+	}
+	return 0
+}
+
+// hex4 returns the number that four hexadecimal digits are, and -1 when one is none.
+func hex4(b []byte) rune {
+	r := rune(0)
+	for _, c := range b[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return -1
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
+
+// appendUnescaped appends the text of a string whose escapes are valid.
+func appendUnescaped(dst, raw []byte) []byte {
+	for i := 0; i < len(raw); {
+		run := i
+		var ascii bool
+		i, ascii = runEnd(raw, i)
+		if part := raw[run:i]; ascii || utf8.Valid(part) {
+			dst = append(dst, part...)
+		} else {
+			dst = appendUTF8(dst, part)
+		}
+		if i+1 >= len(raw) {
+			break
+		}
+		c := raw[i+1]
+		i += 2
+		switch c {
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'u':
+			r := hex4(raw[i:])
+			i += 4
+			if r>>10 == 0xd800>>10 && i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
+				if low := hex4(raw[i+2:]); low>>10 == 0xdc00>>10 {
+					r = (r-0xd800)<<10 + (low - 0xdc00) + 0x10000
+					i += 6
+				}
+			}
+			dst = utf8.AppendRune(dst, r)
+			continue
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
