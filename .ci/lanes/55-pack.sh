@@ -1,0 +1,35 @@
+# The npm package in an empty project: what is in it, its declarations, a turn.
+source .ci/lib.sh
+new_consumer
+package=$consumer/node_modules/turncore
+
+echo 'the package holds what it exports, and no dependency'
+for file in dist/index.js dist/index.d.ts dist/wasm.js dist/turncore.wasm LICENSE; do
+  [[ -f $package/$file ]] || fail "the package lacks $file"
+done
+others=$(cd "$consumer/node_modules" && find . -mindepth 1 -maxdepth 1 ! -name turncore ! -name '.*')
+[[ -z $others ]] || fail "the package brings dependencies: $others"
+tests_ran 1
+
+echo 'no declaration says any'
+if grep -rnE '(^|[^A-Za-z0-9_$.'"'"'"`-])any([];,)>|&[ ]|$)' --include='*.d.ts' "$package/dist" | grep -vE ':[0-9]+: *(/?\*|//)'; then
+  fail 'found any in a declaration'
+fi
+tests_ran 1
+
+echo 'a program compiles against the declarations, without the types of Node'
+cp .ci/consumer/turn.mts "$consumer"
+compile_consumer --types '' turn.mts
+tests_ran 1
+
+echo 'it runs a turn'
+(cd "$consumer" && node turn.mjs)
+tests_ran 1
+
+if [[ -f $package/dist/cli/main.js ]]; then
+  echo 'npx turncore runs a turn'
+  (cd "$consumer" && npx --no-install turncore run --json hello </dev/null | tail -n 1 | tee /dev/stderr | grep -q '"status":"ack"')
+  tests_ran 1
+else
+  fail 'the package lacks its command'
+fi
