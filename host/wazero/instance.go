@@ -31,16 +31,12 @@ var errClosed = errors.New("the instance is closed")
 // clock stands still it would never end.
 var errSleep = errors.New("the guest wants to sleep, which a step may not")
 
-// shortSleep is how many nanoseconds a guest may ask for. Go's runtime naps for a millisecond at a time before it
-// prints why it dies.
-const shortSleep = 1_000_000
-
-// sleep stands in for the real thing: short sleeps are over at once, others end the guest.
-func sleep(ns int64) {
-	if ns > shortSleep {
-		panic(errSleep)
-	}
-}
+// What a guest may sleep in one step: so many times so many nanoseconds, which are over at once. Go's runtime naps for a
+// millisecond at a time before it prints why it dies.
+const (
+	naps = 16
+	nap  = 1_000_000
+)
 
 // instance is a module at work.
 type instance struct {
@@ -53,6 +49,14 @@ type instance struct {
 	inbox, step api.Function
 	stack       [1]uint64
 	stderr      stderr
+	naps        int // in this step
+}
+
+// sleep stands in for the real thing.
+func (i *instance) sleep(ns int64) {
+	if i.naps++; ns > nap || i.naps > naps {
+		panic(errSleep)
+	}
 }
 
 // instantiate starts the module and lists the instance with its engine.
@@ -69,7 +73,7 @@ func (e *Engine) instantiate(ctx context.Context) (*instance, error) {
 		WithStartFunctions(exportInitialize).
 		WithStdout(&i.stderr).WithStderr(&i.stderr).
 		WithSysNanotime().WithSysWalltime().WithRandSource(rand.Reader).
-		WithNanosleep(sleep)
+		WithNanosleep(i.sleep)
 	allocate := newMemory
 	if e.config.heap {
 		allocate = newHeapMemory
@@ -111,6 +115,7 @@ func (i *instance) Step(dst, in []byte) ([]byte, error) {
 		return dst, i.failed
 	}
 	i.stderr.reset()
+	i.naps = 0
 
 	// No context: cancelling a call from outside would need code that is compiled for it, 7 times slower.
 	ctx := context.Background()

@@ -79,6 +79,7 @@ func TestHostileGuests(t *testing.T) {
 		"proc_exit":           {"exit", "it exited with status 3"},
 		"blocked for good":    {"deadlock", "all goroutines are asleep"},
 		"sleep":               {"sleep", "wants to sleep"},
+		"short sleep":         {"short sleep", "wants to sleep"},
 		"endless recursion":   {"overflow", "out of memory"},
 		"out of memory":       {"hoard", "out of memory"},
 		"outbox out of range": {"outbox out of range", "the outbox of 16 bytes at 0xffffffff is outside of the memory"},

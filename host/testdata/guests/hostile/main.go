@@ -56,6 +56,8 @@ func step(size int32) int64 {
 		<-make(chan struct{})
 	case "sleep":
 		time.Sleep(time.Hour)
+	case "short sleep":
+		time.Sleep(500 * time.Microsecond)
 	case "overflow":
 		outbox = []byte{byte(recurse(make([]byte, 64)))}
 	case "hoard":
