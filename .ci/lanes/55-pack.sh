@@ -12,9 +12,7 @@ others=$(cd "$consumer/node_modules" && find . -mindepth 1 -maxdepth 1 ! -name t
 tests_ran 1
 
 echo 'no declaration says any'
-if grep -rnw any --include='*.d.ts' "$package/dist" | grep -vE ':[0-9]+: *(/?\*|//)'; then
-  fail 'found any in a declaration'
-fi
+node .ci/consumer/find-any.mjs "$package/dist" || fail 'found any in a declaration'
 tests_ran 1
 
 echo 'a program compiles against the declarations, without the types of Node'
