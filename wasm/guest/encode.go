@@ -22,19 +22,22 @@ func (in *Instance) append(frame marshaler) {
 	in.out, _ = frame.MarshalMsg(in.out)
 }
 
-// effect puts an Effect frame into the outbox.
-func (t *turn) effect(eff *effect, args marshaler) {
+// effectHead puts an Effect frame into the outbox, but for its last element, the arguments.
+func (t *turn) effectHead(eff *effect, kind uint8, context uint32) []byte {
+	eff.context = context
 	b := value.AppendListHeader(t.in.out, 6)
 	b = value.AppendInt(b, int64(abi.OpEffect))
 	b = value.AppendInt(b, int64(t.number))
 	b = value.AppendInt(b, int64(eff.number))
-	b = value.AppendInt(b, int64(eff.kind))
-	b = value.AppendInt(b, int64(eff.context))
-	t.in.out, _ = args.MarshalMsg(b)
+	b = value.AppendInt(b, int64(kind))
+	return value.AppendInt(b, int64(context))
 }
 
 // reply puts a Reply frame into the outbox.
 func (t *turn) reply(call uint32, result []byte, err error) {
+	if t.ended {
+		return
+	}
 	f := abi.Reply{Op: abi.OpReply, Turn: t.number, Call: call, Value: result}
 	if err != nil {
 		f.Failed = true
@@ -57,6 +60,9 @@ func (t *turn) eventHead(h runtime.Head) []byte {
 
 // Stream implements runtime.World.
 func (t *turn) Stream(h runtime.Head, e runtime.StreamEvent) {
+	if t.ended {
+		return
+	}
 	b := t.eventHead(h)
 	b = value.AppendListHeader(b, 5)
 	b = value.AppendText(b, e.ID)
@@ -68,6 +74,9 @@ func (t *turn) Stream(h runtime.Head, e runtime.StreamEvent) {
 
 // Event implements runtime.World.
 func (t *turn) Event(h runtime.Head, p any) {
+	if t.ended {
+		return
+	}
 	t.in.out = t.appendPayload(t.eventHead(h), p)
 }
 
@@ -126,6 +135,9 @@ func (t *turn) appendPayload(b []byte, p any) []byte {
 
 // Sync implements runtime.World.
 func (t *turn) Sync(s runtime.Sync) {
+	if t.ended {
+		return
+	}
 	f := abi.Sync{
 		Op: abi.OpSync, Turn: t.number, Context: s.Context, Collection: uint8(s.Kind),
 		Sync: uint8(s.Op), Handle: s.Handle, Other: s.Other,

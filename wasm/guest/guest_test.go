@@ -214,6 +214,19 @@ func TestToolCallThenAnswer(t *testing.T) {
 	w.want("turnStart dispatchStart iterationStart toolStart toolEnd iterationEnd(4) iterationStart iterationEnd(0) dispatchEnd(0,2) turnEnd(0)")
 }
 
+func TestToolThatIsNotAwaited(t *testing.T) {
+	w := open(t, withTool)
+	w.start()
+	e := w.effect(abi.EffectExecutor)
+	w.call(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: schemaOf(`{"a":1}`)})
+	w.ok(w.call(1, abi.MethodAck, nil))
+	w.result(e)
+	w.want("turnStart dispatchStart iterationStart toolStart iterationEnd(0) dispatchEnd(0,1) turnEnd(0)")
+	if len(w.ends) != 1 || w.in.effects != 0 || len(w.in.idle) != 2 {
+		t.Errorf("ends %+v, %d effects outstanding, %d coroutines idle, want both", w.ends, w.in.effects, len(w.in.idle))
+	}
+}
+
 func TestNackDiscards(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) { r.Callbacks = abi.CallbackDiscard })
 	w.start()

@@ -29,6 +29,7 @@ type Instance struct {
 	effects   int // outstanding, in all turns
 
 	idle  []*coroutine
+	spare []*effect // settled ones, to be used again
 	ready []*coroutine
 	// All that were ever made, and whether they are to end.
 	coroutines []*coroutine

@@ -123,7 +123,6 @@ func panicError(cause any) error {
 type effect struct {
 	number  uint32
 	owner   *coroutine
-	kind    uint8
 	context uint32
 	settled bool
 	value   []byte
@@ -141,7 +140,10 @@ func (c *coroutine) Await(e runtime.Effect) ([]byte, error) {
 		return nil, err
 	}
 	c.park()
-	return eff.value, eff.err
+	value, err := eff.value, eff.err
+	*eff = effect{}
+	c.in.spare = append(c.in.spare, eff)
+	return value, err
 }
 
 // Request implements runtime.Task.

@@ -15,9 +15,10 @@ type turn struct {
 	runner  *runner
 	run     *runtime.Turn
 	effects []*effect
-	next    uint32 // number of the last effect
-	minted  int64  // handle of the last error that the guest made
-	due     uint64 // of the timer asked for; 0 none
+	few     [4]*effect // room for the usual number of them
+	next    uint32     // number of the last effect
+	minted  int64      // handle of the last error that the guest made
+	due     uint64     // of the timer asked for; 0 none
 	ended   bool
 	named   int64 // lowest handle of the guest that a Sync has named
 }
@@ -28,6 +29,7 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 		return fault.New(fault.ABIUnknownTarget, "StartTurn: turn "+itoa(int64(f.Turn))+" is 0 or running, or runner "+itoa(int64(f.Runner))+" is not open")
 	}
 	t := &turn{in: in, number: f.Turn, runner: r}
+	t.effects = t.few[:0]
 	run, err := runtime.NewTurn(r.config, runtime.Input{
 		ID: f.ID, Now: f.Now, Seed: f.Seed, SystemPrompt: f.SystemPrompt, Aborted: f.Aborted,
 	}, t)
@@ -58,27 +60,30 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 
 // load puts what a StartTurn frame brings into the turn and returns the handle of its message, 0 for none.
 func (t *turn) load(f *abi.StartTurn) (message int64, err error) {
-	malformed := fault.New(fault.ABIMalformedFrame, "StartTurn: instructions, message, initial records or stash")
 	for _, i := range f.Instructions {
 		if !t.run.Accept(i.Handle, 1, value.AppendString(nil, i.Text)) || !t.run.Add(0, record.Instructions, i.Handle, 1) {
-			return 0, malformed
+			return 0, malformedStart()
 		}
 	}
 	for _, b := range f.Initial {
 		if err := t.accept(b); err != nil || !t.run.Add(0, recordKind(b.Collection), b.Handle, b.Count) {
-			return 0, malformed
+			return 0, malformedStart()
 		}
 	}
 	if f.Message.Count > 0 {
 		if err := t.accept(f.Message); err != nil {
-			return 0, malformed
+			return 0, malformedStart()
 		}
 		message = f.Message.Handle
 	}
 	if err := t.run.Stash(0).Load(f.Stash); err != nil {
-		return 0, malformed
+		return 0, malformedStart()
 	}
 	return message, nil
+}
+
+func malformedStart() error {
+	return fault.New(fault.ABIMalformedFrame, "StartTurn: instructions, message, initial records or stash")
 }
 
 func (t *turn) accept(b abi.Block) error {
@@ -92,21 +97,23 @@ func (t *turn) accept(b abi.Block) error {
 	return nil
 }
 
+// end closes the turn. Tasks that still wait, of calls that nobody awaited, are woken with an error so that they end
+// too; what they say is not heard any more.
 func (t *turn) end(status runtime.Status, iterations int, err error) {
 	if t.ended {
 		return
 	}
-	t.ended = true
 	for len(t.effects) > 0 {
 		e := t.effects[len(t.effects)-1]
 		if e.stream != nil {
 			e.stream.cancel(aborted())
 			continue
 		}
-		t.drop(e)
+		t.settle(e, nil, fault.New(fault.CallAfterEnd, "the turn has ended"))
 	}
-	delete(t.in.turns, t.number)
 	t.in.append(&abi.End{Op: abi.OpEnd, Turn: t.number, Status: uint8(status), Iterations: uint32(iterations), Error: t.errorValue(err)})
+	t.ended = true
+	delete(t.in.turns, t.number)
 }
 
 // begin enters an effect into the table and tells the host.
@@ -117,25 +124,25 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 	}
 	switch e := e.(type) {
 	case *runtime.CallExecutor:
-		eff.kind, eff.context = abi.EffectExecutor, e.Context
-		t.effect(eff, &abi.ExecutorArgs{Iteration: uint32(e.Iteration)})
+		args := abi.ExecutorArgs{Iteration: uint32(e.Iteration)}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectExecutor, e.Context))
 	case *runtime.CallMiddleware:
-		eff.kind, eff.context, eff.next = abi.EffectMiddleware, e.Context, e.Next
-		t.effect(eff, &abi.MiddlewareArgs{Pipeline: uint8(e.Pipeline), Index: uint32(e.Index)})
+		eff.next = e.Next
+		args := abi.MiddlewareArgs{Pipeline: uint8(e.Pipeline), Index: uint32(e.Index)}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectMiddleware, e.Context))
 	case *runtime.CallTool:
-		eff.kind, eff.context = abi.EffectTool, e.Context
 		e.Number = eff.number
-		t.effect(eff, &abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Keep})
+		args := abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Keep}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectTool, e.Context))
 	case *runtime.Write:
-		eff.kind, eff.context = abi.EffectStore, e.Context
-		d := deltaOf(e.Delta)
-		t.effect(eff, &d)
+		args := deltaOf(e.Delta)
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectStore, e.Context))
 	case *runtime.Commit:
-		eff.kind, eff.context = abi.EffectCommit, e.Context
-		t.effect(eff, &abi.CommitArgs{Deltas: deltasOf(e.Deltas)})
+		args := abi.CommitArgs{Deltas: deltasOf(e.Deltas)}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectCommit, e.Context))
 	case *runtime.Discard:
-		eff.kind, eff.context = abi.EffectDiscard, e.Context
-		t.effect(eff, &abi.DiscardArgs{Deltas: deltasOf(e.Deltas), Status: uint8(e.Status)})
+		args := abi.DiscardArgs{Deltas: deltasOf(e.Deltas), Status: uint8(e.Status)}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectDiscard, e.Context))
 	}
 	return eff, nil
 }
@@ -148,22 +155,30 @@ func (t *turn) beginHTTP(c *coroutine, r *runtime.HTTPRequest) (*effect, error) 
 	if err != nil {
 		return nil, err
 	}
-	eff.kind, eff.context = abi.EffectHTTP, r.Context
 	eff.stream = &stream{turn: t, effect: eff}
-	args := &abi.HTTPArgs{Method: r.Method, URL: r.URL, Body: abi.Bytes(r.Body), Credential: r.Credential}
+	args := abi.HTTPArgs{Method: r.Method, URL: r.URL, Body: abi.Bytes(r.Body), Credential: r.Credential}
 	for _, h := range r.Headers {
 		args.Headers = append(args.Headers, []string{h[0], h[1]})
 	}
-	t.effect(eff, args)
+	t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectHTTP, r.Context))
 	return eff, nil
 }
 
 func (t *turn) enter(c *coroutine) (*effect, error) {
+	if t.ended {
+		return nil, fault.New(fault.CallAfterEnd, "the turn has ended")
+	}
 	if len(t.effects) >= int(t.in.limits.TurnEffects) || t.in.effects >= int(t.in.limits.InstanceEffects) {
 		return nil, fault.New(fault.ABILimitExceeded, "too many effects are outstanding")
 	}
 	t.next++
-	eff := &effect{number: t.next, owner: c}
+	var eff *effect
+	if n := len(t.in.spare); n > 0 {
+		eff, t.in.spare = t.in.spare[n-1], t.in.spare[:n-1]
+	} else {
+		eff = new(effect)
+	}
+	*eff = effect{number: t.next, owner: c}
 	t.effects = append(t.effects, eff)
 	t.in.effects++
 	return eff, nil
