@@ -20,7 +20,7 @@ export async function executeTool(
   enc.int(known);
   enc.value(args, 'args');
   const effect = (await session.callLater(enc, call)) as number;
-  const result = session.kept.get(effect);
-  session.kept.delete(effect);
+  const result = session.kept?.get(effect);
+  session.kept?.delete(effect);
   return result;
 }

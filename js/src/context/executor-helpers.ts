@@ -74,8 +74,8 @@ export class DispatchExecutorHelpers {
    * @throws TurncoreError E_CALL_AFTER_END, E_INVALID_VALUE
    */
   readonly reportGenerationStats: (stats: GenerationStats) => void;
-  /** The structured log. Lines carry the dispatch and its iteration. */
-  readonly log: Logger;
+  readonly #state: ContextState;
+  #log: Logger | undefined;
 
   /** @internal Dispatches make their helpers. */
   constructor(state: ContextState) {
@@ -85,12 +85,22 @@ export class DispatchExecutorHelpers {
       report(state, Stream.Thought, id, aDelta, options?.isComplete === true);
     this.reportToolCall = (id, partial) => reportToolCall(state, id, partial);
     this.reportGenerationStats = (stats) => reportStats(state, stats);
-    const log =
-      (level: number): LogFn =>
-      (line) =>
-        writeLog(state, level, line);
-    this.log = { trace: log(0), debug: log(1), info: log(2), warn: log(3), error: log(4) };
+    this.#state = state;
   }
+
+  /** The structured log. Lines carry the dispatch and its iteration. */
+  get log(): Logger {
+    this.#log ??= makeLogger(this.#state);
+    return this.#log;
+  }
+}
+
+function makeLogger(state: ContextState): Logger {
+  const log =
+    (level: number): LogFn =>
+    (line) =>
+      writeLog(state, level, line);
+  return { trace: log(0), debug: log(1), info: log(2), warn: log(3), error: log(4) };
 }
 
 function report(

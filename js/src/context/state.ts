@@ -7,9 +7,9 @@ import type { Bus } from '../events/bus.js';
 import type { TurnEvents } from '../events/events.js';
 import type { AnyContext, RunnerSpec } from '../pump/runner-spec.js';
 import type { Session } from '../pump/session.js';
-import { Registry, type StashSink } from '../stash/registry.js';
+import { Registry, type Root, type StashSink } from '../stash/registry.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { ToolRegistry, ToolSink } from '../tools/tool-registry.js';
+import { ToolRegistry, type ToolSink, type ToolState } from '../tools/tool-registry.js';
 
 /** What TurnContext and DispatchContext have in common, and what the pump needs of them. */
 export class ContextState {
@@ -35,8 +35,11 @@ export class ContextState {
   reason: unknown = undefined;
 
   readonly #sets: (RecordSet<Entry> | undefined)[] = new Array<undefined>(RECORD_KINDS);
-  readonly #stash: Registry;
-  readonly #tools: ToolRegistry;
+  // What the context began with, and what user code sees of it once it has asked.
+  readonly #root: Root;
+  #stash: Registry | undefined;
+  readonly #toolState: ToolState;
+  #tools: ToolRegistry | undefined;
   #controller: AbortController | undefined;
   #ackHandlers: Set<() => void> | undefined;
   /** The text of each stream so far: messages, thoughts. */
@@ -49,8 +52,8 @@ export class ContextState {
     parent: ContextState | undefined,
     spec: RunnerSpec,
     bus: Bus<TurnEvents> | undefined,
-    stash: Registry,
-    tools: ToolRegistry,
+    stash: Root,
+    tools: ToolState,
     makeFacade: (state: ContextState) => AnyContext,
   ) {
     this.session = session;
@@ -58,18 +61,30 @@ export class ContextState {
     this.parent = parent;
     this.spec = spec;
     this.bus = bus;
-    this.#stash = stash.fork(this.#stashSink());
-    this.#tools = tools.fork(this.#toolSink());
+    this.#root = stash;
+    this.#toolState = tools;
     if (parent !== undefined) this.#inherit(parent);
     this.facade = makeFacade(this);
   }
 
   get stash(): Registry {
+    this.#stash ??= Registry.of(this.#root, this.#stashSink());
     return this.#stash;
   }
 
   get tools(): ToolRegistry {
+    this.#tools ??= ToolRegistry.of(this.#toolState, this.#toolSink());
     return this.#tools;
+  }
+
+  /** The stash as it is now, for a context that is copied from this one. */
+  stashSnapshot(): Root {
+    return this.#stash?.snapshot() ?? this.#root;
+  }
+
+  /** The tools as they are now, for a context that is copied from this one. */
+  toolSnapshot(): ToolState {
+    return this.#tools?.snapshot() ?? this.#toolState;
   }
 
   /** A collection of records, by its number. */

@@ -30,14 +30,14 @@ import {
   type DispatchExecutorFn,
   type DispatchPipelineMiddlewareFn,
   type MiddlewareFn,
-  numberTools,
+  toolParts,
   type RunnerSpec,
 } from '../pump/runner-spec.js';
 import { requireShape } from '../pump/shape.js';
 import { Registry } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { callbacksOf, type DispatchCallbacks } from '../turns/callbacks.js';
-import { settled } from '../turns/turn-runner.js';
+import { accepted } from '../turns/turn-runner.js';
 import { check, type Checked } from '../validation/rules.js';
 
 /** One handler, or several. */
@@ -169,8 +169,7 @@ async function dispatchFrom(
   }
   const spec: RunnerSpec = {
     executor: values['executor'] as RunnerSpec['executor'],
-    tools: [],
-    toolNumbers: new Map(),
+    ...toolParts([]),
     pipelines: pipelines(values),
     callbacks: session.spec.callbacks,
   };
@@ -205,15 +204,14 @@ async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<Dispa
   const tools = raw['tools'] as readonly AnyTool[];
   const spec: RunnerSpec = {
     executor: values['executor'] as RunnerSpec['executor'],
-    tools,
-    toolNumbers: numberTools(tools),
+    ...toolParts(tools),
     pipelines: pipelines(values),
     callbacks: callbacksOf(raw, ''),
   };
   const id = uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
   try {
     const session = startRaw(pump, host, spec, id, raw, bus);
-    const { status, iterations, error } = await settled(session);
+    const { status, iterations, error } = accepted(await session.done);
     if (error !== undefined) throw error;
     return {
       dispatchId: session.dispatchId(1),
@@ -240,7 +238,7 @@ function startRaw(
       standalone: true,
       systemPrompt: raw['systemPrompt'] as Tokenizable,
       instructions: raw['standingInstructions'] as readonly Tokenizable[],
-      stash: new Registry(raw['stash'] as Record<string, unknown>),
+      stash: new Registry(raw['stash'] as Record<string, unknown>).snapshot(),
       initial: [
         [],
         ...['memories', 'retrievables', 'messages', 'thoughts', 'toolCalls'].map(

@@ -113,14 +113,19 @@ export class TurnStream implements AsyncIterable<TurnEvent> {
   /** @internal Ends with the turn. */
   follow(outcome: Promise<Outcome>): void {
     outcome.then(
-      (end) => this.#end(end),
-      (error: unknown) => {
-        this.#failure = { error };
-        this.#ended = true;
-        this.#wake();
-        this.#reject(error);
+      (end) => {
+        if (end.status === 'refused') this.#refuse(end.error);
+        else this.#end(end);
       },
+      (error: unknown) => this.#refuse(error),
     );
+  }
+
+  #refuse(error: unknown): void {
+    this.#failure = { error };
+    this.#ended = true;
+    this.#wake();
+    this.#reject(error);
   }
 
   #end(outcome: Outcome): void {

@@ -110,7 +110,7 @@ function runTool(session: Session, effect: number, state: ContextState, args: un
       settleEffect(session, effect, state, value);
       return;
     }
-    if (!session.ended) session.kept.set(effect, value);
+    if (!session.ended) (session.kept ??= new Map<number, unknown>()).set(effect, value);
     settleEffect(session, effect, state, undefined);
   };
   let result: unknown;
@@ -256,15 +256,15 @@ function runHttp(session: Session, effect: number, context: number, args: unknow
     head: (status, headers) => sendChunk(session, effect, status, headers, undefined),
     data: (bytes) => sendChunk(session, effect, 0, [], bytes),
     done: () => {
-      session.requests.delete(effect);
+      session.requests?.delete(effect);
       settleEffect(session, effect, state, undefined);
     },
     failed: (error) => {
-      session.requests.delete(effect);
+      session.requests?.delete(effect);
       failEffect(session, effect, state, error);
     },
   });
-  session.requests.set(effect, request);
+  (session.requests ??= new Map<number, HttpEffect>()).set(effect, request);
   void request.run();
 }
 

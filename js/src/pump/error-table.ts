@@ -14,8 +14,9 @@ const MAX_CAUSES = 8;
  */
 export class ErrorTable {
   readonly #host: unknown[] = [];
-  readonly #handles = new Map<unknown, number>();
   readonly #guest: unknown[] = [];
+  // Most turns have no error.
+  #handles: Map<unknown, number> | undefined;
 
   /**
    * Writes an error for the module and keeps it.
@@ -60,6 +61,7 @@ export class ErrorTable {
   }
 
   #handle(error: unknown): number {
+    this.#handles ??= new Map();
     let handle = this.#handles.get(error);
     if (handle === undefined) {
       handle = this.#host.push(error);

@@ -1,19 +1,15 @@
 /**
  * Where a runner's turns run: a module, its instance, and what the machine gives them.
  */
-import { Method } from '../abi/frames.gen.js';
-import { RECORD_KINDS } from '../collections/kinds.js';
-import type { ContextState } from '../context/state.js';
 import type { Limits } from '../engine/limits.js';
 import { loadModule, Module } from '../engine/module.js';
 import { type ModuleSource, tagOf } from '../engine/source.js';
 import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy.js';
-import { invalidValue, TurncoreError } from '../errors.js';
+import { invalidValue } from '../errors.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
 import type { Credential, HttpSettings } from './http.js';
 import { Pump } from './pump.js';
-import type { Session } from './session.js';
 
 /** What the machine gives a runner's turns. Everything has a default. */
 export interface HostOptions {
@@ -61,7 +57,7 @@ export class Host {
   constructor(options: HostOptions = {}) {
     this.#options = options;
     this.clock = options.clock ?? systemClock;
-    this.entropy = options.entropy ?? systemEntropy;
+    this.entropy = options.entropy ?? pooledEntropy();
     this.#http = {
       credentials: options.credentials ?? {},
       allowedOrigins: options.allowedOrigins,
@@ -131,7 +127,7 @@ export class Host {
       died: (dead) => {
         if (this.#pump === dead) this.#pump = undefined;
       },
-      verify: verify === true ? verifyCollections : undefined,
+      verify: verify === true,
     });
     this.#compiled = true;
     this.#pump = pump;
@@ -161,32 +157,20 @@ function engineName(): string {
   return 'document' in g || 'importScripts' in g ? 'browser' : 'node';
 }
 
-/** Compares the order of every collection with the module's. @throws TurncoreError when they differ */
-function verifyCollections(session: Session): void {
-  for (const state of session.contexts) {
-    if (state === undefined || state.ended || session.ended) continue;
-    const enc = session.beginCall(state.number, Method.Digest);
-    const { call } = session;
-    enc.nil();
-    const sums = session.callNow(enc, call) as number[];
-    for (let kind = 0; kind < RECORD_KINDS; kind++) {
-      if (sums[kind] === digest(state, kind)) continue;
-      throw TurncoreError.of(
-        'E_INSTANCE_FAILED',
-        `collection ${kind} of context ${state.number} differs between host and module`,
-      );
-    }
-  }
-}
+/** Bytes that are drawn from the platform at once: a call costs more than a thousand bytes. */
+const POOL = 4096;
 
-/** FNV-1a over the handles in order, each as four bytes, least first. */
-function digest(state: ContextState, kind: number): number {
-  let sum = 0x811c9dc5;
-  for (const entry of state.set(kind).mirror) {
-    const handle = state.session.handles.handleOf(entry);
-    for (let shift = 0; shift < 32; shift += 8) {
-      sum = Math.imul(sum ^ ((handle >> shift) & 0xff), 0x01000193);
+/** The platform's randomness, drawn ahead. No byte is given twice. */
+function pooledEntropy(): Entropy {
+  let pool = new Uint8Array(0);
+  let used = 0;
+  return (size) => {
+    if (size > POOL) return systemEntropy(size);
+    if (used + size > pool.length) {
+      pool = Uint8Array.from(systemEntropy(POOL));
+      used = 0;
     }
-  }
-  return sum >>> 0;
+    used += size;
+    return pool.slice(used - size, used);
+  };
 }

@@ -25,6 +25,7 @@ import type { HttpSettings } from './http.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
 import { encodeBlock, Session, type SessionInput } from './session.js';
 import { isOutbound } from './shape.js';
+import { verifyCollections } from './verify.js';
 
 /** Something that {@link Pump.drainUntil} waits for. */
 export interface Waiting {
@@ -38,7 +39,7 @@ export interface PumpHost {
   /** Called once, when the instance has died. */
   readonly died: (pump: Pump) => void;
   /** Compare mirrored collections with the module's after each step. For tests. */
-  readonly verify: ((session: Session) => void) | undefined;
+  readonly verify: boolean;
 }
 
 /** Entry of the queue that tells of the instance's death. */
@@ -104,7 +105,10 @@ export class Pump implements HistorySink {
     if (session?.edits.pending === true) batch = this.#withEdits(session, enc);
     const fault = this.#step(batch.bytes(), session);
     this.#encoders.push(enc);
-    if (fault === undefined) return undefined;
+    if (fault === undefined) {
+      if (this.#host.verify && session !== undefined) this.#verify(session);
+      return undefined;
+    }
     if (fault.offset < batch.length - enc.length) {
       // The module has not made a change that the host has made: what either knows of the turn is wrong from here on.
       throw this.fail(`refused edit: ${fault.error.message}`, fault.error);
@@ -263,6 +267,11 @@ export class Pump implements HistorySink {
 
   // Internals
 
+  #verify(session: Session): void {
+    const difference = verifyCollections(session, this.instance);
+    if (difference !== undefined) throw this.fail(difference);
+  }
+
   /** Encodes a session's edits in front of a frame, stepping in between when they do not fit one batch. */
   #withEdits(session: Session, enc: Encoder): Encoder {
     const batch = this.#batch;
@@ -353,7 +362,6 @@ export class Pump implements HistorySink {
       if (!(error instanceof CodecError)) throw error;
       this.fail(`malformed frame: ${error.message}`, error);
     }
-    if (session !== undefined && !session.ended) this.#host.verify?.(session);
   }
 
   #deliverTo(session: Session, frame: readonly unknown[]): void {
@@ -368,7 +376,7 @@ export class Pump implements HistorySink {
         if (this.#starting.push(frame) === 1) queueMicrotask(this.#startEffects);
         return;
       case Op.Cancel:
-        session.requests.get(frame[2] as number)?.cancel();
+        session.requests?.get(frame[2] as number)?.cancel();
         return;
       case Op.Timer:
         session.timer(frame[2] as number);
@@ -465,7 +473,7 @@ function encodeStart(
     enc.str(text.toString());
     instructions.push(text);
   }
-  enc.value(input.stash.values, 'stash');
+  enc.value(input.stash, 'stash');
   if (message === undefined) encodeBlock(enc, 3, handles, []);
   else encodeBlock(enc, 3, handles, [message]);
   const initial = input.initial.map((list, i) => [i, list] as const).filter(([, list]) => list.length > 0);

@@ -10,6 +10,7 @@ import type { TurnContext } from '../context/turn-context.js';
 import { ChatExecutor } from '../front/chat-executor.js';
 import { builtinOf } from '../front/builtin.js';
 import { type AnyTool, encodeTool } from '../tools/tool.js';
+import { ToolRegistry, type ToolState } from '../tools/tool-registry.js';
 import type { Delta } from './deltas.js';
 
 /** A context of either kind. */
@@ -59,18 +60,25 @@ export interface RunnerSpec {
   readonly tools: readonly AnyTool[];
   /** Numbers of the tools. */
   readonly toolNumbers: ReadonlyMap<AnyTool, number>;
+  /** What contexts begin with. */
+  readonly toolState: ToolState;
   /** By pipeline number. */
   readonly pipelines: readonly (readonly MiddlewareFn[])[];
   readonly callbacks: Callbacks;
 }
 
-/** Numbers tools from 1 in order. */
-export function numberTools(tools: readonly AnyTool[]): Map<AnyTool, number> {
-  const numbers = new Map<AnyTool, number>();
+/** The parts of a spec that have to do with tools: they are numbered from 1 in order. */
+export function toolParts(
+  tools: readonly AnyTool[],
+): Pick<RunnerSpec, 'tools' | 'toolNumbers' | 'toolState'> {
+  const toolNumbers = new Map<AnyTool, number>();
+  const registry = new ToolRegistry();
   tools.forEach((tool, i) => {
-    if (!numbers.has(tool)) numbers.set(tool, i + 1);
+    if (!toolNumbers.has(tool)) toolNumbers.set(tool, i + 1);
+    // A name that is there twice is for the module to refuse.
+    if (!registry.has(tool.name)) registry.register(tool);
   });
-  return numbers;
+  return { tools, toolNumbers, toolState: registry.snapshot() };
 }
 
 /** Writes an OpenRunner frame. */

@@ -17,9 +17,8 @@ import type { StepRecorder } from '../journal/writer.js';
 import { encodeBody } from '../primitives/body.js';
 import { decodeBody } from '../primitives/decode-body.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
-import { Registry } from '../stash/registry.js';
+import type { Root } from '../stash/registry.js';
 import type { AnyTool } from '../tools/tool.js';
-import { ToolRegistry } from '../tools/tool-registry.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import type { HttpEffect } from './http.js';
@@ -37,7 +36,7 @@ export interface SessionInput {
   readonly standalone: boolean;
   readonly systemPrompt: Tokenizable;
   readonly instructions: readonly Tokenizable[];
-  readonly stash: Registry;
+  readonly stash: Root;
   /** Records to begin with, by collection; standalone only. */
   readonly initial: readonly (readonly Entry[])[];
   /** Hooks and observers; standalone only. */
@@ -92,9 +91,9 @@ export class Session implements EventSource {
   /** By number; 0 is the turn's. */
   readonly contexts: (ContextState | undefined)[] = [];
   /** Requests under way, by effect. */
-  readonly requests = new Map<number, HttpEffect>();
+  requests: Map<number, HttpEffect> | undefined;
   /** What handlers returned to host code, by effect. */
-  readonly kept = new Map<number, unknown>();
+  kept: Map<number, unknown> | undefined;
   /** Settles when the turn has ended; never rejects. */
   readonly done: Promise<Outcome>;
   recorder: StepRecorder | undefined;
@@ -105,10 +104,9 @@ export class Session implements EventSource {
   readonly #bus: Bus<TurnEvents> | undefined;
   readonly #tap: ((event: TurnEvent) => void) | undefined;
   readonly #pending = new Map<number, PendingCall>();
-  readonly #ownTools = new Map<AnyTool, number>();
+  #ownTools: Map<AnyTool, number> | undefined;
   readonly #spans = new OpenSpans();
-  readonly #stash: Registry;
-  readonly #tools: ToolRegistry;
+  readonly #stash: Root;
   readonly #dispatchBus: Bus<TurnEvents> | undefined;
   readonly #unfollow: (() => void) | undefined;
   #elapsed = 0;
@@ -130,11 +128,6 @@ export class Session implements EventSource {
     this.#bus = input.bus;
     this.#tap = input.tap;
     this.#stash = input.stash;
-    this.#tools = new ToolRegistry();
-    for (const tool of input.spec.tools) {
-      // A name that is taken twice is for the module to refuse.
-      if (!this.#tools.has(tool.name)) this.#tools.register(tool);
-    }
     this.#dispatchBus = input.dispatchBus;
     if (!input.standalone) {
       const turn = this.#makeContext(0, undefined, input.spec, undefined);
@@ -268,9 +261,10 @@ export class Session implements EventSource {
    * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for a schema that it does not support
    */
   toolNumber(tool: AnyTool): number {
-    const number = this.spec.toolNumbers.get(tool) ?? this.#ownTools.get(tool);
+    const number = this.spec.toolNumbers.get(tool) ?? this.#ownTools?.get(tool);
     if (number !== undefined) return number;
     if (this.ended) throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
+    this.#ownTools ??= new Map();
     const own = FIRST_OWN_TOOL + this.#ownTools.size;
     this.pump.defineTool(this, own, tool);
     this.#ownTools.set(tool, own);
@@ -281,7 +275,7 @@ export class Session implements EventSource {
   toolOf(number: number): AnyTool {
     const tool = this.spec.tools[number - 1];
     if (tool !== undefined) return tool;
-    for (const [own, n] of this.#ownTools) if (n === number) return own;
+    for (const [own, n] of this.#ownTools ?? []) if (n === number) return own;
     throw new CodecError('frame', 0, `unknown tool ${number}`);
   }
 
@@ -406,8 +400,8 @@ export class Session implements EventSource {
       parent,
       spec,
       bus,
-      parent?.stash ?? this.#stash,
-      parent?.tools ?? this.#tools,
+      parent?.stashSnapshot() ?? this.#stash,
+      parent?.toolSnapshot() ?? spec.toolState,
       (s) => (number === 0 ? new TurnContext(s) : new DispatchContext(s)),
     );
     this.contexts[number] = state;
@@ -534,18 +528,22 @@ export class Session implements EventSource {
     this.pump.sendAndDrain(this, enc);
   }
 
+  #refusePending(cause: unknown): void {
+    const late = TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended', { cause });
+    for (const pending of this.#pending.values()) pending.settle(true, late);
+    this.#pending.clear();
+  }
+
   #close(outcome: Outcome): void {
     this.ended = true;
     for (const state of this.contexts) if (state !== undefined) state.ended = true;
-    clearTimeout(this.#timer);
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#unfollow?.();
     this.edits.close();
-    for (const request of this.requests.values()) request.cancel();
-    this.requests.clear();
-    this.kept.clear();
-    const late = TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended', { cause: outcome.error });
-    for (const pending of this.#pending.values()) pending.settle(true, late);
-    this.#pending.clear();
+    if (this.requests !== undefined) for (const request of this.requests.values()) request.cancel();
+    this.requests = undefined;
+    this.kept = undefined;
+    if (this.#pending.size > 0) this.#refusePending(outcome.error);
     this.pump.closed(this);
     this.#finish(outcome);
   }

@@ -6,6 +6,9 @@ import { copyValue } from './copy-value.js';
 
 type Node = Record<string, unknown> | unknown[];
 
+/** What registries share: nobody changes it. */
+export type Root = Record<string, unknown>;
+
 /** Where a context's stash reports what host code changed. */
 export interface StashSink {
   /** The value under a path was set. It must not be changed. */
@@ -25,9 +28,9 @@ const MAX_LIST = 8192;
  * stash; what it changes stays in the dispatch.
  */
 export class Registry {
-  #root: Record<string, unknown>;
+  #root: Root;
   /** Nodes that no other registry has: these are changed in place, others are copied first. */
-  #own: WeakSet<Node>;
+  #own: Set<Node> | undefined;
   #sink: StashSink | undefined;
 
   /**
@@ -39,12 +42,11 @@ export class Registry {
       throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', 'it must be an object');
     }
     try {
-      this.#root = copyValue(initial, 'value') as Record<string, unknown>;
+      this.#root = copyValue(initial, 'value') as Root;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', why, { cause: error });
     }
-    this.#own = new WeakSet();
   }
 
   /**
@@ -80,7 +82,7 @@ export class Registry {
       let child = read(parent, part);
       if (child === undefined) {
         child = isIndex(parts[i + 1]!) ? [] : {};
-        this.#own.add(child as Node);
+        this.#mark(child as Node);
         write(parent, part, child, path);
       } else if (!isNode(child)) {
         throw invalidValue(path, `${parts.slice(0, i + 1).join('.')} holds a value without parts`);
@@ -131,23 +133,17 @@ export class Registry {
     return this.all();
   }
 
-  /** @internal A registry that begins with the same values and changes apart from this one, in O(1). */
-  fork(sink?: StashSink): Registry {
-    const copy = new Registry();
-    copy.#root = this.#root;
-    copy.#sink = sink;
-    this.#own = new WeakSet();
-    return copy;
+  /** @internal A registry that begins with shared values and reports what changes. */
+  static of(root: Root, sink: StashSink): Registry {
+    const registry = new Registry();
+    registry.#root = root;
+    registry.#sink = sink;
+    return registry;
   }
 
-  /** @internal Reports changes from now on. */
-  report(sink: StashSink): this {
-    this.#sink = sink;
-    return this;
-  }
-
-  /** @internal Everything, not copied: it must not be changed. */
-  get values(): Readonly<Record<string, unknown>> {
+  /** @internal Everything, not copied, to be shared: it must not be changed, and is not from here on. */
+  snapshot(): Root {
+    this.#own = undefined;
     return this.#root;
   }
 
@@ -161,15 +157,20 @@ export class Registry {
   }
 
   readonly #setRoot = (root: Node): void => {
-    this.#root = root as Record<string, unknown>;
+    this.#root = root as Root;
   };
 
   #owned(node: Node, put: (copy: Node) => void): Node {
-    if (this.#own.has(node)) return node;
+    if (this.#own?.has(node) === true) return node;
     const copy = Array.isArray(node) ? node.slice() : { ...node };
-    this.#own.add(copy);
+    this.#mark(copy);
     put(copy);
     return copy;
+  }
+
+  #mark(node: Node): void {
+    this.#own ??= new Set();
+    this.#own.add(node);
   }
 }
 

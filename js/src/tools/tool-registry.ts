@@ -16,7 +16,7 @@ export interface ToolSink {
 }
 
 /** What registries share until one of them changes. */
-interface State {
+export interface ToolState {
   readonly tools: Map<string, AnyTool>;
   readonly hidden: Set<string>;
 }
@@ -29,12 +29,13 @@ export interface MergeOptions {
 
 /** An ordered set of tools by name. Hidden ones are there and can be called, but a model is not told of them. */
 export class ToolRegistry implements Iterable<AnyTool> {
-  #state: State = { tools: new Map(), hidden: new Set() };
+  #state: ToolState;
   #shared = false;
   #sink: ToolSink | undefined;
 
   /** @throws TurncoreError E_TOOL_ALREADY_REGISTERED when two tools have one name */
   constructor(tools: Iterable<AnyTool> = []) {
+    this.#state = { tools: new Map(), hidden: new Set() };
     for (const tool of tools) this.register(tool);
   }
 
@@ -165,14 +166,19 @@ export class ToolRegistry implements Iterable<AnyTool> {
     return this.all()[Symbol.iterator]();
   }
 
-  /** @internal A registry that begins with the same tools and changes apart from this one, in O(1). */
-  fork(sink: ToolSink): ToolRegistry {
-    const copy = new ToolRegistry();
-    copy.#state = this.#state;
-    copy.#shared = true;
-    copy.#sink = sink;
+  /** @internal A registry that begins with shared tools and reports what changes. */
+  static of(state: ToolState, sink: ToolSink): ToolRegistry {
+    const registry = new ToolRegistry();
+    registry.#state = state;
+    registry.#shared = true;
+    registry.#sink = sink;
+    return registry;
+  }
+
+  /** @internal What it holds, to be shared: it is copied before this registry changes. */
+  snapshot(): ToolState {
     this.#shared = true;
-    return copy;
+    return this.#state;
   }
 
   /** @internal Makes it hold these tools: the module changed its own. */
@@ -182,7 +188,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
     for (const tool of tools) state.tools.set(tool.name, tool);
   }
 
-  #own(): State {
+  #own(): ToolState {
     if (this.#shared) {
       this.#state = { tools: new Map(this.#state.tools), hidden: new Set(this.#state.hidden) };
       this.#shared = false;

@@ -18,8 +18,8 @@ import type {
   RunnerSpec,
   TurnPipelineMiddlewareFn,
 } from '../pump/runner-spec.js';
-import { numberTools } from '../pump/runner-spec.js';
-import type { Outcome, Session } from '../pump/session.js';
+import { toolParts } from '../pump/runner-spec.js';
+import type { Outcome } from '../pump/session.js';
 import { Registry } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { check, type Checked } from '../validation/rules.js';
@@ -106,8 +106,7 @@ export class TurnRunner {
     const tools = values['tools'] as readonly AnyTool[];
     this.#spec = {
       executor: values['executorCallback'] as RunnerSpec['executor'],
-      tools,
-      toolNumbers: numberTools(tools),
+      ...toolParts(tools),
       pipelines: [
         'turnInputPipeline',
         'turnOutputPipeline',
@@ -131,7 +130,7 @@ export class TurnRunner {
    *   E_TOOL_ALREADY_REGISTERED, or why the module could not be started
    */
   async run(input: TurnInput): Promise<void> {
-    await this.#begin(check('TurnInput', input, tests), false).outcome;
+    accepted(await this.#begin(check('TurnInput', input, tests), false).outcome);
   }
 
   /**
@@ -237,7 +236,7 @@ export class TurnRunner {
     return live;
   }
 
-  async #start(
+  #start(
     pump: Pump,
     input: Checked,
     given: string | undefined,
@@ -254,7 +253,7 @@ export class TurnRunner {
         standalone: false,
         systemPrompt: input['systemPrompt'] as Tokenizable,
         instructions: input['standingInstructions'] as readonly Tokenizable[],
-        stash: new Registry(input['stash'] as Record<string, unknown>),
+        stash: new Registry(input['stash'] as Record<string, unknown>).snapshot(),
         initial: [],
         dispatchBus: undefined,
         bus: this.#bus,
@@ -265,13 +264,12 @@ export class TurnRunner {
       messageOf(input['message'] as string | Message | undefined, id, host.clock()),
       (p, turn) => host.recorder(id, p, turn),
     );
-    return settled(session);
+    return session.done;
   }
 }
 
-/** How a session ended. @throws (rejects) what refused it */
-export async function settled(session: Session): Promise<Outcome> {
-  const outcome = await session.done;
+/** Returns how a session ended. @throws what refused it */
+export function accepted(outcome: Outcome): Outcome {
   if (outcome.status === 'refused') throw outcome.error;
   return outcome;
 }

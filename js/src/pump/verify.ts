@@ -1,0 +1,54 @@
+/**
+ * Proof that host and module agree on the collections of a turn. For tests.
+ */
+import { Method, Op } from '../abi/frames.gen.js';
+import { Encoder } from '../codec/encoder.js';
+import { RECORD_KINDS } from '../collections/kinds.js';
+import type { ContextState } from '../context/state.js';
+import type { Instance } from '../engine/instance.js';
+import type { Session } from './session.js';
+
+/** A number that no other call of a turn has. */
+const CALL = 0xffffffff;
+
+/**
+ * Compares the order of every collection with the module's. What is queued for delivery is not touched.
+ *
+ * @returns what differs, or undefined
+ */
+export function verifyCollections(session: Session, instance: Instance): string | undefined {
+  for (const state of session.contexts) {
+    if (state === undefined) continue;
+    const sums = digests(session, state, instance);
+    if (sums === undefined) return undefined;
+    for (let kind = 0; kind < RECORD_KINDS; kind++) {
+      if (sums[kind] !== digest(state, kind)) {
+        return `collection ${kind} of context ${state.number} differs between host and module`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The module's sums; undefined when it has ended the turn. */
+function digests(session: Session, state: ContextState, instance: Instance): number[] | undefined {
+  const enc = new Encoder(64);
+  enc.arrayHeader(7);
+  for (const field of [Op.Call, session.number, CALL, session.elapsed(), state.number]) enc.int(field);
+  enc.int(Method.Digest);
+  enc.nil();
+  const [reply] = instance.decode(instance.step(enc.bytes()));
+  return reply?.[0] === Op.Reply && reply[3] === false ? (reply[4] as number[]) : undefined;
+}
+
+/** FNV-1a over the handles in order, each as four bytes, least first. */
+function digest(state: ContextState, kind: number): number {
+  let sum = 0x811c9dc5;
+  for (const entry of state.set(kind).mirror) {
+    const handle = state.session.handles.handleOf(entry);
+    for (let shift = 0; shift < 32; shift += 8) {
+      sum = Math.imul(sum ^ ((handle >> shift) & 0xff), 0x01000193);
+    }
+  }
+  return sum >>> 0;
+}
