@@ -78,9 +78,6 @@ func invalidArgs(tool string, violations []schema.Violation) error {
 		} else {
 			text.WriteString("; ")
 		}
-		if v.Path != "" {
-			text.WriteString(v.Path + ": ")
-		}
 		text.WriteString(v.Message)
 		details = value.AppendMapHeader(details, 3)
 		details = value.AppendString(value.AppendString(details, "path"), v.Path)
