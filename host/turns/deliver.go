@@ -188,7 +188,7 @@ func (t *turn) deliverEvent(d *delivery) {
 	acked := t.observe(d.event, d.number)
 	kind := d.event.Kind()
 	toTurn := d.scope&abi.ScopeTurn != 0
-	if hook == nil && acked == nil && !(toTurn && (t.listen != nil || t.bus.wants(kind))) {
+	if hook == nil && acked == nil && !(toTurn && (t.bus.wants(kind) || t.own.wants(kind))) {
 		return
 	}
 	t.mu.Unlock()
@@ -197,25 +197,17 @@ func (t *turn) deliverEvent(d *delivery) {
 	}
 	var panics []error
 	if hook != nil {
-		panics = appendIf(panics, notify(hook, d.event))
+		if err := notify(hook, d.event); err != nil {
+			panics = append(panics, err)
+		}
 	}
 	if toTurn {
-		panics = t.bus.tell(d.event, panics)
-		if t.listen != nil {
-			panics = appendIf(panics, notify(t.listen, d.event))
-		}
+		panics = t.own.tell(d.event, t.bus.tell(d.event, panics))
 	}
 	t.mu.Lock()
 	for _, err := range panics {
 		t.reportListener(d, err)
 	}
-}
-
-func appendIf(list []error, err error) []error {
-	if err != nil {
-		list = append(list, err)
-	}
-	return list
 }
 
 // reportListener makes an error event of a listener's panic. That of a listener of errors is only logged, so that it

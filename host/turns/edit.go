@@ -96,49 +96,43 @@ func (t *turn) addHistory(c *contextState, d *historyData) error {
 	if view.length() == 0 || t.closed {
 		return nil
 	}
-	if t.knowsAny(view) {
-		// Some of the records have their handles already.
-		for _, r := range view.records {
-			if err := t.addRecord(c, r); err != nil {
-				return err
-			}
+	// From the first record on that has its handle already they go one by one. Mostly that is none, or the last: the
+	// turn's own message.
+	rest := view.records[t.firstKnown(view):]
+	if view = view.first(view.length() - len(rest)); view.length() > 0 {
+		number, err := t.core.history(view)
+		if err != nil {
+			return err
 		}
-		return nil
+		t.journal.history(number, view)
+		first := t.handles.giveHistory(view)
+		c.records[d.kind].add(first, view.length())
+		t.edit(&abi.Edit{
+			Context: c.number, Collection: d.kind, Edit: abi.EditAddHistory, Handle: first, Count: uint32(view.length()), History: number,
+		})
 	}
-	number, err := t.core.history(view)
-	if err != nil {
-		return err
+	for _, r := range rest {
+		if err := t.addRecord(c, r); err != nil {
+			return err
+		}
 	}
-	t.journal.history(number, view)
-	first := t.handles.giveHistory(view)
-	c.records[d.kind].add(first, view.length())
-	t.edit(&abi.Edit{
-		Context: c.number, Collection: d.kind, Edit: abi.EditAddHistory, Handle: first, Count: uint32(view.length()), History: number,
-	})
 	return nil
 }
 
-// knowsAny tells whether one of the records of a history has a handle.
-func (t *turn) knowsAny(v historyView) bool {
+// firstKnown returns the place of a history's first record that has a handle, its length if none has.
+func (t *turn) firstKnown(v historyView) int {
 	for i := range t.handles.spans {
 		if h, ok := t.handles.spans[i].history.(historyView); ok && h.data == v.data {
-			return true
+			return 0
 		}
 	}
-	if len(t.handles.ids) <= len(v.records) {
-		for r := range t.handles.ids {
-			if _, in := v.index(r); in {
-				return true
-			}
-		}
-		return false
-	}
-	for _, r := range v.records {
-		if _, known := t.handles.find(r); known {
-			return true
+	first := v.length()
+	for r := range t.handles.ids {
+		if i, in := v.index(r); in {
+			first = min(first, i)
 		}
 	}
-	return false
+	return first
 }
 
 // replaceRecord puts a record in the place of another. The caller holds t.mu.

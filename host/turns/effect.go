@@ -44,7 +44,7 @@ func (t *turn) readEffect(a *actor, frame []byte) error {
 	if err := abi.DecodeTo(frame, f); err != nil {
 		return err
 	}
-	if err := t.own(f.Turn); err != nil {
+	if err := t.mine(f.Turn); err != nil {
 		return err
 	}
 	c := t.context(f.Context)

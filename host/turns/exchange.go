@@ -136,13 +136,13 @@ func (t *turn) read(a *actor, out []byte) (refusal, err error) {
 		case abi.OpCancel:
 			var f abi.Cancel
 			if err = abi.DecodeTo(frame, &f); err == nil {
-				err = t.own(f.Turn)
+				err = t.mine(f.Turn)
 				t.enqueue(delivery{cancel: f.Effect})
 			}
 		case abi.OpTimer:
 			var f abi.Timer
 			if err = abi.DecodeTo(frame, &f); err == nil {
-				err = t.own(f.Turn)
+				err = t.mine(f.Turn)
 				t.setTimer(f.Due)
 			}
 		case abi.OpEnd:
@@ -159,8 +159,8 @@ func (t *turn) read(a *actor, out []byte) (refusal, err error) {
 	return refusal, nil
 }
 
-// own checks that a frame is of this turn: nothing else may come out of a step that this turn's frames went into.
-func (t *turn) own(number uint32) error {
+// mine checks that a frame is of this turn: nothing else may come out of a step that this turn's frames went into.
+func (t *turn) mine(number uint32) error {
 	if number != t.number {
 		return fmt.Errorf("a frame of turn %d came in answer to those of turn %d", number, t.number)
 	}
@@ -180,7 +180,7 @@ func (t *turn) readReply(frame []byte) error {
 	if err := abi.DecodeTo(frame, f); err != nil {
 		return err
 	}
-	if err := t.own(f.Turn); err != nil {
+	if err := t.mine(f.Turn); err != nil {
 		return err
 	}
 	c := t.calls[f.Call]
@@ -212,7 +212,7 @@ func (t *turn) readEnd(frame []byte) error {
 	if err := abi.DecodeTo(frame, &f); err != nil {
 		return err
 	}
-	if err := t.own(f.Turn); err != nil {
+	if err := t.mine(f.Turn); err != nil {
 		return err
 	}
 	t.end = ending{
@@ -238,7 +238,7 @@ func (t *turn) readSync(frame []byte) error {
 	if err := abi.DecodeTo(frame, &f); err != nil {
 		return err
 	}
-	if err := t.own(f.Turn); err != nil {
+	if err := t.mine(f.Turn); err != nil {
 		return err
 	}
 	if f.Sync == abi.SyncOpen {

@@ -185,6 +185,9 @@ type historyView struct {
 func (v historyView) record(i int) record { return v.records[i] }
 func (v historyView) length() int         { return len(v.records) }
 
+// first is the view of the first n records.
+func (v historyView) first(n int) historyView { return historyView{v.data, v.records[:n:n]} }
+
 func (v historyView) index(r record) (int, bool) {
 	if r.kind() != v.data.kind {
 		return 0, false

@@ -21,7 +21,7 @@ func (t *turn) readEvent(frame []byte) error {
 	if err := abi.DecodeTo(frame, f); err != nil {
 		return err
 	}
-	if err := t.own(f.Turn); err != nil {
+	if err := t.mine(f.Turn); err != nil {
 		return err
 	}
 	if c := t.context(f.Dispatch); c == nil || f.Dispatch != 0 && c.dispatch == nil {

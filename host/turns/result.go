@@ -13,7 +13,7 @@ type Result struct {
 	// Err is why the turn did not end with Ack: the very error that it was nacked with, or one with a code. After
 	// Aborted it is the abort's cause.
 	Err error
-	// Text is what the last complete message said, as reported to listeners.
+	// Text is the last message that was reported to listeners: the answer.
 	Text string
 	// ToolCalls are the tool calls that were reported complete, in order.
 	ToolCalls []*ToolCallEvent
@@ -51,9 +51,7 @@ type collector struct {
 func (t *turn) observe(ev Event, number uint32) (acked []*func()) {
 	switch ev := ev.(type) {
 	case *MessageEvent:
-		if ev.IsComplete && ev.Full != "" {
-			t.collect.text = ev.Full
-		}
+		t.collect.text = ev.Full
 	case *ToolCallEvent:
 		if ev.IsComplete {
 			t.collect.toolCalls = append(t.collect.toolCalls, ev)

@@ -25,6 +25,7 @@ type TurnRunner struct {
 // attached is a turn that several callers wait for.
 type attached struct {
 	done   chan struct{}
+	bus    *bus
 	result *Result
 	err    error
 }
@@ -87,8 +88,9 @@ type TurnInput struct {
 	// TurnID is the turn's id; one is made if it is empty. A second start with the id of a turn that runs waits for
 	// that one instead of running it twice.
 	TurnID string
-	// SystemPrompt is required.
-	SystemPrompt string
+	// SystemPrompt is required, unless NoSystemPrompt says that the turn has none.
+	SystemPrompt   string
+	NoSystemPrompt bool
 	// StandingInstructions are texts, none of them empty.
 	StandingInstructions []string
 	// Message is what the user says. It is stored before the input pipeline runs. Give text, or a whole Message.
@@ -104,7 +106,7 @@ type TurnInput struct {
 
 func (in *TurnInput) validate() error {
 	var list []string
-	if in.SystemPrompt == "" {
+	if in.SystemPrompt == "" && !in.NoSystemPrompt {
 		list = append(list, abi.Violation(abi.RuleNonEmpty, "field", "systemPrompt"))
 	}
 	for i, text := range in.StandingInstructions {
@@ -134,24 +136,33 @@ func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 		return nil, err
 	}
 	if in.TurnID == "" {
-		return r.run(ctx, &in)
+		var own *bus
+		if in.OnEvent != nil {
+			own = &bus{}
+			own.add(allKinds, in.OnEvent)
+		}
+		return r.run(ctx, &in, own)
 	}
 	r.mu.Lock()
-	a := r.running[in.TurnID]
-	if a == nil {
-		a = &attached{done: make(chan struct{})}
+	a, runs := r.running[in.TurnID]
+	if !runs {
+		a = &attached{done: make(chan struct{}), bus: &bus{}}
 		r.running[in.TurnID] = a
-		r.mu.Unlock()
+	}
+	r.mu.Unlock()
+	if in.OnEvent != nil {
+		defer a.bus.add(allKinds, in.OnEvent)()
+	}
+	if !runs {
 		defer func() {
 			r.mu.Lock()
 			delete(r.running, in.TurnID)
 			r.mu.Unlock()
 			close(a.done)
 		}()
-		a.result, a.err = r.run(ctx, &in)
+		a.result, a.err = r.run(ctx, &in, a.bus)
 		return a.result, a.err
 	}
-	r.mu.Unlock()
 	select {
 	case <-a.done:
 		return a.result, a.err
@@ -160,12 +171,12 @@ func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 	}
 }
 
-func (r *TurnRunner) run(ctx context.Context, in *TurnInput) (*Result, error) {
+func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus) (*Result, error) {
 	t, err := r.host.begin(ctx, r.config)
 	if err != nil {
 		return nil, err
 	}
-	t.bus, t.listen = &r.bus, in.OnEvent
+	t.bus, t.own = &r.bus, own
 	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
 	if err := t.root.state.stash.load(in.Stash); err != nil {
 		return nil, err
@@ -210,7 +221,7 @@ func (t *turn) instruct(f *abi.StartTurn, text string) {
 func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	m := in.Message
 	if in.Text != "" {
-		m = NewMessage(t.id+".m0", User, in.Text, t.at(0))
+		m = NewMessage(t.id+".user", User, in.Text, t.at(0))
 	}
 	if m == nil {
 		return nil

@@ -22,9 +22,10 @@ type SpoolReader interface {
 	Line(n int) (string, error)
 	// ReadAll returns the whole text.
 	ReadAll() (string, error)
-	// LineCount is the number of lines, ByteLength that of bytes in UTF-8.
+	// LineCount is the number of lines.
 	LineCount() (int, error)
-	ByteLength() (int64, error)
+	// ByteLength is the number of bytes of UTF-8, if it is known.
+	ByteLength() (n int64, known bool)
 }
 
 // Callbacks are the storage that turns read and write: 27 functions that all must be there, and three that may.

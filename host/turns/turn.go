@@ -24,7 +24,7 @@ type turn struct {
 	now          int64 // clock at the start
 	outer        context.Context
 	bus          *bus // the runner's, nil for a standalone dispatch
-	listen       func(Event)
+	own          *bus // this turn's alone, nil if there is none
 	journal      *recorder
 
 	mu       sync.Mutex

@@ -1,0 +1,180 @@
+package turns
+
+import (
+	"context"
+	"io"
+	"net/url"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+)
+
+// Bounds on iterations for Config.MaxIterations.
+const (
+	// DefaultMaxIterations is the bound where none is given.
+	DefaultMaxIterations = 16
+	// Unbounded sets no bound: a model that never stops calling tools is never stopped.
+	Unbounded = -1
+)
+
+// Model is a model behind an API that speaks OpenAI's chat completions.
+type Model struct {
+	Name    string
+	BaseURL string // up to the version; "https://api.openai.com/v1" if empty
+	APIKey  string // sent to the base URL's origin only; "" sends none
+	// Options are members of the request such as "temperature", and options of the chat executor.
+	Options map[string]any
+}
+
+// defaultBaseURL is where requests go that are given no other place.
+const defaultBaseURL = "https://api.openai.com/v1"
+
+// Config configures New. Only Model or Executor is required.
+type Config struct {
+	Model    Model
+	Executor Executor // the program's own, instead of a Model
+
+	// System is the system prompt of every turn.
+	System string
+	Tools  []*Tool
+	// Store keeps the conversations: a MemoryStore by default.
+	Store Store
+	// MaxIterations bounds the iterations of a turn; 0 means DefaultMaxIterations, and Unbounded none.
+	MaxIterations int
+
+	TurnInputPipeline      []TurnMiddleware // run after the conversation was loaded
+	TurnOutputPipeline     []TurnMiddleware
+	DispatchInputPipeline  []DispatchMiddleware
+	DispatchOutputPipeline []DispatchMiddleware
+
+	// Host is where the turns run, with the Credentials that a Model needs: under the name "model", unless it sends
+	// none. nil gives the runner one of its own, on Engine.
+	Host   *Host
+	Engine host.Engine
+}
+
+// defaultSystem is the system prompt of a runner that was given none.
+const defaultSystem = "You are a helpful assistant."
+
+// Runner is a TurnRunner with everything filled in: storage, the conversation loaded at the start of every turn, and a
+// bound on iterations.
+type Runner struct {
+	*TurnRunner
+	system string
+	store  Store
+}
+
+// modelCredential is the name of the credential that a Model's key becomes.
+const modelCredential = "model"
+
+// New returns a runner and loads the core. Close it when done.
+func New(ctx context.Context, config Config) (*Runner, error) {
+	if config.Store == nil {
+		config.Store = NewMemoryStore()
+	}
+	if config.System == "" {
+		config.System = defaultSystem
+	}
+	full := TurnRunnerConfig{
+		Executor: config.Executor, Callbacks: StoreCallbacks(config.Store), Tools: config.Tools, Host: config.Host,
+		TurnInputPipeline:      append([]TurnMiddleware{LoadConversation(config.Store)}, config.TurnInputPipeline...),
+		TurnOutputPipeline:     config.TurnOutputPipeline,
+		DispatchInputPipeline:  config.DispatchInputPipeline,
+		DispatchOutputPipeline: config.DispatchOutputPipeline,
+		MaxIterations:          config.MaxIterations,
+	}
+	switch config.MaxIterations {
+	case 0:
+		full.MaxIterations = DefaultMaxIterations
+	case Unbounded:
+		full.MaxIterations = 0
+	}
+	var credentials map[string]Credential
+	if config.Model.Name != "" {
+		full.Chat, credentials = config.Model.chat()
+	}
+	own := full.Host == nil
+	if own {
+		full.Host = NewHost(HostOptions{Engine: config.Engine, Credentials: credentials})
+	}
+	r, err := NewTurnRunner(full)
+	if err != nil {
+		return nil, err
+	}
+	r.ownHost = own
+	c, err := r.host.acquire(ctx)
+	if err == nil {
+		// What is wrong with a tool's schema or an option shows here.
+		_, err = c.runner(r.config)
+	}
+	if err != nil {
+		_ = r.Close() // the error that matters is err
+		return nil, err
+	}
+	return &Runner{TurnRunner: r, system: config.System, store: config.Store}, nil
+}
+
+// chat is the model as options of the chat executor, and the credentials that they name.
+func (m *Model) chat() (*ChatOptions, map[string]Credential) {
+	o := &ChatOptions{Model: m.Name, BaseURL: m.BaseURL, Options: m.Options}
+	if o.BaseURL == "" {
+		o.BaseURL = defaultBaseURL
+	}
+	if m.APIKey == "" {
+		return o, nil
+	}
+	o.Credential = modelCredential
+	credentials := map[string]Credential{}
+	if u, err := url.Parse(o.BaseURL); err == nil {
+		credentials[modelCredential] = Bearer(m.APIKey, originOf(u))
+	}
+	return o, credentials
+}
+
+// Input is what a turn of a Runner begins with.
+type Input struct {
+	Message string // what the user says
+	Session string // whose conversation it is; "" is one as well
+	System  string // in place of the runner's system prompt
+	TurnID  string // as in TurnInput
+	Stash   map[string]any
+	Journal io.Writer // as in TurnInput
+}
+
+func (r *Runner) input(in Input) (TurnInput, error) {
+	stash := map[string]any{SessionKey: in.Session}
+	for key, v := range in.Stash {
+		if key == SessionKey {
+			return TurnInput{}, invalid(abi.TurnInputRules, []string{"`stash." + SessionKey + "` is what `session` sets"})
+		}
+		stash[key] = v
+	}
+	full := TurnInput{TurnID: in.TurnID, SystemPrompt: in.System, Text: in.Message, Stash: stash, Journal: in.Journal}
+	if full.SystemPrompt == "" {
+		full.SystemPrompt = r.system
+	}
+	return full, nil
+}
+
+// Store is where the conversations are kept.
+func (r *Runner) Store() Store { return r.store }
+
+// Run runs a turn to its end. Cancelling ctx aborts it. The error is only set when the input is refused.
+func (r *Runner) Run(ctx context.Context, in Input) (*Result, error) {
+	full, err := r.input(in)
+	if err != nil {
+		return nil, err
+	}
+	return r.TurnRunner.Run(ctx, full)
+}
+
+// Stream starts a turn whose events the stream gives as they come.
+func (r *Runner) Stream(ctx context.Context, in Input) *Stream {
+	full, err := r.input(in)
+	if err != nil {
+		s := newStream(func() {})
+		s.end(nil, err)
+		return s
+	}
+	return r.TurnRunner.Stream(ctx, full)
+}

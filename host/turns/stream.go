@@ -1,0 +1,106 @@
+package turns
+
+import (
+	"context"
+	"iter"
+	"sync"
+)
+
+// Stream is a turn that runs, and its events as they come.
+//
+//	stream := runner.Stream(ctx, turns.Input{Message: "Hi!"})
+//	for ev, err := range stream.Events() { … }
+//	result, err := stream.Result()
+type Stream struct {
+	abort context.CancelFunc
+
+	mu     sync.Mutex
+	more   sync.Cond
+	events []Event
+	ended  bool
+	result *Result
+	err    error
+}
+
+func newStream(abort context.CancelFunc) *Stream {
+	s := &Stream{abort: abort}
+	s.more.L = &s.mu
+	return s
+}
+
+// Stream starts a turn, in a goroutine of its own, and gives its events as they come. Cancelling ctx aborts the turn.
+func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
+	ctx, abort := context.WithCancel(ctx)
+	s := newStream(abort)
+	listen := in.OnEvent
+	in.OnEvent = func(ev Event) {
+		if listen != nil {
+			listen(ev)
+		}
+		s.push(ev)
+	}
+	go func() {
+		defer abort()
+		s.end(r.Run(ctx, in))
+	}()
+	return s
+}
+
+func (s *Stream) push(ev Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events = append(s.events, ev)
+	s.more.Broadcast()
+}
+
+func (s *Stream) end(result *Result, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended, s.result, s.err = true, result, err
+	s.more.Broadcast()
+}
+
+// Events gives the turn's events from the first on, as they come; events that nobody has read yet are kept. Leaving the
+// loop aborts the turn. At the end of a turn that did not ack there is one pair more, without an event, whose error says
+// why: what the result's Err is, or that the input was refused.
+func (s *Stream) Events() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for next := 0; ; next++ {
+			s.mu.Lock()
+			for next == len(s.events) && !s.ended {
+				s.more.Wait()
+			}
+			if next < len(s.events) {
+				ev := s.events[next]
+				s.mu.Unlock()
+				if !yield(ev, nil) {
+					s.abort()
+					return
+				}
+				continue
+			}
+			err := s.err
+			if err == nil {
+				err = s.result.Err
+			}
+			s.mu.Unlock()
+			if err != nil {
+				yield(nil, err)
+			}
+			return
+		}
+	}
+}
+
+// Abort aborts the turn.
+func (s *Stream) Abort() { s.abort() }
+
+// Result waits for the turn's end and tells how it went. The error is only set when the input was refused.
+func (s *Stream) Result() (*Result, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.ended {
+		s.more.Wait()
+	}
+	return s.result, s.err
+}
