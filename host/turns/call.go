@@ -157,19 +157,23 @@ func (b *base) ReplaceToolCallGroup(ids []string, replacements []*ToolCall) erro
 // Ack ends the dispatch well, when the iteration has ended. A second signal is refused with
 // E_LLM_EXECUTION_ALREADY_SIGNALLED.
 func (c *DispatchContext) Ack() error {
-	t := c.state.turn
-	t.mu.Lock()
-	_, err := t.invokeLocked(c.state.number, abi.MethodAck, nil)
-	var handlers []*func()
-	if err == nil {
-		c.acked = true
-		handlers = slices.Clone(c.onAck)
-	}
-	t.mu.Unlock()
+	handlers, err := c.ack()
 	for _, fn := range handlers {
 		runOnAck(fn)
 	}
 	return err
+}
+
+// ack acks, and returns the handlers that are to be told.
+func (c *DispatchContext) ack() ([]*func(), error) {
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, err := t.invokeLocked(c.state.number, abi.MethodAck, nil); err != nil {
+		return nil, err
+	}
+	c.acked = true
+	return c.onAck, nil
 }
 
 // Nack fails the dispatch with the given error, when the seam that runs has returned; what the iteration has written is
@@ -198,7 +202,7 @@ func (c *DispatchContext) OnAck(fn func()) (cancel func()) {
 	entry := &fn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c.onAck = append(c.onAck, entry)
+	c.onAck = append(slices.Clip(c.onAck), entry)
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()

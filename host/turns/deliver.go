@@ -27,12 +27,7 @@ func (t *turn) await(a *actor) {
 			break
 		}
 		if e := a.take(t, early); e != nil {
-			t.parkIf(inside, +1)
-			t.mu.Unlock()
-			result := e.run()
-			t.mu.Lock()
-			t.parkIf(inside, -1)
-			t.settleEffect(a, e, result)
+			t.settleEffect(a, e, t.perform(e, inside))
 			continue
 		}
 		t.parkIf(inside, +1)
@@ -49,6 +44,18 @@ func (t *turn) await(a *actor) {
 		}
 	}
 	a.effects = nil
+}
+
+// perform runs an effect without the lock. The lock is held again also when user code ends the goroutine, so that the
+// deferred calls of whoever holds it find it so.
+func (t *turn) perform(e *effect, inside bool) outcome {
+	t.parkIf(inside, +1)
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		t.parkIf(inside, -1)
+	}()
+	return e.run()
 }
 
 // satisfied tells whether the goroutine has what it waits for.
@@ -90,9 +97,7 @@ func (t *turn) drain() {
 	defer func() {
 		if !completed {
 			// A listener has ended its goroutine. Another one takes over.
-			t.mu.Lock()
 			t.delivering = false
-			t.mu.Unlock()
 			go t.settle()
 		}
 	}()
@@ -164,19 +169,19 @@ func (t *turn) spawn(e *effect) {
 	go func() {
 		result := e.run()
 		t.mu.Lock()
+		defer t.mu.Unlock()
 		a := actor{}
 		t.settleEffect(&a, e, result)
 		t.await(&a)
-		t.mu.Unlock()
 	}()
 }
 
 // settle delivers what is queued, for a goroutine that waits for nothing.
 func (t *turn) settle() {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	a := actor{busy: true, mark: t.enqueued}
 	t.await(&a)
-	t.mu.Unlock()
 }
 
 // deliverEvent calls the listeners of an event, without the lock.
@@ -191,20 +196,22 @@ func (t *turn) deliverEvent(d *delivery) {
 	if hook == nil && acked == nil && !(toTurn && (t.bus.wants(kind) || t.own.wants(kind))) {
 		return
 	}
-	t.mu.Unlock()
-	for _, fn := range acked {
-		runOnAck(fn)
-	}
 	var panics []error
-	if hook != nil {
-		if err := notify(hook, d.event); err != nil {
-			panics = append(panics, err)
+	func() {
+		t.mu.Unlock()
+		defer t.mu.Lock()
+		for _, fn := range acked {
+			runOnAck(fn)
 		}
-	}
-	if toTurn {
-		panics = t.own.tell(d.event, t.bus.tell(d.event, panics))
-	}
-	t.mu.Lock()
+		if hook != nil {
+			if err := notify(hook, d.event); err != nil {
+				panics = append(panics, err)
+			}
+		}
+		if toTurn {
+			panics = t.own.tell(d.event, t.bus.tell(d.event, panics))
+		}
+	}()
 	for _, err := range panics {
 		t.reportListener(d, err)
 	}

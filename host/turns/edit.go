@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/turncore/turncore/abi"
@@ -57,8 +58,16 @@ func (t *turn) addRecord(c *contextState, r record) error {
 	if err != nil {
 		return invalidBody(r, err)
 	}
-	if n := len(bodies) - size; n > t.core.maxBody() {
+	n := len(bodies) - size
+	if n > t.core.maxBody() {
 		return tooLarge(n, t.core.maxBody())
+	}
+	if e.count > 0 && n > maxBlock {
+		// A large one gets a frame of its own.
+		large := slices.Clone(bodies[size:])
+		e.close(t.number)
+		e.context, e.kind, e.first = c.number, kind, max(t.handles.next, 1)
+		bodies = append(e.bodies, large...)
 	}
 	e.bodies, e.count = bodies, e.count+1
 	c.records[kind].add(t.handles.give(r), 1)

@@ -239,10 +239,10 @@ func (e *effect) run() (r outcome) {
 // takeOver goes on with a turn whose goroutine has ended.
 func (t *turn) takeOver(e *effect, r outcome) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	a := actor{whole: true}
 	t.settleEffect(&a, e, r)
 	t.await(&a)
-	t.mu.Unlock()
 }
 
 // settleEffect tells the core how an effect ended. The caller holds t.mu.

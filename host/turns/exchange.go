@@ -56,7 +56,6 @@ func (t *turn) exchange(a *actor, frame abi.Frame) error {
 		return t.deadOr(callAfterEnd())
 	}
 	t.edits.close(t.number)
-	limit := int(t.core.greeting.Limits.Frame)
 	t.batch = append(t.batch[:0], t.edits.frames...)
 	t.edits.frames = t.edits.frames[:0]
 	if cap(t.edits.frames) > 1<<16 {
@@ -69,19 +68,10 @@ func (t *turn) exchange(a *actor, frame abi.Frame) error {
 			t.batch = abi.Append(t.batch, &abi.Abort{Turn: t.number, Elapsed: t.tick(), Reason: t.abortReason(state.cause)})
 		}
 	}
-	edits := len(t.batch)
 	if frame != nil {
 		t.batch = abi.Append(t.batch, frame)
 	}
-	var err error
-	if edits > 0 && len(t.batch) > limit {
-		// Together they are too large for one step.
-		err = t.step(a, t.batch[:edits])
-		t.batch = t.batch[edits:]
-	}
-	if err == nil {
-		err = t.step(a, t.batch)
-	}
+	err := t.feed(a, t.batch)
 	if cap(t.batch) > 1<<16 {
 		t.batch = nil
 	}
@@ -89,6 +79,29 @@ func (t *turn) exchange(a *actor, frame abi.Frame) error {
 		err = t.verify()
 	}
 	return err
+}
+
+// feed runs as many steps as the frames need: the limit of a frame is that of a step's input, too.
+func (t *turn) feed(a *actor, in []byte) error {
+	limits := t.core.greeting.Limits
+	for len(in) > int(limits.Frame) {
+		cut := 0
+		for {
+			_, frame, _, err := abi.Next(in[cut:], limits)
+			if err != nil {
+				return newError(abi.CodeABILimitExceeded, err.Error(), err)
+			}
+			if cut+len(frame) > int(limits.Frame) {
+				break
+			}
+			cut += len(frame)
+		}
+		if err := t.step(a, in[:cut]); err != nil {
+			return err
+		}
+		in = in[cut:]
+	}
+	return t.step(a, in)
 }
 
 // step runs one step. The caller holds t.mu.

@@ -124,6 +124,9 @@ func (s *Stash) Set(path string, v any) error {
 			return newError(abi.CodeInvalidValue, err.Error(), err)
 		}
 	}
+	if limit := t.core.maxBody(); len(data) > limit {
+		return newError(abi.CodeInvalidValue, path+": "+strconv.Itoa(len(data))+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
+	}
 	s.state.stash.set(steps[0], data)
 	t.edit(&abi.Edit{
 		Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditSet,

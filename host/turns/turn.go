@@ -135,8 +135,8 @@ func (t *turn) tick() uint64 {
 // abort aborts a context: on the host at once, then in the core.
 func (t *turn) abort(c *contextState, cause error) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	if c.aborted || t.closed {
-		t.mu.Unlock()
 		return
 	}
 	c.abort(cause)
@@ -146,7 +146,6 @@ func (t *turn) abort(c *contextState, cause error) {
 		t.perish(t.core.inst.Retire(err))
 	}
 	t.await(&a)
-	t.mu.Unlock()
 }
 
 // finish frees what a turn holds that has ended. The caller holds t.mu.

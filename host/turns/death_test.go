@@ -1,0 +1,154 @@
+package turns_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// mortal is an engine whose instances answer as they are told to.
+type mortal struct {
+	host.Engine
+	spoil func(out []byte, err error) ([]byte, error)
+}
+
+type mortalInstance struct {
+	host.Instance
+	engine *mortal
+}
+
+func (e *mortal) Open(ctx context.Context) (host.Instance, error) {
+	inst, err := e.Engine.Open(ctx)
+	return &mortalInstance{inst, e}, err
+}
+
+func (i *mortalInstance) Step(dst, in []byte) ([]byte, error) {
+	n := len(dst)
+	out, err := i.Instance.Step(dst, in)
+	if i.engine.spoil != nil {
+		answer, err := i.engine.spoil(out[n:], err)
+		return append(out[:n:n], answer...), err
+	}
+	return out, err
+}
+
+func TestInstanceDies(t *testing.T) {
+	engine := &mortal{Engine: native.New()}
+	h := turns.NewHost(turns.HostOptions{Engine: engine})
+	defer h.Close(context.Background())
+	for _, c := range []struct {
+		name  string
+		heard string // of the answer that was spoiled
+		spoil func([]byte, error) ([]byte, error)
+	}{
+		{"failed step", "", func([]byte, error) ([]byte, error) { return nil, host.NewError(host.CodeInstanceFailed, "trap", nil) }},
+		{"no frame", "", func([]byte, error) ([]byte, error) { return []byte{0xc1}, nil }},
+		{"truncated frame", "msg ", func(out []byte, err error) ([]byte, error) { return append(out, 0x92, 35), err }},
+		{"another turn's frame", "msg ", func(out []byte, err error) ([]byte, error) {
+			return abi.Append(out, &abi.Cancel{Turn: 4_000_000, Effect: 1}), err
+		}},
+		{"effect of an unknown kind", "msg ", func(out []byte, err error) ([]byte, error) {
+			return abi.Append(out, &abi.Effect{Turn: 2, Effect: 77, Kind: 99}), err
+		}},
+		{"frame of the other direction", "msg ", func(out []byte, err error) ([]byte, error) { return abi.Append(out, &abi.Tick{Turn: 2}), err }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			log := &recorder{}
+			r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
+				engine.spoil = c.spoil
+				defer func() { engine.spoil = nil }()
+				if err := helpers.ReportMessage("m", "x", false); !errors.Is(err, host.CodeInstanceFailed) {
+					t.Errorf("the call returned %v", err)
+				}
+				if err := ctx.Ack(); !errors.Is(err, host.CodeInstanceFailed) {
+					t.Errorf("the next call returned %v", err)
+				}
+				return nil
+			}})
+			r.OnAny(log.add)
+			result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+			if err != nil || result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInstanceFailed) {
+				t.Fatalf("%+v, %v", result, err)
+			}
+			want := started + c.heard + "iE(0,nack) dE(nack,1,E_INSTANCE_FAILED) err(E_INSTANCE_FAILED) tE(failed,E_INSTANCE_FAILED)"
+			if got := log.words(); got != want {
+				t.Errorf("events\n got %s\nwant %s", got, want)
+			}
+			for i, ev := range log.events {
+				if ev.Meta().Seq != uint32(i+1) {
+					t.Errorf("%s has seq %d", word(ev), ev.Meta().Seq)
+				}
+			}
+			// A further turn gets an instance of its own.
+			r = newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
+			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+				t.Errorf("the next turn: %+v, %v", result, err)
+			}
+		})
+	}
+}
+
+// When an instance dies all its turns end, also those whose own code is busy elsewhere.
+func TestInstanceDiesUnderOtherTurns(t *testing.T) {
+	engine := &mortal{Engine: native.New()}
+	h := turns.NewHost(turns.HostOptions{Engine: engine})
+	defer h.Close(context.Background())
+	busy, heard := make(chan struct{}), make(chan struct{})
+	waiting := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		close(busy)
+		<-ctx.Done() // the turn's end cancels it
+		return nil
+	}})
+	waiting.Observe(turns.KindTurnEnd, func(turns.Event) { close(heard) })
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		result, err := waiting.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		if err != nil || !errors.Is(result.Err, host.CodeInstanceFailed) {
+			t.Errorf("%+v, %v", result, err)
+		}
+	})
+	<-busy
+	dying := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		engine.spoil = func([]byte, error) ([]byte, error) { return nil, host.NewError(host.CodeInstanceFailed, "trap", nil) }
+		return ctx.Ack()
+	}})
+	if result, err := dying.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Failed {
+		t.Errorf("%+v, %v", result, err)
+	}
+	select {
+	case <-heard:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the other turn did not end")
+	}
+	wg.Wait()
+}
+
+// A result that no frame can hold fails its effect, not the turn's instance.
+func TestOversizedValues(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		big := string(make([]byte, 17<<20))
+		_, result := play(t, h, turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
+			for what, err := range map[string]error{
+				"report": helpers.ReportMessage("m", big, false),
+				"store":  ctx.StoreMessage(message("m", big)),
+				"add":    ctx.TurnMessages().Add(message("m", big)),
+				"stash":  ctx.Stash().Set("k", big),
+			} {
+				if !errors.Is(err, host.CodeABILimitExceeded) && !errors.Is(err, host.CodeInvalidValue) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			return ctx.Ack()
+		}}, turns.TurnInput{})
+		if result.Status != turns.Ack {
+			t.Errorf("%+v", result)
+		}
+	})
+}
