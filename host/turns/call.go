@@ -29,20 +29,42 @@ func (t *turn) invokeLocked(context uint32, method uint8, args func() (abi.Raw, 
 			return nil, err
 		}
 	}
-	c := &call{}
+	w := t.waiter()
 	t.lastCall++
 	number := t.lastCall
-	t.calls[number] = c
+	t.calls[number] = &w.call
 	t.frames.call = abi.Call{Turn: t.number, Call: number, Elapsed: t.tick(), Context: context, Method: method, Args: raw}
-	a := actor{call: c}
-	if err := t.exchange(&a, &t.frames.call); err != nil {
+	if err := t.exchange(&w.actor, &t.frames.call); err != nil {
 		delete(t.calls, number)
-		a.call = nil
-		t.await(&a)
+		w.actor.call = nil
+		t.await(&w.actor)
 		return nil, err
 	}
-	t.await(&a)
-	return c.value, c.err
+	t.await(&w.actor)
+	value, err := w.call.value, w.call.err
+	if w.call.delivered {
+		t.waiters = append(t.waiters, w)
+	}
+	return value, err
+}
+
+// waiter is a goroutine that waits for the reply to a call. They are used again, as calls are many.
+type waiter struct {
+	actor actor
+	call  call
+}
+
+func (t *turn) waiter() *waiter {
+	n := len(t.waiters)
+	if n == 0 {
+		w := &waiter{}
+		w.actor.call = &w.call
+		return w
+	}
+	w := t.waiters[n-1]
+	t.waiters = t.waiters[:n-1]
+	*w = waiter{actor: actor{call: &w.call, effects: w.actor.effects[:0]}}
+	return w
 }
 
 // payload is the encoding of a method's arguments.

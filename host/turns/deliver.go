@@ -43,7 +43,7 @@ func (t *turn) await(a *actor) {
 			t.spawn(e)
 		}
 	}
-	a.effects = nil
+	a.effects = a.effects[:0]
 }
 
 // perform runs an effect without the lock. The lock is held again also when user code ends the goroutine, so that the

@@ -206,6 +206,9 @@ func (e *effect) runTool(d *DispatchContext, tool *Tool, args Args, keep bool) (
 	}
 	if keep {
 		e.turn.mu.Lock()
+		if e.turn.kept == nil {
+			e.turn.kept = make(map[uint32]any)
+		}
 		e.turn.kept[e.number] = result
 		e.turn.mu.Unlock()
 		return nil, nil

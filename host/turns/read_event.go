@@ -27,14 +27,33 @@ func (t *turn) readEvent(frame []byte) error {
 	if c := t.context(f.Dispatch); c == nil || f.Dispatch != 0 && c.dispatch == nil {
 		return fmt.Errorf("an event of dispatch %d, which is not open", f.Dispatch)
 	}
+	t.seq = f.Seq
+	t.note(f)
+	if !t.wanted(f) {
+		return nil
+	}
 	ev, err := t.event(f)
 	if err != nil {
 		return fmt.Errorf("event %s: %w", Kind(f.Kind), err)
 	}
-	t.seq = f.Seq
-	t.note(f)
 	t.enqueue(delivery{event: ev, scope: f.Scope, number: f.Dispatch})
 	return nil
+}
+
+// wanted tells whether anybody wants to know of an event: a listener, or the turn itself.
+func (t *turn) wanted(f *abi.Event) bool {
+	switch kind := Kind(f.Kind); kind {
+	case KindMessage, KindThought, KindToolCall, KindIterationEnd, KindDispatchEnd, KindGenerationStats:
+		return true
+	default:
+		if kind < KindMessage || kind > lastKind || kind.String() == "" {
+			return true // to be refused
+		}
+		if f.Scope&abi.ScopeTurn != 0 && (t.bus.wants(kind) || t.own.wants(kind)) {
+			return true
+		}
+		return f.Scope&abi.ScopeDispatch != 0 && f.Dispatch > 0 && t.contexts[f.Dispatch].dispatch.listen != nil
+	}
 }
 
 // shownID is the turn's id as users see it: a standalone dispatch has none.
@@ -57,6 +76,9 @@ func (t *turn) headOf(f *abi.Event) Head {
 func (t *turn) note(f *abi.Event) {
 	switch kind := Kind(f.Kind); kind {
 	case KindTurnStart, KindDispatchStart, KindIterationStart:
+		if d := t.contexts[f.Dispatch].dispatch; kind == KindIterationStart && d != nil {
+			d.iteration = int(f.Iteration)
+		}
 		t.begun = append(t.begun, begun{kind, f.Dispatch, int(f.Iteration), f.Elapsed})
 	case KindTurnEnd, KindDispatchEnd, KindIterationEnd:
 		for i := len(t.begun) - 1; i >= 0; i-- {

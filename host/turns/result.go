@@ -63,8 +63,6 @@ func (t *turn) observe(ev Event, number uint32) (acked []*func()) {
 			t.collect.usage.CompletionTokens += u.CompletionTokens
 			t.collect.usage.TotalTokens += u.TotalTokens
 		}
-	case *IterationStartEvent:
-		t.contexts[number].dispatch.iteration = ev.Iteration
 	case *IterationEndEvent:
 		if d := t.contexts[number].dispatch; ev.Status == Ack && !d.acked {
 			d.acked = true

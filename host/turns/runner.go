@@ -263,9 +263,10 @@ func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func() error) (*Result,
 	if err := t.exchange(&a, f); err != nil && !t.closed {
 		return nil, err
 	}
-	stop := context.AfterFunc(t.outer, func() { t.abort(t.root.state, context.Cause(t.outer)) })
+	if t.outer.Done() != nil {
+		defer context.AfterFunc(t.outer, func() { t.abort(t.root.state, context.Cause(t.outer)) })()
+	}
 	t.await(&a)
-	stop()
 	if t.end.refused {
 		return nil, t.end.err
 	}

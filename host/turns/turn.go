@@ -39,6 +39,7 @@ type turn struct {
 	edits   edits
 
 	calls    map[uint32]*call
+	waiters  []*waiter // that may be used again
 	lastCall uint32
 	running  map[uint32]*effect // outstanding effects
 	kept     map[uint32]any     // results of tools that wait for their caller
@@ -104,7 +105,7 @@ type inFrames struct {
 func newTurn(c *core, config *definition, outer context.Context) *turn {
 	t := &turn{
 		core: c, config: config, opening: config, outer: outer,
-		calls: make(map[uint32]*call), running: make(map[uint32]*effect), kept: make(map[uint32]any),
+		calls: make(map[uint32]*call), running: make(map[uint32]*effect),
 	}
 	t.wake.L = &t.mu
 	t.tools.runner = config.tools
