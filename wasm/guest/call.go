@@ -120,7 +120,9 @@ func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
 		}
 		var payload []byte
 		if a.HasPayload {
-			payload = a.Payload
+			if payload = a.Payload; len(payload) == 0 {
+				payload = []byte{0xc0} // a payload of nil is one, and the decoder leaves nothing of it
+			}
 		}
 		d.Log(a.Level, a.Kind, a.Message, payload)
 		t.reply(f.Call, nil, nil)
