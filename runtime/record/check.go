@@ -108,17 +108,23 @@ func Check(kind Kind, body []byte) error {
 	}
 	layout := layouts[kind]
 	count, rest := tuple(body)
-	if count != len(layout) || value.Check(body) != nil {
+	if count != len(layout) {
 		return fault.New(codes[kind], "the body is malformed")
 	}
 	var wrong []string
 	for i := range layout {
-		after, _ := value.Skip(rest, value.MaxDepth) // well-formed: checked above
+		after, err := value.Skip(rest, value.MaxDepth)
+		if err != nil {
+			return fault.New(codes[kind], "the body is malformed")
+		}
 		f := rest[:len(rest)-len(after)]
 		if problem := layout[i].check(f); problem != "" {
 			wrong = append(wrong, "`"+layout[i].name+"` "+problem)
 		}
 		rest = after
+	}
+	if len(rest) != 0 {
+		return fault.New(codes[kind], "the body is malformed")
 	}
 	switch kind {
 	case Thoughts:
@@ -147,8 +153,8 @@ func checkPayload(wrong []string, payload, compatibility []byte) []string {
 func isText(v []byte) bool { return value.KindOf(v) == value.KindString }
 
 // check says what is wrong with a field's value, which is well-formed; nothing is said of a good one.
-func (f fieldRule) check(v []byte) string {
-	null := value.KindOf(v) == value.KindNil
+func (f *fieldRule) check(v []byte) string {
+	null := v[0] == 0xc0
 	switch f.rule {
 	case anything:
 		return ""

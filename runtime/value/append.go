@@ -20,10 +20,17 @@ func AppendBool(dst []byte, b bool) []byte {
 // AppendInt appends an integer. One beyond [MaxInt] becomes the nearest float64, as it would in ECMAScript; who must
 // not lose digits refuses it first.
 func AppendInt(dst []byte, n int64) []byte {
+	if uint64(n) < 0x80 { // inlined where it is written; most are
+		return append(dst, byte(n))
+	}
+	return appendWideInt(dst, n)
+}
+
+func appendWideInt(dst []byte, n int64) []byte {
 	switch {
 	case n > MaxInt || n < -MaxInt:
 		return appendFloat(dst, float64(n))
-	case n >= 0 && n < 0x80, n < 0 && n >= -32:
+	case n < 0 && n >= -32:
 		return append(dst, byte(n))
 	case n >= 0:
 		return appendHead(dst, 0xcc, 8, uint64(n))

@@ -129,6 +129,9 @@ func headError(v []byte, i int) error {
 // Skip checks that v starts with a well-formed value whose containers nest at most maxDepth levels, and returns what
 // follows it. It does not allocate. Text is not checked to be UTF-8, nor keys to be unique.
 func Skip(v []byte, maxDepth int) (rest []byte, err error) {
+	if n := flat(v, 0); n != 0 {
+		return v[n:], nil
+	}
 	end, err := skip(v, 0, maxDepth)
 	if err != nil {
 		return nil, err
@@ -145,8 +148,26 @@ func Check(v []byte) error {
 	return err
 }
 
+// flat returns the length of the value at v[i:] if it is one of the usual short ones: a small integer, nil, a truth value
+// or a short string. It is 0 for all others.
+func flat(v []byte, i int) int {
+	if i >= len(v) {
+		return 0
+	}
+	switch c := v[i]; {
+	case c < 0x80 || c >= 0xe0 || c == 0xc0 || c == 0xc2 || c == 0xc3:
+		return 1
+	case c >= 0xa0 && c < 0xc0 && int(c&31) < len(v)-i:
+		return 1 + int(c&31)
+	}
+	return 0
+}
+
 // skip returns the end of the value at v[i:].
 func skip(v []byte, i, depth int) (int, error) {
+	if n := flat(v, i); n != 0 {
+		return i + n, nil
+	}
 	kind, size, n := decode(v, i)
 	if size == 0 {
 		return 0, headError(v, i)
