@@ -60,6 +60,7 @@ type Conversation struct {
 	User    string
 	Tools   []Tool
 	Model   string
+	BaseURL string                     // where the provider is
 	Body    map[string]json.RawMessage // what else the request asks for, such as temperature
 }
 
@@ -135,6 +136,7 @@ func (r *Recording) Conversation() (*Conversation, error) {
 		delete(c.Body, key)
 	}
 	c.Model = wire.Model
+	c.BaseURL = strings.TrimSuffix(r.Interactions[0].Request.URL, "/chat/completions")
 	for _, t := range wire.Tools {
 		tool := Tool{Extra: map[string]json.RawMessage{}}
 		for key, v := range t.Function {

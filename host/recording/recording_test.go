@@ -160,7 +160,7 @@ func TestConversationWithHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Conversation{
-		System: "one\n\ntwo", User: "And here?", Model: "m",
+		System: "one\n\ntwo", User: "And here?", Model: "m", BaseURL: "https://p.example",
 		Body: map[string]json.RawMessage{"temperature": json.RawMessage("0.5")},
 		History: []Entry{
 			{Role: "user", Content: "weather?"},

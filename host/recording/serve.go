@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -62,7 +63,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(response.Status)
 	flusher, _ := w.(http.Flusher)
 	for rest := response.Body; rest != ""; {
-		size := min(s.part(), len(rest))
+		size := min(partSize(s.random), len(rest))
 		if _, err := io.WriteString(w, rest[:size]); err != nil {
 			return // the client has gone
 		}
@@ -73,11 +74,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// part draws the size of the next part.
-func (s *Server) part() int {
+// Cut returns a response's body that is read in parts cut at random bytes, whatever parts the network delivers: the same
+// parts for the same random numbers.
+func Cut(body io.ReadCloser, random host.Entropy) io.ReadCloser {
+	return &cut{ReadCloser: body, random: random}
+}
+
+type cut struct {
+	io.ReadCloser
+	random host.Entropy
+}
+
+// Read reads the next part, waiting until it is whole.
+func (c *cut) Read(p []byte) (int, error) {
+	n, err := io.ReadFull(c.ReadCloser, p[:min(partSize(c.random), len(p))])
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // the end is told by the next call
+	}
+	return n, err
+}
+
+// partSize draws the size of a part.
+func partSize(random host.Entropy) int {
 	var b [1]byte
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.random(b[:])
+	random(b[:])
 	return 1 + int(b[0])%maxPart
 }

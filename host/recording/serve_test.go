@@ -4,8 +4,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
+
+	"github.com/turncore/turncore/host"
 )
 
 func post(t *testing.T, url, body string) (*http.Response, string) {
@@ -50,28 +54,36 @@ func TestServer(t *testing.T) {
 	}
 }
 
-func TestServerCutsByTheSeed(t *testing.T) {
-	parts := func(seed uint32) (list []int) {
-		s := NewServer(made(t, "p", `{}`), seed)
-		for range 200 {
-			list = append(list, s.part())
+// TestCut reads through a pipe that gives one byte at a time, and all at once: the parts are the same.
+func TestCut(t *testing.T) {
+	text := strings.Repeat("0123456789", 300)
+	parts := func(seed uint32, r io.Reader) (list []int) {
+		body := Cut(io.NopCloser(r), host.SeededEntropy(seed))
+		buf, all := make([]byte, 4096), ""
+		for {
+			n, err := body.Read(buf)
+			if all += string(buf[:n]); err == io.EOF {
+				break
+			}
+			if err != nil || n < 1 || n > maxPart {
+				t.Fatalf("a part of %d bytes, %v", n, err)
+			}
+			list = append(list, n)
+		}
+		if all != text {
+			t.Fatalf("%d bytes instead of %d", len(all), len(text))
 		}
 		return list
 	}
-	a, again, b := parts(1), parts(1), parts(2)
-	same := 0
-	for i := range a {
-		if a[i] != again[i] {
-			t.Fatal("the same seed cuts differently")
-		}
-		if a[i] < 1 || a[i] > maxPart {
-			t.Fatalf("a part of %d bytes", a[i])
-		}
-		if a[i] == b[i] {
-			same++
-		}
+	a, again := parts(1, strings.NewReader(text)), parts(1, iotest.OneByteReader(strings.NewReader(text)))
+	if !slices.Equal(a, again) {
+		t.Errorf("the same seed cuts into %v and %v", a, again)
 	}
-	if same > 50 {
-		t.Errorf("%d of 200 parts are equal under another seed", same)
+	if b := parts(2, strings.NewReader(text)); slices.Equal(a, b) {
+		t.Error("another seed cuts into the same parts")
+	}
+	broken := Cut(io.NopCloser(iotest.ErrReader(io.ErrClosedPipe)), host.SeededEntropy(1))
+	if _, err := broken.Read(make([]byte, 9)); err != io.ErrClosedPipe {
+		t.Errorf("a body that fails: %v", err)
 	}
 }

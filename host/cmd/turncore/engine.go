@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/engine"
+	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/wazero"
+	"github.com/turncore/turncore/wasm/core"
+)
+
+// engineFlags choose what the core runs on.
+type engineFlags struct {
+	name   string // "" for the best there is
+	module string // file
+}
+
+func (e *engineFlags) register(f *flag.FlagSet) {
+	f.Func("engine", "run the core on `engine` wazero or native (wazero where the module is there)", set(&e.name))
+	f.Func("module", "run the WebAssembly module in `file` in place of the one in this program", set(&e.module))
+}
+
+func (e *engineFlags) check() error {
+	if e.name != "" && !slices.Contains(engine.Names, e.name) {
+		return fmt.Errorf("there is no engine %q, only wazero and native", e.name)
+	}
+	if e.module != "" && e.name == native.Name {
+		return fmt.Errorf("--module is for the wazero engine")
+	}
+	return nil
+}
+
+// open returns the engine, and calls notice if it is not the one that a user would expect.
+func (e *engineFlags) open(ctx context.Context, notice func(string)) (host.Engine, error) {
+	if e.module != "" {
+		module, err := os.ReadFile(e.module)
+		if err != nil {
+			return nil, err
+		}
+		return wazero.New(ctx, module)
+	}
+	if e.name != "" {
+		return engine.Named(ctx, e.name)
+	}
+	module, ok := core.Module()
+	if !ok {
+		notice("this build carries no WebAssembly module, so the core runs natively, without isolation")
+		return native.New(), nil
+	}
+	return wazero.New(ctx, module)
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/turncore/turncore/host/simulated"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// defaultModel is asked for at an endpoint when none is named.
+const defaultModel = "gpt-4o-mini"
+
+// runFlags is what the command line and the environment ask of a run.
+type runFlags struct {
+	prompt string // "" if it is to be read
+
+	baseURL string // "" for the simulated provider
+	key     string // of the endpoint
+	model   string
+	system  string // "" for the default
+	tools   []programTool
+
+	noSystem bool
+
+	engine        engineFlags
+	maxIterations int // as in turns.Config
+
+	json       bool
+	verbose    bool
+	fixedClock bool
+	seeded     bool
+	seed       uint32
+	log        string
+	recording  string
+}
+
+const runHelp = `turncore run [PROMPT] [flags]
+
+Runs one turn and streams the answer. PROMPT is what the user says; without it, or
+as "-", it is read from standard input, and at a terminal a conversation begins.
+
+Without a base URL the model is simulated: it calls a tool that the prompt mentions.
+The tools current_time and calculate are offered then.
+
+Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
+With --recording: 0 if the conversation went as recorded, 1 if not.
+
+Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model;
+OPENAI_API_KEY is sent to the base URL's origin and nowhere else.
+
+Flags:
+`
+
+// parseRun reads the command line of a run. nil means that help was given.
+func (c *command) parseRun(args []string) (*runFlags, error) {
+	o := &runFlags{baseURL: c.getenv("OPENAI_BASE_URL"), model: c.getenv("OPENAI_MODEL"), key: c.getenv("OPENAI_API_KEY")}
+	f := flag.NewFlagSet("run", flag.ContinueOnError)
+	f.Func("base-url", "`URL` of an API that speaks OpenAI's chat completions, up to the version", set(&o.baseURL))
+	f.Func("model", "`name` of the model (\""+defaultModel+"\", or \""+simulated.Model+"\" when it is simulated)", set(&o.model))
+	f.Func("system", "system prompt `text`; an empty one sends none", func(s string) error {
+		o.system, o.noSystem = s, s == ""
+		return nil
+	})
+	f.Func("tool", "offer a program as a tool, as `NAME=CMD` or NAME:DESCRIPTION=CMD; it reads the arguments as\n"+
+		"JSON from standard input and writes its result to standard output; may be repeated", o.addTool)
+	o.engine.register(f)
+	f.Func("max-iterations", "stop the turn before it begins iteration `n`+1; 0 sets no bound (16)", o.bound)
+	f.BoolVar(&o.json, "json", false, "print events as JSON lines, the last of them what the turn ended with")
+	f.BoolVar(&o.fixedClock, "fixed-clock", false, "let the turn's clock stand still at 2026-01-01T00:00:00Z")
+	f.Func("seed", "take ids and randomness from a generator that begins with `n`: for reproducible runs only", o.setSeed)
+	f.Func("log", "write the turn's journal to `file`, for replay", set(&o.log))
+	f.Func("recording", "play the recorded conversation in `file`, and compare the requests with it", set(&o.recording))
+	f.BoolVar(&o.verbose, "verbose", false, "tell more on standard error")
+	rest, helped, err := c.parse(f, runHelp, args)
+	if helped || err != nil {
+		return nil, err
+	}
+	given := map[string]bool{}
+	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	return o, o.check(rest, given)
+}
+
+func (o *runFlags) check(rest []string, given map[string]bool) error {
+	if err := o.engine.check(); err != nil {
+		return usagef("run", "%v", err)
+	}
+	if len(rest) > 1 {
+		return usagef("run", "%d prompts are given; put the prompt in quotes", len(rest))
+	}
+	if o.recording != "" {
+		for _, name := range []string{"base-url", "model", "system", "tool"} {
+			if given[name] {
+				return usagef("run", "--%s and --recording exclude each other: a recording brings its own", name)
+			}
+		}
+		if len(rest) > 0 {
+			return usagef("run", "a prompt and --recording exclude each other: a recording brings its own")
+		}
+		return nil
+	}
+	if len(rest) == 1 {
+		if rest[0] == "" {
+			return usagef("run", "the prompt is empty")
+		}
+		o.prompt = rest[0]
+	}
+	if o.baseURL != "" {
+		if u, err := url.Parse(o.baseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return usagef("run", "the base URL must be one of http or https")
+		}
+	}
+	return nil
+}
+
+// set takes a flag's value in place of the environment's, unless it is empty.
+func set(to *string) func(string) error {
+	return func(s string) error {
+		if s == "" {
+			return fmt.Errorf("it is empty")
+		}
+		*to = s
+		return nil
+	}
+}
+
+func (o *runFlags) bound(s string) error {
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil || n == math.MaxInt32 {
+		return fmt.Errorf("it must be a whole number")
+	}
+	o.maxIterations = int(n)
+	if n == 0 {
+		o.maxIterations = turns.Unbounded
+	}
+	return nil
+}
+
+func (o *runFlags) setSeed(s string) error {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil {
+		return fmt.Errorf("it must be a whole number up to %d", uint32(math.MaxUint32))
+	}
+	o.seed, o.seeded = uint32(n), true
+	return nil
+}
+
+// toolName is what endpoints take as a tool's name.
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+func (o *runFlags) addTool(s string) error {
+	head, program, found := strings.Cut(s, "=")
+	name, description, _ := strings.Cut(head, ":")
+	switch {
+	case !found || strings.TrimSpace(program) == "":
+		return fmt.Errorf("it must be NAME=CMD or NAME:DESCRIPTION=CMD")
+	case !toolName.MatchString(name):
+		return fmt.Errorf("a tool's name has 1 to 64 letters, digits, _ and -")
+	}
+	if o.hasTool(name) {
+		return fmt.Errorf("there is another tool of that name")
+	}
+	if description == "" {
+		description = "Runs the program " + name + "."
+	}
+	o.tools = append(o.tools, programTool{name, description, program})
+	return nil
+}
+
+// programs are the tools that the command line names.
+func (o *runFlags) programs() []*turns.Tool {
+	var list []*turns.Tool
+	for _, t := range o.tools {
+		list = append(list, t.tool())
+	}
+	return list
+}
+
+func (o *runFlags) hasTool(name string) bool {
+	return slices.ContainsFunc(o.tools, func(t programTool) bool { return t.name == name })
+}
