@@ -45,7 +45,10 @@ for await (const line of createInterface({ input: process.stdin })) {
     case 'skip':
       if (event.Test !== undefined) {
         skips++;
-        const reason = lines.filter((text) => !/^\s*(===|---)/.test(text)).join('').trim();
+        const reason = lines
+          .filter((text) => !/^\s*(===|---)/.test(text))
+          .join('')
+          .trim();
         console.log(`skip  ${event.Package} ${event.Test}: ${reason}`);
       }
       break;

@@ -20,7 +20,9 @@ for (const [, tag, code] of readme.matchAll(/^```(go|js|ts)\n(.*?)^```$/gms)) {
   const number = ++found[language];
   const lines = code.split('\n').filter((line) => line.trim() !== '').length;
   if (number === 1 && lines > helloLines) {
-    throw new Error(`the first ${language} program of README.md has ${lines} lines, ${helloLines} allowed`);
+    throw new Error(
+      `the first ${language} program of README.md has ${lines} lines, ${helloLines} allowed`,
+    );
   }
   const folder = language === 'go' ? join(goFolder, String(number)) : jsFolder;
   mkdirSync(folder, { recursive: true });

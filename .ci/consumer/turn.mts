@@ -25,7 +25,16 @@ const runner = createRunner({
       const results = String(await add.executor(ctx)(args));
       const times = { createdAt: now, updatedAt: now, completedAt: now };
       await ctx.storeToolCall(
-        new ToolCall({ id: 'call-1', tool: 'add', args, checksum, isComplete: true, isError: false, results, ...times }),
+        new ToolCall({
+          id: 'call-1',
+          tool: 'add',
+          args,
+          checksum,
+          isComplete: true,
+          isError: false,
+          results,
+          ...times,
+        }),
       );
       return;
     }

@@ -38,7 +38,11 @@ export function recordings() {
   if (files.length === 0) throw new Error(`${folder} holds no recording`);
   return files.sort().map((name) => {
     const path = resolve(folder, name);
-    return { name: name.slice(0, -'.json'.length), path, content: JSON.parse(readFileSync(path, 'utf8')) };
+    return {
+      name: name.slice(0, -'.json'.length),
+      path,
+      content: JSON.parse(readFileSync(path, 'utf8')),
+    };
   });
 }
 

@@ -24,7 +24,11 @@ function answer(body) {
       call.json += part.function?.arguments ?? '';
     }
   }
-  result.calls = result.calls.map(({ id, name, json }) => ({ id, name, args: JSON.parse(json || '{}') }));
+  result.calls = result.calls.map(({ id, name, json }) => ({
+    id,
+    name,
+    args: JSON.parse(json || '{}'),
+  }));
   return result;
 }
 

@@ -38,7 +38,8 @@ function checkEnd(recording, end) {
   assert.equal(end.error, null);
   assert.equal(end.iterations, recorded.length);
 
-  const said = (list) => list.map((entry) => text(entry.content ?? entry)).filter((s) => s.trim() !== '');
+  const said = (list) =>
+    list.map((entry) => text(entry.content ?? entry)).filter((s) => s.trim() !== '');
   const kept = recorded.filter(({ error }) => !error);
   const texts = said(kept.map((a) => a.text));
   const assistant = said(end.messages.filter(({ role }) => role === 'assistant'));
@@ -46,7 +47,8 @@ function checkEnd(recording, end) {
 
   const thoughts = said(kept.map((a) => a.thought));
   const thought = said(end.thoughts);
-  for (const one of thoughts) assert.ok(thought.includes(one), `no thought is ${JSON.stringify(one.slice(0, 80))}`);
+  for (const one of thoughts)
+    assert.ok(thought.includes(one), `no thought is ${JSON.stringify(one.slice(0, 80))}`);
 
   // A generation that the provider refused becomes a call with an error result.
   const refused = recorded.filter(({ error }) => error).length;
