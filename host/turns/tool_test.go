@@ -1,0 +1,152 @@
+package turns_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/turns"
+)
+
+func named(name string) *turns.Tool {
+	return &turns.Tool{
+		Name: name, Description: "d", InputSchema: map[string]any{"type": "object"},
+		Handler: func(_ *turns.DispatchContext, args turns.Args) (any, error) { return args, nil },
+	}
+}
+
+func names(tools []*turns.Tool) string {
+	var list []string
+	for _, tool := range tools {
+		list = append(list, tool.Name)
+	}
+	return strings.Join(list, " ")
+}
+
+func TestToolExecutor(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		same := new(int)
+		var seen turns.Args
+		tool := &turns.Tool{
+			Name: "search", Description: "d",
+			InputSchema: `{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer","default":10}},"required":["query"]}`,
+			Handler: func(_ *turns.DispatchContext, args turns.Args) (any, error) {
+				seen = args
+				if args.String("query") == "fail" {
+					return nil, errX
+				}
+				return same, nil
+			},
+		}
+		log := &recorder{}
+		_, err := turns.Dispatch(t.Context(), raw(h, log, func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
+			run := tool.Executor(ctx)
+			if got, err := run(`{"query":"hello"}`); got != any(same) || err != nil {
+				t.Errorf("D1: %v, %v", got, err)
+			}
+			if seen.Number("limit") != 10 || string(seen.JSON()) != `{"query":"hello","limit":10}` {
+				t.Errorf("defaults: %s", seen.JSON())
+			}
+			var bound struct{ Query string }
+			if err := seen.Bind(&bound); err != nil || bound.Query != "hello" {
+				t.Errorf("bind: %v, %v", bound, err)
+			}
+			for _, bad := range []any{`{"query":5}`, map[string]any{}, `[1]`, `nonsense`} {
+				if _, err := run(bad); !errors.Is(err, host.CodeInvalidToolArgs) {
+					t.Errorf("D4 %v: %v", bad, err)
+				}
+			}
+			if _, err := run(map[string]any{"query": "fail"}); !errors.Is(err, host.CodeToolDownstreamError) || !errors.Is(err, errX) {
+				t.Errorf("D5: %v", err)
+			}
+			helpers.Log(turns.LevelInfo, "", "", nil)
+			return ctx.Ack()
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "dS iS(0) xS xE(false) xS xE(true) log(info) iE(0,ack) dE(ack,1)"; log.words() != want {
+			t.Errorf("events\n got %s\nwant %s", log.words(), want)
+		}
+		start := find[*turns.ToolExecutionStartEvent](log)[0]
+		if start.CallID != "e0b6feaa14a993179f474568e2c0a63075752fe3a8bc629bc0cd1442a002448e" || start.ToolName != "search" {
+			t.Errorf("%+v", start)
+		}
+		if end := find[*turns.ToolExecutionEndEvent](log)[0]; end.CallID != start.CallID {
+			t.Errorf("%+v", end)
+		}
+	})
+}
+
+func TestToolRegistry(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		c, a, b := named("c"), named("a"), named("b")
+		b.Ephemeral = true
+		_, result := play(t, h, turns.TurnRunnerConfig{
+			Tools: []*turns.Tool{c, a},
+			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
+				ctx.Tools().Hide("a", "later")
+				next()
+				if got := names(ctx.Tools().All()); got != "c a" {
+					t.Errorf("the dispatch changed the turn's registry: %s", got)
+				}
+				return nil
+			}},
+			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+				r := ctx.Tools()
+				if got := names(r.All()) + "|" + names(r.Visible()); got != "c a|c" {
+					t.Errorf("D17: %s", got)
+				}
+				if err := r.Register(b, false); err != nil {
+					return err
+				}
+				if err := r.Register(named("c"), false); !errors.Is(err, host.CodeToolAlreadyRegistered) {
+					t.Errorf("D12: %v", err)
+				}
+				other := named("c")
+				if err := r.Register(other, true); err != nil || r.Get("c") != other || names(r.All()) != "c a b" {
+					t.Errorf("overwriting: %v, %s", err, names(r.All()))
+				}
+				bad := named("bad")
+				bad.InputSchema = `{"type":"object","properties":{"x":{"pattern":"(?=a)"}}}`
+				if err := r.Register(bad, false); !errors.Is(err, host.CodeInvalidInitialToolValue) {
+					t.Errorf("a schema that is not supported: %v", err)
+				}
+				if _, err := other.Executor(ctx)(nil); err != nil {
+					t.Errorf("a tool of the turn's own: %v", err)
+				}
+				r.Unhide("a")
+				if !slices.Equal(r.Hidden(), []string{"later"}) || !r.Unregister("a") || r.Unregister("a") {
+					t.Error("unhide, unregister")
+				}
+				defer r.BindContext(ctx)()
+				if err := ctx.Ack(); err != nil {
+					return err
+				}
+				if names(r.All()) != "c" {
+					t.Errorf("D16: %s", names(r.All()))
+				}
+				return nil
+			},
+		}, turns.TurnInput{})
+		if result.Status != turns.Ack {
+			t.Errorf("%+v", result)
+		}
+	})
+}
+
+func TestMergeTools(t *testing.T) {
+	a, b := []*turns.Tool{named("x"), named("y")}, []*turns.Tool{named("x")}
+	if _, err := turns.MergeTools(turns.CollisionThrow, a, b); !errors.Is(err, host.CodeToolAlreadyRegistered) {
+		t.Errorf("throw: %v", err)
+	}
+	if got, err := turns.MergeTools(turns.CollisionReplace, a, b); err != nil || got[0] != b[0] || len(got) != 2 {
+		t.Errorf("replace: %v, %v", got, err)
+	}
+	b[0].OnCollision = turns.CollisionKeep
+	if got, err := turns.MergeTools(turns.CollisionReplace, a, b); err != nil || got[0] != a[0] {
+		t.Errorf("keep: %v, %v", got, err)
+	}
+}
