@@ -10,8 +10,8 @@ export interface ErrorJSON {
   cause?: ErrorJSON;
 }
 
-/** Length that a chain of causes is shown to. */
-const MAX_CAUSES = 8;
+/** Errors of a chain that are shown. */
+const MAX_ERRORS = 8;
 
 /** Code, message and cause of an error, or of anything else that was thrown. */
 export function errorJSON(error: unknown, depth = 0): ErrorJSON {
@@ -21,7 +21,7 @@ export function errorJSON(error: unknown, depth = 0): ErrorJSON {
     code: typeof code === 'string' && code !== '' ? code : nameOf(name),
     message: typeof message === 'string' ? message : String(message ?? ''),
   };
-  if (typeof cause === 'object' && cause !== null && depth < MAX_CAUSES) {
+  if (typeof cause === 'object' && cause !== null && depth < MAX_ERRORS - 1) {
     json.cause = errorJSON(cause, depth + 1);
   }
   return json;

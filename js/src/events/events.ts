@@ -32,6 +32,7 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 export interface DiscardedWrite {
   readonly op: 'store' | 'mutate' | 'delete' | 'replaceToolCallGroup';
   readonly kind: RecordName;
+  /** Of the record; of a standing instruction its text. Empty for a group. */
   readonly id: string;
 }
 

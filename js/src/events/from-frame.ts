@@ -2,7 +2,8 @@
  * Events from the frames that tell of them. The module may be anything: every payload is checked.
  */
 import { EventKind, Results } from '../abi/frames.gen.js';
-import { recordName } from '../collections/kinds.js';
+import { CodecError } from '../codec/decoder.js';
+import { RECORD_KINDS, recordName } from '../collections/kinds.js';
 import { requireShape } from '../pump/shape.js';
 import * as E from './events.js';
 
@@ -18,6 +19,8 @@ export interface EventSource {
   error(value: unknown): unknown;
   /** The text of a stream with this delta. */
   text(dispatch: number, kind: number, id: string, delta: string): string;
+  /** The id of the record with a handle, the text of a standing instruction; empty if there is none. */
+  recordId(handle: number): string;
   /** The results that host code reported for a tool call. */
   results(dispatch: number, id: string): unknown;
 }
@@ -207,17 +210,18 @@ function iterationEnd(at: number, payload: unknown, from: EventSource): E.Iterat
   setSpan(e, from.now + (p[0] as number), at);
   const discarded = p[2] as unknown[] | null;
   if (discarded !== null && discarded.length > 0) {
-    e.discarded = discarded.flatMap(discardedWrites);
+    e.discarded = discarded.map((delta) => discardedWrite(delta, from));
   }
   return e as E.IterationEndEvent;
 }
 
-function discardedWrites(delta: unknown): E.DiscardedWrite[] {
+function discardedWrite(delta: unknown, from: EventSource): E.DiscardedWrite {
   const d = requireShape(delta, 'nnisaa', 'Delta');
   const op = writes[d[0] as number] ?? 'store';
-  const kind = recordName(d[1] as number);
-  if (op !== 'replaceToolCallGroup') return [{ op, kind, id: d[3] as string }];
-  return ((d[4] ?? []) as string[]).map((id) => ({ op, kind, id }));
+  const collection = d[1] as number;
+  if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
+  const id = (d[3] as string) || from.recordId(d[2] as number);
+  return { op, kind: recordName(collection), id };
 }
 
 function toolExecutionStart(at: number, payload: unknown): E.ToolExecutionStartEvent {

@@ -377,6 +377,12 @@ export class Session implements EventSource {
     return state.addText(kind - EventKind.Message, id, delta);
   }
 
+  recordId(handle: number): string {
+    const entry = handle === 0 ? undefined : this.handles.entryOf(handle);
+    if (entry === undefined) return '';
+    return 'id' in entry ? entry.id : entry.toString();
+  }
+
   results(dispatch: number, id: string): unknown {
     return this.contexts[dispatch]?.results(id);
   }

@@ -1,0 +1,200 @@
+/**
+ * What the tests of turns share: the module, a runner whose callbacks keep a list, and events as short names.
+ */
+import type { Module } from '../../src/engine/module.js';
+import { loadModule } from '../../src/engine/module.js';
+import {
+  type DispatchContext,
+  type DispatchExecutorFn,
+  type DispatchExecutorHelpers,
+  fixedClock,
+  type HostOptions,
+  Message,
+  seededEntropy,
+  type TurnEvent,
+  type TurnInput,
+  TurnRunner,
+  type TurnRunnerConfig,
+} from '../../src/index.js';
+import { buildGuest, missingGo } from '../engine/go-guest.js';
+
+/** Why the tests of turns cannot run here, or false. */
+export const skip = (await missingGo()) ?? false;
+
+let module: Promise<Module> | undefined;
+
+/** The core module, built once per process. */
+export function coreModule(): Promise<Module> {
+  module ??= buildGuest('./wasm/module').then((source) => loadModule(source));
+  return module;
+}
+
+/** A host whose clock stands still and whose randomness repeats, with collections compared after each step. */
+export async function testHost(more: HostOptions = {}): Promise<HostOptions> {
+  return {
+    module: await coreModule(),
+    clock: fixedClock(),
+    entropy: seededEntropy(1),
+    verify: true,
+    ...more,
+  };
+}
+
+type Callbacks = Omit<TurnRunnerConfig, 'executorCallback'>;
+
+/** Storage callbacks that write down what they were called with. */
+export function recordingCallbacks(log: string[] = []): Callbacks {
+  const write =
+    (name: string) =>
+    (_ctx: unknown, value: unknown): void => {
+      const id = (value as { id?: string }).id ?? String(value);
+      log.push(`${name} ${id}`);
+    };
+  const read = (_ctx: unknown): never[] => [];
+  const conduit = (_ctx: unknown, id: string, _bytes: unknown): void => void log.push(`bytes ${id}`);
+  return {
+    fetchMemoriesCallback: read,
+    fetchMessagesCallback: read,
+    fetchThoughtsCallback: read,
+    fetchToolCallsCallback: read,
+    fetchToolsCallback: read,
+    fetchRetrievablesCallback: read,
+    refreshStandingInstructionsCallback: read,
+    storeStandingInstructionCallback: write('storeInstruction'),
+    mutateStandingInstructionCallback: write('mutateInstruction'),
+    deleteStandingInstructionCallback: write('deleteInstruction'),
+    storeMemoryCallback: write('storeMemory'),
+    mutateMemoryCallback: write('mutateMemory'),
+    deleteMemoryCallback: write('deleteMemory'),
+    storeRetrievableCallback: write('storeRetrievable'),
+    mutateRetrievableCallback: write('mutateRetrievable'),
+    deleteRetrievableCallback: write('deleteRetrievable'),
+    storeMessageCallback: write('storeMessage'),
+    mutateMessageCallback: write('mutateMessage'),
+    deleteMessageCallback: write('deleteMessage'),
+    storeThoughtCallback: write('storeThought'),
+    mutateThoughtCallback: write('mutateThought'),
+    deleteThoughtCallback: write('deleteThought'),
+    storeToolCallCallback: write('storeToolCall'),
+    mutateToolCallCallback: write('mutateToolCall'),
+    deleteToolCallCallback: write('deleteToolCall'),
+    storeMediaBytesCallback: conduit,
+    storeRetrievableBytesCallback: conduit,
+  };
+}
+
+/** An event as a short name: `tS`, `dE(ack,1)`, `err(E_…)`. */
+export function short(event: TurnEvent): string {
+  switch (event.event) {
+    case 'turnStart':
+      return 'tS';
+    case 'turnEnd':
+      return `tE(${event.status})`;
+    case 'dispatchStart':
+      return 'dS';
+    case 'dispatchEnd':
+      return `dE(${event.status},${event.iterations})`;
+    case 'iterationStart':
+      return `iS(${event.iteration!})`;
+    case 'iterationEnd':
+      return `iE(${event.iteration!},${event.status})`;
+    case 'message':
+      return 'msg';
+    case 'thought':
+      return 'th';
+    case 'toolCall':
+      return `tc(${event.isComplete})`;
+    case 'toolExecutionStart':
+      return 'xS';
+    case 'toolExecutionEnd':
+      return `xE(${event.isError})`;
+    case 'error':
+      return `err(${codeOf(event.error)})`;
+    case 'warning':
+      return `warn(${event.kind})`;
+    case 'log':
+      return `log(${event.level})`;
+    case 'generationStats':
+      return 'stats';
+  }
+}
+
+/** The code of an error, else its message. */
+export function codeOf(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  return code ?? message ?? String(error);
+}
+
+/** A turn that was run, with what it gave. */
+export interface Run {
+  readonly runner: TurnRunner;
+  /** Short names of all events, in order. */
+  readonly names: string[];
+  readonly events: TurnEvent[];
+  /** Calls of the storage callbacks. */
+  readonly writes: string[];
+}
+
+/** A runner that keeps its events. Nothing has run yet. */
+export async function makeRun(
+  executor: DispatchExecutorFn,
+  config: Partial<TurnRunnerConfig> = {},
+): Promise<Run> {
+  const writes: string[] = [];
+  const runner = new TurnRunner({
+    ...recordingCallbacks(writes),
+    executorCallback: executor,
+    host: await testHost(),
+    ...config,
+  });
+  const events: TurnEvent[] = [];
+  const names: string[] = [];
+  const keep = (event: TurnEvent): void => {
+    events.push(event);
+    names.push(short(event));
+  };
+  for (const name of ['message', 'thought', 'toolCall'] as const) runner.on(name, keep);
+  const observed = [
+    'turnStart',
+    'turnEnd',
+    'dispatchStart',
+    'dispatchEnd',
+    'iterationStart',
+    'iterationEnd',
+    'toolExecutionStart',
+    'toolExecutionEnd',
+    'log',
+    'warning',
+    'error',
+    'generationStats',
+  ] as const;
+  for (const name of observed) runner.observe(name, keep);
+  return { runner, names, events, writes };
+}
+
+/** Runs one turn. */
+export async function runTurn(
+  executor: DispatchExecutorFn,
+  config: Partial<TurnRunnerConfig> = {},
+  input: Partial<TurnInput> = {},
+): Promise<Run> {
+  const run = await makeRun(executor, config);
+  await run.runner.run({ systemPrompt: 'test', ...input });
+  return run;
+}
+
+/** An executor of steps: step k runs in iteration k; past the end it acks. */
+export function script(
+  ...steps: ((ctx: DispatchContext, helpers: DispatchExecutorHelpers) => unknown)[]
+): DispatchExecutorFn {
+  return async (ctx, helpers) => {
+    const step = steps[ctx.iteration];
+    if (step === undefined) ctx.ack();
+    else await step(ctx, helpers);
+  };
+}
+
+/** A message. */
+export function message(id: string, role: 'user' | 'assistant' = 'assistant', content = id): Message {
+  return new Message({ id, role, content, createdAt: 1, updatedAt: 1 });
+}
