@@ -1,0 +1,163 @@
+// Package figure holds what a benchmark of Turncore measures: the figures with their targets, the results that each host
+// writes, and the tables that they make together.
+package figure
+
+import (
+	"math"
+	"slices"
+)
+
+// Units of figures.
+const (
+	Bytes  = "B"
+	MiB    = "MiB"
+	Millis = "ms"
+	Micros = "µs"
+	Times  = "×" // a ratio
+	Count  = ""
+)
+
+// A Figure is one thing that is measured, on each engine.
+type Figure struct {
+	ID    string
+	Title string
+	Unit  string
+	// Targets are bounds by engine that the median should not exceed.
+	Targets map[string]float64
+	// Skip names engines that it makes no sense for.
+	Skip []string
+}
+
+// Engines, as results name them.
+const (
+	Wazero = "wazero"
+	Native = "native"
+	Node   = "Node"
+)
+
+// Engines are the columns of the main table.
+var Engines = []string{Wazero, Native, Node}
+
+// everywhere is the same bound on every engine.
+func everywhere(bound float64) map[string]float64 {
+	return map[string]float64{Wazero: bound, Native: bound, Node: bound}
+}
+
+// IDs of figures. JavaScript's half of the benchmark writes the same.
+const (
+	Instance     = "instance"
+	FirstTurn    = "first-turn"
+	Further      = "further-instance"
+	EmptyStep    = "empty-step"
+	Effect       = "effect"
+	Turn         = "turn"
+	Turn20       = "turn-20"
+	Turn500      = "turn-500"
+	Delta        = "delta"
+	History0     = "history-0"
+	History50    = "history-50"
+	History5000  = "history-5000"
+	HistoryRatio = "history-ratio"
+	Iter0        = "iteration-0"
+	Iter50       = "iteration-50"
+	Iter5000     = "iteration-5000"
+	IterRatio    = "iteration-ratio"
+	AddEach      = "add"
+	AddCrossings = "add-crossings"
+	GuestEarly   = "memory-guest-early"
+	GuestLate    = "memory-guest-late"
+	HeapEarly    = "memory-heap-early"
+	HeapLate     = "memory-heap-late"
+	GuestGrowth  = "memory-guest-growth"
+	HeapGrowth   = "memory-heap-growth"
+)
+
+// Flat is how much memory may grow between the early and the late look at it and still count as flat.
+const Flat = 1.05
+
+// All are the figures in the order of the table.
+var All = []Figure{
+	{ID: Instance, Title: "instance, from the bytes in hand (warm compile cache)", Unit: Millis},
+	{ID: FirstTurn, Title: "first turn, from the bytes in hand (warm compile cache)", Unit: Millis, Targets: map[string]float64{Wazero: 120, Node: 80}},
+	{ID: Further, Title: "further instance of a loaded module", Unit: Millis},
+	{ID: EmptyStep, Title: "empty step", Unit: Micros, Targets: map[string]float64{Wazero: 0.6}},
+	{ID: Effect, Title: "effect round trip, 1 KiB result", Unit: Micros, Targets: map[string]float64{Wazero: 4}},
+	{ID: Turn, Title: "turn: one tool call, two iterations", Unit: Micros, Targets: map[string]float64{Wazero: 75, Node: 75}},
+	{ID: Turn20, Title: "the same with 20 streamed deltas", Unit: Micros},
+	{ID: Turn500, Title: "the same with 500 streamed deltas", Unit: Micros},
+	{ID: Delta, Title: "each further delta (500 against 20)", Unit: Micros, Targets: map[string]float64{Node: 4}},
+	{ID: History0, Title: "further turn on a history of 0 messages", Unit: Micros},
+	{ID: History50, Title: "further turn on a history of 50", Unit: Micros},
+	{ID: History5000, Title: "further turn on a history of 5,000", Unit: Micros},
+	{ID: HistoryRatio, Title: "further turn, 5,000 against 0", Unit: Times, Targets: everywhere(2)},
+	{ID: Iter0, Title: "further iteration on a history of 0 messages", Unit: Micros},
+	{ID: Iter50, Title: "further iteration on a history of 50", Unit: Micros},
+	{ID: Iter5000, Title: "further iteration on a history of 5,000", Unit: Micros},
+	{ID: IterRatio, Title: "further iteration, 5,000 against 0", Unit: Times, Targets: everywhere(2)},
+	{ID: AddEach, Title: "adding 5,000 fresh messages, each", Unit: Micros, Targets: everywhere(1)},
+	{ID: AddCrossings, Title: "steps that adding them takes", Unit: Count, Targets: everywhere(1)},
+	{ID: GuestEarly, Title: "module's memory, early", Unit: MiB, Skip: []string{Native}},
+	{ID: GuestLate, Title: "module's memory, late", Unit: MiB, Skip: []string{Native}},
+	{ID: GuestGrowth, Title: "module's memory, late against early", Unit: Times, Targets: everywhere(Flat), Skip: []string{Native}},
+	{ID: HeapEarly, Title: "host's heap after a collection, early", Unit: MiB},
+	{ID: HeapLate, Title: "host's heap after a collection, late", Unit: MiB},
+	{ID: HeapGrowth, Title: "host's heap, late against early", Unit: Times, Targets: everywhere(Flat)},
+}
+
+// A Row is one figure on one engine.
+type Row struct {
+	Figure  string  `json:"figure"`
+	Engine  string  `json:"engine"`
+	Unit    string  `json:"unit"`
+	Median  float64 `json:"median"`
+	P10     float64 `json:"p10"`
+	P90     float64 `json:"p90"`
+	Samples int     `json:"samples"`
+}
+
+// Size is what a module weighs, in bytes.
+type Size struct {
+	Module string `json:"module"`
+	Raw    int    `json:"raw"`
+	Gzip   int    `json:"gzip"`   // level 9
+	Brotli int    `json:"brotli"` // level 11
+}
+
+// SizeTarget bounds the WASI module's bytes after brotli.
+const SizeTarget = 900_000
+
+// Report is what one host's benchmark writes.
+type Report struct {
+	Host  string  `json:"host"` // with its version
+	Quick bool    `json:"quick"`
+	Load  [2]Load `json:"load"` // of the machine, before and after
+	Sizes []Size  `json:"sizes,omitempty"`
+	Turns [2]int  `json:"turns"` // after which memory was looked at
+	Rows  []Row   `json:"rows"`
+}
+
+// Load is how many tasks wanted to run, on average over the last minute.
+type Load float64
+
+// Summarize makes a row of samples, which it sorts. There must be one at least.
+func Summarize(id, engine, unit string, samples []float64) Row {
+	slices.Sort(samples)
+	return Row{
+		Figure: id, Engine: engine, Unit: unit,
+		Median: quantile(samples, 0.5), P10: quantile(samples, 0.1), P90: quantile(samples, 0.9), Samples: len(samples),
+	}
+}
+
+// Median is the middle of samples, which it sorts.
+func Median(samples []float64) float64 {
+	slices.Sort(samples)
+	return quantile(samples, 0.5)
+}
+
+// quantile reads sorted samples, between two of them where it must.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	low := int(math.Floor(at))
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (sorted[high]-sorted[low])*(at-float64(low))
+}
