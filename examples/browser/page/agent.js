@@ -1,0 +1,70 @@
+// The agent: the module, a runner, and one conversation at a time.
+import { createRunner, loadModule } from '/turncore/index.js';
+
+import { tools } from './tools.js';
+
+const SYSTEM =
+  'You are the assistant of a demo page. Use the tools where they fit. Answer briefly, in plain text without Markdown.';
+
+/** Runs turns of a conversation in this page. */
+export class Agent {
+  #runner;
+  #session = crypto.randomUUID();
+  #outage = false;
+
+  /** @param config what the server says of the model */
+  constructor(config) {
+    this.#runner = createRunner({
+      model: { baseURL: `${location.origin}/v1`, model: config.model },
+      system: SYSTEM,
+      tools,
+      bounds: { maxIterations: 8 },
+      host: {
+        module: loadModule(),
+        allowedOrigins: [location.origin],
+        fetch: (input, init) => (this.#outage ? outage() : fetch(input, init)),
+      },
+    });
+  }
+
+  /**
+   * Loads the module and starts it, so that the first turn need not.
+   *
+   * @returns milliseconds it took, and bytes of the module on the wire and unpacked (undefined if the browser won't say)
+   */
+  async start() {
+    const begun = performance.now();
+    await this.#runner.host.acquire();
+    const ms = performance.now() - begun;
+    const entry = performance
+      .getEntriesByType('resource')
+      .find(({ name }) => name.endsWith('.wasm'));
+    return { ms, wireBytes: entry?.encodedBodySize, bytes: entry?.decodedBodySize };
+  }
+
+  /**
+   * Begins a turn.
+   *
+   * @param message what the visitor says
+   * @param fails whether the model shall be out of order in this turn
+   * @returns a stream of events with a result, which abort() stops
+   */
+  send(message, { fails = false } = {}) {
+    this.#outage = fails;
+    return this.#runner.stream({ message, sessionId: this.#session });
+  }
+
+  /** Begins another conversation, which knows nothing of the last one. */
+  forget() {
+    this.#session = crypto.randomUUID();
+  }
+}
+
+/** What a provider in trouble answers. */
+function outage() {
+  const error = {
+    message: 'the model is overloaded (an outage that this page made up)',
+    code: 'overloaded',
+  };
+  return Promise.resolve(Response.json({ error }, { status: 503 }));
+}

@@ -1,0 +1,82 @@
+// The demo's HTTP server: files of the page and of the package, and one endpoint for the model.
+import { createServer } from 'node:http';
+
+import { respondJSON } from './json-response.mjs';
+import { StaticFiles } from './static-files.mjs';
+
+/** The only path that anything may be posted to. */
+const CHAT_PATH = '/v1/chat/completions';
+
+/**
+ * Nothing but our own files, no inline script or style, and WebAssembly. A page that calls models has no business
+ * loading or sending anything elsewhere.
+ */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * A server that does not listen yet.
+ *
+ * @param page folder with the page's files
+ * @param dist folder with the built package
+ * @param model what answers chat completions
+ */
+export function createDemoServer({ page, dist, model }) {
+  const files = new StaticFiles({ '/turncore/': dist, '/': page });
+  const config = { model: model.name, live: model.live, description: model.description };
+  return createServer((request, response) => {
+    response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.setHeader('Referrer-Policy', 'no-referrer');
+    response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+    answer(request, response, { files, config, model }).catch((error) => {
+      if (!response.headersSent) respondJSON(response, 500, { error: { message: error.message } });
+      else response.destroy();
+    });
+  });
+}
+
+async function answer(request, response, { files, config, model }) {
+  if (!isFromHere(request)) {
+    respondJSON(response, 403, { error: { message: 'only the demo page may ask' } });
+    return;
+  }
+  const path = new URL(request.url, 'http://127.0.0.1').pathname;
+  if (path === CHAT_PATH) {
+    if (allows(request, response, ['POST'])) await model.answer(request, response);
+    return;
+  }
+  if (!allows(request, response, ['GET', 'HEAD'])) return;
+  if (path === '/config.json') {
+    respondJSON(response, 200, config);
+    return;
+  }
+  if (!(await files.serve(path, request, response))) {
+    respondJSON(response, 404, { error: { message: `there is no ${path}` } });
+  }
+}
+
+function allows(request, response, methods) {
+  if (methods.includes(request.method)) return true;
+  response.setHeader('Allow', methods.join(', '));
+  respondJSON(response, 405, { error: { message: `${request.method} is not allowed here` } });
+  return false;
+}
+
+/**
+ * Tells requests of our page from those of others. A page elsewhere could post to loopback, or give its own name our
+ * address; both would spend the key.
+ */
+function isFromHere({ headers, socket }) {
+  const names = ['127.0.0.1', 'localhost'].map((name) => `${name}:${socket.localPort}`);
+  if (!names.includes(headers.host)) return false;
+  return headers.origin === undefined || headers.origin === `http://${headers.host}`;
+}
