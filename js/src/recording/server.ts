@@ -7,10 +7,9 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { type Entropy, seededEntropy } from '../entropy.js';
 import { readBody } from '../simulated/read-body.js';
 import { compareRequest, type Difference } from './compare.js';
+import { partSize } from './cut.js';
 import type { Recording } from './recording.js';
 
-/** Bytes of the longest part that a response is served in. */
-const MAX_PART = 48;
 /** Bytes that a request may have. */
 const MAX_REQUEST = 64 << 20;
 
@@ -27,13 +26,14 @@ export class RecordingServer {
     this.#random = seededEntropy(seed);
   }
 
-  /** How the requests so far differ from the recorded ones; a recorded request that did not come is a difference. */
-  differences(): Difference[] {
-    const all = [...this.#differences];
-    for (let request = this.#requests; request < this.#recording.interactions.length; request++) {
-      all.push({ request, path: '', got: undefined, want: 'a request', why: '' });
-    }
-    return all;
+  /** How the requests so far differ from the recorded ones. */
+  get differences(): readonly Difference[] {
+    return this.#differences;
+  }
+
+  /** How many requests there were. */
+  get requests(): number {
+    return this.#requests;
   }
 
   /** Answers a request; for `http.createServer`. */
@@ -57,7 +57,7 @@ export class RecordingServer {
     response.writeHead(status, { 'Content-Type': contentType });
     let rest = Buffer.from(text, 'utf8');
     while (rest.length > 0) {
-      const size = 1 + (this.#random(1)[0]! % MAX_PART);
+      const size = partSize(this.#random);
       response.write(rest.subarray(0, size));
       rest = rest.subarray(size);
       // Parts that are written at once would arrive as one.

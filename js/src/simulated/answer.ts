@@ -2,7 +2,7 @@
  * What the simulated provider says to a request.
  */
 import { findArguments } from './arguments.js';
-import { isObject, lowerCase } from './text.js';
+import { byteLength, isObject, lowerCase, wellFormed } from './text.js';
 
 /** The parts of a chat completions request that matter here. */
 export interface ChatRequest {
@@ -43,7 +43,9 @@ export const SIMULATED_MODEL = 'simulated';
  * @throws Error when it is no JSON, or not shaped like a request
  */
 export function readRequest(body: string): ChatRequest {
-  const value: unknown = JSON.parse(body);
+  const value: unknown = JSON.parse(body, (_key, part: unknown) =>
+    isString(part) ? wellFormed(part) : part,
+  );
   if (!isObject(value)) throw new Error('it must be an object');
   const { model, stream, messages, tools } = value;
   return {
@@ -123,9 +125,7 @@ function say(text: string): Answer {
 /** Tells whether a text speaks of a tool: it holds the name, or a word of it of four letters or more. */
 function mentions(lowerText: string, name: string): boolean {
   const lowerName = lowerCase(name);
-  const words = lowerName
-    .split(/[_\- ]/)
-    .filter((word) => new TextEncoder().encode(word).length >= 4);
+  const words = lowerName.split(/[_\- ]/).filter((word) => byteLength(word) >= 4);
   return (
     words.some((word) => lowerText.includes(word)) || (name !== '' && lowerText.includes(lowerName))
   );

@@ -14,21 +14,26 @@ export function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** Compact JSON with the keys of every object in order. */
+/** Compact JSON with the keys of every object in order (RFC 8785, for values that JSON.parse gives). */
+export function canonicalJSON(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJSON).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  const members = keys.sort().map((key) => `${JSON.stringify(key)}:${canonicalJSON(value[key])}`);
+  return `{${members.join(',')}}`;
+}
+
+/** The same as Go's encoding/json writes it: with separators of lines escaped. */
 export function sortedJSON(value: unknown): string {
-  return JSON.stringify(value, sortKeys)
-    .replaceAll('\u2028', '\\u2028')
-    .replaceAll('\u2029', '\\u2029');
+  return canonicalJSON(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+}
+
+/** Replaces lone surrogates, which have no encoding in UTF-8. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 const encoder = new TextEncoder();
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/\p{Surrogate}/gu, '\ufffd');
-  if (!isObject(value)) return value;
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, value[key]]));
-}
 
 /** Tells an object that is no list. */
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,0 +1,207 @@
+/**
+ * Reads command lines.
+ */
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
+import { UsageError } from './usage.js';
+
+/** The environment of the process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What chooses the module. */
+export interface EngineOptions {
+  /** File with a module; undefined for the package's own. */
+  readonly module: string | undefined;
+}
+
+/** A program that is offered as a tool. */
+export interface ProgramToolOptions {
+  readonly name: string;
+  readonly description: string;
+  /** A command line of the shell. */
+  readonly program: string;
+}
+
+/** What the command line and the environment ask of a run. */
+export interface RunOptions extends EngineOptions {
+  /** Undefined if it is to be read. */
+  readonly prompt: string | undefined;
+  /** Undefined for the simulated provider. */
+  readonly baseURL: string | undefined;
+  /** The endpoint's key. */
+  readonly key: string | undefined;
+  readonly model: string | undefined;
+  readonly system: string | undefined;
+  readonly tools: readonly ProgramToolOptions[];
+  /** False for no bound, undefined for the default one. */
+  readonly maxIterations: number | false | undefined;
+  readonly json: boolean;
+  readonly verbose: boolean;
+  readonly fixedClock: boolean;
+  readonly seed: number | undefined;
+  /** File for the journal. */
+  readonly log: string | undefined;
+  /** File with a recorded conversation. */
+  readonly recording: string | undefined;
+}
+
+const engineFlags = {
+  engine: { type: 'string' },
+  module: { type: 'string' },
+} as const;
+
+const help = { help: { type: 'boolean', short: 'h' } } as const;
+
+const runFlags = {
+  ...engineFlags,
+  ...help,
+  'base-url': { type: 'string' },
+  model: { type: 'string' },
+  system: { type: 'string' },
+  tool: { type: 'string', multiple: true },
+  'max-iterations': { type: 'string' },
+  json: { type: 'boolean' },
+  verbose: { type: 'boolean' },
+  'fixed-clock': { type: 'boolean' },
+  seed: { type: 'string' },
+  log: { type: 'string' },
+  recording: { type: 'string' },
+} as const;
+
+/** Options that a recording brings. */
+const recorded = ['base-url', 'model', 'system', 'tool'] as const;
+
+/** Reads the command line of a run. Undefined means that help is wanted. @throws UsageError */
+export function parseRun(args: string[], env: Environment): RunOptions | undefined {
+  const { values, positionals } = parse('run', args, runFlags);
+  if (values.help === true) return undefined;
+  const { recording } = values;
+  if (recording !== undefined) {
+    const other = recorded.find((name) => values[name] !== undefined);
+    if (other !== undefined || positionals.length > 0) {
+      const what = other === undefined ? 'a prompt' : `--${other}`;
+      throw wrong(`${what} and --recording exclude each other: a recording brings its own`);
+    }
+  }
+  for (const name of ['base-url', 'model', 'recording', 'log'] as const) {
+    if (values[name] === '') throw wrong(`--${name}: it is empty`);
+  }
+  return {
+    prompt: promptOf(positionals),
+    baseURL: baseURLOf(values['base-url'] ?? orUndefined(env['OPENAI_BASE_URL'])),
+    key: orUndefined(env['OPENAI_API_KEY']),
+    model: values.model ?? orUndefined(env['OPENAI_MODEL']),
+    system: values.system,
+    tools: programTools(values.tool ?? []),
+    module: engineOf('run', values).module,
+    maxIterations: boundOf(values['max-iterations']),
+    json: values.json === true,
+    verbose: values.verbose === true,
+    fixedClock: values['fixed-clock'] === true,
+    seed: seedOf(values.seed),
+    log: values.log,
+    recording,
+  };
+}
+
+/** Reads the command line of a replay. Undefined means that help is wanted. @throws UsageError */
+export function parseReplay(args: string[]): (EngineOptions & { file: string }) | undefined {
+  const { values, positionals } = parse('replay', args, { ...engineFlags, ...help });
+  if (values.help === true) return undefined;
+  const engine = engineOf('replay', values);
+  const [file] = positionals;
+  if (file === undefined || positionals.length > 1) {
+    throw new UsageError('replay', `give one journal, not ${positionals.length}`);
+  }
+  return { ...engine, file };
+}
+
+function parse<O extends NonNullable<ParseArgsConfig['options']>>(
+  command: string,
+  args: string[],
+  options: O,
+) {
+  try {
+    return parseArgs({ args, options, strict: true, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(command, (error as Error).message);
+  }
+}
+
+function wrong(message: string): UsageError {
+  return new UsageError('run', message);
+}
+
+function engineOf(
+  command: string,
+  values: { engine?: string | undefined; module?: string | undefined },
+): EngineOptions {
+  const { engine, module } = values;
+  if (engine !== undefined && engine !== 'node') {
+    const other = engine === 'wazero' || engine === 'native';
+    const hint = other ? '; the Go command has it' : '';
+    throw new UsageError(command, `there is no engine "${engine}" on this host, only node${hint}`);
+  }
+  if (module === '') throw new UsageError(command, '--module: it is empty');
+  return { module };
+}
+
+function promptOf(positionals: readonly string[]): string | undefined {
+  if (positionals.length > 1) {
+    throw wrong(`${positionals.length} prompts are given; put the prompt in quotes`);
+  }
+  if (positionals[0] === '') throw wrong('the prompt is empty');
+  return positionals[0];
+}
+
+function baseURLOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw wrong('the base URL must be one of http or https');
+}
+
+function boundOf(text: string | undefined): number | false | undefined {
+  if (text === undefined) return undefined;
+  const n = wholeNumber('max-iterations', text, 0x7ffffffe);
+  return n === 0 ? false : n;
+}
+
+function seedOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : wholeNumber('seed', text, 0xffffffff);
+}
+
+function wholeNumber(flag: string, text: string, max: number): number {
+  const n = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(n <= max)) throw wrong(`--${flag}: it must be a whole number up to ${max}`);
+  return n;
+}
+
+/** What endpoints take as a tool's name. */
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+function programTools(specs: readonly string[]): ProgramToolOptions[] {
+  const tools: ProgramToolOptions[] = [];
+  for (const spec of specs) {
+    const [, name, description, program] = /^([^:=]*)(?::([^=]*))?=(.*)$/s.exec(spec) ?? [];
+    if (name === undefined || program === undefined || program.trim() === '') {
+      throw wrong('--tool: it must be NAME=CMD or NAME:DESCRIPTION=CMD');
+    }
+    if (!TOOL_NAME.test(name)) {
+      throw wrong("--tool: a tool's name has 1 to 64 letters, digits, _ and -");
+    }
+    if (tools.some((tool) => tool.name === name)) {
+      throw wrong('--tool: there is another tool of that name');
+    }
+    tools.push({
+      name,
+      description: orUndefined(description) ?? `Runs the program ${name}.`,
+      program,
+    });
+  }
+  return tools;
+}
+
+/** A variable that is set to nothing counts as not set. */
+function orUndefined(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}

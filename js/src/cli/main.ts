@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+/**
+ * The command: runs agent turns from a shell, against a model's API, a simulated one or a recorded conversation, and
+ * plays the journals of turns back.
+ */
+import { replay } from './replay.js';
+import { run } from './run.js';
+import { printable, Screen } from './screen.js';
+import { HELP, UsageError } from './usage.js';
+import { version } from './version.js';
+
+/** Exit statuses. */
+const OK = 0;
+/** The turn did not ack, or something differs from what was recorded. */
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+async function main([name, ...args]: string[]): Promise<number> {
+  try {
+    switch (name) {
+      case undefined:
+        process.stderr.write(HELP['']!);
+        return WRONG_USAGE;
+      case 'run':
+        return (await run(args)) ? OK : FAILED;
+      case 'replay':
+        return (await replay(args)) ? OK : FAILED;
+      case 'version':
+      case '--version':
+        return (await version(args)) ? OK : FAILED;
+      case 'help':
+      case '-h':
+      case '--help':
+        process.stdout.write(helpOf(args[0] ?? ''));
+        return OK;
+      default:
+        throw new UsageError('', `"${name}" is no command`);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) {
+      const help = `turncore help ${error.command}`.trimEnd();
+      process.stderr.write(`turncore: ${printable(error.message)}\n"${help}" tells more.\n`);
+      return WRONG_USAGE;
+    }
+    new Screen(process.stdout, process.stderr, process.env).failure(error);
+    return FAILED;
+  }
+}
+
+function helpOf(command: string): string {
+  const text = Object.hasOwn(HELP, command) ? HELP[command] : undefined;
+  if (text === undefined) throw new UsageError('', `"${command}" is no command`);
+  return text;
+}
+
+// A reader that has gone is told of where the output is written.
+process.stdout.on('error', () => undefined);
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,112 @@
+/**
+ * Programs as tools.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+import { type AnyTool, Tool } from '../tools/tool.js';
+import type { ProgramToolOptions } from './command-line.js';
+
+/** Bytes of a result. */
+const MAX_RESULT = 4 << 20;
+/** Bytes that are kept of what a program says of its failure. */
+const MAX_REASON = 4 << 10;
+/** Milliseconds that what a program has left behind may hold its output open. */
+const LINGER = 1000;
+
+/**
+ * A tool that runs a command line: it reads the arguments as JSON from standard input, and what it writes to standard
+ * output is the result. When it fails, what it writes to standard error says why.
+ */
+export function programTool(options: ProgramToolOptions): AnyTool {
+  const { name, description, program } = options;
+  return new Tool({
+    name,
+    description,
+    inputSchema: { type: 'object', additionalProperties: true },
+    handler: (args, ctx) => runProgram(program, JSON.stringify(args), ctx.abortSignal),
+  });
+}
+
+/**
+ * Runs a command line of the shell to its end.
+ *
+ * @param signal ends it
+ * @returns what it wrote to standard output, without the line end behind it
+ * @throws Error (rejects) when it cannot be started, fails, or writes too much; the signal's reason when that ended it
+ */
+export async function runProgram(
+  program: string,
+  input: string,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  // A group of its own, so that Ctrl-C reaches this process alone, which then ends all of the group.
+  const child = spawn(program, { shell: true, detached: hasGroups, stdio: 'pipe' });
+  const kill = (): void => killGroup(child);
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    const result = new Beginning(child.stdout, MAX_RESULT);
+    const reason = new Beginning(child.stderr, MAX_REASON);
+    // A program need not read its input.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    const failure = await ended(child);
+    signal.throwIfAborted();
+    if (failure !== undefined) throw new Error(reason.text().trim() || failure);
+    if (result.cut) throw new Error(`the result is longer than ${MAX_RESULT} bytes`);
+    return result.text().replace(/\r?\n$/, '');
+  } finally {
+    signal.removeEventListener('abort', kill);
+  }
+}
+
+const hasGroups = process.platform !== 'win32';
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    if (hasGroups) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Waits for the end of a program and its output. Resolves to how it failed, undefined if it did not. */
+function ended(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    let linger: NodeJS.Timeout | undefined;
+    child.once('error', reject);
+    child.once('exit', () => {
+      linger = setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, LINGER);
+    });
+    child.once('close', (code, signal) => {
+      clearTimeout(linger);
+      if (code === 0) resolve(undefined);
+      else resolve(code === null ? `signal: ${signal}` : `exit status ${code}`);
+    });
+  });
+}
+
+/** The beginning of what a stream gives. The rest is read and dropped. */
+class Beginning {
+  cut = false;
+  readonly #parts: Buffer[] = [];
+
+  constructor(stream: Readable, limit: number) {
+    let room = limit;
+    stream.on('data', (data: Buffer) => {
+      this.cut ||= data.length > room;
+      if (room > 0) this.#parts.push(data.subarray(0, room));
+      room -= Math.min(room, data.length);
+    });
+  }
+
+  text(): string {
+    return Buffer.concat(this.#parts).toString('utf8');
+  }
+}

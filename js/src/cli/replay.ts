@@ -1,0 +1,44 @@
+/**
+ * turncore replay.
+ */
+import { readFile } from 'node:fs/promises';
+
+import { loadModule } from '../engine/module.js';
+import { divergence, replay as replayJournal } from '../journal/replay.js';
+import { parseReplay } from './command-line.js';
+import { Screen } from './screen.js';
+import { HELP } from './usage.js';
+
+/**
+ * Plays a journal into a fresh instance and compares every byte.
+ *
+ * @returns whether all are equal
+ * @throws UsageError, or what kept the journal from being played
+ */
+export async function replay(args: string[]): Promise<boolean> {
+  const options = parseReplay(args);
+  if (options === undefined) {
+    process.stdout.write(HELP['replay']!);
+    return true;
+  }
+  const { file } = options;
+  const screen = new Screen(process.stdout, process.stderr, process.env);
+  const journal = await readFile(file);
+  const module = loadModule(options.module);
+  const report = await replayJournal(journal, module);
+  const { header, entries, torn } = report;
+  const difference = divergence(report);
+  if (difference !== undefined && report.sameModule !== true) {
+    const here = await module.hash();
+    screen.notice(
+      `the journal is one of module ${header.module} on ${header.engine}, this is module ${here} on node`,
+    );
+  }
+  if (difference !== undefined) throw difference;
+  if (torn) throw new Error(`${file}: the journal breaks off after ${entries} entries`);
+  if (entries === 0) throw new Error(`${file}: the journal has no entries`);
+  screen.print(
+    `${file}: ${entries} entries from ${header.engine} replayed on node, all bytes are equal\n`,
+  );
+  return true;
+}

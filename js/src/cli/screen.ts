@@ -1,0 +1,170 @@
+/**
+ * Where people read.
+ */
+import { styleText } from 'node:util';
+
+import { codeInfo, isTurncoreError } from '../errors.js';
+import { errorJSON } from '../events/error-json.js';
+import type { Environment } from './command-line.js';
+
+/** A stream that may be a terminal. */
+export interface Output {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** How a line looks on a terminal. */
+export type Style = 'dim' | 'red' | 'yellow' | 'cyan';
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/** Milliseconds that a frame is shown. */
+const FRAME = 100;
+/** Length that a chain of causes is followed to. */
+const MAX_CAUSES = 8;
+
+/**
+ * The answer on standard output, everything else on standard error. On a terminal it uses colours, unless NO_COLOR is
+ * set, and shows that something is going on. What comes from models and tools cannot move the cursor or change the
+ * terminal.
+ */
+export class Screen {
+  readonly #out: Output;
+  readonly #err: Output;
+  /** Both are the same terminal. */
+  readonly #shared: boolean;
+  readonly #colours: boolean;
+  readonly #spins: boolean;
+  /** The cursor stands behind an unfinished line. */
+  #outMid = false;
+  #errMid = false;
+  #spinner: NodeJS.Timeout | undefined;
+
+  constructor(out: Output, err: Output, env: Environment) {
+    this.#out = out;
+    this.#err = err;
+    this.#shared = out.isTTY === true && err.isTTY === true;
+    this.#spins = err.isTTY === true && env['TERM'] !== 'dumb';
+    this.#colours = this.#spins && (env['NO_COLOR'] ?? '') === '';
+  }
+
+  /** Shows what is being waited for, until something else is shown. */
+  busy(what: string): void {
+    // On an unfinished line it would wipe that out.
+    if (!this.#spins || this.#errMid || (this.#shared && this.#outMid)) return;
+    this.#quiet();
+    const text = printable(what);
+    let frame = 0;
+    const draw = (): void => {
+      this.#err.write(`\r\x1b[K${FRAMES[frame++ % FRAMES.length]!} ${text}`);
+    };
+    draw();
+    this.#spinner = setInterval(draw, FRAME).unref();
+  }
+
+  /** Takes away what {@link busy} shows. */
+  #quiet(): void {
+    if (this.#spinner === undefined) return;
+    clearInterval(this.#spinner);
+    this.#spinner = undefined;
+    this.#err.write('\r\x1b[K');
+  }
+
+  /** Writes to standard output. */
+  print(text: string): void {
+    if (text === '') return;
+    this.#quiet();
+    if (this.#shared && this.#errMid) {
+      this.#err.write('\n');
+      this.#errMid = false;
+    }
+    this.#out.write(this.#out.isTTY === true ? printable(text) : text);
+    this.#outMid = !text.endsWith('\n');
+  }
+
+  /** Ends the line on standard output if it is unfinished. */
+  line(): void {
+    if (this.#outMid) this.print('\n');
+  }
+
+  /** Writes a part of a text to standard error that is shown as it comes. */
+  whisper(text: string): void {
+    if (text === '') return;
+    this.#quiet();
+    if (!this.#errMid) this.#ready();
+    this.#err.write(this.#paint('dim', printable(text)));
+    this.#errMid = !text.endsWith('\n');
+  }
+
+  /** Writes a line to standard error. */
+  note(style: Style, text: string): void {
+    this.#quiet();
+    this.#ready();
+    this.#err.write(`${this.#paint(style, printable(text))}\n`);
+  }
+
+  /** Tells about something that a user would not expect. */
+  notice(text: string): void {
+    this.note('yellow', `note: ${text}`);
+  }
+
+  /** Tells about an error: its code, its message, what led to it and what to do about it. */
+  failure(error: unknown): void {
+    const first = describe(error);
+    this.note('red', `error: ${first}`);
+    let help = '';
+    let cause = error;
+    for (let depth = 0; depth < MAX_CAUSES && isObject(cause); depth++) {
+      const text = describe(cause);
+      if (isTurncoreError(cause)) {
+        if (depth > 0 && !first.includes(text)) this.note('dim', `  because of ${text}`);
+        if (help === '') help = cause.help ?? codeInfo(cause.code)?.help ?? '';
+      }
+      cause = cause['cause'];
+    }
+    if (help !== '') this.note('dim', `  ${help}`);
+  }
+
+  /** Leaves both streams at the beginning of a line. */
+  close(): void {
+    this.#quiet();
+    this.#ready();
+  }
+
+  /** Puts the cursor at the beginning of a line of standard error. */
+  #ready(): void {
+    if (this.#shared && this.#outMid) {
+      this.#out.write('\n');
+      this.#outMid = false;
+    }
+    if (this.#errMid) {
+      this.#err.write('\n');
+      this.#errMid = false;
+    }
+  }
+
+  #paint(style: Style, text: string): string {
+    return this.#colours ? styleText(style, text) : text;
+  }
+}
+
+/** Code and message of an error. */
+export function describe(error: unknown): string {
+  const { code, message } = errorJSON(error);
+  // A plain error's class says nothing.
+  return code === 'Error' ? message : `${code}: ${message}`;
+}
+
+/** The code of an error, or what comes closest. */
+export function codeOf(error: unknown): string {
+  return errorJSON(error).code;
+}
+
+/** Replaces the control characters of a text, but tabs and line ends. */
+export function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '\ufffd');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,135 @@
+/**
+ * A conversation on the command line: a runner, and the turns it runs.
+ */
+import { loadModule } from '../engine/module.js';
+import { fixedClock, seededEntropy, systemClock } from '../entropy.js';
+import { type AgentRunner, createRunner } from '../front/create-runner.js';
+import type { TurnResult } from '../front/turn-stream.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
+import { memoryStore } from '../store/memory-store.js';
+import type { RunOptions } from './command-line.js';
+import { Interrupt } from './interrupt.js';
+import { JournalFile } from './journal-file.js';
+import { Lines } from './lines.js';
+import { Playback } from './playback.js';
+import { type Provider, providerOf } from './provider.js';
+import type { Screen } from './screen.js';
+import { Show } from './show.js';
+import type { TurnView } from './view.js';
+
+/** The system prompt when none is given. */
+const DEFAULT_SYSTEM = 'You are a helpful assistant.';
+/** Cuts a recording's responses where no seed is given. */
+const DEFAULT_SEED = 1;
+/** Session of the store that all turns belong to. */
+const SESSION = 'default';
+
+/** Runs turns of one conversation. */
+export class Session {
+  readonly #options: RunOptions;
+  readonly #screen: Screen;
+  readonly #provider: Provider;
+  readonly #playback: Playback | undefined;
+  readonly #store = memoryStore();
+  readonly #runner: AgentRunner;
+  readonly #journal: { file: JournalFile | undefined } = { file: undefined };
+
+  private constructor(
+    options: RunOptions,
+    screen: Screen,
+    provider: Provider,
+    playback: Playback | undefined,
+  ) {
+    this.#options = options;
+    this.#screen = screen;
+    this.#provider = provider;
+    this.#playback = playback;
+    const { seed } = options;
+    const clock = clockOf(options);
+    this.#runner = createRunner({
+      model: provider.chat,
+      tools: provider.tools,
+      store: this.#store,
+      // A recording ends by itself.
+      bounds: {
+        maxIterations: options.maxIterations ?? (playback === undefined ? undefined : false),
+      },
+      dispatchOutputPipeline: playback === undefined ? [] : [playback.ackWhenOver],
+      host: {
+        module: loadModule(options.module),
+        clock,
+        entropy: seed === undefined ? undefined : seededEntropy(seed),
+        credentials: provider.credentials,
+        fetch: provider.fetch,
+        journal: options.log === undefined ? undefined : () => this.#journal.file,
+      },
+    });
+    if (playback !== undefined) {
+      void this.#store.commit(SESSION, playback.history(clock()));
+    }
+    if (options.verbose) {
+      screen.note('dim', `engine node, model ${provider.chat.model} at ${provider.chat.baseURL}`);
+    }
+  }
+
+  /** Opens a session with the provider, simulated or recorded model that the options name. */
+  static async open(options: RunOptions, screen: Screen): Promise<Session> {
+    const { recording, seed } = options;
+    if (recording !== undefined) {
+      const playback = await Playback.open(recording, seed ?? DEFAULT_SEED);
+      return new Session(options, screen, playback.provider, playback);
+    }
+    const provider = await providerOf(options, clockOf(options));
+    return new Session(options, screen, provider, undefined);
+  }
+
+  /** Frees what it holds. */
+  close(): void {
+    this.#provider.close();
+  }
+
+  /**
+   * Runs a turn and tells how it went.
+   *
+   * @returns whether it went as it should
+   * @throws TurncoreError (rejects) when it could not begin
+   */
+  async turn(prompt: string): Promise<boolean> {
+    const { json, verbose, log } = this.#options;
+    const view = json ? new Lines(process.stdout) : new Show(this.#screen, verbose);
+    const journal = log === undefined ? undefined : new JournalFile(log);
+    this.#journal.file = journal;
+    const interrupt = new Interrupt();
+    const brokenPipe = (error: Error): void => interrupt.controller.abort(error);
+    process.stdout.once('error', brokenPipe);
+    try {
+      const result = await this.#run(prompt, view, interrupt.controller);
+      view.end(result, await this.#store.load(SESSION));
+      if (process.stdout.errored)
+        throw new Error(`standard output: ${process.stdout.errored.message}`);
+      if (this.#playback === undefined) return result.status === 'ack';
+      return this.#playback.report(result, this.#screen, this.#options);
+    } finally {
+      process.stdout.off('error', brokenPipe);
+      interrupt.close();
+      journal?.close();
+    }
+  }
+
+  async #run(prompt: string, view: TurnView, controller: AbortController): Promise<TurnResult> {
+    const system = this.#playback?.system ?? this.#options.system ?? DEFAULT_SYSTEM;
+    const stream = this.#runner.stream({
+      message: this.#playback?.user ?? prompt,
+      systemPrompt: new Tokenizable(system),
+      turnAbortController: controller,
+    });
+    for await (const event of stream) view.event(event);
+    const result = await stream.result;
+    if (result.status !== 'aborted' || result.error !== undefined) return result;
+    return { ...result, error: controller.signal.reason as unknown };
+  }
+}
+
+function clockOf(options: RunOptions): () => number {
+  return options.fixedClock ? fixedClock() : systemClock;
+}

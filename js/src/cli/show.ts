@@ -1,0 +1,107 @@
+/**
+ * How a turn goes, for people.
+ */
+import type { ToolCallEvent, TurnEvent } from '../events/events.js';
+import type { TurnResult } from '../front/turn-stream.js';
+import type { Screen } from './screen.js';
+import type { TurnView } from './view.js';
+
+/** Characters of a tool's arguments or result that are shown. */
+const LONGEST = 400;
+const WAITING = 'waiting for the model';
+
+/** Tells people how turns go. */
+export class Show implements TurnView {
+  readonly #screen: Screen;
+  readonly #verbose: boolean;
+  /** How many tool calls were shown already, by checksum. */
+  readonly #begun = new Map<string, number>();
+
+  constructor(screen: Screen, verbose: boolean) {
+    this.#screen = screen;
+    this.#verbose = verbose;
+  }
+
+  event(event: TurnEvent): void {
+    const screen = this.#screen;
+    switch (event.event) {
+      case 'iterationStart':
+        this.#detail(`iteration ${event.iteration ?? 0}`);
+        screen.busy(WAITING);
+        break;
+      case 'thought':
+        screen.whisper(event.aDelta);
+        if (event.isComplete) screen.busy(WAITING);
+        break;
+      case 'message':
+        screen.print(event.aDelta);
+        if (event.isComplete) screen.line();
+        break;
+      case 'toolExecutionStart':
+        this.#begun.set(event.callId, (this.#begun.get(event.callId) ?? 0) + 1);
+        screen.note('cyan', `→ ${event.toolName} ${this.#short(event.args)}`);
+        screen.busy(`running ${event.toolName}`);
+        break;
+      case 'toolCall':
+        if (event.isComplete) this.#toolCall(event);
+        break;
+      case 'warning':
+        screen.note('yellow', `warning: ${event.message}`);
+        break;
+      case 'log': {
+        const line = `${event.level}: ${event.message}`;
+        if (event.level === 'warn' || event.level === 'error') screen.note('dim', line);
+        else this.#detail(line);
+        break;
+      }
+      case 'generationStats':
+        this.#detail(`model call: ${JSON.stringify(event)}`);
+        break;
+      case 'error':
+        this.#detail(`error event: ${String(event.error)}`);
+        break;
+      default:
+    }
+  }
+
+  end(result: TurnResult): void {
+    const screen = this.#screen;
+    const { status, error, iterations, usage } = result;
+    screen.line();
+    if (status !== 'ack') {
+      if (error === undefined) screen.note('red', `the turn ended with ${status}`);
+      else if (status === 'aborted') screen.note('red', messageOf(error));
+      else screen.failure(error);
+    }
+    this.#detail(
+      `${status} after ${iterations} iterations, ${usage.promptTokens} + ${usage.completionTokens} tokens`,
+    );
+  }
+
+  /** What came out of a tool call. One that was refused before it ran has not been shown yet. */
+  #toolCall(call: ToolCallEvent): void {
+    const screen = this.#screen;
+    const begun = this.#begun.get(call.checksum) ?? 0;
+    if (begun > 0) this.#begun.set(call.checksum, begun - 1);
+    else screen.note('cyan', `→ ${call.tool} ${this.#short(call.args)}`);
+    const text = this.#short(call.results ?? '');
+    if (call.isError) screen.note('red', `✗ ${text}`);
+    else screen.note('cyan', `← ${text}`);
+  }
+
+  #detail(text: string): void {
+    if (this.#verbose) this.#screen.note('dim', text);
+  }
+
+  /** A value in one line, its beginning if it is long. */
+  #short(value: unknown): string {
+    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+    if (this.#verbose) return text;
+    const line = text.trim().replace(/\s+/g, ' ');
+    return line.length <= LONGEST ? line : `${line.slice(0, LONGEST)} …`;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

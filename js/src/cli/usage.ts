@@ -1,0 +1,93 @@
+/**
+ * What the command says about itself.
+ */
+
+/** A command line that makes no sense. */
+export class UsageError extends Error {
+  /** Which subcommand; empty for none. */
+  readonly command: string;
+
+  constructor(command: string, message: string) {
+    super(message);
+    this.command = command;
+  }
+}
+
+/** An option as its help shows it: name with value, then what it does, line by line. */
+type Option = readonly [flag: string, ...text: string[]];
+
+function list(options: readonly Option[]): string {
+  return options
+    .map(([flag, ...text]) => [`  --${flag}`, ...text.map((line) => `        ${line}`)].join('\n'))
+    .join('\n');
+}
+
+const engineOptions: Option[] = [
+  ['engine name', 'run the core on this engine; Node has one, "node"'],
+  ['module file', 'run the WebAssembly module in file in place of the one in this package'],
+];
+
+/** Help by subcommand; the empty one is the command's own. */
+export const HELP: Readonly<Record<string, string>> = {
+  '': `turncore runs agent turns.
+
+  turncore run [PROMPT] [flags]    run a turn and show what happens
+  turncore replay FILE [flags]     play a turn's journal back and compare every byte
+  turncore version                 show versions
+  turncore help [COMMAND]          show help
+
+"turncore COMMAND -h" lists the flags of a command.
+`,
+  run: `turncore run [PROMPT] [flags]
+
+Runs one turn and streams the answer. PROMPT is what the user says; without it, or
+as "-", it is read from standard input, and at a terminal a conversation begins.
+
+Without a base URL the model is simulated: it calls a tool that the prompt mentions.
+The tools current_time and calculate are offered then.
+
+Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
+With --recording: 0 if the conversation went as recorded, 1 if not.
+
+Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model;
+OPENAI_API_KEY is sent to the base URL's origin and nowhere else.
+
+Flags:
+${list([
+  ['base-url URL', "URL of an API that speaks OpenAI's chat completions, up to the version"],
+  ...engineOptions.slice(0, 1),
+  ['fixed-clock', "let the turn's clock stand still at 2026-01-01T00:00:00Z"],
+  ['json', 'print events as JSON lines, the last of them what the turn ended with'],
+  ['log file', "write the turn's journal to file, for replay"],
+  ['max-iterations n', 'stop the turn before it begins iteration n+1; 0 sets no bound (16)'],
+  ['model name', 'name of the model ("gpt-4o-mini", or "simulated" when it is simulated)'],
+  ...engineOptions.slice(1),
+  ['recording file', 'play the recorded conversation in file, and compare the requests with it'],
+  [
+    'seed n',
+    'take ids and randomness from a generator that begins with n: for reproducible runs only',
+  ],
+  ['system text', 'system prompt'],
+  [
+    'tool NAME=CMD',
+    'offer a program as a tool, as NAME=CMD or NAME:DESCRIPTION=CMD; it reads the arguments as',
+    'JSON from standard input and writes its result to standard output; may be repeated',
+  ],
+  ['verbose', 'tell more on standard error'],
+])}
+`,
+  replay: `turncore replay FILE [flags]
+
+Plays the journal that "turncore run --log FILE" wrote into a fresh core, runs none of
+its effects again, and compares every byte that comes out.
+
+Exit status: 0 if all are equal, 1 if not, 2 for a command line that is wrong.
+
+Flags:
+${list(engineOptions)}
+`,
+  version: `turncore version
+
+Shows the versions of this program, of the ABI, of Node, and of the module that it carries.
+`,
+};
