@@ -110,7 +110,10 @@ func (e *effect) request(ctx context.Context, args *abi.HTTPArgs) error {
 		if n > 0 && !e.send(&abi.Chunk{Data: abi.Bytes(buf[:n])}) {
 			return context.Canceled
 		}
-		if err != nil {
+		switch {
+		case err == io.EOF: // wrapped, it is a connection that broke
+			return nil
+		case err != nil:
 			return transportError(ctx, err)
 		}
 	}
@@ -138,12 +141,10 @@ func (h *Host) checkRedirect(credential string) func(*http.Request, []*http.Requ
 	}
 }
 
-// transportError is what the core is told when a request ends before its answer does; nil at the answer's end.
+// transportError is what the core is told when a request ends before its answer does.
 func transportError(ctx context.Context, err error) error {
 	var refused *host.Error
 	switch {
-	case errors.Is(err, io.EOF):
-		return nil
 	case ctx.Err() != nil:
 		return context.Canceled
 	case errors.As(err, &refused):

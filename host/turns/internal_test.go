@@ -1,0 +1,160 @@
+package turns
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/native"
+)
+
+// An order behaves like a slice of handles, and copies do not see what the original does.
+func TestOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var o order
+	var model []int64
+	type copied struct {
+		o     order
+		model []int64
+	}
+	var copies []copied
+	next := int64(1)
+	pick := func() int64 {
+		if len(model) == 0 {
+			return 0
+		}
+		return model[rng.IntN(len(model))]
+	}
+	for range 5000 {
+		switch n := rng.IntN(10); n {
+		case 0, 1, 2:
+			count := 1 + rng.IntN(5)
+			o.add(next, count)
+			for i := range count {
+				model = append(model, next+int64(i))
+			}
+			next += int64(count) + int64(rng.IntN(2))
+		case 3, 4:
+			if h := pick(); o.remove(h) {
+				model = slices.DeleteFunc(model, func(m int64) bool { return m == h })
+			} else if h != 0 {
+				t.Fatalf("handle %d was not removed", h)
+			}
+		case 5, 6:
+			if h := pick(); h != 0 {
+				o.replace(h, -next)
+				model[slices.Index(model, h)] = -next
+				next++
+			}
+		case 7:
+			before := pick()
+			o.insert(-next, before)
+			at := len(model)
+			if before != 0 {
+				at = slices.Index(model, before)
+			}
+			model = slices.Insert(model, at, -next)
+			next++
+		case 8:
+			copies = append(copies, copied{o.snapshot(), slices.Clone(model)})
+		case 9:
+			if rng.IntN(50) == 0 {
+				o.clear()
+				model = nil
+			}
+		}
+		if o.count != len(model) {
+			t.Fatalf("count %d, want %d", o.count, len(model))
+		}
+	}
+	copies = append(copies, copied{o, model})
+	for i, c := range copies {
+		if got := slices.Collect(c.o.all); !slices.Equal(got, c.model) {
+			t.Fatalf("copy %d differs: %v, want %v", i, got, c.model)
+		}
+	}
+	if h := pick(); h != 0 && (!o.has(h) || o.has(next)) {
+		t.Error("has")
+	}
+}
+
+func TestInsideListener(t *testing.T) {
+	if insideListener() {
+		t.Error("outside of a listener")
+	}
+	var inside, other bool
+	var deep func(n int)
+	deep = func(n int) {
+		if n > 0 {
+			deep(n - 1)
+			return
+		}
+		inside = insideListener()
+	}
+	done := make(chan struct{})
+	_ = notify(func(Event) {
+		deep(200)
+		go func() {
+			other = insideListener()
+			close(done)
+		}()
+		<-done
+	}, nil)
+	if !inside || other {
+		t.Errorf("inside %t, on another goroutine %t", inside, other)
+	}
+}
+
+func BenchmarkInsideListener(b *testing.B) {
+	for b.Loop() {
+		insideListener()
+	}
+}
+
+// Whatever a core answers, it is taken in or refused with an error.
+func FuzzAnswer(f *testing.F) {
+	h := NewHost(HostOptions{Engine: native.New()})
+	c, err := h.acquire(context.Background())
+	if err != nil {
+		f.Fatal(err)
+	}
+	// The answers to a whole conversation, one after the other, and each by itself.
+	inst, err := native.New().Open(context.Background())
+	if err != nil {
+		f.Fatal(err)
+	}
+	in := abi.Append(nil, &abi.Hello{Major: abi.Major, Features: features})
+	if _, err := inst.Step(nil, in); err != nil {
+		f.Fatal(err)
+	}
+	var all []byte
+	for _, in := range hosttest.Conversation() {
+		out, err := inst.Step(nil, in)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(out)
+		all = append(all, out...)
+	}
+	f.Add(all)
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		turn := newTurn(c, &definition{executor: func(*DispatchContext, *Helpers) error { return nil }}, context.Background())
+		turn.number, turn.id = 1, "t"
+		turn.mu.Lock()
+		defer turn.mu.Unlock()
+		_, err := turn.read(&actor{}, answer)
+		for _, d := range turn.queue {
+			if d.event != nil {
+				if _, err := d.event.MarshalJSON(); err != nil {
+					t.Errorf("%T: %v", d.event, err)
+				}
+			}
+		}
+		if err != nil {
+			turn.die(err)
+		}
+	})
+}

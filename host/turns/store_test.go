@@ -1,0 +1,133 @@
+package turns_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+func TestMemoryStore(t *testing.T) {
+	store := turns.NewMemoryStore()
+	apply := func(session string, writes ...turns.Delta) {
+		t.Helper()
+		if err := store.Apply(t.Context(), session, writes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load := func(session string) string {
+		t.Helper()
+		r, err := store.Load(t.Context(), session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, m := range r.Messages.Slice() {
+			list = append(list, m.ID+"="+m.Content)
+		}
+		for _, c := range r.ToolCalls.Slice() {
+			list = append(list, c.ID)
+		}
+		return strings.Join(append(list, r.Instructions...), " ")
+	}
+	put := func(id, text string) turns.Delta {
+		return turns.Delta{Op: turns.StoreOp, Kind: "message", Record: message(id, text), ID: id}
+	}
+	apply("s", put("a", "1"), put("b", "2"))
+	before, err := store.Load(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply("s", put("c", "3"))
+	if after, _ := store.Load(t.Context(), "s"); after.Messages != before.Messages {
+		t.Error("a history that only grows was made anew")
+	}
+	apply("s", put("a", "4"), turns.Delta{Op: turns.DeleteOp, Kind: "message", ID: "b"}, turns.Delta{Op: turns.DeleteOp, Kind: "message", ID: "x"})
+	if got := load("s"); got != "a=4 c=3" {
+		t.Errorf("messages: %s", got)
+	}
+	if before.Messages.Len() != 3 {
+		t.Errorf("what was loaded before has %d messages", before.Messages.Len())
+	}
+	for _, c := range []string{"x", "y", "z"} {
+		apply("s", turns.Delta{Op: turns.StoreOp, Kind: "toolCall", Record: toolCall(c, "s"), ID: c})
+	}
+	apply("s", turns.Delta{Op: turns.ReplaceToolCallGroupOp, Kind: "toolCall", IDs: []string{"y", "x"}, Records: []*turns.ToolCall{toolCall("n", "s")}})
+	one, two := turns.NewInstruction("one"), turns.NewInstruction("two")
+	apply("s",
+		turns.Delta{Op: turns.StoreOp, Kind: "standingInstruction", Record: one, ID: "one"},
+		turns.Delta{Op: turns.MutateOp, Kind: "standingInstruction", Record: two, ID: "one"},
+	)
+	if got := load("s"); got != "a=4 c=3 n z two" {
+		t.Errorf("session: %s", got)
+	}
+	if load("other") != "" || strings.Join(store.Sessions(), " ") != "other s" {
+		t.Error("sessions are not apart")
+	}
+	store.Forget("s")
+	if load("s") != "" {
+		t.Error("forgotten session")
+	}
+}
+
+// A conversation goes on from turn to turn, and its records cross once.
+func TestLoadConversation(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		store := turns.NewMemoryStore()
+		var seen string
+		r := newRunner(t, turns.TurnRunnerConfig{
+			Host: h, Callbacks: turns.StoreCallbacks(store), TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
+			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+				seen = ids(ctx.TurnMessages())
+				return errors.Join(ctx.StoreMessage(message(ctx.TurnID()+"!", "x")), ctx.Ack())
+			},
+		})
+		for i, want := range []string{"0.user", "0.user 0! 1.user", "0.user 0! 1.user 1! 2.user"} {
+			result, err := r.Run(t.Context(), turns.TurnInput{TurnID: fmt.Sprint(i), SystemPrompt: "test", Text: "x"})
+			if err != nil || result.Status != turns.Ack {
+				t.Fatal(result, err)
+			}
+			if seen != want {
+				t.Errorf("turn %d saw %s, want %s", i, seen, want)
+			}
+		}
+	})
+}
+
+func TestByteConduits(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		_, result := play(t, h, turns.TurnRunnerConfig{Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()), Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			media, err := ctx.StoreMediaBytes("m", bytes.NewReader([]byte{1, 2, 3}))
+			if err != nil {
+				return err
+			}
+			r, err := media.Open()
+			if err != nil {
+				return err
+			}
+			data, err := io.ReadAll(r)
+			if n, known := media.ByteLength(); n != 3 || !known || err != nil || !bytes.Equal(data, []byte{1, 2, 3}) {
+				t.Errorf("media: %v, %v", data, err)
+			}
+			spool, err := ctx.StoreRetrievableBytes("r", strings.NewReader("one\r\ntwo"))
+			if err != nil {
+				return err
+			}
+			line, err := spool.Line(0)
+			if n, _ := spool.LineCount(); n != 2 || line != "one" || err != nil {
+				t.Errorf("spool: %q, %v", line, err)
+			}
+			if _, err := spool.Line(2); err == nil {
+				t.Error("a line behind the end")
+			}
+			return ctx.Ack()
+		}}, turns.TurnInput{})
+		if result.Status != turns.Ack {
+			t.Errorf("%+v", result)
+		}
+	})
+}
