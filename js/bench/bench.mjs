@@ -1,0 +1,50 @@
+/**
+ * Measures Turncore on Node: host/bench does the same for Go, and `make bench` puts both into one table.
+ *
+ *   node js/bench/bench.mjs                prints the results
+ *   node js/bench/bench.mjs --quick        takes seconds, to see that everything runs
+ *   node js/bench/bench.mjs --json FILE    writes them for host/bench/report
+ */
+import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { measureFrames } from './frames.mjs';
+import { measureAdding, measureHistories } from './histories.mjs';
+import { measureMemory } from './memory.mjs';
+import { full, quick } from './meter.mjs';
+import { measureStart } from './start.mjs';
+import { measureTurns } from './turns.mjs';
+
+const { values } = parseArgs({
+  options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+});
+const pace = values.quick ? quick : full;
+const before = loadavg()[0];
+const rows = [];
+for (const part of [
+  measureStart,
+  measureFrames,
+  measureTurns,
+  measureHistories,
+  measureAdding,
+  measureMemory,
+]) {
+  console.error(`Node: ${part.name}`);
+  rows.push(...(await part(pace)));
+}
+const report = {
+  host: `Node ${process.version} ${process.platform}/${process.arch}`,
+  quick: values.quick,
+  load: [before, loadavg()[0]],
+  turns: pace.turns,
+  rows,
+};
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
+else {
+  const text = (n) => n.toFixed(n < 10 ? 2 : 1).padStart(10);
+  for (const r of rows) {
+    console.log(
+      `${r.figure.padEnd(22)}${text(r.median)} ${r.unit} (${text(r.p10)} to ${text(r.p90)})`,
+    );
+  }
+}

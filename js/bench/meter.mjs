@@ -1,0 +1,150 @@
+/**
+ * Takes samples and makes figures of them, as host/bench does for Go.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+/** Collects garbage now. */
+export const collect = runInNewContext('gc');
+
+/** How long the benchmark takes. See the Go half for what the fields mean; times are in milliseconds. */
+export const full = { rounds: 15, slice: 60, warm: 600, starts: 15, turns: [10_000, 100_000] };
+export const quick = { rounds: 3, slice: 5, warm: 30, starts: 3, turns: [300, 600] };
+
+/** Nanoseconds of a monotonic clock. */
+export const now = () => performance.now() * 1e6;
+
+/**
+ * Something that is measured. `sample` runs it once, or often enough to be timed, and returns the nanoseconds that one
+ * operation took.
+ *
+ * @typedef {{ figure: string, sample: () => number | Promise<number>, all: number[], rounds: number[] }} Subject
+ */
+
+/** @returns {Subject} */
+export function subject(figure, sample) {
+  return { figure, sample, all: [], rounds: [] };
+}
+
+/** Nanoseconds that a sample takes at least, so that reading the clock costs nothing. */
+const SAMPLE = 50_000;
+
+/** A subject of a synchronous operation. @returns {Subject} */
+export function timed(figure, operation) {
+  let batch = 0;
+  const run = (n) => {
+    const start = now();
+    for (let i = 0; i < n; i++) operation();
+    return now() - start;
+  };
+  return subject(figure, () => {
+    if (batch === 0) {
+      let fastest = Infinity;
+      for (let i = 0; i < 20; i++) fastest = Math.min(fastest, run(20) / 20);
+      batch = Math.ceil(SAMPLE / Math.max(fastest, 1)) + 1;
+    }
+    return run(batch) / batch;
+  });
+}
+
+/** A subject of an operation that returns a promise. @returns {Subject} */
+export function timedAsync(figure, operation) {
+  let batch = 0;
+  const run = async (n) => {
+    const start = now();
+    for (let i = 0; i < n; i++) await operation();
+    return now() - start;
+  };
+  return subject(figure, async () => {
+    if (batch === 0) {
+      let fastest = Infinity;
+      for (let i = 0; i < 20; i++) fastest = Math.min(fastest, await run(1));
+      batch = Math.ceil(SAMPLE / Math.max(fastest, 1)) + 1;
+    }
+    return (await run(batch)) / batch;
+  });
+}
+
+/**
+ * Runs subjects in turns, so that what else the machine does meets all of them, and a ratio of two compares what
+ * happened at the same time. Each slice begins after a garbage collection; those that the subject causes are part of it.
+ */
+export async function measure(pace, ...subjects) {
+  for (const s of subjects) await run(s, pace.warm);
+  for (let i = 0; i < pace.rounds; i++) {
+    for (const s of subjects) {
+      collect();
+      const round = await run(s, pace.slice);
+      for (const ns of round) s.all.push(ns);
+      s.rounds.push(quantile(round.sort(ascending), 0.5));
+    }
+  }
+}
+
+/** Takes samples for a while, five at least. */
+async function run(subject, during) {
+  const samples = [];
+  const start = performance.now();
+  while (samples.length < 5 || performance.now() - start < during) {
+    const result = subject.sample();
+    samples.push(typeof result === 'number' ? result : await result);
+  }
+  return samples;
+}
+
+const ascending = (a, b) => a - b;
+
+/** Reads sorted samples, between two of them where it must. */
+function quantile(sorted, q) {
+  const at = q * (sorted.length - 1);
+  const low = Math.floor(at);
+  const high = Math.min(low + 1, sorted.length - 1);
+  return sorted[low] + (sorted[high] - sorted[low]) * (at - low);
+}
+
+/** A row of the report. */
+export function summarize(figure, unit, samples) {
+  const sorted = samples.slice().sort(ascending);
+  return {
+    figure,
+    engine: 'Node',
+    unit,
+    median: quantile(sorted, 0.5),
+    p10: quantile(sorted, 0.1),
+    p90: quantile(sorted, 0.9),
+    samples: sorted.length,
+  };
+}
+
+/** A row of something that is looked at once. */
+export function once(figure, unit, value) {
+  return summarize(figure, unit, [value]);
+}
+
+/** A subject's row, in microseconds. */
+export function micros(subject) {
+  return summarize(
+    subject.figure,
+    'µs',
+    subject.all.map((ns) => ns / 1e3),
+  );
+}
+
+/** A subject's row, in milliseconds. */
+export function millis(subject) {
+  return summarize(
+    subject.figure,
+    'ms',
+    subject.all.map((ns) => ns / 1e6),
+  );
+}
+
+/** A figure made of what two subjects took in the same round. */
+export function paired(figure, unit, a, b, of) {
+  return summarize(
+    figure,
+    unit,
+    a.rounds.map((ns, i) => of(ns, b.rounds[i])),
+  );
+}
