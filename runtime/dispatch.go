@@ -202,7 +202,7 @@ func (d *Dispatch) pipeline(task Task, which Pipeline, list []Middleware) error 
 	p.run(task, 0)
 	switch {
 	case p.first != nil:
-		return fault.Wrap(fault.DispatchPipelineError, p.first)
+		return p.failure(fault.DispatchPipelineError)
 	case !p.reached && !d.aborted && !d.signalled():
 		return fault.New(fault.PipelineShortCircuited, which.String())
 	}

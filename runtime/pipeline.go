@@ -34,8 +34,9 @@ type pipeline struct {
 	which    Pipeline
 	list     []Middleware
 
-	reached bool  // the end of the list
-	first   error // the first failure; later ones are suppressed in it
+	reached bool    // the end of the list
+	first   error   // the first failure
+	rest    []error // failures after it
 }
 
 func (p *pipeline) aborted() bool {
@@ -95,7 +96,17 @@ func (p *pipeline) fail(err error) {
 		p.first = err
 		return
 	}
-	fault.Suppress(&p.first, err)
+	if err != p.first {
+		p.rest = append(p.rest, err)
+	}
+}
+
+// failure is the first failure under the pipeline's code. Later ones are suppressed in this error, not in the first
+// itself, which may be an object of the host's own that it does not read back.
+func (p *pipeline) failure(code fault.Code) error {
+	f := fault.Wrap(code, p.first)
+	f.Suppressed = p.rest
+	return f
 }
 
 // secondSignal tells of a signal thrown out of an output middleware after the executor's.

@@ -156,9 +156,9 @@ func (t *Turn) pipeline(task Task, which Pipeline, list []Middleware) error {
 	p.run(task, 0)
 	switch {
 	case p.first != nil && which == TurnInput:
-		return fault.Wrap(fault.InputPipelineError, p.first)
+		return p.failure(fault.InputPipelineError)
 	case p.first != nil:
-		return fault.Wrap(fault.OutputPipelineError, p.first)
+		return p.failure(fault.OutputPipelineError)
 	case !p.reached && !t.context.aborted:
 		return fault.New(fault.PipelineShortCircuited, which.String())
 	}

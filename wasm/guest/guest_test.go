@@ -256,8 +256,8 @@ func TestMiddlewareOnion(t *testing.T) {
 	}
 	w.fail(outer, "outer broke")
 	w.want("turnStart error(E_INPUT_PIPELINE_ERROR) turnEnd(3)")
-	if s := w.ends[0].Error.Cause; s == nil || s.Message != "inner broke" || len(s.Suppressed) != 1 {
-		t.Errorf("cause %+v", s)
+	if e := w.ends[0].Error; e.Cause == nil || e.Cause.Message != "inner broke" || len(e.Suppressed) != 1 || e.Suppressed[0].Message != "outer broke" {
+		t.Errorf("error %+v", e)
 	}
 }
 

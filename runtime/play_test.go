@@ -1,0 +1,333 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// seam is what a scripted host function sees: the turn's context (d nil) or a dispatch's.
+type seam struct {
+	*play
+	task Task
+	d    *Dispatch
+	n    int // iteration
+}
+
+type (
+	executor   func(s *seam) error
+	middleware func(s *seam, next func()) error
+)
+
+// play is a scripted host: it runs the host functions in place, keeps what the core tells it, and mirrors collections.
+type play struct {
+	t      testing.TB
+	config Config
+	turn   *Turn
+
+	executor  executor
+	pipelines [4][]middleware
+	handler   func(s *seam, call *CallTool) ([]byte, error)
+	stored    func(task Task, what string) error // one write; nil succeeds
+	committed func(task Task, deltas []Delta) error
+	discarded func(task Task, e *Discard) error
+	message   string // text of the turn's own message
+	prepare   func(p *play)
+
+	words   []string
+	events  []noted
+	storage []string // what the storage callbacks saw, in order
+	mirror  [][Collections][]int64
+	names   map[int64]string
+	next    int64
+	effects uint32
+	opened  []string // begin events that have no end yet
+}
+
+// noted is an event as it came.
+type noted struct {
+	Head
+	payload any
+}
+
+var (
+	errX      = &fault.Error{Name: "Error", Message: "X", Handle: 901}
+	errY      = &fault.Error{Name: "Error", Message: "Y", Handle: 902}
+	abortion  = &fault.Error{Name: "AbortError", Message: "stop", Handle: 903, Abort: true}
+	statuses  = [...]string{"ack", "nack", "aborted", "failed", "continue"}
+	verbs     = [...]string{"store", "mutate", "delete", "replace"}
+	eventWord = map[EventKind]string{
+		EventMessage: "msg", EventThought: "th", EventTurnStart: "tS", EventGenerationStats: "stats",
+	}
+)
+
+// run plays a turn to its end and returns how it ended.
+func (p *play) run() (Status, int, error) {
+	p.t.Helper()
+	return p.start(Input{ID: "T", Now: 1000, SystemPrompt: "test"})
+}
+
+func (p *play) start(in Input) (Status, int, error) {
+	p.t.Helper()
+	if !p.open(in) {
+		return StatusFailed, 0, errors.New("refused")
+	}
+	var own int64
+	if p.message != "" {
+		own = p.record(record.Messages, "own", p.message)
+	}
+	status, iterations, err := p.turn.Run(hand{p}, own)
+	p.finish()
+	return status, iterations, err
+}
+
+// standalone plays a dispatch without a turn.
+func (p *play) standalone(in Input) (Status, int, error) {
+	p.t.Helper()
+	if !p.open(in) {
+		return StatusFailed, 0, errors.New("refused")
+	}
+	status, iterations, err := p.turn.Standalone(hand{p})
+	p.finish()
+	return status, iterations, err
+}
+
+func (p *play) open(in Input) bool {
+	p.t.Helper()
+	p.words, p.events, p.storage, p.opened = nil, nil, nil, nil
+	p.mirror, p.names, p.next, p.effects = make([][Collections][]int64, 1), map[int64]string{}, 1, 0
+	for i := range p.pipelines {
+		list := []*[]Middleware{&p.config.TurnInput, &p.config.TurnOutput, &p.config.DispatchInput, &p.config.DispatchOutput}[i]
+		if *list == nil {
+			for k := range p.pipelines[i] {
+				*list = append(*list, Middleware{Index: k})
+			}
+		}
+	}
+	turn, err := NewTurn(&p.config, in, p)
+	if err != nil {
+		p.t.Logf("refused: %v", err)
+		p.words = append(p.words, "refused("+codeOf(err)+")")
+		return false
+	}
+	p.turn = turn
+	if p.prepare != nil {
+		p.prepare(p)
+	}
+	return true
+}
+
+// finish checks what holds for every turn.
+func (p *play) finish() {
+	p.t.Helper()
+	if len(p.opened) > 0 {
+		p.t.Errorf("%v began and did not end", p.opened)
+	}
+	for context := range p.mirror {
+		sums, ok := p.turn.Digest(uint32(context))
+		if !ok {
+			p.t.Fatalf("there is no context %d", context)
+		}
+		for kind, handles := range p.mirror[context] {
+			if p.turn.standalone && context == 0 {
+				continue
+			}
+			if got := digestOf(handles); got != sums[kind] {
+				p.t.Errorf("context %d: the host's copy of its %ss is %v, the core's differs", context, record.Kind(kind), p.list(uint32(context), record.Kind(kind)))
+			}
+		}
+	}
+}
+
+// want compares the events, in short words.
+func (p *play) want(words string) {
+	p.t.Helper()
+	if got := strings.Join(p.words, " "); got != words {
+		p.t.Errorf("events\n got %s\nwant %s", got, words)
+	}
+}
+
+// Stream implements World.
+func (p *play) Stream(h Head, e StreamEvent) {
+	e.ID, e.Delta = slices.Clone(e.ID), slices.Clone(e.Delta)
+	p.Event(h, e)
+}
+
+// Event implements World.
+func (p *play) Event(h Head, payload any) {
+	p.t.Helper()
+	if want := uint32(len(p.events) + 1); h.Seq != want {
+		p.t.Errorf("seq %d, want %d", h.Seq, want)
+	}
+	if n := len(p.events); n > 0 && h.Elapsed < p.events[n-1].Elapsed {
+		p.t.Errorf("elapsed %d after %d", h.Elapsed, p.events[n-1].Elapsed)
+	}
+	p.events = append(p.events, noted{h, payload})
+	p.words = append(p.words, p.word(h, payload))
+}
+
+// nested notes begin and end events, which have to lie properly in each other.
+func (p *play) nested(name string, begin bool) {
+	p.t.Helper()
+	if begin {
+		p.opened = append(p.opened, name)
+		return
+	}
+	if n := len(p.opened); n == 0 || p.opened[n-1] != name {
+		p.t.Errorf("%s ends within %v", name, p.opened)
+		return
+	}
+	p.opened = p.opened[:len(p.opened)-1]
+}
+
+func (p *play) word(h Head, payload any) string {
+	mark := ""
+	if h.Dispatch > 1 {
+		mark = fmt.Sprintf("#%d", h.Dispatch)
+	}
+	switch e := payload.(type) {
+	case *TurnEndEvent:
+		p.nested("turn", false)
+		return "tE(" + statuses[e.Status] + codeSuffix(e.Err) + ")"
+	case *DispatchEndEvent:
+		p.nested("dispatch"+mark, false)
+		return fmt.Sprintf("dE%s(%s,%d%s)", mark, statuses[e.Status], e.Iterations, codeSuffix(e.Err))
+	case *IterationEndEvent:
+		p.nested("iteration"+mark, false)
+		word := fmt.Sprintf("iE%s(%d,%s", mark, h.Iteration, statuses[e.Status])
+		for _, d := range e.Discarded {
+			word += ",-" + p.deltaWord(d)
+		}
+		return word + ")"
+	case *ToolCallEvent:
+		return fmt.Sprintf("tc(%t)", e.Complete)
+	case *ToolStartEvent:
+		return "xS"
+	case *ToolEndEvent:
+		return fmt.Sprintf("xE(%t)", e.IsError)
+	case *LogEvent:
+		return fmt.Sprintf("log(%d)", e.Level)
+	case *WarningEvent:
+		return "warn(" + e.Kind + ")"
+	case *ErrorEvent:
+		if h.Scope == ScopeDispatch {
+			return "derr" + mark + "(" + codeOf(e.Err) + ")"
+		}
+		return "err(" + codeOf(e.Err) + ")"
+	}
+	switch h.Kind {
+	case EventTurnStart:
+		p.nested("turn", true)
+	case EventDispatchStart:
+		p.nested("dispatch"+mark, true)
+		return "dS" + mark
+	case EventIterationStart:
+		p.nested("iteration"+mark, true)
+		return fmt.Sprintf("iS%s(%d)", mark, h.Iteration)
+	}
+	return eventWord[h.Kind]
+}
+
+func (p *play) deltaWord(d Delta) string {
+	switch d.Op {
+	case WriteReplaceGroup:
+		word := "replace[" + strings.Join(d.IDs, " ") + "]by"
+		for _, h := range d.Handles {
+			word += " " + p.names[h]
+		}
+		return word
+	case WriteDelete:
+		return "delete " + d.Kind.String() + " " + d.ID
+	case WriteMutate:
+		if d.Kind == record.Instructions {
+			return "mutate instruction " + d.ID + " to " + p.names[d.Handle]
+		}
+	}
+	return verbs[d.Op] + " " + d.Kind.String() + " " + p.names[d.Handle]
+}
+
+func codeOf(err error) string {
+	if f, ok := err.(*fault.Error); ok && f.Code != "" {
+		return string(f.Code)
+	}
+	return fault.MessageOf(err)
+}
+
+func codeSuffix(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "," + codeOf(err)
+}
+
+// hand is a task that does what it is asked at once.
+type hand struct{ *play }
+
+// Await implements Task.
+func (k hand) Await(e Effect) ([]byte, error) {
+	p := k.play
+	p.effects++
+	switch e := e.(type) {
+	case *CallExecutor:
+		return nil, p.executor(&seam{p, k, p.turn.DispatchContext(e.Context), e.Iteration})
+	case *CallMiddleware:
+		s := &seam{play: p, task: k, d: p.turn.DispatchContext(e.Context)}
+		if s.d != nil {
+			s.n = s.d.Iteration()
+		}
+		return nil, p.pipelines[e.Pipeline][e.Index](s, func() { e.Next(k) })
+	case *CallTool:
+		e.Number = p.effects
+		return p.handler(&seam{play: p, task: k, d: p.turn.DispatchContext(e.Context)}, e)
+	case *Write:
+		return nil, p.save(k, e.Delta)
+	case *Commit:
+		if p.committed != nil {
+			return nil, p.committed(k, e.Deltas)
+		}
+		for i, d := range e.Deltas {
+			if err := p.save(k, d); err != nil {
+				f := fault.Plain(fault.MessageOf(err))
+				f.Cause = err
+				f.Details = value.AppendInt(value.AppendInt(value.AppendListHeader(nil, 2), int64(i)), int64(len(e.Deltas)))
+				return nil, f
+			}
+		}
+		return nil, nil
+	case *Discard:
+		if p.discarded != nil {
+			return nil, p.discarded(k, e)
+		}
+		return nil, nil
+	}
+	p.t.Fatalf("effect %T", e)
+	return nil, nil
+}
+
+// Request implements Task.
+func (k hand) Request(*HTTPRequest) (HTTPStream, error) { return nil, errors.New("no network") }
+
+func (p *play) save(task Task, d Delta) error {
+	word := p.deltaWord(d)
+	if p.stored != nil {
+		if err := p.stored(task, word); err != nil {
+			return err
+		}
+	}
+	p.storage = append(p.storage, word)
+	return nil
+}
+
+// saved compares what reached storage.
+func (p *play) saved(calls ...string) {
+	p.t.Helper()
+	if !slices.Equal(p.storage, calls) {
+		p.t.Errorf("storage saw %q, want %q", p.storage, calls)
+	}
+}
