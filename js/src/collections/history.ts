@@ -7,6 +7,7 @@ import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { Run } from './sequence.js';
+import { measure } from './record-size.js';
 import { collectionNumber, type RecordKind, requireRecord } from './kinds.js';
 
 /** The records that each kind of history holds. */
@@ -40,6 +41,7 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
   /** Places of the records, as far as they were needed. */
   readonly #index = new Map<T, number>();
   #indexed = 0;
+  #mostBytes = 0;
 
   /**
    * @param kind which collection it is for: "messages", "memories", "retrievables", "thoughts" or "toolCalls"
@@ -68,8 +70,14 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
     for (const record of records) {
       if (this.indexOf(record) >= 0) continue;
       this.#items.push(record);
+      this.#mostBytes = Math.max(this.#mostBytes, measure(record));
     }
     return this;
+  }
+
+  /** @internal More bytes than the body of any of its records can have. */
+  get mostBytes(): number {
+    return this.#mostBytes;
   }
 
   /** The record in a place, from 0. */

@@ -10,6 +10,10 @@ import { Sequence } from './sequence.js';
 /** Where a collection reports what host code changed, so that the module hears of it. */
 export interface EditSink {
   readonly handles: HandleTable;
+  /** Whether a record of that many bytes can cross. */
+  fits(bytes: number): boolean;
+  /** @throws TurncoreError E_ABI_LIMIT_EXCEEDED for a record that is too large to cross */
+  admit(entry: Entry): void;
   /** An object that has just got this handle was appended. */
   added(context: number, collection: number, handle: number, entry: Entry): void;
   /** An object that had a handle was appended. */
@@ -57,13 +61,14 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
    * Appends a record, unless it is in already. Strings are accepted as standing instructions.
    *
    * @returns this collection
-   * @throws TurncoreError E_INVALID_VALUE for a value of another class
+   * @throws TurncoreError E_INVALID_VALUE for a value of another class, E_ABI_LIMIT_EXCEEDED for one that is too large
    */
   add(record: T | AsText<T>): this {
     const entry = this.#entry(record, 'add');
     const handles = this.#sink.handles;
     const handle = handles.handleOf(entry);
     if (handle === 0) {
+      this.#sink.admit(entry);
       // An object without a handle is in no collection of the turn.
       this.#items.push(entry);
       this.#sink.added(this.#context, this.#collection, handles.assign(entry), entry);
@@ -151,7 +156,8 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
   #addHistory(history: History): void {
     const handles = this.#sink.handles;
     if (history.length > 0) requireEntry(this.#collection, history.at(0), 'addAll');
-    const count = handles.unnamedIn(history);
+    // Records that may be too large are looked at one by one.
+    const count = this.#sink.fits(history.mostBytes) ? handles.unnamedIn(history) : 0;
     if (count > 0) {
       const run = new HistoryRun<AnyRecord>(history, count);
       const first = handles.reserve(run);

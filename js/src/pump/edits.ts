@@ -2,11 +2,13 @@
  * Changes that host code made and the module has not heard of yet. They go in front of the turn's next frame.
  */
 import { Collection, EditKind, Op } from '../abi/frames.gen.js';
-import type { Encoder } from '../codec/encoder.js';
+import { Encoder } from '../codec/encoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import type { AnyRecord, History, HistoryRun } from '../collections/history.js';
 import type { Entry } from '../collections/kinds.js';
+import { mostBytes } from '../collections/record-size.js';
 import type { EditSink } from '../collections/record-set.js';
+import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 
 /** Gives a history its number in an instance, and uploads what the instance lacks. */
@@ -28,19 +30,30 @@ interface Edit {
 }
 
 /** Bytes of bodies after which a run of records is continued in another frame. */
-const RUN_BYTES = 4 << 20;
+const RUN_BYTES = 1 << 20;
+/** Bytes of a frame around its bodies, at most. */
+const HEAD = 64;
+/** Bytes of a batch that a record may not take up. */
+const MARGIN = 8192;
+
+/** Where bodies are put together. Nothing that runs meanwhile is the user's. */
+const bodies = new Encoder(1 << 12);
 
 /** The edits of one turn, in order. */
 export class EditQueue implements EditSink {
   readonly handles: HandleTable;
   readonly #edits: Edit[] = [];
+  /** Bytes that a record may have. */
+  readonly #largest: number;
   #closed = false;
   #from = 0;
   // How many records of the edit at #from were written to earlier frames.
   #written = 0;
 
-  constructor(handles: HandleTable) {
+  /** @param limit bytes of a batch */
+  constructor(handles: HandleTable, limit: number) {
     this.handles = handles;
+    this.#largest = limit - MARGIN;
   }
 
   /** Tells whether there is something that the module has not heard of. */
@@ -120,23 +133,44 @@ export class EditQueue implements EditSink {
     });
   }
 
+  fits(bytes: number): boolean {
+    return bytes < this.#largest;
+  }
+
+  admit(entry: Entry): void {
+    if (this.fits(mostBytes(entry))) return;
+    bodies.reset();
+    entry[encodeBody](bodies);
+    const actual = bodies.length;
+    if (this.fits(actual)) return;
+    throw TurncoreError.of(
+      'E_ABI_LIMIT_EXCEEDED',
+      `a record of ${actual} bytes is over the limit of ${this.#largest}`,
+      { details: { limit: 'frame', max: this.#largest, actual } },
+    );
+  }
+
   /**
    * Writes Edit frames, as many as fit.
    *
-   * @param limit bytes that the encoder may hold; one record that is larger is written all the same
+   * @param limit bytes that the encoder may hold
    * @returns true when nothing is left
    */
   encode(enc: Encoder, turn: number, limit: number, histories: HistorySink): boolean {
     while (this.#from < this.#edits.length) {
-      if (enc.length >= limit) return false;
       const edit = this.#edits[this.#from]!;
-      if (edit.entries === undefined) {
-        this.#encodeOne(enc, turn, edit, histories);
-      } else if (!this.#encodeRun(enc, turn, edit, edit.entries, limit)) {
-        continue;
+      const start = enc.length;
+      let done = true;
+      if (edit.entries === undefined) this.#encodeOne(enc, turn, edit, histories);
+      else done = this.#encodeRun(enc, turn, edit, edit.entries, limit);
+      if (start > 0 && enc.length > limit) {
+        enc.truncate(start);
+        return false;
       }
-      this.#from++;
-      this.#written = 0;
+      if (done) {
+        this.#from++;
+        this.#written = 0;
+      } else if (enc.length === start) return false;
     }
     this.#edits.length = 0;
     this.#from = 0;
@@ -156,24 +190,31 @@ export class EditQueue implements EditSink {
     enc.endBin(mark);
   }
 
-  /** Writes records until the frame is large. Returns true when the run is complete. */
-  #encodeRun(enc: Encoder, turn: number, edit: Edit, entries: readonly Entry[], limit: number): boolean {
+  /** Writes one frame of records, none if not even one fits. Returns true when the run is complete. */
+  #encodeRun(
+    enc: Encoder,
+    turn: number,
+    edit: Edit,
+    entries: readonly Entry[],
+    limit: number,
+  ): boolean {
     const from = this.#written;
-    const stop = Math.min(enc.length + RUN_BYTES, limit);
-    // The count stands before the bodies, so they are written twice when not all of them fit: once to find out how many.
-    const start = enc.length;
-    head(enc, turn, edit, edit.handle + from, entries.length - from, 0);
-    const mark = enc.beginBin(entries.length - from > 1 ? 1 << 16 : 64);
+    const room = limit - enc.length - HEAD;
+    const most = Math.min(RUN_BYTES, room);
+    bodies.reset();
     let n = from;
-    while (n < entries.length && (n === from || enc.length < stop)) entries[n++]![encodeBody](enc);
-    enc.endBin(mark);
-    if (n < entries.length) {
-      enc.truncate(start);
-      head(enc, turn, edit, edit.handle + from, n - from, 0);
-      const again = enc.beginBin(1 << 16);
-      for (let i = from; i < n; i++) entries[i]![encodeBody](enc);
-      enc.endBin(again);
+    while (n < entries.length) {
+      const before = bodies.length;
+      entries[n]![encodeBody](bodies);
+      if (bodies.length > most && (n > from || (enc.length > 0 && bodies.length > room))) {
+        bodies.truncate(before);
+        break;
+      }
+      n++;
     }
+    if (n === from) return false;
+    head(enc, turn, edit, edit.handle + from, n - from, 0);
+    enc.bin(bodies.bytes());
     this.#written = n;
     return n === entries.length;
   }

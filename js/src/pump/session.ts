@@ -123,7 +123,7 @@ export class Session implements EventSource {
     this.now = pump.clock();
     this.publicTurnId = input.standalone ? undefined : input.id;
     this.systemPrompt = input.systemPrompt;
-    this.edits = new EditQueue(this.handles);
+    this.edits = new EditQueue(this.handles, pump.instance.limits.frame);
     this.done = new Promise((resolve) => (this.#finish = resolve));
     this.#bus = input.bus;
     this.#tap = input.tap;

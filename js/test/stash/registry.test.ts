@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Registry } from '../../src/index.js';
+
+describe('Registry', () => {
+  it('reads and writes under dotted paths', () => {
+    const r = new Registry({ a: { b: 1 }, list: [1, 2] });
+    r.set('a.c.d', 'x').set('steps.0.done', true).set('steps.1', null);
+    assert.deepEqual(r.all(), {
+      a: { b: 1, c: { d: 'x' } },
+      list: [1, 2],
+      steps: [{ done: true }, null],
+    });
+    assert.equal(r.get('a.b'), 1);
+    assert.equal(r.get('list.1'), 2);
+    assert.equal(r.get('a.missing'), undefined);
+    assert.equal(r.get('a.missing', 'fallback'), 'fallback');
+    assert.equal(r.get('a.b.c'), undefined);
+    assert.deepEqual(r.keys(), ['a.b', 'a.c.d', 'list', 'steps']);
+  });
+
+  it('null, 0, false and the empty string are there, undefined is not', () => {
+    const r = new Registry({ n: null, z: 0, f: false, s: '', u: undefined });
+    for (const key of ['n', 'z', 'f', 's']) assert.equal(r.has(key), true, key);
+    assert.equal(r.has('u'), false);
+    r.set('z', undefined);
+    assert.equal(r.has('z'), false);
+    assert.equal(r.delete('z'), false);
+    assert.equal(r.delete('n'), true);
+  });
+
+  it('shares no object with who puts in or takes out', () => {
+    const seed = { deep: { list: [1] }, bytes: Uint8Array.of(1), when: new Date(5) };
+    const r = new Registry(seed);
+    seed.deep.list.push(2);
+    seed.bytes[0] = 9;
+    const got = r.get('deep') as { list: number[] };
+    got.list.push(3);
+    const value = { x: 1 };
+    r.set('v', value);
+    value.x = 2;
+    assert.deepEqual(r.all(), {
+      deep: { list: [1] },
+      bytes: Uint8Array.of(1),
+      when: new Date(5),
+      v: { x: 1 },
+    });
+  });
+
+  it('copies change apart, at every depth', () => {
+    const sets: string[] = [];
+    const sink = { set: (path: string) => void sets.push(path), unset: () => undefined };
+    const a = new Registry({ x: { y: { z: 1 } }, l: [{ n: 1 }] });
+    a.set('x.own', true);
+    const b = Registry.of(a.snapshot(), sink);
+    b.set('x.y.z', 2).set('l.0.n', 2);
+    a.set('x.y.w', 3);
+    assert.deepEqual(a.all(), { x: { y: { z: 1, w: 3 }, own: true }, l: [{ n: 1 }] });
+    assert.deepEqual(b.all(), { x: { y: { z: 2 }, own: true }, l: [{ n: 2 }] });
+    assert.deepEqual(sets, ['x.y.z', 'l.0.n']);
+  });
+
+  it('refuses what is not JSON-like, and paths that lead nowhere', () => {
+    for (const seed of [[], 'text', 42, null]) {
+      assert.throws(() => new Registry(seed as never), { code: 'E_INVALID_INITIAL_REGISTRY_VALUE' });
+    }
+    assert.throws(() => new Registry({ f: () => 1 }), { code: 'E_INVALID_INITIAL_REGISTRY_VALUE' });
+    const r = new Registry({ n: 1 });
+    const bad: [string, unknown][] = [
+      ['m', new Map()],
+      ['m', { deep: [Symbol('x')] }],
+      ['m', Number.NaN],
+      ['n.x', 1],
+      ['', 1],
+      ['a..b', 1],
+      ['__proto__.polluted', 1],
+    ];
+    for (const [path, value] of bad) {
+      assert.throws(() => r.set(path, value), { code: 'E_INVALID_VALUE' }, path);
+    }
+    r.set('list', []);
+    assert.throws(() => r.set('list.9000', 1), { code: 'E_INVALID_VALUE' });
+    assert.equal(({} as { polluted?: unknown }).polluted, undefined);
+    assert.equal(r.get('constructor'), undefined);
+    const loop: Record<string, unknown> = {};
+    loop['self'] = loop;
+    assert.throws(() => r.set('loop', loop), { code: 'E_INVALID_VALUE' });
+  });
+});
