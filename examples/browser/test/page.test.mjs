@@ -1,0 +1,474 @@
+// The demo page in headless Chromium. Screenshots go to build/demo.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { after, before, suite, test } from 'node:test';
+
+import { launchChromium } from '../../../js/test/browser/chromium.mjs';
+import { startDemo } from './start.mjs';
+
+const shots = fileURLToPath(new URL('../../../build/demo/', import.meta.url));
+
+const DESKTOP = { viewport: { width: 1280, height: 800 } };
+const PHONE = {
+  viewport: { width: 390, height: 844 },
+  deviceScaleFactor: 2,
+  isMobile: true,
+  hasTouch: true,
+};
+
+let browser;
+before(async () => {
+  await mkdir(shots, { recursive: true });
+  browser = await launchChromium();
+});
+after(() => browser?.close());
+
+/** The page as a visitor sees it, and everything it complained about. */
+class Visit {
+  /** Requests that left for anything but the demo's server. */
+  strayRequests = [];
+  /** Errors and warnings of the console, uncaught errors, violations of the policy. */
+  complaints = [];
+  /** Failed requests that the browser logs by itself and that a test expects. */
+  expected = [];
+
+  static async to(address, options) {
+    const visit = new Visit();
+    visit.context = await browser.newContext(options);
+    visit.page = await visit.context.newPage();
+    visit.page.setDefaultTimeout(20_000);
+    visit.page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) visit.complaints.push(message.text());
+    });
+    visit.page.on('pageerror', (error) => visit.complaints.push(String(error)));
+    visit.page.on('request', (request) => {
+      if (!request.url().startsWith(`${address}/`)) visit.strayRequests.push(request.url());
+    });
+    await visit.page.addInitScript(() => {
+      document.addEventListener('securitypolicyviolation', (event) => {
+        console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`);
+      });
+    });
+    await visit.page.goto(`${address}/`);
+    await visit.state('ready');
+    return visit;
+  }
+
+  state(name) {
+    return this.page.locator(`#state[data-state="${name}"]`).waitFor();
+  }
+
+  async say(text) {
+    await this.page.fill('#text', text);
+    await this.page.press('#text', 'Enter');
+  }
+
+  /** The nth turn, from 0. */
+  turn(n) {
+    return this.page.locator('.turn').nth(n);
+  }
+
+  /** Waits for the end of the nth turn. @returns its last line */
+  async ended(n) {
+    return this.turn(n).locator('.facts').textContent();
+  }
+
+  async events(name) {
+    return this.page.locator(`#events li[data-event="${name}"]`).count();
+  }
+
+  async shot(name) {
+    await this.page.screenshot({ path: `${shots}${name}.png` });
+  }
+
+  async leave() {
+    await this.context.close();
+    const complaints = this.complaints.filter((text) => !this.expected.some((e) => e.test(text)));
+    assert.deepEqual(complaints, []);
+    assert.deepEqual(this.strayRequests, []);
+  }
+}
+
+suite('with the simulated model', () => {
+  let demo;
+  before(async () => (demo = await startDemo({ args: ['--port', '0', '--pause', '15'] })));
+  after(() => demo?.stop());
+
+  test('a conversation with a tool call, streamed, with its events', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    const { page } = visit;
+    assert.match(
+      await page.textContent('#module'),
+      /module 3\.\d\d MB \(\d\.\d\d MB compressed\), ready in \d+ ms/,
+    );
+
+    // Notes how the answer grows.
+    await page.evaluate(() => {
+      window.lengths = [];
+      new MutationObserver(() => {
+        const answer = document.querySelector('.by-agent');
+        if (answer !== null) window.lengths.push(answer.textContent.length);
+      }).observe(document.getElementById('log'), {
+        subtree: true,
+        childList: true,
+        characterData: true,
+      });
+    });
+    await visit.say('What is the weather in Oslo?');
+    await visit.turn(0).locator('.tool[data-state="running"]').waitFor();
+    await visit.shot('running');
+    assert.match(await visit.ended(0), /^ack · 2 iterations · \d+ tokens · /);
+    await visit.state('ack');
+
+    assert.equal(
+      await visit.turn(0).locator('.by-user').textContent(),
+      'What is the weather in Oslo?',
+    );
+    assert.equal(
+      await visit.turn(0).locator('.thought p').textContent(),
+      'The text mentions get_weather, so I call it.',
+    );
+    const card = visit.turn(0).locator('.tool');
+    assert.equal(await card.locator('.name').textContent(), 'get_weather');
+    assert.match(await card.locator('.badge').textContent(), /^done · \d+ ms$/);
+    assert.equal(await card.locator('dd').first().textContent(), '{ "city": "Oslo" }');
+    const result = await card.locator('dd').last().textContent();
+    assert.match(result, /^Oslo: -?\d+ °C, /);
+    const answer = `The tool answered: ${result}`;
+    assert.equal(await visit.turn(0).locator('.by-agent').textContent(), answer);
+    const lengths = new Set(await page.evaluate('window.lengths'));
+    assert.ok(lengths.size > 5, `the answer came in ${lengths.size} pieces`);
+    assert.equal(await page.textContent('#announcer'), answer);
+    assert.equal(await page.textContent('#iteration'), 'iteration 2');
+
+    const names = await page.$$eval('#events li[data-event]', (rows) =>
+      rows.map((row) => row.dataset.event),
+    );
+    const spans = names.filter((name) => !['message', 'thought', 'generationStats'].includes(name));
+    assert.deepEqual(spans, [
+      'turnStart',
+      'dispatchStart',
+      'iterationStart',
+      'toolCall',
+      'toolExecutionStart',
+      'toolExecutionEnd',
+      'toolCall',
+      'iterationEnd',
+      'iterationStart',
+      'iterationEnd',
+      'dispatchEnd',
+      'turnEnd',
+    ]);
+    const seqs = await page.$$eval('#events .seq', (cells) =>
+      cells.map((cell) => Number(cell.textContent)),
+    );
+    assert.deepEqual(
+      seqs,
+      seqs.map((_, i) => i + 1),
+    );
+    assert.equal(await page.textContent('#event-count'), String(names.length));
+    await visit.leave();
+  });
+
+  test('the next turn knows of the last one, and a new chat of none', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    const requests = [];
+    visit.page.on('request', (request) => {
+      if (request.method() === 'POST') requests.push(request.postDataJSON());
+    });
+    await visit.say('first');
+    await visit.ended(0);
+    await visit.say('second');
+    await visit.ended(1);
+    const texts = requests.at(-1).messages.map(({ role, content }) => [role, content.slice(0, 15)]);
+    assert.deepEqual(texts.slice(1), [
+      ['user', 'first'],
+      ['assistant', 'You said: first'],
+      ['user', 'second'],
+    ]);
+    assert.equal(texts[0][0], 'system');
+    assert.equal(await visit.page.locator('.turn-head').count(), 2);
+
+    await visit.page.getByRole('button', { name: 'New chat' }).click();
+    await visit.state('ready');
+    assert.equal(await visit.page.locator('.turn').count(), 0);
+    assert.equal(await visit.page.textContent('#event-count'), '0');
+    await visit.say('third');
+    await visit.ended(0);
+    assert.deepEqual(
+      requests.at(-1).messages.map(({ role }) => role),
+      ['system', 'user'],
+    );
+    await visit.leave();
+  });
+
+  for (const [how, stop] of [
+    ['the stop button', (page) => page.getByRole('button', { name: 'Stop' }).click()],
+    ['Escape', (page) => page.keyboard.press('Escape')],
+  ]) {
+    test(`${how} aborts a turn, and the next one runs`, async () => {
+      const visit = await Visit.to(demo.address, DESKTOP);
+      await visit.say(`Say ${'these many words '.repeat(60)}`);
+      await visit.turn(0).locator('.by-agent').waitFor();
+      await stop(visit.page);
+      assert.match(await visit.ended(0), /^stopped · 1 iteration/);
+      await visit.state('aborted');
+      const end = visit.page.locator('#events li[data-event="turnEnd"] .payload');
+      assert.match(await end.textContent(), /^aborted, /);
+      assert.equal(await visit.page.locator('.streaming').count(), 0);
+      assert.ok((await visit.turn(0).locator('.by-agent').textContent()).length < 900);
+      if (how === 'Escape') await visit.shot('stopped');
+      await visit.say('hello');
+      assert.match(await visit.ended(1), /^ack · 1 iteration/);
+      await visit.leave();
+    });
+  }
+
+  test('a tool can be stopped too', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    await visit.say('What is the weather in Oslo?');
+    await visit.turn(0).locator('.tool[data-state="running"]').waitFor();
+    await visit.page.keyboard.press('Escape');
+    assert.match(await visit.ended(0), /^stopped/);
+    assert.match(
+      await visit.turn(0).locator('.tool').getAttribute('data-state'),
+      /^(stopped|error)$/,
+    );
+    await visit.leave();
+  });
+
+  test('a new chat stops what runs', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    await visit.say(`Say ${'these many words '.repeat(60)}`);
+    await visit.turn(0).locator('.by-agent').waitFor();
+    await visit.page.getByRole('button', { name: 'New chat' }).click();
+    await visit.state('ready');
+    assert.equal(await visit.page.locator('.turn').count(), 0);
+    assert.equal(await visit.events('turnEnd'), 0);
+    assert.ok(await visit.page.getByRole('button', { name: 'Send' }).isEnabled());
+    await visit.leave();
+  });
+
+  test('every tool answers, also what is wrong', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    const calls = [
+      ['Calculate (17 + 4) * 2.5', 'calculate', 'done', /^\(17 \+ 4\) \* 2\.5 = 52\.5$/],
+      ['What time is it in Tokyo?', 'current_time', 'done', /^Asia\/Tokyo: \w+day, .* GMT\+9$/],
+      ['A tool that fails', 'calculate', 'error', /division by zero$/],
+    ];
+    for (const [i, [label, tool, state, result]] of calls.entries()) {
+      await visit.page.getByRole('button', { name: label, exact: true }).click();
+      assert.match(await visit.ended(i), /^ack/);
+      const card = visit.turn(i).locator('.tool');
+      assert.equal(await card.locator('.name').textContent(), tool);
+      assert.equal(await card.getAttribute('data-state'), state);
+      assert.match(await card.locator('dd').last().textContent(), result);
+    }
+    await visit.say('What is the current time in "Nowhere"?');
+    await visit.ended(3);
+    assert.match(
+      await visit.turn(3).locator('.tool dd').last().textContent(),
+      /no time zone "Nowhere"/,
+    );
+    await visit.leave();
+  });
+
+  test('a model that fails shows the code and what to do', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    await visit.page.getByRole('button', { name: 'A model that fails' }).click();
+    assert.match(await visit.ended(0), /^nack/);
+    const error = visit.turn(0).getByRole('alert');
+    assert.equal(await error.locator('.name').textContent(), 'E_CHAT_HTTP_ERROR');
+    assert.match(await error.textContent(), /status 503; the model is overloaded/);
+    assert.ok((await error.locator('.help').textContent()).length > 20);
+    await visit.state('nack');
+    await visit.say('Are you there now?');
+    assert.match(await visit.ended(1), /^ack/);
+    await visit.leave();
+  });
+
+  test('events are filtered by kind and by text, and open', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    const { page } = visit;
+    await visit.say('What is the weather in Oslo?');
+    await visit.ended(0);
+    const shown = () => page.locator('#events li[data-event]:visible').count();
+    const all = await shown();
+    await page.getByRole('button', { name: /^text/ }).click();
+    await page.getByRole('button', { name: /^turn \d/ }).click();
+    await page.getByRole('button', { name: /^other/ }).click();
+    assert.equal(await shown(), 4);
+    await page.fill('#search', 'TOOLEXECUTION');
+    assert.equal(await shown(), 2);
+    await page.locator('#events li[data-event="toolExecutionStart"] summary').click();
+    const whole = JSON.parse(await page.locator('#events [open] pre').textContent());
+    assert.deepEqual(whole.args, { city: 'Oslo' });
+    await visit.shot('filtered');
+    await page.fill('#search', '');
+    for (const name of [/^text/, /^turn \d/, /^other/])
+      await page.getByRole('button', { name }).click();
+    assert.equal(await shown(), all);
+    await visit.leave();
+  });
+
+  test('keys: Shift and Enter break a line, Enter sends, nothing is not sent', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    const { page } = visit;
+    await page.locator('#text').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('one');
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('two');
+    await page.keyboard.press('Enter');
+    await visit.ended(0);
+    assert.equal(await visit.turn(0).locator('.by-user').textContent(), 'one\ntwo');
+    assert.equal(await page.locator('.turn').count(), 1);
+    assert.equal(await page.inputValue('#text'), '');
+    await visit.leave();
+  });
+
+  test('text is text: markup is not run', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    const markup = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    await visit.say(markup);
+    await visit.ended(0);
+    assert.ok((await visit.turn(0).locator('.by-agent').textContent()).includes(markup));
+    assert.equal(await visit.page.locator('.turn img').count(), 0);
+    await visit.leave();
+  });
+
+  for (const colorScheme of ['light', 'dark']) {
+    for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
+      test(`${size}, ${colorScheme}: everything fits`, async () => {
+        const visit = await Visit.to(demo.address, { ...options, colorScheme });
+        const { page } = visit;
+        await visit.shot(`${size}-${colorScheme}-welcome`);
+        await visit.say('What is the weather in Oslo?');
+        await visit.ended(0);
+        await visit.shot(`${size}-${colorScheme}-answer`);
+        await page.getByRole('button', { name: 'A model that fails' }).click();
+        await visit.ended(1);
+        await visit.shot(`${size}-${colorScheme}-error`);
+        if (size === 'phone') {
+          assert.ok(await page.locator('#timeline').isHidden());
+          await page.getByRole('button', { name: /^Events/ }).click();
+          await visit.shot(`${size}-${colorScheme}-events`);
+          await page.getByRole('button', { name: 'Close' }).click();
+        }
+        assert.ok((await page.locator('#timeline').isVisible()) === (size === 'desktop'));
+        const overflow = await page.evaluate(() => {
+          const root = document.documentElement;
+          return [root.scrollWidth - root.clientWidth, root.scrollHeight - root.clientHeight];
+        });
+        assert.deepEqual(overflow, [0, 0]);
+        await visit.leave();
+      });
+    }
+  }
+});
+
+suite('with a live model', () => {
+  const KEY = 'sk-the-secret-of-this-test';
+  let upstream;
+  let demo;
+  let answer;
+
+  before(async () => {
+    upstream = createServer((request, response) => {
+      request.resume().once('end', () => answer(response));
+    }).listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    const baseURL = `http://127.0.0.1:${upstream.address().port}/v1`;
+    demo = await startDemo({
+      env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: baseURL, OPENAI_MODEL: 'the-model' },
+    });
+  });
+  after(async () => {
+    await demo?.stop();
+    upstream?.close();
+    upstream?.closeAllConnections();
+  });
+
+  test('streams through the proxy, and the key never reaches the page', async () => {
+    answer = (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const chunk = (delta, finish = null) =>
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+      response.write(chunk({ role: 'assistant', content: 'Live ' }));
+      response.end(`${chunk({ content: 'words' }) + chunk({}, 'stop')}data: [DONE]\n\n`);
+    };
+    const visit = await Visit.to(demo.address, DESKTOP);
+    const bodies = [];
+    visit.page.on('response', async (response) => {
+      bodies.push(JSON.stringify(response.headers()), await response.text().catch(() => ''));
+    });
+    visit.page.on('request', (request) => bodies.push(JSON.stringify(request.headers())));
+    assert.match(await visit.page.textContent('#model'), /^the-model at 127\.0\.0\.1:\d+$/);
+    await visit.say('hi');
+    assert.match(await visit.ended(0), /^ack/);
+    assert.equal(await visit.turn(0).locator('.by-agent').textContent(), 'Live words');
+    assert.ok(bodies.length >= 3);
+    assert.ok(!bodies.join().includes(KEY) && !(await visit.page.content()).includes(KEY));
+    await visit.leave();
+  });
+
+  for (const [what, code, reply] of [
+    [
+      'refuses the key',
+      'E_CHAT_HTTP_ERROR',
+      (response) => {
+        response.writeHead(401, { 'content-type': 'application/json' });
+        response.end('{"error":{"message":"Incorrect API key","code":"invalid_api_key"}}');
+      },
+    ],
+    [
+      'fails in the middle',
+      'E_CHAT_PROVIDER_ERROR',
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end('data: {"error":{"message":"out of capacity","code":503}}\n\n');
+      },
+    ],
+    [
+      'cuts the answer off',
+      'E_CHAT_STREAM_ERROR',
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write('data: {"choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n');
+        setTimeout(() => response.destroy(), 50);
+      },
+    ],
+  ]) {
+    test(`a model that ${what} ends the turn with ${code}`, async () => {
+      answer = reply;
+      const visit = await Visit.to(demo.address, DESKTOP);
+      visit.expected.push(/^Failed to load resource: the server responded with a status of 401/);
+      visit.expected.push(/^Failed to load resource: net::ERR_INCOMPLETE_CHUNKED_ENCODING/);
+      await visit.say('hi');
+      assert.match(await visit.ended(0), /^nack/);
+      assert.equal(await visit.turn(0).locator('.error .name').textContent(), code);
+      await visit.leave();
+    });
+  }
+});
+
+test('a module that cannot be had is said, with its code', async () => {
+  const demo = await startDemo();
+  try {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.route('**/*.wasm', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto(demo.address);
+    await page.locator('#state[data-state="failed"]').waitFor();
+    const error = page.getByRole('alert');
+    assert.equal(await error.locator('.name').textContent(), 'E_INVALID_MODULE');
+    assert.match(await error.textContent(), /HTTP status 404/);
+    assert.ok(await page.getByRole('button', { name: 'Send' }).isDisabled());
+    await context.close();
+  } finally {
+    await demo.stop();
+  }
+});
