@@ -58,3 +58,97 @@ func BenchmarkToolTurn(b *testing.B) {
 		}
 	}
 }
+
+// A further turn on a held history.
+func BenchmarkHeldHistory(b *testing.B) {
+	for _, engine := range hosttest.Engines(b) {
+		for _, n := range []int{0, 50, 5000} {
+			b.Run(fmt.Sprintf("%s/%d", engine.Name(), n), func(b *testing.B) {
+				history, err := turns.NewHistory(messages(n)...)
+				if err != nil {
+					b.Fatal(err)
+				}
+				executor, tool := toolTurn(0)
+				r := newRunner(b, turns.TurnRunnerConfig{
+					Host: turns.NewHost(turns.HostOptions{Engine: engine}), Executor: executor, Tools: []*turns.Tool{tool},
+					TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
+						if err := ctx.TurnMessages().AddAll(history); err != nil {
+							return err
+						}
+						next()
+						return nil
+					}},
+				})
+				for b.Loop() {
+					if result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+						b.Fatal(result, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Fresh messages, added one by one: one crossing for all of them.
+func BenchmarkAddFresh(b *testing.B) {
+	const n = 5000
+	for _, engine := range hosttest.Engines(b) {
+		b.Run(engine.Name(), func(b *testing.B) {
+			var spent time.Duration
+			r := newRunner(b, turns.TurnRunnerConfig{
+				Host: turns.NewHost(turns.HostOptions{Engine: engine}),
+				Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
+					list := messages(n)
+					start := time.Now()
+					for _, m := range list {
+						if err := ctx.TurnMessages().Add(m); err != nil {
+							return err
+						}
+					}
+					h.Log(turns.LevelInfo, "", "", nil) // takes them across
+					spent += time.Since(start)
+					return ctx.Ack()
+				},
+			})
+			input := turns.TurnInput{SystemPrompt: "test"}
+			for b.Loop() {
+				if result, err := r.Run(context.Background(), input); err != nil || result.Err != nil {
+					b.Fatal(result, err)
+				}
+			}
+			b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/n, "ns/message")
+		})
+	}
+}
+
+// An effect and its result, without listeners: a tool call less what surrounds it.
+func BenchmarkToolCall(b *testing.B) {
+	for _, engine := range hosttest.Engines(b) {
+		b.Run(engine.Name(), func(b *testing.B) {
+			_, tool := toolTurn(0)
+			r := newRunner(b, turns.TurnRunnerConfig{
+				Host: turns.NewHost(turns.HostOptions{Engine: engine}), Tools: []*turns.Tool{tool},
+				Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+					run := tool.Executor(ctx)
+					for b.Loop() {
+						if _, err := run(map[string]any{"a": 1}); err != nil {
+							return err
+						}
+					}
+					return ctx.Ack()
+				},
+			})
+			if result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Err != nil {
+				b.Fatal(result, err)
+			}
+		})
+	}
+}
+
+func messages(n int) []*turns.Message {
+	list := make([]*turns.Message, n)
+	for i := range list {
+		list[i] = turns.NewMessage(fmt.Sprint(i), turns.User, "a message of an ordinary length, as people write them", instant)
+	}
+	return list
+}

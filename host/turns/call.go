@@ -34,18 +34,20 @@ func (t *turn) invokeLocked(context uint32, method uint8, args func() (abi.Raw, 
 	number := t.lastCall
 	t.calls[number] = &w.call
 	t.frames.call = abi.Call{Turn: t.number, Call: number, Elapsed: t.tick(), Context: context, Method: method, Args: raw}
-	if err := t.exchange(&w.actor, &t.frames.call); err != nil {
+	err := t.exchange(&w.actor, &t.frames.call)
+	t.opening = t.config
+	if err != nil {
 		delete(t.calls, number)
 		w.actor.call = nil
 		t.await(&w.actor)
 		return nil, err
 	}
 	t.await(&w.actor)
-	value, err := w.call.value, w.call.err
+	reply, err := w.call.value, w.call.err
 	if w.call.delivered {
 		t.waiters = append(t.waiters, w)
 	}
-	return value, err
+	return reply, err
 }
 
 // waiter is a goroutine that waits for the reply to a call. They are used again, as calls are many.
@@ -81,9 +83,13 @@ func (b *base) store(method uint8, r record, old string) error {
 		return err
 	}
 	t := b.state.turn
-	_, err := t.invoke(b.state.number, method, func() (abi.Raw, error) {
-		handle, data, err := t.name(r)
-		return abi.AppendPayload(nil, &abi.StoreArgs{Collection: r.kind(), Handle: handle, Data: data, Old: old}), err
+	body, err := t.encode(r)
+	if err != nil {
+		return err
+	}
+	_, err = t.invoke(b.state.number, method, func() (abi.Raw, error) {
+		handle, data := t.name(r, body)
+		return abi.AppendPayload(nil, &abi.StoreArgs{Collection: r.kind(), Handle: handle, Data: data, Old: old}), nil
 	})
 	return err
 }
@@ -156,19 +162,21 @@ func (b *base) DeleteToolCall(id string) error { return b.remove(abi.CollectionT
 
 // ReplaceToolCallGroup puts tool calls in the place of those with the given ids.
 func (b *base) ReplaceToolCallGroup(ids []string, replacements []*ToolCall) error {
-	for _, c := range replacements {
-		if err := c.Validate(); err != nil {
+	t := b.state.turn
+	bodies := make([][]byte, len(replacements))
+	for i, c := range replacements {
+		err := c.Validate()
+		if err == nil {
+			bodies[i], err = t.encode(c)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	t := b.state.turn
 	_, err := t.invoke(b.state.number, abi.MethodReplaceGroup, func() (abi.Raw, error) {
 		args := abi.ReplaceGroupArgs{IDs: ids}
-		for _, c := range replacements {
-			handle, data, err := t.name(c)
-			if err != nil {
-				return nil, err
-			}
+		for i, c := range replacements {
+			handle, data := t.name(c, bodies[i])
 			args.Items = append(args.Items, abi.Item{Handle: handle, Data: data})
 		}
 		return abi.AppendPayload(nil, &args), nil
@@ -201,13 +209,16 @@ func (c *DispatchContext) ack() ([]*func(), error) {
 // Nack fails the dispatch with the given error, when the seam that runs has returned; what the iteration has written is
 // discarded. nil stands for an error without more to say.
 func (c *DispatchContext) Nack(cause error) error {
+	var args abi.NackArgs
+	if cause != nil {
+		args.Error = describe(cause, c.state.reason())
+	}
 	t := c.state.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, err := t.invokeLocked(c.state.number, abi.MethodNack, func() (abi.Raw, error) {
-		var args abi.NackArgs
 		if cause != nil {
-			args.Error = t.errors.encode(cause, c.state.isAbort)
+			t.errors.keep(cause, args.Error)
 		}
 		return abi.AppendPayload(nil, &args), nil
 	})
@@ -297,6 +308,7 @@ func encodeArgs(args any) (abi.Raw, error) {
 // dispatch runs a dispatch with this context as its source.
 func (b *base) dispatch(d *definition) (DispatchResult, error) {
 	t := b.state.turn
+	d.callbacks = t.config.callbacks
 	r, err := t.core.runner(d)
 	if err != nil {
 		return DispatchResult{}, err

@@ -25,18 +25,29 @@ func (c *Collection[R]) order() *order {
 // Add appends records, those that are not in already. It refuses invalid ones with the error that their Validate
 // returns, and then adds none.
 func (c *Collection[R]) Add(records ...R) error {
+	// Encoding runs code of payloads, so that no lock may be held.
+	t := c.state.turn
+	var (
+		bodies []byte
+		few    [8]int
+		ends   = few[:0]
+	)
 	for _, r := range records {
 		if err := r.Validate(); err != nil {
 			return err
 		}
-	}
-	t := c.state.turn
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, r := range records {
-		if err := t.addRecord(c.state, r); err != nil {
+		var err error
+		if bodies, err = t.appendRecord(bodies, r); err != nil {
 			return err
 		}
+		ends = append(ends, len(bodies))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	start := 0
+	for i, r := range records {
+		t.addRecord(c.state, r, bodies[start:ends[i]])
+		start = ends[i]
 	}
 	return nil
 }
@@ -69,9 +80,13 @@ func (c *Collection[R]) Replace(old, r R) (bool, error) {
 		return false, err
 	}
 	t := c.state.turn
+	body, err := t.encode(r)
+	if err != nil {
+		return false, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.replaceRecord(c.state, old, r)
+	return t.replaceRecord(c.state, old, r, body), nil
 }
 
 // Clear takes all records out.

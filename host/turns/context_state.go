@@ -2,11 +2,8 @@ package turns
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
-
-	"github.com/turncore/turncore/abi"
 )
 
 // contextState is what a TurnContext and a DispatchContext both are: the host's copy of the collections, and the abort
@@ -74,9 +71,14 @@ func (c *contextState) abort(cause error) {
 	}
 }
 
-// isAbort tells whether an error that came out of this context's code means its abort.
-func (c *contextState) isAbort(err error) bool {
-	return isAbortError(err) || c.cause != nil && errors.Is(err, c.cause)
+// reason is why the context was aborted, nil if it was not. The caller does not hold t.mu.
+func (c *contextState) reason() error {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	if c.cause == nil && c.turn.outer.Err() != nil {
+		return context.Cause(c.turn.outer)
+	}
+	return c.cause
 }
 
 // base is what TurnContext and DispatchContext have in common.
@@ -263,13 +265,4 @@ func (c *DispatchContext) NackError() error {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()
 	return c.nackErr
-}
-
-// abortReason describes an abort's cause to the guest. The caller holds t.mu.
-func (t *turn) abortReason(cause error) []byte {
-	if cause == nil {
-		return nil
-	}
-	v := t.errors.encode(cause, func(error) bool { return true })
-	return abi.AppendPayload(nil, v)
 }

@@ -197,6 +197,7 @@ func (t *turn) deliverEvent(d *delivery) {
 		return
 	}
 	var panics []error
+	var about []*abi.ErrorValue
 	func() {
 		t.mu.Unlock()
 		defer t.mu.Lock()
@@ -211,27 +212,30 @@ func (t *turn) deliverEvent(d *delivery) {
 		if toTurn {
 			panics = t.own.tell(d.event, t.bus.tell(d.event, panics))
 		}
+		for i, cause := range panics {
+			panics[i] = newError(abi.CodeListenerError, kind.String()+": "+cause.Error(), cause)
+			about = append(about, describe(panics[i], nil))
+		}
 	}()
-	for _, err := range panics {
-		t.reportListener(d, err)
+	for i, err := range panics {
+		t.reportListener(d, err, about[i])
 	}
 }
 
 // reportListener makes an error event of a listener's panic. That of a listener of errors is only logged, so that it
 // cannot go on for ever.
-func (t *turn) reportListener(d *delivery, cause error) {
+func (t *turn) reportListener(d *delivery, err error, about *abi.ErrorValue) {
 	if d.event.Kind() == KindError || t.closed {
-		logListenerError(d.event, cause)
+		logListenerError(d.event, err)
 		return
 	}
-	err := newError(abi.CodeListenerError, d.event.Kind().String()+": "+cause.Error(), cause)
-	payload := abi.AppendPayload(nil, &abi.ErrorEvent{Error: *t.errors.encode(err, func(error) bool { return false })})
+	payload := abi.AppendPayload(nil, &abi.ErrorEvent{Error: *t.errors.keep(err, about)})
 	t.lastCall++
 	t.frames.call = abi.Call{
 		Turn: t.number, Call: t.lastCall, Elapsed: t.tick(), Context: d.number, Method: abi.MethodEmit,
 		Args: abi.AppendPayload(nil, &abi.EmitArgs{Kind: abi.EventError, Payload: payload}),
 	}
 	if t.exchange(&actor{}, &t.frames.call) != nil {
-		logListenerError(d.event, cause)
+		logListenerError(d.event, err)
 	}
 }

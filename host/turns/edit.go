@@ -1,7 +1,6 @@
 package turns
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/turncore/turncore/abi"
@@ -34,51 +33,36 @@ func (t *turn) edit(f *abi.Edit) {
 	e.frame.Turn = t.number
 	e.frames = abi.Append(e.frames, &e.frame)
 	if len(e.frames) > maxEdits {
-		t.push()
+		_ = t.push() // when it fails the turn has ended
 	}
 }
 
 // addRecord puts a record at the end of a collection, if it is not in. The caller holds t.mu.
-func (t *turn) addRecord(c *contextState, r record) error {
+func (t *turn) addRecord(c *contextState, r record, body []byte) {
 	kind := r.kind()
 	if handle, known := t.handles.find(r); known {
 		if !c.records[kind].has(handle) {
 			c.records[kind].add(handle, 1)
 			t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditAddKnown, Handle: handle})
 		}
-		return nil
+		return
 	}
 	e := &t.edits
-	if e.count == 0 || e.context != c.number || e.kind != kind || e.first+int64(e.count) != max(t.handles.next, 1) {
+	next := max(t.handles.next, 1)
+	// A large one gets a frame of its own.
+	if e.count == 0 || e.context != c.number || e.kind != kind || e.first+int64(e.count) != next || len(body) > maxBlock {
 		e.close(t.number)
-		e.context, e.kind, e.first = c.number, kind, max(t.handles.next, 1)
+		e.context, e.kind, e.first = c.number, kind, next
 	}
-	size := len(e.bodies)
-	bodies, err := r.appendBody(e.bodies)
-	if err != nil {
-		return invalidBody(r, err)
-	}
-	n := len(bodies) - size
-	if n > t.core.maxBody() {
-		return tooLarge(n, t.core.maxBody())
-	}
-	if e.count > 0 && n > maxBlock {
-		// A large one gets a frame of its own.
-		large := slices.Clone(bodies[size:])
-		e.close(t.number)
-		e.context, e.kind, e.first = c.number, kind, max(t.handles.next, 1)
-		bodies = append(e.bodies, large...)
-	}
-	e.bodies, e.count = bodies, e.count+1
 	c.records[kind].add(t.handles.give(r), 1)
-	switch {
-	case t.closed:
-		e.bodies, e.count = nil, 0
-	case len(e.bodies) > maxEdits/2:
-		e.close(t.number)
-		t.push()
+	if t.closed {
+		return
 	}
-	return nil
+	e.bodies, e.count = append(e.bodies, body...), e.count+1
+	if len(e.bodies) > maxEdits/2 {
+		e.close(t.number)
+		_ = t.push() // when it fails the turn has ended
+	}
 }
 
 // close ends the frame of records that were added one after the other.
@@ -120,10 +104,8 @@ func (t *turn) addHistory(c *contextState, d *historyData) error {
 			Context: c.number, Collection: d.kind, Edit: abi.EditAddHistory, Handle: first, Count: uint32(view.length()), History: number,
 		})
 	}
-	for _, r := range rest {
-		if err := t.addRecord(c, r); err != nil {
-			return err
-		}
+	for i, r := range rest {
+		t.addRecord(c, r, d.body(view.length()+i))
 	}
 	return nil
 }
@@ -145,59 +127,50 @@ func (t *turn) firstKnown(v historyView) int {
 }
 
 // replaceRecord puts a record in the place of another. The caller holds t.mu.
-func (t *turn) replaceRecord(c *contextState, old, r record) (bool, error) {
+func (t *turn) replaceRecord(c *contextState, old, r record, body []byte) bool {
 	kind := old.kind()
 	o := &c.records[kind]
 	at, known := t.handles.find(old)
 	if !known || !o.has(at) {
-		return false, nil
+		return false
 	}
 	other, known := t.handles.find(r)
 	if known && other == at {
-		return true, nil
+		return true
 	}
 	if known && o.has(other) {
 		// It leaves the place where it was.
 		o.remove(other)
 		t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditRemove, Handle: other})
 	}
-	var data abi.Raw
-	if !known {
-		body, err := t.body(r)
-		if err != nil {
-			return false, err
-		}
-		data = body
-		t.edits.close(t.number)
-		other = t.handles.give(r)
-	}
+	other, data := t.name(r, body)
 	o.replace(at, other)
 	t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditReplace, Handle: at, Other: other, Data: data})
-	return true, nil
+	return true
 }
 
 // name returns the handle of a record and, if the guest does not know it, its body for a Data field. The caller holds
 // t.mu and sends what is returned as its next frame of the turn, or as part of it.
-func (t *turn) name(r record) (handle int64, data abi.Raw, err error) {
+func (t *turn) name(r record, body []byte) (handle int64, data abi.Raw) {
 	if handle, known := t.handles.find(r); known {
-		return handle, nil, nil
-	}
-	if data, err = t.body(r); err != nil {
-		return 0, nil, err
+		return handle, nil
 	}
 	t.edits.close(t.number)
-	return t.handles.give(r), data, nil
+	return t.handles.give(r), abi.Bytes(body)
 }
 
-func (t *turn) body(r record) (abi.Raw, error) {
-	body, err := r.appendBody(nil)
+// encode returns the body of a record. It may run code of the record's payload: no lock may be held.
+func (t *turn) encode(r record) ([]byte, error) { return t.appendRecord(nil, r) }
+
+func (t *turn) appendRecord(dst []byte, r record) ([]byte, error) {
+	out, err := r.appendBody(dst)
 	if err != nil {
 		return nil, invalidBody(r, err)
 	}
-	if len(body) > t.core.maxBody() {
-		return nil, tooLarge(len(body), t.core.maxBody())
+	if n := len(out) - len(dst); n > t.core.maxBody() {
+		return nil, tooLarge(n, t.core.maxBody())
 	}
-	return abi.Bytes(body), nil
+	return out, nil
 }
 
 func tooLarge(size, limit int) error {

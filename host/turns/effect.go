@@ -28,6 +28,7 @@ type effect struct {
 type outcome struct {
 	value abi.Raw
 	err   error
+	about *abi.ErrorValue // describes err
 }
 
 // commitError is a commit that failed after some of its writes.
@@ -228,15 +229,30 @@ func (e *effect) run() (r outcome) {
 			return
 		}
 		if v := recover(); v != nil {
-			r = outcome{err: &panicError{v}}
+			r = e.failed(&panicError{v})
 			return
 		}
 		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.
-		go e.turn.takeOver(e, outcome{err: errors.New("user code ended its goroutine")})
+		go e.turn.takeOver(e, e.failed(errors.New("user code ended its goroutine")))
 	}()
-	r.value, r.err = e.perform()
+	var err error
+	if r.value, err = e.perform(); err != nil {
+		r = e.failed(err)
+	}
 	completed = true
 	return r
+}
+
+// failed is the outcome of an effect that failed.
+func (e *effect) failed(err error) outcome {
+	var details abi.Raw
+	if commit, ok := err.(*commitError); ok {
+		err = commit.err
+		details = abi.AppendPayload(nil, &abi.CommitResult{Applied: uint32(commit.applied), Total: uint32(commit.total)})
+	}
+	about := describe(err, e.context.state.reason())
+	about.Details = details
+	return outcome{err: err, about: about}
 }
 
 // takeOver goes on with a turn whose goroutine has ended.
@@ -261,20 +277,12 @@ func (t *turn) settleEffect(a *actor, e *effect, r outcome) {
 	*f = abi.Result{Turn: t.number, Effect: e.number, Elapsed: t.tick(), Value: r.value}
 	if r.err != nil {
 		f.Failed = true
-		err, details := r.err, abi.Raw(nil)
-		var commit *commitError
-		if errors.As(err, &commit) {
-			err = commit.err
-			details = abi.AppendPayload(nil, &abi.CommitResult{Applied: uint32(commit.applied), Total: uint32(commit.total)})
-		}
-		v := t.errors.encode(err, e.context.state.isAbort)
-		v.Details = details
-		f.Value = abi.AppendPayload(nil, v)
+		f.Value = abi.AppendPayload(nil, t.errors.keep(r.err, r.about))
 	}
 	if err := t.exchange(a, f); err != nil && !t.closed {
 		// The result is too large, or the core refuses it. It must hear of an end all the same.
 		*f = abi.Result{Turn: t.number, Effect: e.number, Elapsed: t.tick(), Failed: true}
-		f.Value = abi.AppendPayload(nil, t.errors.encode(err, e.context.state.isAbort))
+		f.Value = abi.AppendPayload(nil, t.errors.keep(err, describe(err, nil)))
 		if err = t.exchange(a, f); err != nil && !t.closed {
 			t.perish(t.core.inst.Retire(err))
 		}

@@ -40,17 +40,22 @@ type errorTable struct {
 // maxCauses is how many errors of a chain cross to the guest.
 const maxCauses = 8
 
-// encode describes err to the guest, under a fresh handle. aborted tells whether an error counts as the abort of the
-// context it came out of.
-func (t *errorTable) encode(err error, isAbort func(error) bool) *abi.ErrorValue {
+// keep gives an error a fresh handle, in the description of it that goes to the guest.
+func (t *errorTable) keep(err error, v *abi.ErrorValue) *abi.ErrorValue {
 	t.mine = append(t.mine, err)
-	v := describe(err, isAbort, maxCauses)
 	v.Handle = int64(len(t.mine))
 	return v
 }
 
-func describe(err error, isAbort func(error) bool, depth int) *abi.ErrorValue {
-	v := &abi.ErrorValue{Name: "Error", Message: err.Error(), Status: 500, Abort: isAbort(err)}
+// describe tells the guest about an error that came out of a context which was, or was not, aborted for the given cause.
+// It runs the error's own code: no lock may be held.
+func describe(err, cause error) *abi.ErrorValue { return describeChain(err, cause, maxCauses) }
+
+func describeChain(err, cause error, depth int) *abi.ErrorValue {
+	v := &abi.ErrorValue{
+		Name: "Error", Message: err.Error(), Status: 500,
+		Abort: isAbortError(err) || cause != nil && errors.Is(err, cause),
+	}
 	if e, ok := err.(*host.Error); ok {
 		v.Name, v.Code, v.Message, v.Fatal = e.Name, string(e.Code), e.Message, e.Fatal
 		if e.Status > 0 && e.Status < 1000 {
@@ -60,8 +65,8 @@ func describe(err error, isAbort func(error) bool, depth int) *abi.ErrorValue {
 			v.Name = "Error"
 		}
 	}
-	if cause := errors.Unwrap(err); cause != nil && depth > 1 {
-		v.Cause = describe(cause, isAbort, depth-1)
+	if inner := errors.Unwrap(err); inner != nil && depth > 1 {
+		v.Cause = describeChain(inner, cause, depth-1)
 	}
 	return v
 }

@@ -64,8 +64,10 @@ func (t *turn) exchange(a *actor, frame abi.Frame) error {
 	// A context.Context that is cancelled aborts the turn. The core must know before it hears what came of that.
 	if state := t.contexts[0].state; !state.aborted && t.outer.Err() != nil {
 		if _, starts := frame.(*abi.StartTurn); !starts {
-			state.abort(context.Cause(t.outer))
-			t.batch = abi.Append(t.batch, &abi.Abort{Turn: t.number, Elapsed: t.tick(), Reason: t.abortReason(state.cause)})
+			cause := context.Cause(t.outer)
+			state.abort(cause)
+			reason := abi.AppendPayload(nil, t.errors.keep(cause, describe(cause, cause)))
+			t.batch = abi.Append(t.batch, &abi.Abort{Turn: t.number, Elapsed: t.tick(), Reason: reason})
 		}
 	}
 	if frame != nil {
@@ -349,7 +351,6 @@ func (t *turn) openDispatch(number uint32, source int64) error {
 		return fmt.Errorf("context %d begins as a copy of %d, which is not open", number, source)
 	}
 	d := &DispatchContext{config: t.opening, id: t.dispatchID(number), listen: t.opening.listen}
-	t.opening = t.config
 	state := from.state.open(number)
 	d.base = newBase(&state)
 	d.helpers.ctx = d

@@ -60,10 +60,7 @@ func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
 	t := h.ctx.state.turn
 	_, err := t.invoke(h.ctx.state.number, abi.MethodReportToolCall, func() (abi.Raw, error) {
 		if r.Results != nil {
-			if t.results == nil {
-				t.results = make(map[streamKey]any)
-			}
-			t.results[streamKey{h.ctx.state.number, id}] = r.Results
+			t.keepResults(h.ctx.state.number, id, r.Results)
 		}
 		return abi.AppendPayload(nil, &args), nil
 	})

@@ -52,20 +52,23 @@ func NewHistory[R Record](records ...R) (*History[R], error) {
 // Append adds records, those that are not in already. It refuses invalid ones with the error that their Validate
 // returns, and then adds none.
 func (h *History[R]) Append(records ...R) error {
-	for _, r := range records {
+	// Encoding runs code of payloads, so that no lock may be held.
+	bodies := make([][]byte, len(records))
+	for i, r := range records {
 		if err := r.Validate(); err != nil {
 			return err
+		}
+		var err error
+		if bodies[i], err = r.appendBody(nil); err != nil {
+			return invalidBody(r, err)
 		}
 	}
 	d := h.data
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, r := range records {
-		if _, in := d.places[r]; in {
-			continue
-		}
-		if err := d.append(r); err != nil {
-			return err
+	for i, r := range records {
+		if _, in := d.places[r]; !in {
+			d.append(r, bodies[i])
 		}
 	}
 	return nil
@@ -89,20 +92,28 @@ func (h *History[R]) Slice() []R {
 	return list
 }
 
-func (d *historyData) append(r record) error {
+func (d *historyData) append(r record, body []byte) {
 	n := len(d.blocks)
-	if n == 0 || len(d.blocks[n-1].body) > maxBlock {
+	if n == 0 || len(d.blocks[n-1].body)+len(body) > maxBlock {
 		d.blocks = append(d.blocks, historyBlock{})
 		n++
 	}
 	b := &d.blocks[n-1]
-	body, err := r.appendBody(b.body)
-	if err != nil {
-		return err
-	}
-	b.body, b.count = body, b.count+1
+	b.body, b.count = append(b.body, body...), b.count+1
 	d.places[r] = len(d.records)
 	d.records = append(d.records, r)
+}
+
+// body returns the body of the i-th record.
+func (d *historyData) body(i int) []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, b := range d.blocks {
+		if i < int(b.count) {
+			return slice(b.body, i, i+1)
+		}
+		i -= int(b.count)
+	}
 	return nil
 }
 

@@ -201,7 +201,7 @@ func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
 	}
 	s := t.texts[which][streamKey{f.Dispatch, string(id)}]
 	if s == nil {
-		s = &stream{id: string(id)}
+		s = &stream{id: string(id), created: created}
 		t.texts[which][streamKey{f.Dispatch, s.id}] = s
 	}
 	start := s.text.Len()
@@ -215,8 +215,9 @@ func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
 
 // stream is a text that is being reported.
 type stream struct {
-	id   string
-	text strings.Builder
+	id      string
+	created uint64
+	text    strings.Builder
 }
 
 func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {

@@ -226,11 +226,11 @@ func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	if m == nil {
 		return nil
 	}
-	data, err := t.body(m)
+	body, err := t.encode(m) // a message has no payload that could run code under the lock
 	if err != nil {
 		return err
 	}
-	f.Message = abi.Block{Collection: abi.CollectionMessages, Handle: t.handles.give(m), Count: 1, Data: data}
+	f.Message = abi.Block{Collection: abi.CollectionMessages, Handle: t.handles.give(m), Count: 1, Data: abi.Bytes(body)}
 	return nil
 }
 

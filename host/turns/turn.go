@@ -135,13 +135,16 @@ func (t *turn) tick() uint64 {
 
 // abort aborts a context: on the host at once, then in the core.
 func (t *turn) abort(c *contextState, cause error) {
+	about := describe(cause, cause)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c.aborted || t.closed {
 		return
 	}
 	c.abort(cause)
-	t.frames.abort = abi.Abort{Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: t.abortReason(cause)}
+	t.frames.abort = abi.Abort{
+		Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: abi.AppendPayload(nil, t.errors.keep(cause, about)),
+	}
 	a := actor{busy: true}
 	if err := t.exchange(&a, &t.frames.abort); err != nil && !t.closed {
 		t.perish(t.core.inst.Retire(err))

@@ -1,0 +1,32 @@
+// Package turns runs turns of an agent: one end-to-end request, through input middleware, the loop around a model call,
+// and output middleware. The loop itself runs in a core (a WebAssembly module, or the same code in process), to which this
+// package supplies the model call, storage, tools and policy.
+//
+// [New] gives a runner with everything filled in, for a model behind an API that speaks OpenAI's chat completions:
+//
+//	runner, err := turns.New(ctx, turns.Config{Model: turns.Model{Name: "gpt-4o-mini", APIKey: key}})
+//	…
+//	for event, err := range runner.Stream(ctx, turns.Input{Message: "Hello!"}).Events() { … }
+//
+// [NewTurnRunner] takes every seam by itself: an [Executor], the storage [Callbacks] (or a [Store] through
+// [StoreCallbacks]), middleware and tools. [Dispatch] runs the loop alone.
+//
+// # Contexts
+//
+// Middleware gets a [TurnContext] or a [DispatchContext], executors and tool handlers a DispatchContext. Each holds
+// collections of records, a stash and a tool registry, and is a [context.Context], cancelled when it is aborted.
+//
+// # Events
+//
+// Listeners are called on the goroutine that caused an event, before the call that caused it returns; one event of a turn
+// after the other, in the order of their numbers. A call that a listener makes returns when its answer is there, and its
+// events follow after that listener. Other goroutines that use the turn meanwhile wait until their events were delivered:
+// a listener must not wait for them.
+//
+// No lock is held while code of the program's runs. Everything may be used from many goroutines.
+//
+// # Errors
+//
+// Errors of Turncore are or wrap a *host.Error with a documented code, to be tested with errors.Is. An error that the
+// program's own code returned comes back as the same value, in events, results and chains.
+package turns

@@ -1,0 +1,94 @@
+package turns
+
+import (
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// EmitMessage tells listeners of a delta of a message from this context, as an executor does with
+// Helpers.ReportMessage. Nothing is stored, and no stream is sealed.
+func (b *base) EmitMessage(id, delta string, isComplete bool) error {
+	return b.emitStream(KindMessage, id, delta, isComplete)
+}
+
+// EmitThought tells listeners of a delta of a thought.
+func (b *base) EmitThought(id, delta string, isComplete bool) error {
+	return b.emitStream(KindThought, id, delta, isComplete)
+}
+
+func (b *base) emitStream(kind Kind, id, delta string, isComplete bool) error {
+	return b.emit(kind, func(t *turn) []byte {
+		e := abi.StreamEvent{ID: id, Created: t.tick(), Delta: delta, Length: uint64(len(delta)), Complete: isComplete}
+		if s := t.texts[kind-KindMessage][streamKey{b.state.number, id}]; s != nil {
+			e.Created = s.created
+			e.Length += uint64(s.text.Len())
+		}
+		return abi.AppendPayload(nil, &e)
+	})
+}
+
+// ToolCallState is what EmitToolCall tells of a tool call.
+type ToolCallState struct {
+	Tool       string
+	Args       any    // anything that encodes to an object, nil if not known yet
+	Checksum   string // of tool and args, if known
+	Results    any    // nil if there are none yet
+	IsError    bool
+	IsComplete bool
+}
+
+// EmitToolCall tells listeners of a tool call from this context.
+func (b *base) EmitToolCall(id string, s ToolCallState) error {
+	e := abi.ToolCallEvent{ID: id, Tool: s.Tool, Checksum: s.Checksum, Complete: s.IsComplete, IsError: s.IsError}
+	if s.Args != nil {
+		raw, err := encodeArgs(s.Args)
+		if err != nil {
+			return err
+		}
+		e.Args = raw
+	}
+	return b.emit(KindToolCall, func(t *turn) []byte {
+		e.Created = t.tick()
+		if s.Results != nil {
+			t.keepResults(b.state.number, id, s.Results)
+			e.Results = abi.ResultsHost
+		}
+		return abi.AppendPayload(nil, &e)
+	})
+}
+
+// EmitToolExecutionStart tells observers that a handler is about to run which was not called through Tool.Executor.
+func (b *base) EmitToolExecutionStart(toolName, callID string, args any) error {
+	raw, err := value.Append(nil, args, "args")
+	if err != nil {
+		return newError(abi.CodeInvalidValue, err.Error(), err)
+	}
+	return b.emit(KindToolExecutionStart, func(*turn) []byte {
+		return abi.AppendPayload(nil, &abi.ToolStartEvent{Tool: toolName, CallID: callID, Args: raw})
+	})
+}
+
+// EmitToolExecutionEnd tells observers that such a handler has ended, which began the given number of milliseconds ago.
+func (b *base) EmitToolExecutionEnd(toolName, callID string, tookMs int64, isError bool) error {
+	return b.emit(KindToolExecutionEnd, func(t *turn) []byte {
+		started := max(int64(t.tick())-tookMs, 0)
+		return abi.AppendPayload(nil, &abi.ToolEndEvent{Tool: toolName, CallID: callID, Started: uint64(started), IsError: isError})
+	})
+}
+
+// emit is MethodEmit. payload is called under the turn's lock.
+func (b *base) emit(kind Kind, payload func(t *turn) []byte) error {
+	t := b.state.turn
+	_, err := t.invoke(b.state.number, abi.MethodEmit, func() (abi.Raw, error) {
+		return abi.AppendPayload(nil, &abi.EmitArgs{Kind: uint8(kind), Payload: payload(t)}), nil
+	})
+	return err
+}
+
+// keepResults holds what was reported as a tool call's results for its events. The caller holds t.mu.
+func (t *turn) keepResults(context uint32, id string, results any) {
+	if t.results == nil {
+		t.results = make(map[streamKey]any)
+	}
+	t.results[streamKey{context, id}] = results
+}
