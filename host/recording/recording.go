@@ -66,6 +66,7 @@ type Conversation struct {
 
 // Entry is a message of the history, or a tool call with its result.
 type Entry struct {
+	Message int    // number of the request's message that it comes from: an answer with its calls has several entries
 	Role    string // "user" or "assistant"; empty for a tool call
 	Content string
 	Call    *Call
@@ -178,16 +179,16 @@ func (c *Conversation) addHistory(messages []wireMessage) {
 		}
 	}
 	var system []string
-	for _, m := range messages {
+	for i, m := range messages {
 		switch m.Role {
 		case "system", "developer":
 			system = append(system, m.text())
 		case "user", "assistant":
 			if text := m.text(); text != "" {
-				c.History = append(c.History, Entry{Role: m.Role, Content: text})
+				c.History = append(c.History, Entry{Message: i, Role: m.Role, Content: text})
 			}
 			for _, call := range m.ToolCalls {
-				c.History = append(c.History, Entry{Call: &Call{
+				c.History = append(c.History, Entry{Message: i, Call: &Call{
 					ID: call.ID, Tool: call.Function.Name, Args: json.RawMessage(call.Function.Arguments), Result: results[call.ID],
 				}})
 			}

@@ -163,11 +163,11 @@ func TestConversationWithHistory(t *testing.T) {
 		System: "one\n\ntwo", User: "And here?", Model: "m", BaseURL: "https://p.example",
 		Body: map[string]json.RawMessage{"temperature": json.RawMessage("0.5")},
 		History: []Entry{
-			{Role: "user", Content: "weather?"},
-			{Role: "assistant", Content: "I look."},
-			{Call: &Call{ID: "c1", Tool: "weather", Args: json.RawMessage(`{"city": "Oslo"}`), Result: "rain"}},
-			{Call: &Call{ID: "c2", Tool: "time", Args: json.RawMessage(`{}`), Result: "ten to two"}},
-			{Role: "assistant", Content: "It rains."},
+			{Message: 2, Role: "user", Content: "weather?"},
+			{Message: 3, Role: "assistant", Content: "I look."},
+			{Message: 3, Call: &Call{ID: "c1", Tool: "weather", Args: json.RawMessage(`{"city": "Oslo"}`), Result: "rain"}},
+			{Message: 5, Call: &Call{ID: "c2", Tool: "time", Args: json.RawMessage(`{}`), Result: "ten to two"}},
+			{Message: 7, Role: "assistant", Content: "It rains."},
 		},
 	}
 	if !reflect.DeepEqual(c, want) {

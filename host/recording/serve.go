@@ -59,6 +59,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	response := s.recording.Interactions[n].Response
+	w.Header()["Date"] = nil // a recording is served the same at any time
 	w.Header().Set("Content-Type", response.ContentType)
 	w.WriteHeader(response.Status)
 	flusher, _ := w.(http.Flusher)

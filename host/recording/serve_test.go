@@ -37,7 +37,7 @@ func TestServer(t *testing.T) {
 	defer web.Close()
 
 	response, body := post(t, web.URL+"/v1/chat/completions", `{"model": "a"}`)
-	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" || body != r.Interactions[0].Response.Body {
+	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" || response.Header.Get("Date") != "" || body != r.Interactions[0].Response.Body {
 		t.Errorf("first response %v with %d bytes", response, len(body))
 	}
 	response, body = post(t, web.URL+"/chat/completions", `{"model": "c"}`)

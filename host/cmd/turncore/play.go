@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/turncore/turncore/host/recording"
 	"github.com/turncore/turncore/host/turns"
@@ -91,31 +89,6 @@ func (p *player) ackWhenOver(ctx *turns.DispatchContext, next func()) error {
 	}
 	next()
 	return nil
-}
-
-// store puts what was said before the user's message into a store, a millisecond apart and ending at now.
-func (p *player) store(store turns.Store, now int64) error {
-	var writes []turns.Delta
-	history := p.conversation.History
-	for i, entry := range history {
-		at := time.UnixMilli(now - int64(len(history)-i)).UTC()
-		id := fmt.Sprintf("history-%d", i)
-		if entry.Call == nil {
-			m := turns.NewMessage(id, turns.Role(entry.Role), entry.Content, at)
-			writes = append(writes, turns.Delta{Op: turns.StoreOp, Kind: "message", ID: id, Record: m})
-			continue
-		}
-		c := entry.Call
-		call := &turns.ToolCall{
-			ID: c.ID, Tool: c.Tool, Args: c.Args, IsComplete: true, Results: c.Result,
-			CreatedAt: at, UpdatedAt: at, CompletedAt: at,
-		}
-		if err := call.Validate(); err != nil {
-			return fmt.Errorf("tool call %s of the recorded history: %w", c.ID, err)
-		}
-		writes = append(writes, turns.Delta{Op: turns.StoreOp, Kind: "toolCall", ID: c.ID, Record: call})
-	}
-	return store.Apply(context.Background(), "", writes)
 }
 
 // report tells how the turn's requests differ from the recorded ones. It returns an error when there is a difference that

@@ -85,8 +85,8 @@ func (c *command) readPrompt() (string, error) {
 }
 
 // open makes what the turns need. What was made before something failed is closed again.
-func (c *command) open(o *runFlags) (s *session, err error) {
-	s = &session{flags: o, screen: newScreen(c.stdout, c.stderr, c.getenv)}
+func (c *command) open(o *runFlags) (_ *session, err error) {
+	s := &session{flags: o, screen: newScreen(c.stdout, c.stderr, c.getenv)}
 	defer func() {
 		if err != nil {
 			s.end()
