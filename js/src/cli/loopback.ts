@@ -10,7 +10,8 @@ import type { RequestHandler } from '../simulated/provider.js';
 export interface Loopback {
   /**
    * Sends every request to the server, whatever host its URL names. So nothing that is told about a turn depends on the
-   * port that the server happened to get.
+   * port that the server happened to get. Responses are read to their end before they are given: a turn whose clock stands
+   * still must not depend on how long the network takes either.
    */
   readonly fetch: typeof fetch;
   readonly close: () => void;
@@ -25,9 +26,10 @@ export async function serveLoopback(handler: RequestHandler): Promise<Loopback> 
   });
   const { port } = server.address() as AddressInfo;
   return {
-    fetch: (input, init) => {
+    fetch: async (input, init) => {
       const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-      return fetch(`http://127.0.0.1:${port}${pathname}${search}`, init);
+      const response = await fetch(`http://127.0.0.1:${port}${pathname}${search}`, init);
+      return new Response(await response.arrayBuffer(), response);
     },
     close: () => {
       server.close();

@@ -1,6 +1,7 @@
 /**
  * Programs as tools.
  */
+import { isUtf8 } from 'node:buffer';
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
@@ -87,9 +88,28 @@ function ended(child: ChildProcess): Promise<string | undefined> {
     child.once('close', (code, signal) => {
       clearTimeout(linger);
       if (code === 0) resolve(undefined);
-      else resolve(code === null ? `signal: ${signal}` : `exit status ${code}`);
+      else resolve(code === null ? `signal: ${nameOf(signal)}` : `exit status ${code}`);
     });
   });
+}
+
+/** What the signals that end programs are called. */
+const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, string>>> = {
+  SIGABRT: 'aborted',
+  SIGBUS: 'bus error',
+  SIGFPE: 'floating point exception',
+  SIGHUP: 'hangup',
+  SIGILL: 'illegal instruction',
+  SIGINT: 'interrupt',
+  SIGKILL: 'killed',
+  SIGPIPE: 'broken pipe',
+  SIGQUIT: 'quit',
+  SIGSEGV: 'segmentation fault',
+  SIGTERM: 'terminated',
+};
+
+function nameOf(signal: NodeJS.Signals | null): string {
+  return signal === null ? 'unknown' : (SIGNALS[signal] ?? signal);
 }
 
 /** The beginning of what a stream gives. The rest is read and dropped. */
@@ -106,7 +126,10 @@ class Beginning {
     });
   }
 
+  /** What was kept. Bytes that are no UTF-8 become one replacement character, however many follow one another. */
   text(): string {
-    return Buffer.concat(this.#parts).toString('utf8');
+    const bytes = Buffer.concat(this.#parts);
+    const text = bytes.toString('utf8');
+    return isUtf8(bytes) ? text : text.replace(/\ufffd+/g, '\ufffd');
   }
 }

@@ -1,7 +1,7 @@
 /**
  * A conversation on the command line: a runner, and the turns it runs.
  */
-import { loadModule } from '../engine/module.js';
+import { loadModule, type Module } from '../engine/module.js';
 import { fixedClock, seededEntropy, systemClock } from '../entropy.js';
 import { type AgentRunner, createRunner } from '../front/create-runner.js';
 import type { TurnResult } from '../front/turn-stream.js';
@@ -37,6 +37,7 @@ export class Session {
   private constructor(
     options: RunOptions,
     screen: Screen,
+    module: Module,
     provider: Provider,
     playback: Playback | undefined,
   ) {
@@ -56,7 +57,7 @@ export class Session {
       },
       dispatchOutputPipeline: playback === undefined ? [] : [playback.ackWhenOver],
       host: {
-        module: loadModule(options.module),
+        module,
         clock,
         entropy: seed === undefined ? undefined : seededEntropy(seed),
         credentials: provider.credentials,
@@ -67,20 +68,28 @@ export class Session {
     if (playback !== undefined) {
       void this.#store.commit(SESSION, playback.history(clock()));
     }
-    if (options.verbose) {
-      screen.note('dim', `engine node, model ${provider.chat.model} at ${provider.chat.baseURL}`);
-    }
   }
 
   /** Opens a session with the provider, simulated or recorded model that the options name. */
   static async open(options: RunOptions, screen: Screen): Promise<Session> {
-    const { recording, seed } = options;
-    if (recording !== undefined) {
-      const playback = await Playback.open(recording, seed ?? DEFAULT_SEED);
-      return new Session(options, screen, playback.provider, playback);
+    const { recording, seed, verbose } = options;
+    const playback =
+      recording === undefined ? undefined : await Playback.open(recording, seed ?? DEFAULT_SEED);
+    const provider = playback?.provider ?? (await providerOf(options, clockOf(options)));
+    try {
+      const module = loadModule(options.module);
+      if (verbose) {
+        const { model, baseURL } = provider.chat;
+        screen.note(
+          'dim',
+          `engine node, module ${await module.hash()}, model ${model} at ${baseURL}`,
+        );
+      }
+      return new Session(options, screen, module, provider, playback);
+    } catch (error) {
+      provider.close();
+      throw error;
     }
-    const provider = await providerOf(options, clockOf(options));
-    return new Session(options, screen, provider, undefined);
   }
 
   /** Frees what it holds. */

@@ -1,9 +1,9 @@
 /**
  * How a turn goes, for people.
  */
-import type { ToolCallEvent, TurnEvent } from '../events/events.js';
+import type { GenerationStatsEvent, ToolCallEvent, TurnEvent } from '../events/events.js';
 import type { TurnResult } from '../front/turn-stream.js';
-import type { Screen } from './screen.js';
+import { describe, type Screen } from './screen.js';
 import type { TurnView } from './view.js';
 
 /** Characters of a tool's arguments or result that are shown. */
@@ -16,6 +16,8 @@ export class Show implements TurnView {
   readonly #verbose: boolean;
   /** How many tool calls were shown already, by checksum. */
   readonly #begun = new Map<string, number>();
+  /** Id of the turn. */
+  #turn = '';
 
   constructor(screen: Screen, verbose: boolean) {
     this.#screen = screen;
@@ -25,6 +27,9 @@ export class Show implements TurnView {
   event(event: TurnEvent): void {
     const screen = this.#screen;
     switch (event.event) {
+      case 'turnStart':
+        this.#turn = event.turnId ?? '';
+        break;
       case 'iterationStart':
         this.#detail(`iteration ${event.iteration ?? 0}`);
         screen.busy(WAITING);
@@ -55,10 +60,10 @@ export class Show implements TurnView {
         break;
       }
       case 'generationStats':
-        this.#detail(`model call: ${JSON.stringify(event)}`);
+        this.#detail(`model call: ${JSON.stringify(statsOf(event))}`);
         break;
       case 'error':
-        this.#detail(`error event: ${String(event.error)}`);
+        this.#detail(`error event: ${describe(event.error)}`);
         break;
       default:
     }
@@ -74,7 +79,8 @@ export class Show implements TurnView {
       else screen.failure(error);
     }
     this.#detail(
-      `${status} after ${iterations} iterations, ${usage.promptTokens} + ${usage.completionTokens} tokens`,
+      `turn ${this.#turn}: ${status} after ${iterations} iterations, ` +
+        `${usage.promptTokens} + ${usage.completionTokens} tokens`,
     );
   }
 
@@ -100,6 +106,12 @@ export class Show implements TurnView {
     const line = text.trim().replace(/\s+/g, ' ');
     return line.length <= LONGEST ? line : `${line.slice(0, LONGEST)} …`;
   }
+}
+
+/** The statistics of an event without what every event carries. */
+function statsOf(event: GenerationStatsEvent): object {
+  const head = new Set(['event', 'seq', 'at', 'turnId', 'dispatchId', 'iteration']);
+  return Object.fromEntries(Object.entries(event.toJSON()).filter(([key]) => !head.has(key)));
 }
 
 function messageOf(error: unknown): string {

@@ -54,6 +54,8 @@ export class RecordingServer {
       return;
     }
     const { status, contentType, body: text } = interaction.response;
+    // Whatever a turn is told must be the same at every playing.
+    response.sendDate = false;
     response.writeHead(status, { 'Content-Type': contentType });
     let rest = Buffer.from(text, 'utf8');
     while (rest.length > 0) {
