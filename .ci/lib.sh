@@ -64,8 +64,9 @@ need_commands() {
   go build -o build/turncore ./host/cmd/turncore
 }
 
+# need_chromium: Chromium, unless CHROMIUM names one.
 need_chromium() {
-  need_command chromium chromium fonts-dejavu-core
+  [[ -n ${CHROMIUM:-} ]] || need_command chromium chromium fonts-dejavu-core
 }
 
 # need_c_compiler: Go's race detector links with it.
