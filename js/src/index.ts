@@ -77,7 +77,12 @@ export type {
   EmittedToolExecutionStart,
 } from './context/emit.js';
 export { type AsText, RecordSet } from './collections/record-set.js';
-export { type AnyRecord, History, type HistoryKind, type RecordOfKind } from './collections/history.js';
+export {
+  type AnyRecord,
+  History,
+  type HistoryKind,
+  type RecordOfKind,
+} from './collections/history.js';
 export type { Entry, RecordName } from './collections/kinds.js';
 export { Registry } from './stash/registry.js';
 

@@ -8,7 +8,7 @@ import type { Thought } from '../primitives/thought.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { Run } from './sequence.js';
 import { measure } from './record-size.js';
-import { collectionNumber, type RecordKind, requireRecord } from './kinds.js';
+import { collectionNumber, requireRecord } from './kinds.js';
 
 /** The records that each kind of history holds. */
 export interface RecordOfKind {
@@ -49,7 +49,7 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
    * @throws TurncoreError E_INVALID_VALUE for a record of another class
    */
   constructor(kind: HistoryKind, records?: Iterable<T>) {
-    collectionNumber(kind as RecordKind);
+    collectionNumber(kind);
     this.kind = kind;
     if (records !== undefined) this.append(...records);
   }

@@ -86,7 +86,7 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
    * @throws TurncoreError E_INVALID_VALUE for a value of another class; the records before it are in then
    */
   addAll(records: Iterable<T | AsText<T>>): this {
-    if (records instanceof History) this.#addHistory(records as unknown as History);
+    if (isHistory(records)) this.#addHistory(records);
     else for (const record of records) this.add(record);
     return this;
   }
@@ -148,8 +148,8 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
   }
 
   #existing(value: T | AsText<T>): T | undefined {
-    if (typeof value !== 'string') return value as T;
-    for (const item of this.#items) if (String(item) === value) return item;
+    if (typeof value !== 'string') return value;
+    for (const item of this.#items) if (item.valueOf() === value) return item;
     return undefined;
   }
 
@@ -166,6 +166,10 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
     }
     for (let i = count; i < history.length; i++) this.add(history.at(i) as T);
   }
+}
+
+function isHistory(records: unknown): records is History {
+  return records instanceof History;
 }
 
 /** What is accepted beside a record: text, for standing instructions. */

@@ -18,7 +18,10 @@ export function mostBytes(entry: Entry): number {
   if (entry instanceof Tokenizable) return entry.length * 3 + FIELDS;
   if (entry instanceof ToolCall || entry.id.length > USUAL) return Number.POSITIVE_INFINITY;
   if (entry instanceof Thought && entry.payload !== undefined) return Number.POSITIVE_INFINITY;
-  if ('source' in entry && ((entry.source ?? '').length > USUAL || (entry.kind ?? '').length > USUAL)) {
+  if (
+    'source' in entry &&
+    ((entry.source ?? '').length > USUAL || (entry.kind ?? '').length > USUAL)
+  ) {
     return Number.POSITIVE_INFINITY;
   }
   return (entry.content?.length ?? 0) * 3 + FIELDS;

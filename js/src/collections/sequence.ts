@@ -239,16 +239,14 @@ export class Sequence<T> implements Iterable<T> {
   *[Symbol.iterator](): IterableIterator<T> {
     const slots = this.#slots;
     const tail = this.#tail;
-    for (let s = 0; s < slots.length; s++) {
-      const slot = slots[s]!;
+    for (const slot of slots) {
       const length = slot.run.length;
       for (let i = 0; i < length; i++) {
         const item = slot.at(i);
         if (item !== undefined) yield item;
       }
     }
-    for (let i = 0; i < tail.items.length; i++) {
-      const item = tail.items[i];
+    for (const item of tail.items) {
       if (item !== undefined) yield item;
     }
   }

@@ -23,6 +23,7 @@ import type {
   EmittedToolExecutionEnd,
   EmittedToolExecutionStart,
 } from './emit.js';
+import { attempt } from '../pump/attempt.js';
 import type { ContextState } from './state.js';
 
 /** The name by which the package's own modules reach what is behind a context. */
@@ -248,7 +249,9 @@ export abstract class BaseContext {
   /** Replaces tool calls by others, which take the place of the first. */
   replaceToolCallGroup(ids: readonly string[], replacements: readonly ToolCall[]): Promise<void> {
     return attempt(() => {
-      replacements.forEach((call, i) => requireEntry(Collections.toolCalls, call, `replacements[${i}]`));
+      replacements.forEach((call, i) =>
+        requireEntry(Collections.toolCalls, call, `replacements[${i}]`),
+      );
       const { session, number } = this[stateOf];
       const enc = session.beginCall(number, Method.ReplaceGroup);
       const { call } = session;
@@ -345,13 +348,4 @@ export abstract class BaseContext {
 
 function toText(value: string | Tokenizable): Entry {
   return typeof value === 'string' ? new Tokenizable(value) : value;
-}
-
-/** Runs something that returns a promise, and rejects with what it throws. */
-function attempt<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return run();
-  } catch (error) {
-    return Promise.reject(error as Error);
-  }
 }

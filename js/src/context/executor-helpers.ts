@@ -160,12 +160,14 @@ function reportStats(state: ContextState, stats: GenerationStats): void {
 function writeLog(state: ContextState, level: number, line: LogLine): void {
   const { session } = state;
   const { kind, message, payload } = line;
+  if (typeof kind !== 'string') throw invalidValue('kind', 'must be a string');
+  if (typeof message !== 'string') throw invalidValue('message', 'must be a string');
   const enc = session.beginCall(state.number, Method.Log);
   const { call } = session;
   enc.arrayHeader(5);
   enc.int(level);
-  enc.str(String(kind));
-  enc.str(String(message));
+  enc.str(kind);
+  enc.str(message);
   enc.bool(payload !== undefined);
   enc.value(payload, 'payload');
   session.callNow(enc, call);

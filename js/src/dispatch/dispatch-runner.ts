@@ -3,7 +3,7 @@
  */
 import { Method } from '../abi/frames.gen.js';
 import { BaseContext, stateOf } from '../context/base-context.js';
-import { DispatchContext } from '../context/dispatch-context.js';
+import type { DispatchContext } from '../context/dispatch-context.js';
 import type { ContextState } from '../context/state.js';
 import type { TurnContext } from '../context/turn-context.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
@@ -132,6 +132,7 @@ const observerNames: readonly DispatchEventName[] = [
 ];
 
 /** Runs single dispatches: the loop around one act of calling a model. */
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the name and form that the contract gives it
 export class DispatchRunner {
   private constructor() {
     throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', 'use DispatchRunner.dispatch');
@@ -212,7 +213,7 @@ async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<Dispa
   try {
     const session = startRaw(pump, host, spec, id, raw, bus);
     const { status, iterations, error } = accepted(await session.done);
-    if (error !== undefined) throw error;
+    if (error !== undefined) throw error as Error;
     return {
       dispatchId: session.dispatchId(1),
       status: status === 'failed' || status === 'refused' ? 'nack' : status,
@@ -279,7 +280,8 @@ function add(
 ): void {
   for (const [name, value] of Object.entries(handlers ?? {})) {
     if (value === undefined) continue;
-    if (!names.includes(name as keyof TurnEvents)) refuse(`\`${field}.${name}\` is not a known field`);
+    if (!names.includes(name as keyof TurnEvents))
+      refuse(`\`${field}.${name}\` is not a known field`);
     for (const handler of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (typeof handler !== 'function') refuse(`\`${field}.${name}\` must be a function`);
       bus.add(name as 'message', handler as Listener<TurnEvents['message']>);
@@ -288,7 +290,9 @@ function add(
 }
 
 function refuse(detail: string): never {
-  throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', detail, { cause: invalidValue('input', detail) });
+  throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', detail, {
+    cause: invalidValue('input', detail),
+  });
 }
 
 /** Hosts of raw dispatches that name no host, by module: they hold an instance and nothing of a dispatch. */

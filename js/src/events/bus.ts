@@ -9,7 +9,7 @@ export type Listener<E> = (event: E) => void;
 /** Told what a listener threw. */
 export type ListenerFailure = (error: unknown, event: TurnEvent) => void;
 
-type AnyListener = Listener<TurnEvent>;
+type AnyListener = (event: TurnEvent) => unknown;
 
 interface Entry {
   readonly listener: AnyListener;
@@ -35,7 +35,11 @@ export class Bus<Events extends Partial<TurnEvents>> {
   }
 
   /** Adds a listener; one that was added twice is called twice. */
-  add<N extends keyof Events & EventName>(name: N, listener: Listener<TurnEvents[N]>, once = false): void {
+  add<N extends keyof Events & EventName>(
+    name: N,
+    listener: Listener<TurnEvents[N]>,
+    once = false,
+  ): void {
     if (typeof listener !== 'function') throw new TypeError('a listener must be a function');
     const entry = { listener: listener as unknown as AnyListener, once };
     this.#set(name, [...(this.#lists.get(name) ?? []), entry]);
@@ -59,7 +63,10 @@ export class Bus<Events extends Partial<TurnEvents>> {
   }
 
   #drop(name: EventName, entry: Entry): void {
-    this.#set(name, (this.#lists.get(name) ?? []).filter((e) => e !== entry));
+    this.#set(
+      name,
+      (this.#lists.get(name) ?? []).filter((e) => e !== entry),
+    );
   }
 
   #set(name: EventName, list: readonly Entry[]): void {
@@ -71,13 +78,21 @@ export class Bus<Events extends Partial<TurnEvents>> {
 
 function callListener(listener: AnyListener, event: TurnEvent, failed: ListenerFailure): void {
   try {
-    const result: unknown = listener(event);
-    if (isThenable(result)) result.then(undefined, (error: unknown) => failed(error, event));
+    const result = listener(event);
+    if (isThenable(result))
+      result.then(undefined, (error: unknown) => {
+        failed(error, event);
+      });
   } catch (error) {
     failed(error, event);
   }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  );
 }

@@ -19,7 +19,7 @@ export function errorJSON(error: unknown, depth = 0): ErrorJSON {
   const { code, name, message, cause } = error as Record<string, unknown>;
   const json: ErrorJSON = {
     code: typeof code === 'string' && code !== '' ? code : nameOf(name),
-    message: typeof message === 'string' ? message : String(message ?? ''),
+    message: typeof message === 'string' ? message : '',
   };
   if (typeof cause === 'object' && cause !== null && depth < MAX_ERRORS - 1) {
     json.cause = errorJSON(cause, depth + 1);

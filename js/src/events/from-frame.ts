@@ -282,7 +282,7 @@ function statsEvent(at: number, payload: unknown): E.GenerationStatsEvent {
   const p = requireShape(payload, '*', 'StatsEvent');
   const e = new E.GenerationStatsEvent();
   if (typeof p[0] === 'object' && p[0] !== null) {
-    for (const [key, value] of Object.entries(p[0])) {
+    for (const [key, value] of Object.entries(p[0] as Record<string, unknown>)) {
       if (key !== 'event' && key !== 'toJSON') Object.assign(e, { [key]: value });
     }
   }

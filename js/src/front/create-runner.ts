@@ -195,7 +195,11 @@ function hostWithKey(config: AgentConfig): HostOptions | Host | undefined {
     ...config.host,
     credentials: {
       ...config.host?.credentials,
-      [API_KEY]: { header: 'authorization', value: `Bearer ${apiKey}`, origins: [originOf(config.model!)] },
+      [API_KEY]: {
+        header: 'authorization',
+        value: `Bearer ${apiKey}`,
+        origins: [originOf(config.model!)],
+      },
     },
   };
 }

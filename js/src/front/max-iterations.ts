@@ -13,7 +13,8 @@ import { asBuiltin } from './builtin.js';
  * @throws TurncoreError E_INVALID_VALUE unless n is a whole number from 1
  */
 export function maxIterations(n: number): DispatchPipelineMiddlewareFn {
-  if (!Number.isInteger(n) || n < 1) throw invalidValue('maxIterations', 'must be a whole number from 1');
+  if (!Number.isInteger(n) || n < 1)
+    throw invalidValue('maxIterations', 'must be a whole number from 1');
   return asBuiltin({ name: 'maxIterations', argument: n }, (ctx, next) => {
     if (ctx.iteration >= n && !ctx.isSignalled) {
       ctx.nack(TurncoreError.of('E_MAX_ITERATIONS', String(n)));

@@ -1,12 +1,7 @@
 /**
  * A turn's events as they come.
  */
-import type {
-  GenerationStats,
-  ToolCallEvent,
-  TurnEvent,
-  TurnStatus,
-} from '../events/events.js';
+import type { GenerationStats, ToolCallEvent, TurnEvent, TurnStatus } from '../events/events.js';
 import type { Outcome } from '../pump/session.js';
 
 /** Tokens that a turn's model calls took, as far as the provider said. */
@@ -80,7 +75,7 @@ export class TurnStream implements AsyncIterable<TurnEvent> {
   async *[Symbol.asyncIterator](): AsyncIterator<TurnEvent, void> {
     let complete = false;
     try {
-      for (let next = 0; ; ) {
+      for (let next = 0; ;) {
         while (next < this.#events.length) yield this.#events[next++]!;
         if (this.#ended) break;
         await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -32,7 +32,8 @@ export class Identity {
   /** An Identity of a string, which is both names, or of its parts; an Identity is returned as it is. */
   static from(value: string | RawIdentity | Identity): Identity {
     if (value instanceof Identity) return value;
-    if (typeof value === 'string') return new Identity({ identifier: value, representation: value });
+    if (typeof value === 'string')
+      return new Identity({ identifier: value, representation: value });
     return new Identity(value);
   }
 

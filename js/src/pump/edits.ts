@@ -179,7 +179,8 @@ export class EditQueue implements EditSink {
 
   #encodeOne(enc: Encoder, turn: number, edit: Edit, histories: HistorySink): void {
     // What a history's number needs goes out in frames of its own, before this one is begun.
-    const history = edit.run === undefined ? 0 : histories.number(edit.run.history, edit.run.length);
+    const history =
+      edit.run === undefined ? 0 : histories.number(edit.run.history, edit.run.length);
     head(enc, turn, edit, edit.handle, edit.run?.length ?? 1, history);
     if (edit.argument === undefined) {
       enc.nil();

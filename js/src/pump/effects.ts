@@ -72,7 +72,8 @@ function runMiddleware(session: Session, effect: number, context: number, args: 
   const state = session.context(turn ? 0 : context);
   const spec = turn ? session.spec : state.spec;
   const middleware = spec.pipelines[pipeline]?.[a[1] as number];
-  if (middleware === undefined) throw new CodecError('frame', 0, `unknown middleware ${String(a[1])}`);
+  if (middleware === undefined)
+    throw new CodecError('frame', 0, `unknown middleware ${String(a[1])}`);
   let result: unknown;
   try {
     result = callMiddleware(middleware, state.facade, nextOf(session, effect, state));
@@ -148,7 +149,8 @@ function writeOne(state: ContextState, wire: WireDelta): unknown {
   const { delta } = wire;
   const ctx = state.facade;
   const writes = callbacks.writes[wire.collection];
-  if (writes === undefined) throw new CodecError('frame', 0, `unknown collection ${wire.collection}`);
+  if (writes === undefined)
+    throw new CodecError('frame', 0, `unknown collection ${wire.collection}`);
   switch (delta.op) {
     case 'store':
       return writes[Write.Store](ctx, delta.record);
@@ -199,7 +201,10 @@ function runCommit(session: Session, effect: number, context: number, args: unkn
   }
   let result: unknown;
   try {
-    result = commit(state.facade, deltas.map((d) => d.delta));
+    result = commit(
+      state.facade,
+      deltas.map((d) => d.delta),
+    );
   } catch (error) {
     failEffect(session, effect, state, error);
     return;
@@ -295,7 +300,12 @@ function sendChunk(
 }
 
 /** Settles an effect that gives nothing when what user code returned has settled. */
-function awaitNothing(session: Session, effect: number, state: ContextState, result: unknown): void {
+function awaitNothing(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  result: unknown,
+): void {
   if (!isThenable(result)) {
     settleEffect(session, effect, state, undefined);
     return;

@@ -38,13 +38,7 @@ export class ErrorTable {
     return this.#read(value, 0);
   }
 
-  #write(
-    enc: Encoder,
-    error: unknown,
-    abort: boolean,
-    depth: number,
-    details?: unknown,
-  ): void {
+  #write(enc: Encoder, error: unknown, abort: boolean, depth: number, details?: unknown): void {
     const e = describe(error);
     enc.arrayHeader(10);
     enc.int(this.#handle(error));
@@ -74,7 +68,7 @@ export class ErrorTable {
     const v = requireShape(value, 'isssnbb*ea', 'ErrorValue');
     const handle = v[0] as number;
     if (handle > 0 && handle <= this.#host.length) return this.#host[handle - 1];
-    if (handle < 0 && -handle in this.#guest) return this.#guest[-handle];
+    if (handle < 0 && (-handle) in this.#guest) return this.#guest[-handle];
     const error = this.#make(v, depth);
     if (handle < 0) this.#guest[-handle] = error;
     return error;
@@ -84,7 +78,8 @@ export class ErrorTable {
     const name = v[1] as string;
     const code = v[2] as string;
     const message = v[3] as string;
-    const inner = v[8] === null || depth >= MAX_CAUSES ? undefined : { cause: this.#read(v[8], depth + 1) };
+    const inner =
+      v[8] === null || depth >= MAX_CAUSES ? undefined : { cause: this.#read(v[8], depth + 1) };
     if (code === '') {
       const error = new Error(message, inner);
       if (name !== '' && name !== 'Error') {
@@ -125,7 +120,10 @@ function describe(error: unknown): Described {
     name: typeof e['name'] === 'string' ? e['name'] : 'Error',
     code,
     message: typeof e['message'] === 'string' ? e['message'] : textOf(error),
-    status: Number.isInteger(status) && status > 0 && status < 0x10000 ? status : (codeInfo(code)?.status ?? 500),
+    status:
+      Number.isInteger(status) && status > 0 && status < 0x10000
+        ? status
+        : (codeInfo(code)?.status ?? 500),
     fatal: e['fatal'] === true,
     details: e['details'],
     cause: e['cause'] ?? undefined,
@@ -192,7 +190,8 @@ function isAbort(error: unknown, reason: unknown): boolean {
     if (reason !== undefined && e === reason) return true;
     if (typeof e !== 'object' || e === null) return false;
     const { name, code, cause } = e as Record<string, unknown>;
-    if (name === 'AbortError' || code === 'ABORT_ERR' || code === 'E_TURN_GATE_ABORTED') return true;
+    if (name === 'AbortError' || code === 'ABORT_ERR' || code === 'E_TURN_GATE_ABORTED')
+      return true;
     e = cause;
   }
   return false;

@@ -55,7 +55,7 @@ export class HistoryUploads {
       const number = frame[8] as number;
       const upload = number === 0 ? undefined : this.#of(number);
       if (upload === undefined) continue;
-      for (let from = 0; from < upload.count; ) {
+      for (let from = 0; from < upload.count;) {
         from = this.#encode(upload, from, upload.count);
         recorder.step(this.#enc.copy(), new Uint8Array(0));
       }

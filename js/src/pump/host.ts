@@ -8,6 +8,7 @@ import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy
 import { invalidValue } from '../errors.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
+import { rejected } from './attempt.js';
 import type { Credential, HttpSettings } from './http.js';
 import { Pump } from './pump.js';
 
@@ -89,7 +90,7 @@ export class Host {
       try {
         return Promise.resolve(this.#start());
       } catch (error) {
-        return Promise.reject(error as Error);
+        return rejected(error);
       }
     }
     this.#acquiring ??= this.#load().finally(() => (this.#acquiring = undefined));
@@ -101,7 +102,13 @@ export class Host {
     const sink = this.#options.journal?.(id);
     if (sink === undefined) return undefined;
     const { abi, features } = pump.instance;
-    return new JournalWriter(sink, { abi, features, module: this.#hash, engine: engineName(), turn });
+    return new JournalWriter(sink, {
+      abi,
+      features,
+      module: this.#hash,
+      engine: engineName(),
+      turn,
+    });
   }
 
   async #load(): Promise<Pump> {

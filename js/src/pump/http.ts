@@ -154,7 +154,8 @@ export class HttpEffect {
   /** What went wrong, without the secret: errors of fetch name addresses, not headers. */
   #explain(cause: unknown): unknown {
     if (this.#abort.signal.aborted) return this.#abort.signal.reason;
-    const inner = cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : '';
+    const inner =
+      cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : '';
     const text = cause instanceof Error ? `${cause.message}${inner}` : String(cause);
     return TurncoreError.of('E_HTTP_TRANSPORT', text, { cause });
   }

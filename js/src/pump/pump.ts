@@ -326,10 +326,13 @@ export class Pump implements HistorySink {
     }
   }
 
-  #take(frames: readonly (readonly unknown[])[]): { offset: number; error: TurncoreError } | undefined {
+  #take(
+    frames: readonly (readonly unknown[])[],
+  ): { offset: number; error: TurncoreError } | undefined {
     let fault: { offset: number; error: TurncoreError } | undefined;
     for (const frame of frames) {
-      if (!isOutbound(frame)) throw new CodecError('frame', 0, `malformed frame of op ${String(frame[0])}`);
+      if (!isOutbound(frame))
+        throw new CodecError('frame', 0, `malformed frame of op ${String(frame[0])}`);
       if (frame[0] === Op.Sync) this.#sessions.get(frame[1] as number)?.sync(frame);
       else if (frame[0] === Op.Fault) {
         const error = new TurncoreError(frame[2] as string, frame[3] as string);
@@ -476,13 +479,20 @@ function encodeStart(
   enc.value(input.stash, 'stash');
   if (message === undefined) encodeBlock(enc, 3, handles, []);
   else encodeBlock(enc, 3, handles, [message]);
-  const initial = input.initial.map((list, i) => [i, list] as const).filter(([, list]) => list.length > 0);
+  const initial = input.initial
+    .map((list, i) => [i, list] as const)
+    .filter(([, list]) => list.length > 0);
   enc.arrayHeader(initial.length);
   for (const [collection, list] of initial) encodeInitial(enc, session, collection, list);
   enc.bool(session.root.aborted);
 }
 
-function encodeInitial(enc: Encoder, session: Session, collection: number, list: readonly Entry[]): void {
+function encodeInitial(
+  enc: Encoder,
+  session: Session,
+  collection: number,
+  list: readonly Entry[],
+): void {
   const unique = [...new Set(list)];
   const mirror = session.root.set(collection).mirror;
   for (const entry of unique) mirror.push(entry);

@@ -82,7 +82,12 @@ export function toolParts(
 }
 
 /** Writes an OpenRunner frame. */
-export function encodeOpenRunner(enc: Encoder, runner: number, call: number, spec: RunnerSpec): void {
+export function encodeOpenRunner(
+  enc: Encoder,
+  runner: number,
+  call: number,
+  spec: RunnerSpec,
+): void {
   const chat = spec.executor instanceof ChatExecutor ? spec.executor : undefined;
   enc.arrayHeader(11);
   enc.int(Op.OpenRunner);

@@ -10,7 +10,7 @@ import { DispatchContext } from '../context/dispatch-context.js';
 import { ContextState } from '../context/state.js';
 import { TurnContext } from '../context/turn-context.js';
 import { TurncoreError } from '../errors.js';
-import { Bus } from '../events/bus.js';
+import type { Bus } from '../events/bus.js';
 import type { TurnEvent, TurnEvents, TurnStatus } from '../events/events.js';
 import { eventNames, eventOf, type EventSource, turnStatusOf } from '../events/from-frame.js';
 import type { StepRecorder } from '../journal/writer.js';
@@ -19,6 +19,7 @@ import { decodeBody } from '../primitives/decode-body.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/registry.js';
 import type { AnyTool } from '../tools/tool.js';
+import { rejected } from './attempt.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import type { HttpEffect } from './http.js';
@@ -203,12 +204,10 @@ export class Session implements EventSource {
       this.pump.drain();
     } catch (error) {
       this.#pending.delete(call);
-      return Promise.reject(error as Error);
+      return rejected(error);
     }
     if (pending.done) {
-      return pending.failed
-        ? Promise.reject(pending.value as Error)
-        : Promise.resolve(pending.value);
+      return pending.failed ? rejected(pending.value) : Promise.resolve(pending.value);
     }
     return new Promise((resolve, reject) => {
       pending.resolve = resolve;
@@ -357,7 +356,11 @@ export class Session implements EventSource {
     const { begun } = this.#spans;
     this.#spans.failure = error;
     for (const frame of this.#spans.close(this.number, this.elapsed())) this.event(frame);
-    this.#close({ status: begun ? 'failed' : 'refused', iterations: this.#spans.iterations, error });
+    this.#close({
+      status: begun ? 'failed' : 'refused',
+      iterations: this.#spans.iterations,
+      error,
+    });
   }
 
   // What events are made with
@@ -505,7 +508,9 @@ export class Session implements EventSource {
       return;
     }
     try {
-      const context = this.contexts.findIndex((s) => s !== undefined && this.#contextId(s) === event.dispatchId);
+      const context = this.contexts.findIndex(
+        (s) => s !== undefined && this.#contextId(s) === event.dispatchId,
+      );
       const enc = this.beginCall(Math.max(context, 0), Method.Emit);
       const { call } = this;
       enc.arrayHeader(2);
@@ -556,7 +561,12 @@ export class Session implements EventSource {
 }
 
 /** Writes records as a Block: collection, first handle, count, bodies. */
-export function encodeBlock(enc: Encoder, collection: number, handles: HandleTable, entries: readonly Entry[]): void {
+export function encodeBlock(
+  enc: Encoder,
+  collection: number,
+  handles: HandleTable,
+  entries: readonly Entry[],
+): void {
   enc.arrayHeader(4);
   enc.int(collection);
   enc.int(handles.next);

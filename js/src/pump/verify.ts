@@ -34,7 +34,8 @@ export function verifyCollections(session: Session, instance: Instance): string 
 function digests(session: Session, state: ContextState, instance: Instance): number[] | undefined {
   const enc = new Encoder(64);
   enc.arrayHeader(7);
-  for (const field of [Op.Call, session.number, CALL, session.elapsed(), state.number]) enc.int(field);
+  for (const field of [Op.Call, session.number, CALL, session.elapsed(), state.number])
+    enc.int(field);
   enc.int(Method.Digest);
   enc.nil();
   const [reply] = instance.decode(instance.step(enc.bytes()));

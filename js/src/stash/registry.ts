@@ -54,8 +54,6 @@ export class Registry {
    *
    * @param fallback what is returned when nothing is there
    */
-  get(path: string): unknown;
-  get<T>(path: string, fallback: T): unknown;
   get(path: string, fallback?: unknown): unknown {
     const value = this.#find(path);
     return value === undefined ? fallback : copyValue(value, path);
@@ -195,7 +193,7 @@ function isNode(value: unknown): value is Node {
 }
 
 function read(node: Node, part: string): unknown {
-  if (Array.isArray(node)) return isIndex(part) ? (node[Number(part)] as unknown) : undefined;
+  if (Array.isArray(node)) return isIndex(part) ? node[Number(part)] : undefined;
   return Object.hasOwn(node, part) ? node[part] : undefined;
 }
 

@@ -46,8 +46,12 @@ function place<T extends AnyRecord>(set: RecordSet<T>, records: Iterable<T>): vo
 }
 
 /** The records without other objects of the same ids: a store may give copies of what it was given. */
-function withoutCopies<T extends AnyRecord>(records: Iterable<T>, present: readonly T[]): Iterable<T> {
-  if (records instanceof History && !hasCopies(records as unknown as History, present)) return records;
+function withoutCopies<T extends AnyRecord>(
+  records: Iterable<T>,
+  present: readonly T[],
+): Iterable<T> {
+  const history: unknown = records;
+  if (history instanceof History && !hasCopies(history as History, present)) return records;
   const own = new Map(present.map((record) => [record.id, record]));
   return Array.from(records, (record) => own.get(record.id) ?? record);
 }

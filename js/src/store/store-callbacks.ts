@@ -26,11 +26,12 @@ export function stashedSession(ctx: TurnContext): string {
  */
 export function storeCallbacks(store: Store, options: SessionOptions = {}): TurnCallbacks {
   const session = options.session ?? stashedSession;
-  const commit = (ctx: TurnContext, ...deltas: Delta[]): unknown => store.commit(session(ctx), deltas);
+  const commit = (ctx: TurnContext, ...deltas: Delta[]): unknown =>
+    store.commit(session(ctx), deltas);
   const put = (kind: RecordName) => (ctx: TurnContext, record: Entry) =>
-    commit(ctx, { op: 'store', kind, record } as Delta);
+    commit(ctx, { op: 'store', kind, record });
   const change = (kind: RecordName) => (ctx: TurnContext, record: Entry) =>
-    commit(ctx, { op: 'mutate', kind, record } as Delta);
+    commit(ctx, { op: 'mutate', kind, record });
   const remove = (kind: RecordName) => (ctx: TurnContext, id: string) =>
     commit(ctx, { op: 'delete', kind, id });
   const bytes = async (ctx: TurnContext, id: string, content: ConduitBytes): Promise<unknown> =>
@@ -74,5 +75,7 @@ export function storeCallbacks(store: Store, options: SessionOptions = {}): Turn
 /** Text or bytes of what a conduit is given. */
 async function collect(content: ConduitBytes): Promise<string | Uint8Array> {
   if (typeof content === 'string' || content instanceof Uint8Array) return content;
-  return new Uint8Array(await new Response(content as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer());
+  return new Uint8Array(
+    await new Response(content as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer(),
+  );
 }

@@ -106,7 +106,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown> {
    *   arguments break the schema (the handler is not called), and with E_TOOL_DOWNSTREAM_ERROR when the handler threw
    */
   executor(ctx: DispatchContext): (args: Args) => Promise<Result> {
-    return (args) => executeTool(ctx, this as unknown as AnyTool, args) as Promise<Result>;
+    return (args) => executeTool(ctx, this, args) as Promise<Result>;
   }
 }
 
@@ -125,4 +125,3 @@ export function encodeTool(enc: Encoder, number: number, tool: AnyTool): void {
 }
 
 const collisions: readonly CollisionPolicy[] = ['throw', 'replace', 'keep'];
-

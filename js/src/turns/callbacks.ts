@@ -63,9 +63,13 @@ export interface OptionalCallbacks<Ctx> {
 
 /** The callbacks of a TurnRunner: those of a context, with `Callback` behind their names. */
 export type TurnCallbacks = {
-  readonly [K in keyof RecordCallbacks<TurnContext> as `${K}Callback`]: RecordCallbacks<TurnContext>[K];
+  readonly [
+    K in keyof RecordCallbacks<TurnContext> as `${K}Callback`
+  ]: RecordCallbacks<TurnContext>[K];
 } & {
-  readonly [K in keyof OptionalCallbacks<TurnContext> as `${K}Callback`]?: OptionalCallbacks<TurnContext>[K];
+  readonly [
+    K in keyof OptionalCallbacks<TurnContext> as `${K}Callback`
+  ]?: OptionalCallbacks<TurnContext>[K];
 };
 
 /** The functions of a raw dispatch context. */
@@ -73,14 +77,7 @@ export type DispatchCallbacks = RecordCallbacks<DispatchContext> &
   OptionalCallbacks<DispatchContext>;
 
 /** Kinds of record as callbacks' names have them, by collection number. */
-const singular = [
-  'StandingInstruction',
-  'Memory',
-  'Retrievable',
-  'Message',
-  'Thought',
-  'ToolCall',
-];
+const singular = ['StandingInstruction', 'Memory', 'Retrievable', 'Message', 'Thought', 'ToolCall'];
 const fetches = [
   'refreshStandingInstructions',
   'fetchMemories',

@@ -1,14 +1,25 @@
 /**
  * Runs turns.
  */
-import { type AnyRecord, History, type HistoryKind, type RecordOfKind } from '../collections/history.js';
+import {
+  type AnyRecord,
+  History,
+  type HistoryKind,
+  type RecordOfKind,
+} from '../collections/history.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import { Bus, type Listener } from '../events/bus.js';
-import type { FunctionalEvents, ObservabilityEvents, TurnEvent, TurnEvents } from '../events/events.js';
+import type {
+  FunctionalEvents,
+  ObservabilityEvents,
+  TurnEvent,
+  TurnEvents,
+} from '../events/events.js';
 import type { ChatExecutor } from '../front/chat-executor.js';
 import { TurnStream } from '../front/turn-stream.js';
 import { Message } from '../primitives/message.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
+import { attempt } from '../pump/attempt.js';
 import { type Host, hostOf, type HostOptions } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
 import type {
@@ -218,7 +229,8 @@ export class TurnRunner {
     const controller = input['turnAbortController'] as AbortController | undefined;
     const aborter = controller ?? (streamed ? new AbortController() : undefined);
     let stream: TurnStream | undefined;
-    const tap = streamed || given !== undefined ? (event: TurnEvent) => stream?.push(event) : undefined;
+    const tap =
+      streamed || given !== undefined ? (event: TurnEvent) => stream?.push(event) : undefined;
     if (tap !== undefined) {
       stream = new TurnStream(() => aborter?.abort());
     }
@@ -287,13 +299,4 @@ function messageOf(
     createdAt: now,
     updatedAt: now,
   });
-}
-
-/** Runs something that returns a promise, and rejects with what it throws. */
-function attempt<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return run();
-  } catch (error) {
-    return Promise.reject(error as Error);
-  }
 }

@@ -93,7 +93,8 @@ function toTime(value: unknown): Conversion {
   let ms: number;
   if (typeof value === 'number') ms = value;
   else if (typeof value === 'string') ms = iso.test(value) ? Date.parse(value) : Number.NaN;
-  else if (Object.prototype.toString.call(value) === '[object Date]') ms = (value as Date).getTime();
+  else if (Object.prototype.toString.call(value) === '[object Date]')
+    ms = (value as Date).getTime();
   else if (isObject(value) && typeof value['toMillis'] === 'function') {
     ms = Number((value['toMillis'] as () => unknown).call(value));
   } else return invalid;

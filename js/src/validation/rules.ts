@@ -56,7 +56,9 @@ export function violationError(code: ErrorCode, violations: readonly string[]): 
   const text = violations.join('; ');
   return TurncoreError.of(code, text, {
     details: violations,
-    cause: TurncoreError.of('VALIDATION_EXCEPTION', violations.join(' and '), { details: violations }),
+    cause: TurncoreError.of('VALIDATION_EXCEPTION', violations.join(' and '), {
+      details: violations,
+    }),
   });
 }
 
@@ -184,7 +186,11 @@ function checkValue(
       return invalid;
     }
   }
-  if (rules.params !== undefined && typeof checked === 'function' && checked.length > rules.params) {
+  if (
+    rules.params !== undefined &&
+    typeof checked === 'function' &&
+    checked.length > rules.params
+  ) {
     violations.push(phrase('params', { field, max: `${rules.params}` }));
     return invalid;
   }

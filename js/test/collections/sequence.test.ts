@@ -9,7 +9,11 @@ interface Item {
 const list = (s: Sequence<Item>): number[] => [...s].map((item) => item.n);
 
 /** A run of items that many sequences share. */
-function run(items: Item[]): { length: number; at(i: number): Item | undefined; indexOf(item: Item): number } {
+function run(items: Item[]): {
+  length: number;
+  at(i: number): Item | undefined;
+  indexOf(item: Item): number;
+} {
   return { length: items.length, at: (i) => items[i], indexOf: (item) => items.indexOf(item) };
 }
 

@@ -62,7 +62,9 @@ describe('Registry', () => {
 
   it('refuses what is not JSON-like, and paths that lead nowhere', () => {
     for (const seed of [[], 'text', 42, null]) {
-      assert.throws(() => new Registry(seed as never), { code: 'E_INVALID_INITIAL_REGISTRY_VALUE' });
+      assert.throws(() => new Registry(seed as never), {
+        code: 'E_INVALID_INITIAL_REGISTRY_VALUE',
+      });
     }
     assert.throws(() => new Registry({ f: () => 1 }), { code: 'E_INVALID_INITIAL_REGISTRY_VALUE' });
     const r = new Registry({ n: 1 });

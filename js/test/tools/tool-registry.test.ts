@@ -3,7 +3,13 @@ import { describe, it } from 'node:test';
 import { type CollisionPolicy, Tool, ToolRegistry } from '../../src/index.js';
 
 const tool = (name: string, more: object = {}): Tool =>
-  new Tool({ name, description: name, inputSchema: { type: 'object' }, handler: () => name, ...more });
+  new Tool({
+    name,
+    description: name,
+    inputSchema: { type: 'object' },
+    handler: () => name,
+    ...more,
+  });
 const names = (tools: Iterable<{ name: string }>): string => [...tools].map((t) => t.name).join();
 
 describe('Tool', () => {
@@ -13,7 +19,11 @@ describe('Tool', () => {
       [t.meta.all(), t.ephemeral, t.trusted, t.onCollision],
       [{}, false, false, 'throw'],
     );
-    assert.deepEqual(t.describe(), { name: 't', description: 't', inputSchema: { type: 'object' } });
+    assert.deepEqual(t.describe(), {
+      name: 't',
+      description: 't',
+      inputSchema: { type: 'object' },
+    });
   });
 
   it('lists every violation', () => {

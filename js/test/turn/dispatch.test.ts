@@ -13,7 +13,16 @@ import {
   type TurnContext,
   type TurnEvent,
 } from '../../src/index.js';
-import { codeOf, message, recordingCallbacks, runTurn, script, short, skip, testHost } from './harness.js';
+import {
+  codeOf,
+  message,
+  recordingCallbacks,
+  runTurn,
+  script,
+  short,
+  skip,
+  testHost,
+} from './harness.js';
 
 /** A raw context whose callbacks do nothing. */
 function raw(more: Partial<RawDispatchContext> = {}, writes: string[] = []): RawDispatchContext {
@@ -58,7 +67,9 @@ describe('standalone dispatch', { skip }, () => {
     const seen: number[] = [];
     let executed = 0;
     const { names, outcome, events } = await dispatch({
-      executor: () => void executed++,
+      executor: () => {
+        executed++;
+      },
       turnInputPipeline: [(ctx, next) => (seen.push(ctx.iteration), next())],
       turnOutputPipeline: [
         (ctx, next) => {
@@ -195,24 +206,27 @@ describe('dispatch from a context', { skip }, () => {
   it('commits to the turn, and its events reach the turn', async () => {
     const hooked: string[] = [];
     let size = 0;
-    const { names, writes } = await runTurn(script((ctx) => ctx.ack()), {
-      turnInputPipeline: [
-        async (ctx: TurnContext, next) => {
-          const { status } = await DispatchRunner.dispatch({
-            source: ctx,
-            executor: async (inner, h) => {
-              h.reportMessage('m', 'inner', { isComplete: true });
-              await inner.storeMessage(message('a'));
-              inner.ack();
-            },
-            hooks: { message: (e) => hooked.push(e.full) },
-          });
-          assert.equal(status, 'ack');
-          size = ctx.turnMessages.size;
-          await next();
-        },
-      ],
-    });
+    const { names, writes } = await runTurn(
+      script((ctx) => ctx.ack()),
+      {
+        turnInputPipeline: [
+          async (ctx: TurnContext, next) => {
+            const { status } = await DispatchRunner.dispatch({
+              source: ctx,
+              executor: async (inner, h) => {
+                h.reportMessage('m', 'inner', { isComplete: true });
+                await inner.storeMessage(message('a'));
+                inner.ack();
+              },
+              hooks: { message: (e) => hooked.push(e.full) },
+            });
+            assert.equal(status, 'ack');
+            size = ctx.turnMessages.size;
+            await next();
+          },
+        ],
+      },
+    );
     assert.deepEqual(hooked, ['inner']);
     assert.equal(size, 1);
     assert.deepEqual(writes, ['storeMessage a']);
@@ -256,9 +270,8 @@ describe('dispatch from a context', { skip }, () => {
       { turnInputPipeline: [(ctx, next) => ((turn = ctx), next())] },
     );
     assert.equal(code, 'E_INVALID_LLM_DISPATCH_INPUT');
-    await assert.rejects(
-      DispatchRunner.dispatch({ source: turn!, executor: (c) => c.ack() }),
-      { code: 'E_INVALID_LLM_DISPATCH_INPUT' },
-    );
+    await assert.rejects(DispatchRunner.dispatch({ source: turn!, executor: (c) => c.ack() }), {
+      code: 'E_INVALID_LLM_DISPATCH_INPUT',
+    });
   });
 });

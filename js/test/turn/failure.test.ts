@@ -150,7 +150,11 @@ describe('a module that lies', () => {
     for (const [kind, context, args] of effects) {
       const { pump, session } = fakeTurn(([op, turn]) =>
         op === Op.StartTurn
-          ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, kind, context, args]]
+          ? [
+              start(turn),
+              [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+              [Op.Effect, turn, 1, kind, context, args],
+            ]
           : [],
       );
       const { error } = await session.done;
@@ -193,7 +197,11 @@ describe('a module that lies', () => {
     const { session, pump } = fakeTurn(
       ([op, turn]) => {
         if (op === Op.StartTurn) {
-          return [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, 1, 1, [0]]];
+          return [
+            start(turn),
+            [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+            [Op.Effect, turn, 1, 1, 1, [0]],
+          ];
         }
         if (op === Op.Result) return [end(turn)];
         return [[Op.Fault, 0, 'E_ABI_MALFORMED_FRAME', 'no', 0]];
@@ -312,7 +320,10 @@ describe('values that cannot cross', { skip }, () => {
       h.reportMessage('m', 'fine', { isComplete: true });
       ctx.ack();
     });
-    assert.deepEqual(names.filter((n) => n === 'msg'), ['msg']);
+    assert.deepEqual(
+      names.filter((n) => n === 'msg'),
+      ['msg'],
+    );
   });
 
   it('a large history crosses in parts', async () => {

@@ -51,8 +51,7 @@ export function fakeInstance(answer: Answer): Instance {
       }
       return Uint8Array.from(parts.flatMap((part) => [...part]));
     },
-    decode: (bytes: Uint8Array, offsets?: number[]) =>
-      decodeFrames(bytes, DEFAULT_LIMITS, offsets),
+    decode: (bytes: Uint8Array, offsets?: number[]) => decodeFrames(bytes, DEFAULT_LIMITS, offsets),
     fail(reason: string, cause?: unknown): Error {
       failure ??= instanceFailed(reason, '', cause);
       return failure;
@@ -69,7 +68,10 @@ export interface FakeTurn {
 }
 
 /** Starts a turn whose instance answers by a script. */
-export function fakeTurn(answer: Answer, executor: RunnerSpec['executor'] = () => undefined): FakeTurn {
+export function fakeTurn(
+  answer: Answer,
+  executor: RunnerSpec['executor'] = () => undefined,
+): FakeTurn {
   const pump = new Pump(fakeInstance(answer), {
     clock: fixedClock(),
     http: { credentials: {}, allowedOrigins: undefined, fetch },

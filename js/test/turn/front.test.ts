@@ -45,7 +45,7 @@ const echo: DispatchExecutorFn = async (ctx, h) => {
 
 const agent = async (config: AgentConfig): ReturnType<typeof make> => make(config);
 const make = async (config: AgentConfig) =>
-  createRunner({ ...config, host: await testHost(config.host as object | undefined) });
+  createRunner({ ...config, host: await testHost(config.host) });
 
 describe('createRunner', { skip }, () => {
   it('keeps the conversation of each session', async () => {
@@ -128,13 +128,16 @@ describe('createRunner', { skip }, () => {
 
   it('lists what is wrong with its configuration', () => {
     const bad = { bounds: { maxIterations: 0 }, nonsense: 1 } as unknown as AgentConfig;
-    assert.throws(() => createRunner(bad), (error: Error & { code: string }) => {
-      assert.equal(error.code, 'E_INVALID_TURN_RUNNER_CONFIG');
-      for (const part of ['`executor`', 'maxIterations', 'nonsense']) {
-        assert.ok(error.message.includes(part), error.message);
-      }
-      return true;
-    });
+    assert.throws(
+      () => createRunner(bad),
+      (error: Error & { code: string }) => {
+        assert.equal(error.code, 'E_INVALID_TURN_RUNNER_CONFIG');
+        for (const part of ['`executor`', 'maxIterations', 'nonsense']) {
+          assert.ok(error.message.includes(part), error.message);
+        }
+        return true;
+      },
+    );
   });
 
   it('a stream that cannot begin rejects, in the loop and in the result', async () => {

@@ -51,7 +51,8 @@ export function recordingCallbacks(log: string[] = []): Callbacks {
       log.push(`${name} ${id}`);
     };
   const read = (_ctx: unknown): never[] => [];
-  const conduit = (_ctx: unknown, id: string, _bytes: unknown): void => void log.push(`bytes ${id}`);
+  const conduit = (_ctx: unknown, id: string, _bytes: unknown): void =>
+    void log.push(`bytes ${id}`);
   return {
     fetchMemoriesCallback: read,
     fetchMessagesCallback: read,
@@ -195,6 +196,10 @@ export function script(
 }
 
 /** A message. */
-export function message(id: string, role: 'user' | 'assistant' = 'assistant', content = id): Message {
+export function message(
+  id: string,
+  role: 'user' | 'assistant' = 'assistant',
+  content = id,
+): Message {
   return new Message({ id, role, content, createdAt: 1, updatedAt: 1 });
 }

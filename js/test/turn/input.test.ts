@@ -23,13 +23,20 @@ describe('configuration', () => {
       (error) => {
         assert.ok(isTurncoreError(error, 'E_INVALID_TURN_RUNNER_CONFIG'));
         assert.equal(error.status, 529);
-        for (const field of ['storeMessageCallback', 'deleteMemoryCallback', 'tools[0]', 'surprise']) {
+        for (const field of [
+          'storeMessageCallback',
+          'deleteMemoryCallback',
+          'tools[0]',
+          'surprise',
+        ]) {
           assert.ok(error.message.includes(field), `${field}: ${error.message}`);
         }
         return true;
       },
     );
-    assert.throws(() => new TurnRunner(undefined as never), { code: 'E_INVALID_TURN_RUNNER_CONFIG' });
+    assert.throws(() => new TurnRunner(undefined as never), {
+      code: 'E_INVALID_TURN_RUNNER_CONFIG',
+    });
   });
 
   it('takes the older names of the dispatch pipelines, but not both', async () => {
@@ -66,14 +73,21 @@ describe('input of a turn', { skip }, () => {
     const tool = (): Tool =>
       new Tool({ name: 'x', description: 'x', inputSchema: { type: 'object' }, handler: () => 1 });
     const { runner, names } = await makeRun(ack, { tools: [tool(), tool()] });
-    await assert.rejects(runner.run({ systemPrompt: 'test' }), { code: 'E_TOOL_ALREADY_REGISTERED' });
+    await assert.rejects(runner.run({ systemPrompt: 'test' }), {
+      code: 'E_TOOL_ALREADY_REGISTERED',
+    });
     assert.deepEqual(names, []);
   });
 
   it('fills in what is absent', async () => {
     let seen: unknown[] = [];
     await runTurn((ctx) => {
-      seen = [ctx.systemPrompt.toString(), ctx.stash.all(), ctx.standingInstructions.size, ctx.aborted];
+      seen = [
+        ctx.systemPrompt.toString(),
+        ctx.stash.all(),
+        ctx.standingInstructions.size,
+        ctx.aborted,
+      ];
       ctx.ack();
     });
     assert.deepEqual(seen, ['test', {}, 0, false]);
@@ -86,7 +100,7 @@ describe('input of a turn', { skip }, () => {
       {
         turnInputPipeline: [
           (ctx, next) => {
-            for (const m of ctx.turnMessages) log.push(`${m.role}: ${m.content!}`);
+            for (const m of ctx.turnMessages) log.push(`${m.role}: ${String(m.content)}`);
             return next();
           },
         ],

@@ -3,7 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isTurncoreError, Tool, TurncoreError } from '../../src/index.js';
+import type { TurncoreError } from '../../src/index.js';
+import { isTurncoreError, Tool } from '../../src/index.js';
 import { codeOf, makeRun, runTurn, script, skip } from './harness.js';
 
 const ack = script((ctx) => ctx.ack());
@@ -137,7 +138,10 @@ describe('order of events', { skip }, () => {
     const failing = await runTurn(ack, {
       turnOutputPipeline: [() => Promise.reject(new Error('x'))],
     });
-    assert.deepEqual(failing.names, around([...dispatch, 'err(E_OUTPUT_PIPELINE_ERROR)'], 'failed'));
+    assert.deepEqual(
+      failing.names,
+      around([...dispatch, 'err(E_OUTPUT_PIPELINE_ERROR)'], 'failed'),
+    );
     const forgetful = await runTurn(ack, { turnOutputPipeline: [() => undefined] });
     assert.deepEqual(
       forgetful.names,

@@ -54,12 +54,16 @@ describe('signals', { skip }, () => {
 
   it('the output pipeline runs after an ack of the executor, not after a nack', async () => {
     let ran = 0;
-    const dispatchOutputPipeline = [
-      (_ctx: unknown, next: () => Promise<void>) => (ran++, next()),
-    ];
-    await runTurn(script((ctx) => ctx.ack()), { dispatchOutputPipeline });
+    const dispatchOutputPipeline = [(_ctx: unknown, next: () => Promise<void>) => (ran++, next())];
+    await runTurn(
+      script((ctx) => ctx.ack()),
+      { dispatchOutputPipeline },
+    );
     assert.equal(ran, 1);
-    await runTurn(script((ctx) => ctx.nack(new Error('x'))), { dispatchOutputPipeline });
+    await runTurn(
+      script((ctx) => ctx.nack(new Error('x'))),
+      { dispatchOutputPipeline },
+    );
     assert.equal(ran, 1);
   });
 
@@ -83,14 +87,17 @@ describe('signals', { skip }, () => {
   });
 
   it('a second signal out of an output middleware is a warning', async () => {
-    const { names } = await runTurn(script((ctx) => ctx.ack()), {
-      dispatchOutputPipeline: [
-        (ctx, next) => {
-          ctx.nack(new Error('too late'));
-          return next();
-        },
-      ],
-    });
+    const { names } = await runTurn(
+      script((ctx) => ctx.ack()),
+      {
+        dispatchOutputPipeline: [
+          (ctx, next) => {
+            ctx.nack(new Error('too late'));
+            return next();
+          },
+        ],
+      },
+    );
     assert.ok(names.includes('warn(already-signalled)'), names.join(' '));
     assert.equal(names.at(-1), 'tE(ack)');
   });
@@ -109,7 +116,9 @@ describe('abort', { skip }, () => {
     controller.abort();
     let ran = 0;
     const { names } = await runTurn(
-      () => void ran++,
+      () => {
+        ran++;
+      },
       { turnInputPipeline: [(_ctx, next) => (ran++, next())] },
       { turnAbortController: controller },
     );
@@ -131,14 +140,7 @@ describe('abort', { skip }, () => {
       { turnAbortController: controller },
     );
     assert.equal(output, 0);
-    assert.deepEqual(names, [
-      'tS',
-      'dS',
-      'iS(0)',
-      'iE(0,aborted)',
-      'dE(aborted,1)',
-      'tE(aborted)',
-    ]);
+    assert.deepEqual(names, ['tS', 'dS', 'iS(0)', 'iE(0,aborted)', 'dE(aborted,1)', 'tE(aborted)']);
   });
 
   it('a DOM AbortError counts as the abort only when the context is aborted', async () => {

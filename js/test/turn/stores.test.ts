@@ -3,11 +3,11 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Message } from '../../src/index.js';
 import {
   type Delta,
   type DispatchContext,
   History,
-  Message,
   Retrievable,
   ToolCall,
   type TurnContext,
