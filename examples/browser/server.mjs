@@ -30,14 +30,15 @@ try {
   const model = liveModel(process.env) ?? (await simulatedModel(pause));
   const server = createDemoServer({ page, dist, model });
   await listen(server, port ?? DEFAULT_PORT, { orFree: port === undefined });
-  console.log(`model   ${model.description}`);
-  console.log(`demo    http://127.0.0.1:${server.address().port}/   (Ctrl+C stops it)`);
+  // Before the address is printed: whoever reads it may stop the server at once.
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => {
       server.close();
       server.closeAllConnections();
     });
   }
+  console.log(`model   ${model.description}`);
+  console.log(`demo    http://127.0.0.1:${server.address().port}/   (Ctrl+C stops it)`);
 } catch (error) {
   console.error(`demo: ${error.message}`);
   process.exitCode = 1;
