@@ -186,58 +186,70 @@ func TestTurnScenarios(t *testing.T) {
 	}{
 		{"A1 ack", turns.TurnRunnerConfig{Executor: say("Hi.")}, started + "msg iE(0,ack) dE(ack,1) tE(ack)", turns.Ack},
 		{
-			"A3 A4 A5 tool then answer", turns.TurnRunnerConfig{Executor: callThenSay(tool), Tools: []*turns.Tool{tool}},
+			"A3 A4 A5 tool then answer",
+			turns.TurnRunnerConfig{Executor: callThenSay(tool), Tools: []*turns.Tool{tool}},
 			started + "tc(false) xS xE(false) tc(true) iE(0,continue) iS(1) msg iE(1,ack) dE(ack,2) tE(ack)", turns.Ack,
 		},
 		{
-			"A7 A8 nack", turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Nack(errX) }},
+			"A7 A8 nack",
+			turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Nack(errX) }},
 			started + "iE(0,nack) dE(nack,1,X) err(X) tE(nack)", turns.Nack,
 		},
 		{
-			"A10 input middleware without next", turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{stop}},
+			"A10 input middleware without next",
+			turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{stop}},
 			"tS err(E_PIPELINE_SHORT_CIRCUITED) tE(failed,E_PIPELINE_SHORT_CIRCUITED)", turns.Failed,
 		},
 		{
-			"A11 output middleware without next", turns.TurnRunnerConfig{Executor: ack, TurnOutputPipeline: []turns.TurnMiddleware{stop}},
+			"A11 output middleware without next",
+			turns.TurnRunnerConfig{Executor: ack, TurnOutputPipeline: []turns.TurnMiddleware{stop}},
 			started + "iE(0,ack) dE(ack,1) err(E_PIPELINE_SHORT_CIRCUITED) tE(failed,E_PIPELINE_SHORT_CIRCUITED)", turns.Failed,
 		},
 		{
-			"A12 input middleware aborts", turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{
+			"A12 input middleware aborts",
+			turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{
 				func(ctx *turns.TurnContext, _ func()) error { ctx.Abort(errX); return nil },
 			}},
 			"tS tE(aborted)", turns.Aborted,
 		},
 		{
-			"A15 middleware that calls next", turns.TurnRunnerConfig{
+			"A15 middleware that calls next",
+			turns.TurnRunnerConfig{
 				Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{pass}, TurnOutputPipeline: []turns.TurnMiddleware{pass},
 			},
 			started + "iE(0,ack) dE(ack,1) tE(ack)", turns.Ack,
 		},
 		{
-			"A17 abort in iteration 0", turns.TurnRunnerConfig{
+			"A17 abort in iteration 0",
+			turns.TurnRunnerConfig{
 				Executor:           func(ctx *turns.DispatchContext, _ *turns.Helpers) error { ctx.Abort(nil); return ctx.Err() },
 				TurnOutputPipeline: []turns.TurnMiddleware{fail},
 			},
 			started + "iE(0,aborted) dE(aborted,1) tE(aborted)", turns.Aborted,
 		},
 		{
-			"A19 input middleware fails", turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{fail}},
+			"A19 input middleware fails",
+			turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{fail}},
 			"tS err(E_INPUT_PIPELINE_ERROR) tE(failed,E_INPUT_PIPELINE_ERROR)", turns.Failed,
 		},
 		{
-			"A20 output middleware fails", turns.TurnRunnerConfig{Executor: ack, TurnOutputPipeline: []turns.TurnMiddleware{fail}},
+			"A20 output middleware fails",
+			turns.TurnRunnerConfig{Executor: ack, TurnOutputPipeline: []turns.TurnMiddleware{fail}},
 			started + "iE(0,ack) dE(ack,1) err(E_OUTPUT_PIPELINE_ERROR) tE(failed,E_OUTPUT_PIPELINE_ERROR)", turns.Failed,
 		},
 		{
-			"A35 executor fails", turns.TurnRunnerConfig{Executor: func(*turns.DispatchContext, *turns.Helpers) error { return errX }},
+			"A35 executor fails",
+			turns.TurnRunnerConfig{Executor: func(*turns.DispatchContext, *turns.Helpers) error { return errX }},
 			started + "iE(0,nack) dE(nack,1,E_LLM_EXECUTION_EXECUTOR_ERROR) err(E_LLM_EXECUTION_EXECUTOR_ERROR) tE(nack)", turns.Nack,
 		},
 		{
-			"executor panics", turns.TurnRunnerConfig{Executor: func(*turns.DispatchContext, *turns.Helpers) error { panic("boom") }},
+			"executor panics",
+			turns.TurnRunnerConfig{Executor: func(*turns.DispatchContext, *turns.Helpers) error { panic("boom") }},
 			started + "iE(0,nack) dE(nack,1,E_LLM_EXECUTION_EXECUTOR_ERROR) err(E_LLM_EXECUTION_EXECUTOR_ERROR) tE(nack)", turns.Nack,
 		},
 		{
-			"A36 log", turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
+			"A36 log",
+			turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
 				h.Log(turns.LevelWarn, "k", "m", map[string]any{"a": 1})
 				h.Log(turns.LevelDebug, "k", "m", nil)
 				return ctx.Ack()
@@ -245,17 +257,20 @@ func TestTurnScenarios(t *testing.T) {
 			started + "log(warn) log(debug) iE(0,ack) dE(ack,1) tE(ack)", turns.Ack,
 		},
 		{
-			"bound on iterations", turns.TurnRunnerConfig{Executor: nothing, MaxIterations: 2},
+			"bound on iterations",
+			turns.TurnRunnerConfig{Executor: nothing, MaxIterations: 2},
 			started + "iE(0,continue) iS(1) iE(1,continue) iS(2) iE(2,nack) dE(nack,3,E_MAX_ITERATIONS) err(E_MAX_ITERATIONS) tE(nack)", turns.Nack,
 		},
 		{
-			"bound on iterations as a middleware", turns.TurnRunnerConfig{
+			"bound on iterations as a middleware",
+			turns.TurnRunnerConfig{
 				Executor: nothing, DispatchInputPipeline: []turns.DispatchMiddleware{turns.MaxIterations(1)},
 			},
 			started + "iE(0,continue) iS(1) iE(1,nack) dE(nack,2,E_MAX_ITERATIONS) err(E_MAX_ITERATIONS) tE(nack)", turns.Nack,
 		},
 		{
-			"second signal in output middleware", turns.TurnRunnerConfig{
+			"second signal in output middleware",
+			turns.TurnRunnerConfig{
 				Executor: ack, DispatchOutputPipeline: []turns.DispatchMiddleware{
 					func(ctx *turns.DispatchContext, next func()) error {
 						if err := ctx.Nack(errX); err != nil {
@@ -269,7 +284,8 @@ func TestTurnScenarios(t *testing.T) {
 			started + "warn(already-signalled) iE(0,ack) dE(ack,1) tE(ack)", turns.Ack,
 		},
 		{
-			"B23 dispatch input middleware fails", turns.TurnRunnerConfig{
+			"B23 dispatch input middleware fails",
+			turns.TurnRunnerConfig{
 				Executor: ack, DispatchInputPipeline: []turns.DispatchMiddleware{
 					func(*turns.DispatchContext, func()) error { return errX },
 				},
@@ -277,7 +293,8 @@ func TestTurnScenarios(t *testing.T) {
 			started + "iE(0,nack) dE(nack,1,E_DISPATCH_PIPELINE_ERROR) err(E_DISPATCH_PIPELINE_ERROR) tE(failed,E_DISPATCH_PIPELINE_ERROR)", turns.Failed,
 		},
 		{
-			"generation stats", turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
+			"generation stats",
+			turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
 				if err := h.ReportGenerationStats(turns.GenerationStats{PromptTokens: 3, TotalTokens: 5}); err != nil {
 					return err
 				}

@@ -93,9 +93,7 @@ type ending struct {
 type inFrames struct {
 	call   abi.Call
 	result abi.Result
-	chunk  abi.Chunk
 	abort  abi.Abort
-	report abi.ReportArgs
 
 	event  abi.Event
 	reply  abi.Reply
