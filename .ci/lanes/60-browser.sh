@@ -1,6 +1,7 @@
-# The package in headless Chromium: page and worker.
+# The package, packed and installed, in headless Chromium: page and worker. Then
+# the demo page; its screenshots go to build/demo.
 source .ci/lib.sh
-need_js
 need_chromium
-mapfile -t files < <(find js/test/browser -name '*.test.mjs' 2>/dev/null | sort)
-node_test "${files[@]}"
+new_consumer
+export TURNCORE_PACKAGE=$consumer/node_modules/turncore
+node_test js/test/browser/*.test.mjs examples/browser/test/*.test.mjs

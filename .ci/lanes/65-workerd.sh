@@ -1,5 +1,6 @@
-# The package in workerd: constructed at global scope, run in a request.
+# The package, packed and installed, in workerd: made at global scope, run in
+# requests.
 source .ci/lib.sh
-need_js
-mapfile -t files < <(find js/test/workerd -name '*.test.mjs' 2>/dev/null | sort)
-node_test "${files[@]}"
+new_consumer
+export TURNCORE_PACKAGE=$consumer/node_modules/turncore
+node_test js/test/workerd/*.test.mjs

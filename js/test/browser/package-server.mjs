@@ -1,0 +1,44 @@
+// Serves the package and the scripts of the smoke tests on loopback, under a policy as strict as pages may have.
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+
+import { dist } from '../smoke/package-folder.mjs';
+
+const TYPES = { js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm' };
+const FOLDERS = {
+  package: dist,
+  smoke: new URL('../smoke/', import.meta.url),
+  browser: new URL('./', import.meta.url),
+};
+
+/** Starts it. @returns its address without a final slash, and a function that stops it */
+export async function startPackageServer() {
+  const server = createServer(async ({ url }, response) => {
+    response.setHeader(
+      'Content-Security-Policy',
+      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:",
+    );
+    const [, folder, path] = /^\/(\w+)\/([\w./-]+)$/.exec(url) ?? [];
+    try {
+      if (url === '/') {
+        response.writeHead(200, { 'Content-Type': 'text/html' });
+        response.end('<!doctype html><link rel="icon" href="data:,"><title>smoke</title>');
+        return;
+      }
+      const body = await readFile(new URL(path, FOLDERS[folder]));
+      response.writeHead(200, { 'Content-Type': TYPES[path.split('.').at(-1)] ?? 'text/plain' });
+      response.end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    address: `http://127.0.0.1:${server.address().port}`,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,121 @@
+// The package in headless Chromium: in a page, and in a dedicated worker.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { expected } from '../smoke/expected.mjs';
+import { launchChromium } from './chromium.mjs';
+import { startPackageServer } from './package-server.mjs';
+
+let browser;
+let server;
+let page;
+const complaints = [];
+
+before(async () => {
+  server = await startPackageServer();
+  browser = await launchChromium();
+  page = await browser.newPage();
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(`${server.address}/`);
+});
+after(async () => {
+  await browser?.close();
+  server?.stop();
+});
+
+test('a page makes a runner before anything is loaded, and its turn is the one of Node', async () => {
+  const seen = await page.evaluate(async () => {
+    const turncore = await import('/package/index.js');
+    const { fixedSeams, makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
+    const loads = () =>
+      performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm')).length;
+    const runner = makeRunner(turncore, fixedSeams(turncore));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const before = loads();
+    const run = await runTurn(runner);
+    const again = await runTurn(runner);
+    return { before, run, again: again.result, loads: loads() };
+  });
+  assert.equal(seen.before, 0);
+  assert.equal(seen.loads, 1);
+  assert.deepEqual(seen.run, expected);
+  assert.deepEqual(seen.again, expected.result);
+});
+
+test('a page runs turns side by side in one instance', async () => {
+  const runs = await page.evaluate(async () => {
+    const turncore = await import('/package/index.js');
+    const { makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
+    const host = new turncore.Host();
+    return Promise.all(Array.from({ length: 20 }, () => runTurn(makeRunner(turncore, host))));
+  });
+  for (const { result, streamed, heard } of runs) {
+    assert.deepEqual(result, expected.result);
+    assert.deepEqual(heard, streamed);
+    assert.deepEqual(streamed.map(nameOf), expected.streamed.map(nameOf));
+  }
+});
+
+/** Runs the turn in a worker. @param compile whether the page compiles the module and sends it */
+function inWorker(compile) {
+  return page.evaluate(async (compiled) => {
+    const worker = new Worker('/browser/turn-worker.mjs', { type: 'module' });
+    const module = compiled
+      ? await WebAssembly.compileStreaming(fetch('/package/turncore.wasm'))
+      : null;
+    try {
+      return await new Promise((resolve, reject) => {
+        worker.addEventListener('message', ({ data }) => resolve(data));
+        worker.addEventListener('error', ({ message }) => reject(new Error(message)));
+        worker.postMessage(module);
+      });
+    } finally {
+      worker.terminate();
+    }
+  }, compile);
+}
+
+test('a worker that makes its runner when it starts runs the same turn', async () => {
+  const { run, scope, loads, error } = await inWorker(false);
+  assert.equal(error, undefined);
+  assert.equal(scope, 'DedicatedWorkerGlobalScope');
+  assert.equal(loads, 1);
+  assert.deepEqual(run, expected);
+});
+
+test('a worker takes a module that the page has compiled', async () => {
+  const { run, loads, error } = await inWorker(true);
+  assert.equal(error, undefined);
+  assert.equal(loads, 0);
+  assert.deepEqual(run, expected);
+});
+
+test('a policy without wasm-unsafe-eval is told as an error with a code', async () => {
+  const strict = await browser.newPage();
+  await strict.route(`${server.address}/`, (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      headers: { 'Content-Security-Policy': "script-src 'self'" },
+      body: '<!doctype html><link rel="icon" href="data:,">',
+    }),
+  );
+  await strict.goto(`${server.address}/`);
+  const error = await strict.evaluate(async () => {
+    const turncore = await import('/package/index.js');
+    const { makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
+    return runTurn(makeRunner(turncore, {})).then(
+      () => undefined,
+      ({ code, message }) => ({ code, message }),
+    );
+  });
+  await strict.close();
+  assert.equal(error?.code, 'E_INVALID_MODULE');
+  assert.match(error.message, /Content Security Policy|wasm-unsafe-eval/i);
+});
+
+test('the console stayed empty', () => assert.deepEqual(complaints, []));
+
+function nameOf(line) {
+  return JSON.parse(line).event;
+}

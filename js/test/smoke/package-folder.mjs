@@ -1,0 +1,25 @@
+// Where the package under test is: what npm would install, if TURNCORE_PACKAGE says where, else the build here.
+import { access, readdir } from 'node:fs/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const folder = process.env.TURNCORE_PACKAGE ?? fileURLToPath(new URL('../../', import.meta.url));
+
+/** Folder of the built package's files, as a URL with a slash at its end. */
+export const dist = new URL('dist/', pathToFileURL(`${folder.replace(/\/$/, '')}/`));
+
+await access(new URL('turncore.wasm', dist)).catch(() => {
+  throw new Error(
+    `${dist.pathname} holds no built package: run \`make test LANES="browser workerd"\``,
+  );
+});
+
+/** Paths of its JavaScript files within that folder. */
+export async function scripts() {
+  const paths = await readdir(dist, { recursive: true });
+  return paths.filter((path) => path.endsWith('.js')).sort();
+}
+
+/** What `import 'turncore'` gives. */
+export function importPackage() {
+  return import(new URL('index.js', dist));
+}

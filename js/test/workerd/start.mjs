@@ -1,0 +1,95 @@
+// Starts workerd with the package in it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import workerd from 'workerd';
+
+import { dist, scripts } from '../smoke/package-folder.mjs';
+
+/** What the worker may rely on; later dates than the installed workerd knows are refused. */
+const COMPATIBILITY = '2026-01-01';
+
+/**
+ * Starts it on a free port.
+ *
+ * @param provider address, as host:port, that all requests of the worker go to
+ * @returns its address without a final slash, what it wrote to stderr, and a function that stops it
+ */
+export async function startWorkerd(provider) {
+  const folder = await mkdtemp(join(tmpdir(), 'turncore-workerd-'));
+  await layOut(folder);
+  const child = spawn(
+    workerd.default ?? workerd,
+    [
+      'serve',
+      'config.capnp',
+      '--socket-addr=http=127.0.0.1:0',
+      `--external-addr=provider=${provider}`,
+      '--control-fd=3',
+    ],
+    { cwd: folder, stdio: ['ignore', 'inherit', 'pipe', 'pipe'] },
+  );
+  const exit = once(child, 'exit');
+  let stderr = '';
+  child.stderr.on('data', (data) => (stderr += data));
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await exit.catch(() => undefined);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const port = await new Promise((resolve, reject) => {
+      let said = '';
+      child.stdio[3].on('data', (data) => {
+        said += data;
+        const found = /"event":"listen".*?"port":(\d+)/.exec(said);
+        if (found !== null) resolve(found[1]);
+      });
+      exit.then(([code]) => reject(new Error(`workerd ended with ${code}: ${stderr}`)), reject);
+    });
+    return { address: `http://127.0.0.1:${port}`, stderr: () => stderr, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Puts the worker, the package and the configuration in a folder: workerd runs neither npm nor a bundler. */
+async function layOut(folder) {
+  const modules = ['worker.mjs', 'smoke/one-turn.mjs'];
+  await mkdir(join(folder, 'smoke'));
+  await cp(new URL('./worker.mjs', import.meta.url), join(folder, 'worker.mjs'));
+  await cp(new URL('../smoke/one-turn.mjs', import.meta.url), join(folder, 'smoke/one-turn.mjs'));
+  await cp(new URL('turncore.wasm', dist), join(folder, 'turncore.wasm'));
+  for (const path of await scripts()) {
+    await cp(fileURLToPath(new URL(path, dist)), join(folder, 'turncore', path));
+    modules.push(`turncore/${path}`);
+  }
+  const list = modules.map((path) => `(name = "${path}", esModule = embed "${path}")`);
+  list.push('(name = "turncore.wasm", wasm = embed "turncore.wasm")');
+  await writeFile(
+    join(folder, 'config.capnp'),
+    `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .worker),
+    (name = "provider", external = (http = ())),
+  ],
+  sockets = [(name = "http", http = (), service = "main")],
+);
+
+const worker :Workerd.Worker = (
+  compatibilityDate = "${COMPATIBILITY}",
+  globalOutbound = "provider",
+  modules = [
+    ${list.join(',\n    ')},
+  ],
+);
+`,
+  );
+}

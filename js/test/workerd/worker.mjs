@@ -1,0 +1,74 @@
+// Turns in workerd: runners are made at global scope, where neither randomness nor I/O is allowed, and run in requests.
+import turncoreModule from './turncore.wasm';
+import * as turncore from './turncore/index.js';
+import { fixedSeams, makeRunner, runTurn } from './smoke/one-turn.mjs';
+
+const { createRunner, FIXED_INSTANT, Host, Tool } = turncore;
+
+// Where workerd is deployed, clocks stand still but for I/O. Locally they do not, so they are replaced by ones that do.
+let elapsed = 0;
+Date.now = () => FIXED_INSTANT + elapsed;
+performance.now = () => 1000 + elapsed;
+
+const comparable = makeRunner(turncore, { ...fixedSeams(turncore), module: turncoreModule });
+const shared = new Host({
+  module: turncoreModule,
+  fetch: async (input, init) => {
+    const response = await fetch(input, init);
+    elapsed++;
+    return response;
+  },
+});
+const own = makeRunner(turncore, shared);
+const agent = createRunner({
+  model: { baseURL: 'http://provider/v1', model: 'simulated' },
+  tools: [
+    new Tool({
+      name: 'get_weather',
+      description: 'Tells the weather of a city.',
+      inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      handler: ({ city }) => `4 °C in ${city}`,
+    }),
+  ],
+  host: shared,
+});
+
+const routes = {
+  /** The turn that every platform tells the same way. */
+  '/comparable': async () => Response.json(await runTurn(comparable)),
+
+  /** The same with randomness of the platform, in the instance that requests share. */
+  '/turn': async () => Response.json(await runTurn(own)),
+
+  /** A turn with the executor in the module, streamed as lines while it runs. */
+  '/chat': ({ searchParams }) => {
+    const { readable, writable } = new TransformStream();
+    const write = async () => {
+      const writer = writable.getWriter();
+      const encoder = new TextEncoder();
+      const turn = { message: searchParams.get('say'), sessionId: searchParams.get('session') };
+      for await (const event of agent.stream(turn)) {
+        await writer.write(encoder.encode(`${JSON.stringify(event)}\n`));
+      }
+      await writer.close();
+    };
+    return { body: readable, work: write() };
+  },
+};
+
+export default {
+  async fetch(request, _env, ctx) {
+    elapsed++;
+    const url = new URL(request.url);
+    const route = routes[url.pathname];
+    if (route === undefined) return new Response(null, { status: 404 });
+    try {
+      const answer = await route(url);
+      if (answer instanceof Response) return answer;
+      ctx.waitUntil(answer.work);
+      return new Response(answer.body, { headers: { 'content-type': 'application/x-ndjson' } });
+    } catch (error) {
+      return new Response(`${error.name}: ${error.message}\n${error.stack}`, { status: 500 });
+    }
+  },
+};
