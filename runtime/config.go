@@ -8,6 +8,7 @@ type Config struct {
 	TurnInput, TurnOutput, DispatchInput, DispatchOutput []Middleware
 
 	OnDiscard bool // the host has a discardCallback
+	Queue     int  // how many writes an iteration may queue; 0 for MaxQueue
 
 	base    *Registry
 	baseErr error

@@ -20,20 +20,24 @@ type Dispatch struct {
 	parent *Dispatch // the dispatch whose context is the source; nil for the turn's, or a standalone one
 	config *Config
 
+	started    uint64 // when the dispatch began
 	iteration  int
 	iterations int
-	begun      bool // an iteration is open
+	begun      bool   // an iteration is open
+	begunAt    uint64 // when
+	closing    bool   // it takes no more writes
 	status     Status
 	acked      bool
 	nacked     bool
 	nackErr    error
 	reason     error
 
-	queue     []Delta
-	streams   [2]map[string]*stream
-	toolCalls map[string]*toolStream
-	counts    map[string]int // current tool calls by checksum; nil until first asked for
-	state     any            // the executor's own
+	queue      []Delta
+	committing bool // a commit is under way
+	streams    [2]map[string]*stream
+	toolCalls  map[string]*toolStream
+	counts     map[string]int // current tool calls by checksum; nil until first asked for
+	state      any            // the executor's own
 }
 
 // Dispatch runs a dispatch with the turn's context (source nil) or another dispatch's as its source. It returns the
@@ -93,10 +97,12 @@ func (t *Turn) Standalone(task Task) (status Status, iterations int, err error) 
 // run runs the loop and returns the failure it ended with.
 func (d *Dispatch) run(task Task) error {
 	t := d.turn
-	started := t.elapsed
+	d.started = t.elapsed
 	t.emit(d, EventDispatchStart, nil)
 	failure := d.loop(task)
-	d.ended = true
+	if d.ended {
+		return failure // it was cut off
+	}
 	switch {
 	case failure != nil:
 		d.status = StatusNack
@@ -108,17 +114,26 @@ func (d *Dispatch) run(task Task) error {
 	default:
 		d.status = StatusAck
 	}
-	t.emit(d, EventDispatchEnd, &DispatchEndEvent{Started: started, Status: d.status, Iterations: d.iterations, Err: failure})
+	d.end(failure)
 	return failure
+}
+
+func (d *Dispatch) end(failure error) {
+	d.ended = true
+	d.turn.emit(d, EventDispatchEnd, &DispatchEndEvent{Started: d.started, Status: d.status, Iterations: d.iterations, Err: failure})
 }
 
 // loop runs iterations until a signal, an abort or a failure, which it has reported to the dispatch's observers.
 func (d *Dispatch) loop(task Task) error {
 	for n := 0; !d.aborted && !d.signalled(); n++ {
-		d.iteration, d.iterations, d.begun = n, n+1, true
-		started := d.turn.elapsed
+		d.iteration, d.iterations, d.begun, d.closing = n, n+1, true, false
+		d.begunAt = d.turn.elapsed
 		d.turn.emit(d, EventIterationStart, nil)
 		failure, committed := d.iterate(task)
+		if d.ended {
+			return failure
+		}
+		d.turn.cutInside(task, d)
 		status := StatusContinue
 		switch {
 		case failure != nil:
@@ -130,16 +145,7 @@ func (d *Dispatch) loop(task Task) error {
 		case d.acked:
 			status = StatusAck
 		}
-		end := &IterationEndEvent{Started: started, Status: status, Discarded: d.queue}
-		d.queue = nil
-		if len(end.Discarded) > 0 && d.config.OnDiscard {
-			// The application is handed what is lost; its failure changes nothing about the outcome.
-			if _, err := task.Await(&Discard{Context: d.number, Deltas: end.Discarded, Status: status}); err != nil {
-				d.turn.emit(d, EventWarning, &WarningEvent{FromDispatch: true, Kind: "discard-callback-failed", Message: "discardCallback failed", Err: err})
-			}
-		}
-		d.turn.emit(d, EventIterationEnd, end)
-		d.begun = false
+		d.endIteration(task, status)
 		if failure != nil {
 			return failure
 		}
@@ -147,15 +153,33 @@ func (d *Dispatch) loop(task Task) error {
 	return nil
 }
 
+// endIteration ends the iteration that is open. What its queue still holds is lost.
+func (d *Dispatch) endIteration(task Task, status Status) {
+	end := &IterationEndEvent{Started: d.begunAt, Status: status, Discarded: d.queue}
+	d.queue, d.closing = nil, true
+	if len(end.Discarded) > 0 && d.config.OnDiscard && task != nil {
+		// The application is handed what is lost; its failure changes nothing about the outcome.
+		if _, err := task.Await(&Discard{Context: d.number, Deltas: end.Discarded, Status: status}); err != nil {
+			d.turn.emit(d, EventWarning, &WarningEvent{FromDispatch: true, Kind: "discard-callback-failed", Message: "discardCallback failed", Err: err})
+		}
+	}
+	d.turn.emit(d, EventIterationEnd, end)
+	d.begun = false
+}
+
 // iterate runs one iteration. Its writes are committed when it succeeds and stay in the queue otherwise.
 func (d *Dispatch) iterate(task Task) (failure error, committed bool) {
-	if err := d.seams(task); err != nil || d.aborted || d.nacked {
-		return err, false
+	failure = d.seams(task)
+	for failure == nil && !d.aborted && !d.nacked && (len(d.queue) > 0 || d.committing) {
+		if err := d.Commit(task); err != nil {
+			failure = d.report(err)
+		}
+		committed = true
 	}
-	if err := d.Commit(task); err != nil {
-		return d.report(err), false
+	if d.committing { // ctx.commit(), which nobody awaited
+		task.Wait(func() bool { return !d.committing })
 	}
-	return nil, true
+	return failure, committed && len(d.queue) == 0
 }
 
 // seams runs the input pipeline, the executor and the output pipeline, as far as the signals let them.
@@ -189,8 +213,11 @@ func (d *Dispatch) execute(task Task) error {
 	return err
 }
 
+// report tells the dispatch's observers of its failure.
 func (d *Dispatch) report(err error) error {
-	d.turn.emitError(d, err)
+	if !d.ended {
+		d.turn.emitError(d, err)
+	}
 	return err
 }
 

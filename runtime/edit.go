@@ -13,12 +13,15 @@ func (t *Turn) contextOf(number uint32) *contextState {
 	return nil
 }
 
-// Add appends count records that handles name from first on, by host code's wish. It tells whether context and handles
-// exist.
+// Add appends count records that handles name from first on, by host code's wish: one that may be in already, which
+// changes nothing, or several that are not. It tells whether context and handles exist.
 func (t *Turn) Add(context uint32, kind record.Kind, first int64, count uint32) bool {
 	c := t.contextOf(context)
 	if c == nil || int(kind) >= Collections || count == 0 || !t.Known(first) || !t.Known(first+int64(count)-1) {
 		return false
+	}
+	if count == 1 && c.cols[kind].contains(first) {
+		return true
 	}
 	c.cols[kind].append(first, count)
 	t.edited(context, kind)
@@ -35,14 +38,19 @@ func (t *Turn) Remove(context uint32, kind record.Kind, handle int64) bool {
 	return c.cols[kind].remove(handle)
 }
 
-// Replace puts a record in the place of another, by host code's wish.
+// Replace puts a record in the place of another, by host code's wish. It leaves the place where it may have been.
 func (t *Turn) Replace(context uint32, kind record.Kind, handle, other int64) bool {
 	c := t.contextOf(context)
 	if c == nil || int(kind) >= Collections || !t.Known(other) {
 		return false
 	}
 	t.edited(context, kind)
-	return c.cols[kind].replace(handle, other)
+	col := &c.cols[kind]
+	if handle == other || !col.contains(handle) {
+		return col.contains(handle)
+	}
+	col.remove(other)
+	return col.replace(handle, other)
 }
 
 // Clear empties a collection, by host code's wish.

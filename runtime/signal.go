@@ -30,6 +30,16 @@ func (d *Dispatch) Nack(err error) error {
 	return nil
 }
 
+// nackedBy tells whether err is what a seam nacked the dispatch with, or the failure of its own executor, which counts
+// as one. Other failures end a dispatch outside of its signals.
+func (d *Dispatch) nackedBy(err error) bool {
+	if d.nacked && err == d.nackErr {
+		return true
+	}
+	f, ok := err.(*fault.Error)
+	return ok && f.Code == fault.LLMExecutionExecutorError
+}
+
 // Abort aborts this dispatch only.
 func (d *Dispatch) Abort(reason error) {
 	if !d.aborted {

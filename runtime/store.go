@@ -1,7 +1,7 @@
 package runtime
 
 import (
-	"slices"
+	"strconv"
 
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
@@ -29,7 +29,7 @@ type Delta struct {
 	Handles []int64  // replace group: their replacements
 }
 
-// MaxQueue is how many writes an iteration may queue.
+// MaxQueue is how many writes an iteration may queue, unless its runner's Config says less.
 const MaxQueue = 8192
 
 // Accept gives the handles from first on to count records whose bodies lie back to back in data.
@@ -128,16 +128,12 @@ func (t *Turn) apply(c *contextState, delta Delta) {
 	col := &c.cols[delta.Kind]
 	switch delta.Op {
 	case WriteStore:
-		if !col.contains(delta.Handle) {
-			col.append(delta.Handle, 1)
-			t.sync(c, delta.Kind, SyncAdd, delta.Handle, 0)
-		}
+		t.addOnce(c, col, delta.Handle)
 	case WriteMutate:
 		t.replaceByID(c, col, delta.ID, delta.Handle)
 	case WriteDelete:
 		if handle, ok := col.find(&t.records, delta.ID); ok {
-			col.remove(handle)
-			t.sync(c, delta.Kind, SyncRemove, handle, 0)
+			t.take(c, col, handle)
 		}
 	case WriteReplaceGroup:
 		t.replaceGroup(c, col, delta)
@@ -151,51 +147,61 @@ func (t *Turn) replaceByID(c *contextState, col *Collection, id string, handle i
 		found = append(found, at)
 	}
 	if len(found) == 0 {
-		col.append(handle, 1)
-		t.sync(c, col.kind, SyncAdd, handle, 0)
+		t.addOnce(c, col, handle)
 		return
 	}
 	for _, extra := range found[1:] {
-		col.remove(extra)
-		t.sync(c, col.kind, SyncRemove, extra, 0)
+		t.take(c, col, extra)
 	}
 	if found[0] != handle {
+		t.take(c, col, handle) // an instruction may be in already, under its own text
 		col.replace(found[0], handle)
 		t.sync(c, col.kind, SyncReplace, found[0], handle)
 	}
 }
 
+// addOnce appends a record that is not in yet.
+func (t *Turn) addOnce(c *contextState, col *Collection, handle int64) {
+	if !col.contains(handle) {
+		col.append(handle, 1)
+		t.sync(c, col.kind, SyncAdd, handle, 0)
+	}
+}
+
+// take removes a record that may be in.
+func (t *Turn) take(c *contextState, col *Collection, handle int64) {
+	if col.remove(handle) {
+		t.sync(c, col.kind, SyncRemove, handle, 0)
+	}
+}
+
 // replaceGroup puts replacements where the first of the removed tool calls was, or at the end.
 func (t *Turn) replaceGroup(c *contextState, col *Collection, delta Delta) {
+	ids := make(map[string]struct{}, len(delta.IDs))
+	for _, id := range delta.IDs {
+		ids[id] = struct{}{}
+	}
+	replacements := make(map[int64]struct{}, len(delta.Handles))
+	for _, handle := range delta.Handles {
+		replacements[handle] = struct{}{}
+	}
 	var removed []int64
+	var before int64 // the first record behind the first removed one that stays where it is
 	col.each(func(handle int64) bool {
-		if slices.Contains(delta.IDs, string(record.ID(col.kind, t.records.body(handle)))) {
+		if _, ok := ids[string(record.ID(col.kind, t.records.body(handle)))]; ok {
 			removed = append(removed, handle)
+		} else if _, moves := replacements[handle]; !moves && before == 0 && len(removed) > 0 {
+			before = handle
 		}
 		return true
 	})
-	before := int64(0)
-	if len(removed) > 0 {
-		before = removed[0]
+	for _, handle := range removed {
+		t.take(c, col, handle)
 	}
 	for _, handle := range delta.Handles {
-		if slices.Contains(removed, handle) || col.contains(handle) {
-			col.remove(handle)
-			t.sync(c, col.kind, SyncRemove, handle, 0)
-			removed = slices.DeleteFunc(removed, func(h int64) bool { return h == handle })
-			if handle == before {
-				before = 0
-				if len(removed) > 0 {
-					before = removed[0]
-				}
-			}
-		}
+		t.take(c, col, handle)
 		col.insert(handle, before)
 		t.sync(c, col.kind, SyncInsert, handle, before)
-	}
-	for _, handle := range removed {
-		col.remove(handle)
-		t.sync(c, col.kind, SyncRemove, handle, 0)
 	}
 }
 
@@ -238,16 +244,28 @@ func (d *Dispatch) StoreBody(kind record.Kind, body []byte) error {
 }
 
 func (d *Dispatch) write(delta Delta) error {
-	if !d.begun || d.ended {
-		return fault.New(fault.CallAfterEnd, "no iteration of this dispatch is open")
-	}
-	if len(d.queue) >= MaxQueue {
-		return fault.New(fault.ABILimitExceeded, "an iteration queues at most 8,192 writes")
+	if err := d.writable(1); err != nil {
+		return err
 	}
 	if err := d.turn.admit(&d.contextState, &delta); err != nil {
 		return err
 	}
 	d.enqueue(delta)
+	return nil
+}
+
+// writable tells whether the iteration takes n more writes.
+func (d *Dispatch) writable(n int) error {
+	if !d.begun || d.closing {
+		return fault.New(fault.CallAfterEnd, "no iteration of this dispatch is open")
+	}
+	limit := d.turn.config.Queue
+	if limit == 0 {
+		limit = MaxQueue
+	}
+	if len(d.queue)+n > limit {
+		return fault.New(fault.ABILimitExceeded, "an iteration queues at most "+strconv.Itoa(limit)+" writes")
+	}
 	return nil
 }
 
@@ -261,33 +279,46 @@ func (d *Dispatch) enqueue(delta Delta) {
 }
 
 // Commit writes the queue to storage, then to the parent's collections. What it committed a later nack does not take
-// back. When it fails the queue holds what was not written.
+// back. When it fails the queue holds what was not written. Commits of a dispatch follow one another, so that storage
+// sees its writes in call order.
 func (d *Dispatch) Commit(task Task) error {
+	if d.committing {
+		task.Wait(func() bool { return !d.committing })
+	}
+	if d.ended {
+		return fault.New(fault.CallAfterEnd, "the dispatch has ended")
+	}
 	deltas := d.queue
 	if len(deltas) == 0 {
 		return nil
 	}
-	d.queue = nil
 	if d.parent != nil {
+		if err := d.parent.writable(len(deltas)); err != nil {
+			return err
+		}
+		d.queue = nil
 		for _, delta := range deltas {
 			d.parent.enqueue(delta)
 		}
 		return nil
 	}
-	if _, err := task.Await(&Commit{Context: d.number, Deltas: deltas}); err != nil {
+	d.queue, d.committing = nil, true
+	_, err := task.Await(&Commit{Context: d.number, Deltas: deltas})
+	d.committing = false
+	applied := len(deltas)
+	if err != nil {
 		f := fault.Wrap(fault.StorageCommitError, err)
 		f.Details = fault.DetailsOf(err)
-		applied := min(appliedOf(f.Details), len(deltas))
+		applied = min(appliedOf(f.Details), applied)
 		d.queue = append(deltas[applied:len(deltas):len(deltas)], d.queue...)
-		return f
+		err = f
 	}
-	if d.turn.standalone {
-		return nil // there is no parent
+	if !d.turn.standalone {
+		for _, delta := range deltas[:applied] {
+			d.turn.apply(&d.turn.context, delta)
+		}
 	}
-	for _, delta := range deltas {
-		d.turn.apply(&d.turn.context, delta)
-	}
-	return nil
+	return err
 }
 
 // appliedOf reads how many writes of a failed commit were applied: the first of a two-element list.

@@ -7,6 +7,8 @@ type Task interface {
 	// Await hands e to the outside and returns when it is settled: with its value (a msgpack value, nil if none) or
 	// with the error the outside answered.
 	Await(e Effect) ([]byte, error)
+	// Wait returns when ready says true, which another task of the turn brings about.
+	Wait(ready func() bool)
 	// Request starts an HTTP exchange whose answer arrives in chunks.
 	Request(r *HTTPRequest) (HTTPStream, error)
 }

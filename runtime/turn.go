@@ -31,7 +31,8 @@ type Turn struct {
 	elapsed    uint64
 	stamp      int64
 	seq        uint32
-	minted     uint32
+	minted     map[string]uint32 // ids by prefix
+	started    uint64
 	dispatches []*Dispatch
 	reason     error // why the turn was aborted, may be nil
 	tools      []*Tool
@@ -82,17 +83,21 @@ func (t *Turn) Stamp() int64 {
 
 // NewID mints an id that is unique in the turn and the same when the turn is replayed.
 func (t *Turn) NewID(prefix string) string {
-	t.minted++
-	return t.ID + "." + prefix + strconv.FormatUint(uint64(t.minted), 10)
+	if t.minted == nil {
+		t.minted = make(map[string]uint32)
+	}
+	t.minted[prefix]++
+	return t.ID + "." + prefix + strconv.FormatUint(uint64(t.minted[prefix]), 10)
 }
 
 // Run runs the turn to its end and returns how it ended; err is set for StatusNack and StatusFailed.
 func (t *Turn) Run(task Task, message int64) (status Status, iterations int, err error) {
-	started := t.elapsed
+	t.started = t.elapsed
 	t.emit(nil, EventTurnStart, nil)
 	status, iterations, err = t.stages(task, message)
+	t.cutInside(task, nil)
 	t.context.ended = true
-	end := &TurnEndEvent{Started: started, Status: status}
+	end := &TurnEndEvent{Started: t.started, Status: status}
 	if status == StatusFailed {
 		end.Err = err
 	}
@@ -120,10 +125,7 @@ func (t *Turn) stages(task Task, message int64) (Status, int, error) {
 	switch {
 	case err != nil:
 		t.emitError(nil, err)
-		if d != nil && d.signalled() && d.nackErr == err {
-			return StatusNack, iterations, err
-		}
-		if fault.Is(err, fault.LLMExecutionExecutorError) {
+		if d != nil && d.nackedBy(err) {
 			return StatusNack, iterations, err
 		}
 		return StatusFailed, iterations, err

@@ -142,7 +142,10 @@ func (in *Instance) openRunner(f *abi.OpenRunner) {
 }
 
 func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
-	c := &runtime.Config{OnDiscard: f.Callbacks&abi.CallbackDiscard != 0}
+	c := &runtime.Config{
+		OnDiscard: f.Callbacks&abi.CallbackDiscard != 0,
+		Queue:     min(int(in.limits.Array), runtime.MaxQueue), // a commit lists them in one frame
+	}
 	switch f.Executor {
 	case abi.ExecutorHost:
 	case abi.ExecutorChat:

@@ -306,7 +306,7 @@ func TestCommitThatFails(t *testing.T) {
 	details, _ := (&abi.CommitResult{Applied: 1, Total: 2}).MarshalMsg(nil)
 	raw, _ := (&abi.ErrorValue{Handle: 9, Name: "Error", Message: "disk full", Details: details}).MarshalMsg(nil)
 	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: commit.Effect, Failed: true, Value: raw})
-	w.want("turnStart dispatchStart iterationStart sync(1,3:0 +1) sync(1,3:0 +2) iterationEnd(1,-1) dispatchEnd(1,1) error(E_STORAGE_COMMIT_ERROR) turnEnd(3)")
+	w.want("turnStart dispatchStart iterationStart sync(1,3:0 +1) sync(1,3:0 +2) sync(0,3:0 +1) iterationEnd(1,-1) dispatchEnd(1,1) error(E_STORAGE_COMMIT_ERROR) turnEnd(3)")
 }
 
 func TestSealedStream(t *testing.T) {

@@ -28,9 +28,10 @@ type Instance struct {
 	histories map[uint32]*runtime.History
 	effects   int // outstanding, in all turns
 
-	idle  []*coroutine
-	spare []*effect // settled ones, to be used again
-	ready []*coroutine
+	idle    []*coroutine
+	spare   []*effect // settled ones, to be used again
+	ready   []*coroutine
+	waiting []waiter
 	// All that were ever made, and whether they are to end.
 	coroutines []*coroutine
 	closed     bool

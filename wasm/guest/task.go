@@ -3,6 +3,7 @@ package guest
 import (
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
@@ -93,18 +94,50 @@ func (in *Instance) Close() {
 	for _, c := range in.coroutines {
 		c.stop()
 	}
-	in.coroutines, in.idle, in.ready = nil, nil, nil
+	in.coroutines, in.idle, in.ready, in.waiting = nil, nil, nil, nil
 }
 
 // wake resumes a parked coroutine after the frame in hand.
 func (in *Instance) wake(c *coroutine) { in.ready = append(in.ready, c) }
 
+// drain resumes what can go on, until everything waits for the host.
 func (in *Instance) drain() {
-	for i := 0; i < len(in.ready); i++ {
-		in.ready[i].resume()
+	for {
+		for i := 0; i < len(in.ready); i++ {
+			in.ready[i].resume()
+		}
+		clear(in.ready)
+		in.ready = in.ready[:0]
+		if len(in.waiting) == 0 || !in.wakeWaiting() {
+			return
+		}
 	}
-	clear(in.ready)
-	in.ready = in.ready[:0]
+}
+
+// waiter is a task that waits for another one.
+type waiter struct {
+	task  *coroutine
+	ready func() bool
+}
+
+// Wait implements runtime.Task.
+func (c *coroutine) Wait(ready func() bool) {
+	for !ready() {
+		c.in.waiting = append(c.in.waiting, waiter{c, ready})
+		c.park()
+	}
+}
+
+// wakeWaiting makes tasks ready that waited for others, and tells whether there is one.
+func (in *Instance) wakeWaiting() bool {
+	in.waiting = slices.DeleteFunc(in.waiting, func(w waiter) bool {
+		if !w.ready() {
+			return false
+		}
+		in.wake(w.task)
+		return true
+	})
+	return len(in.ready) > 0
 }
 
 func panicError(cause any) error {

@@ -54,7 +54,7 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 		}
 		t.end(status, iterations, err)
 	}
-	in.spawn(t, body, func(err error) { t.end(runtime.StatusFailed, 0, err) }, nil)
+	in.spawn(t, body, func(err error) { t.end(runtime.StatusFailed, run.Break(err), err) }, nil)
 	return nil
 }
 
