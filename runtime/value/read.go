@@ -33,10 +33,13 @@ func payload(v []byte, want Kind) ([]byte, bool) {
 	return v[size:end:end], true
 }
 
-// Int returns a number that is encoded as an integer.
+// Int returns a number that is encoded as an integer, 0 for everything else.
 func Int(v []byte) (int64, bool) {
 	kind, _, n := decode(v, 0)
-	return int64(n), kind == KindInt
+	if kind != KindInt {
+		return 0, false
+	}
+	return int64(n), true
 }
 
 // Number returns a number, whichever way it is encoded.
