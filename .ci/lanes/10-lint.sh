@@ -42,6 +42,7 @@ check gofumpt formatted
 check 'go.mod is tidy' go mod tidy -diff
 check typescript in_js tsc -p tsconfig.test.json --noEmit
 check eslint in_js eslint .
+check 'eslint, examples' js/node_modules/.bin/eslint --config js/eslint.config.js examples
 check prettier in_js prettier --check --log-level=warn --config .prettierrc . ../examples ../.ci
 check 'shell syntax' shell_parses
 ((${#failed[@]} == 0)) || fail "failed: ${failed[*]}"

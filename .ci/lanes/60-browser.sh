@@ -1,7 +1,6 @@
-# The package, packed and installed, in headless Chromium: page and worker. Then
-# the demo page; its screenshots go to build/demo.
+# The package, packed and installed, in headless Chromium: page and worker.
 source .ci/lib.sh
 need_chromium
 new_consumer
 export TURNCORE_PACKAGE=$consumer/node_modules/turncore
-node_test js/test/browser/*.test.mjs examples/browser/test/*.test.mjs
+node_test js/test/browser/*.test.mjs
