@@ -176,4 +176,3 @@ func TestAbortDuringCommit(t *testing.T) {
 		}
 	}
 }
-

@@ -114,9 +114,9 @@ type span struct {
 }
 
 // put gives the handles from first on to a block or to the beginning of a history. It refuses a range that is not
-// above all earlier ones.
+// above all earlier ones, or that no frame could name.
 func (r *records) put(s span) bool {
-	if s.first <= 0 || s.count == 0 || s.first < r.next() {
+	if s.first <= 0 || s.count == 0 || s.first < r.next() || s.first > value.MaxInt-int64(s.count) {
 		return false
 	}
 	r.spans = append(r.spans, s)
