@@ -25,7 +25,7 @@ export class HandleTable {
   readonly #handles = new Map<Entry, number>();
   readonly #chunks: Chunk[] = [];
   readonly #ranges: Range[] = [];
-  readonly #made: (Entry | undefined)[] = [];
+  readonly #made = new Map<number, Entry>();
 
   /** The handle that the next object will get. */
   get next(): number {
@@ -77,8 +77,8 @@ export class HandleTable {
         if (place >= 0 && place < count) count = place;
       }
     }
-    for (const item of this.#made) {
-      const place = item === undefined ? -1 : history.indexOf(item as AnyRecord);
+    for (const item of this.#made.values()) {
+      const place = history.indexOf(item as AnyRecord);
       if (place >= 0 && place < count) count = place;
     }
     return count;
@@ -86,13 +86,13 @@ export class HandleTable {
 
   /** Keeps an object made from a body that the module sent under a handle of its own. */
   bind(handle: number, entry: Entry): void {
-    this.#made[-handle] = entry;
+    this.#made.set(handle, entry);
     this.#handles.set(entry, handle);
   }
 
   /** The object of a handle, or undefined if there is none. */
   entryOf(handle: number): Entry | undefined {
-    if (handle < 0) return this.#made[-handle];
+    if (handle < 0) return this.#made.get(handle);
     for (let i = this.#chunks.length - 1; i >= 0; i--) {
       const chunk = this.#chunks[i]!;
       if (handle >= chunk.first && handle < chunk.first + chunk.items.length) {

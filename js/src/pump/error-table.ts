@@ -14,8 +14,8 @@ const MAX_CAUSES = 8;
  */
 export class ErrorTable {
   readonly #host: unknown[] = [];
-  readonly #guest: unknown[] = [];
   // Most turns have no error.
+  #guest: Map<number, unknown> | undefined;
   #handles: Map<unknown, number> | undefined;
 
   /**
@@ -68,9 +68,10 @@ export class ErrorTable {
     const v = requireShape(value, 'isssnbb*ea', 'ErrorValue');
     const handle = v[0] as number;
     if (handle > 0 && handle <= this.#host.length) return this.#host[handle - 1];
-    if (handle < 0 && (-handle) in this.#guest) return this.#guest[-handle];
+    const known = this.#guest?.get(handle);
+    if (known !== undefined) return known;
     const error = this.#make(v, depth);
-    if (handle < 0) this.#guest[-handle] = error;
+    if (handle < 0) (this.#guest ??= new Map<number, unknown>()).set(handle, error);
     return error;
   }
 

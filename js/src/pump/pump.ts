@@ -10,7 +10,6 @@ import { EditKind, Op } from '../abi/frames.gen.js';
 import { CodecError, decodeValue } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 import type { History } from '../collections/history.js';
-import type { Entry } from '../collections/kinds.js';
 import type { Instance } from '../engine/instance.js';
 import type { Clock } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
@@ -23,8 +22,9 @@ import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
 import type { HttpSettings } from './http.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
-import { encodeBlock, Session, type SessionInput } from './session.js';
+import { Session, type SessionInput } from './session.js';
 import { isOutbound } from './shape.js';
+import { encodeStart } from './start-turn.js';
 import { verifyCollections } from './verify.js';
 
 /** Something that {@link Pump.drainUntil} waits for. */
@@ -362,8 +362,8 @@ export class Pump implements HistorySink {
       if (session === undefined) this.#deliverOther(frame);
       else this.#deliverTo(session, frame);
     } catch (error) {
-      if (!(error instanceof CodecError)) throw error;
-      this.fail(`malformed frame: ${error.message}`, error);
+      // What user code throws is caught where it is called: a turn whose frame was lost would wait for ever.
+      this.fail(`frame that cannot be delivered: ${messageOf(error)}`, error);
     }
   }
 
@@ -410,8 +410,7 @@ export class Pump implements HistorySink {
       try {
         runEffect(session, frame);
       } catch (error) {
-        if (!(error instanceof CodecError)) throw error;
-        this.fail(`malformed effect: ${error.message}`, error);
+        this.fail(`effect that cannot be run: ${messageOf(error)}`, error);
       }
     }
   };
@@ -447,56 +446,6 @@ export class Pump implements HistorySink {
     session.recorder.step(enc.copy(), reply.copy());
     this.#encoders.push(enc, reply);
   }
-}
-
-function encodeStart(
-  enc: Encoder,
-  session: Session,
-  runner: number,
-  seed: Uint8Array,
-  input: SessionInput,
-  message: Message | undefined,
-): void {
-  const { handles } = session;
-  enc.arrayHeader(13);
-  enc.int(Op.StartTurn);
-  enc.int(session.number);
-  enc.int(runner);
-  enc.bool(input.standalone);
-  enc.int(session.now);
-  enc.bin(seed);
-  enc.str(input.id);
-  enc.str(input.systemPrompt.toString());
-  enc.arrayHeader(input.instructions.length);
-  const instructions = session.root.set(0).mirror;
-  for (const text of input.instructions) {
-    if (instructions.has(text)) continue;
-    enc.arrayHeader(2);
-    enc.int(handles.assign(text));
-    enc.str(text.toString());
-    instructions.push(text);
-  }
-  enc.value(input.stash, 'stash');
-  if (message === undefined) encodeBlock(enc, 3, handles, []);
-  else encodeBlock(enc, 3, handles, [message]);
-  const initial = input.initial
-    .map((list, i) => [i, list] as const)
-    .filter(([, list]) => list.length > 0);
-  enc.arrayHeader(initial.length);
-  for (const [collection, list] of initial) encodeInitial(enc, session, collection, list);
-  enc.bool(session.root.aborted);
-}
-
-function encodeInitial(
-  enc: Encoder,
-  session: Session,
-  collection: number,
-  list: readonly Entry[],
-): void {
-  const unique = [...new Set(list)];
-  const mirror = session.root.set(collection).mirror;
-  for (const entry of unique) mirror.push(entry);
-  encodeBlock(enc, collection, session.handles, unique);
 }
 
 /** The error of a refused OpenRunner. */

@@ -5,7 +5,7 @@ import { EventKind, Method, Op, Scope, Status, SyncKind } from '../abi/frames.ge
 import { CodecError } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
 import { HandleTable } from '../collections/handle-table.js';
-import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
+import type { Entry } from '../collections/kinds.js';
 import { DispatchContext } from '../context/dispatch-context.js';
 import { ContextState } from '../context/state.js';
 import { TurnContext } from '../context/turn-context.js';
@@ -14,8 +14,6 @@ import type { Bus } from '../events/bus.js';
 import type { TurnEvent, TurnEvents, TurnStatus } from '../events/events.js';
 import { eventNames, eventOf, type EventSource, turnStatusOf } from '../events/from-frame.js';
 import type { StepRecorder } from '../journal/writer.js';
-import { encodeBody } from '../primitives/body.js';
-import { decodeBody } from '../primitives/decode-body.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/registry.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -23,7 +21,9 @@ import { rejected } from './attempt.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import type { HttpEffect } from './http.js';
+import { syncRecords, syncTools } from './mirror.js';
 import { OpenSpans } from './open-spans.js';
+import { PendingCall } from './pending-call.js';
 import type { Pump } from './pump.js';
 import type { RunnerSpec } from './runner-spec.js';
 import { requireShape } from './shape.js';
@@ -55,23 +55,6 @@ export interface Outcome {
   readonly iterations: number;
   /** What it failed or was nacked with, or why it was refused. */
   readonly error: unknown;
-}
-
-/** A call that waits for its reply. */
-class PendingCall {
-  done = false;
-  failed = false;
-  value: unknown = undefined;
-  resolve: ((value: unknown) => void) | undefined;
-  reject: ((error: unknown) => void) | undefined;
-
-  settle(failed: boolean, value: unknown): void {
-    this.done = true;
-    this.failed = failed;
-    this.value = value;
-    if (failed) this.reject?.(value);
-    else this.resolve?.(value);
-  }
 }
 
 /** Numbers of tools that are known in one turn only begin here. */
@@ -301,10 +284,10 @@ export class Session implements EventSource {
     if (number === 0 && this.contexts[0] === undefined) return; // nobody sees the turn around a standalone dispatch
     const state = this.context(number);
     if (kind === SyncKind.Tools) {
-      this.#syncTools(state, frame[7] as Uint8Array | null);
+      syncTools(this, state, frame[7] as Uint8Array | null);
       return;
     }
-    this.#syncRecords(state, frame);
+    syncRecords(this, state, frame);
   }
 
   /** Takes an Event and tells whoever listens. */
@@ -440,54 +423,6 @@ export class Session implements EventSource {
     this.#makeContext(number, parent, opening?.spec ?? this.spec, opening?.bus);
   }
 
-  #syncRecords(state: ContextState, frame: readonly unknown[]): void {
-    const collection = frame[3] as number;
-    if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
-    const kind = frame[4] as number;
-    const handle = frame[5] as number;
-    const other = frame[6] as number;
-    const data = frame[7] as Uint8Array | null;
-    const items = state.set(collection).mirror;
-    switch (kind) {
-      case SyncKind.Add: {
-        const entry = this.#entry(collection, handle, data);
-        if (!items.has(entry)) items.push(entry);
-        return;
-      }
-      case SyncKind.Remove:
-        items.remove(this.#entry(collection, handle, null));
-        return;
-      case SyncKind.Replace:
-        items.replace(this.#entry(collection, handle, null), this.#entry(collection, other, data));
-        return;
-      case SyncKind.Insert: {
-        const before = other === 0 ? undefined : this.#entry(collection, other, null);
-        items.insertBefore(this.#entry(collection, handle, data), before);
-        return;
-      }
-      default:
-        throw new CodecError('frame', 0, `unknown sync ${kind}`);
-    }
-  }
-
-  #entry(collection: number, handle: number, data: Uint8Array | null): Entry {
-    let entry = this.handles.entryOf(handle);
-    if (entry === undefined && handle < 0 && data !== null) {
-      entry = decodeBody(collection, data);
-      this.handles.bind(handle, entry);
-    }
-    if (entry === undefined || !isRecordOf(collection, entry)) {
-      throw new CodecError('frame', 0, `unknown handle ${handle}`);
-    }
-    return entry;
-  }
-
-  #syncTools(state: ContextState, data: Uint8Array | null): void {
-    const numbers = data === null ? [] : this.pump.value(data);
-    if (!Array.isArray(numbers)) throw new CodecError('frame', 0, 'malformed list of tools');
-    state.tools.mirror(numbers.map((n) => this.toolOf(Number(n))));
-  }
-
   #deliver(
     event: TurnEvent,
     own: Bus<TurnEvents> | undefined,
@@ -558,23 +493,4 @@ export class Session implements EventSource {
     this.pump.closed(this);
     this.#finish(outcome);
   }
-}
-
-/** Writes records as a Block: collection, first handle, count, bodies. */
-export function encodeBlock(
-  enc: Encoder,
-  collection: number,
-  handles: HandleTable,
-  entries: readonly Entry[],
-): void {
-  enc.arrayHeader(4);
-  enc.int(collection);
-  enc.int(handles.next);
-  enc.int(entries.length);
-  const mark = enc.beginBin(entries.length > 1 ? 1 << 16 : 64);
-  for (const entry of entries) {
-    handles.assign(entry);
-    entry[encodeBody](enc);
-  }
-  enc.endBin(mark);
 }

@@ -1,0 +1,74 @@
+/**
+ * Changes that the module made to collections, made on the host too.
+ */
+import { SyncKind } from '../abi/frames.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import type { HandleTable } from '../collections/handle-table.js';
+import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
+import type { ContextState } from '../context/state.js';
+import { decodeBody } from '../primitives/decode-body.js';
+import type { Session } from './session.js';
+
+/** Makes a change to a collection of records. @throws CodecError for one that makes no sense */
+export function syncRecords(
+  session: Session,
+  state: ContextState,
+  frame: readonly unknown[],
+): void {
+  const collection = frame[3] as number;
+  if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
+  const kind = frame[4] as number;
+  const handle = frame[5] as number;
+  const other = frame[6] as number;
+  const data = frame[7] as Uint8Array | null;
+  const items = state.set(collection).mirror;
+  const { handles } = session;
+  switch (kind) {
+    case SyncKind.Add: {
+      const entry = entryOf(handles, collection, handle, data);
+      if (!items.has(entry)) items.push(entry);
+      return;
+    }
+    case SyncKind.Remove:
+      items.remove(entryOf(handles, collection, handle, null));
+      return;
+    case SyncKind.Replace:
+      items.replace(
+        entryOf(handles, collection, handle, null),
+        entryOf(handles, collection, other, data),
+      );
+      return;
+    case SyncKind.Insert: {
+      const before = other === 0 ? undefined : entryOf(handles, collection, other, null);
+      items.insertBefore(entryOf(handles, collection, handle, data), before);
+      return;
+    }
+    default:
+      throw new CodecError('frame', 0, `unknown sync ${kind}`);
+  }
+}
+
+/** The record of a handle; one that the module made comes with its body when it is first named. */
+function entryOf(
+  handles: HandleTable,
+  collection: number,
+  handle: number,
+  data: Uint8Array | null,
+): Entry {
+  let entry = handles.entryOf(handle);
+  if (entry === undefined && handle < 0 && data !== null) {
+    entry = decodeBody(collection, data);
+    handles.bind(handle, entry);
+  }
+  if (entry === undefined || !isRecordOf(collection, entry)) {
+    throw new CodecError('frame', 0, `unknown handle ${handle}`);
+  }
+  return entry;
+}
+
+/** Makes a context's registry hold what the module's holds. @throws CodecError for an unknown tool */
+export function syncTools(session: Session, state: ContextState, data: Uint8Array | null): void {
+  const numbers = data === null ? [] : session.pump.value(data);
+  if (!Array.isArray(numbers)) throw new CodecError('frame', 0, 'malformed list of tools');
+  state.tools.mirror(numbers.map((n) => session.toolOf(Number(n))));
+}
