@@ -159,12 +159,12 @@ class ToolCard {
   checksum = '';
   #name = element('code', { className: 'name' });
   #state = element('span', { className: 'badge' });
-  #args = element('pre', { tabIndex: 0 });
-  #results = element('pre', { tabIndex: 0 });
+  #args = element('pre');
+  #results = element('pre');
   #resultsTitle = element('dt', {}, 'result');
   box = element(
     'section',
-    { className: 'tool', 'aria-label': 'Tool call' },
+    { className: 'tool' },
     element('header', {}, this.#name, this.#state),
     element(
       'dl',
@@ -185,6 +185,7 @@ class ToolCard {
 
   show({ tool, args, checksum, isComplete, isError, results }) {
     this.#name.textContent = tool;
+    this.box.setAttribute('aria-label', `Call of ${tool}`);
     this.checksum = checksum;
     this.#args.textContent = args === undefined ? '…' : layOut(args);
     if (!isComplete) return;
