@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { loadModule } from '../engine/module.js';
+import { JournalError } from '../journal/reader.js';
 import { divergence, replay as replayJournal } from '../journal/replay.js';
 import { parseReplay } from './command-line.js';
 import { Screen } from './screen.js';
@@ -25,7 +26,10 @@ export async function replay(args: string[]): Promise<boolean> {
   const screen = new Screen(process.stdout, process.stderr, process.env);
   const journal = await readFile(file);
   const module = loadModule(options.module);
-  const report = await replayJournal(journal, module);
+  const report = await replayJournal(journal, module).catch((error: unknown) => {
+    if (error instanceof JournalError) throw new Error(`${file}: ${error.message}`);
+    throw error;
+  });
   const { header, entries, torn } = report;
   const difference = divergence(report);
   if (difference !== undefined && report.sameModule !== true) {

@@ -1,8 +1,6 @@
 /**
  * Where people read.
  */
-import { styleText } from 'node:util';
-
 import { codeInfo, isTurncoreError } from '../errors.js';
 import { errorJSON } from '../events/error-json.js';
 import type { Environment } from './command-line.js';
@@ -13,8 +11,16 @@ export interface Output {
   write(text: string): unknown;
 }
 
+/** How a line looks on a terminal: the codes that begin it and end it. */
+const STYLES = {
+  dim: [2, 22],
+  red: [31, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
+
 /** How a line looks on a terminal. */
-export type Style = 'dim' | 'red' | 'yellow' | 'cyan';
+export type Style = keyof typeof STYLES;
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 /** Milliseconds that a frame is shown. */
@@ -143,15 +149,17 @@ export class Screen {
   }
 
   #paint(style: Style, text: string): string {
-    return this.#colours ? styleText(style, text) : text;
+    if (!this.#colours) return text;
+    const [begin, end] = STYLES[style];
+    return `\x1b[${begin}m${text}\x1b[${end}m`;
   }
 }
 
 /** Code and message of an error. */
 export function describe(error: unknown): string {
   const { code, message } = errorJSON(error);
-  // A plain error's class says nothing.
-  return code === 'Error' ? message : `${code}: ${message}`;
+  // A plain error's class says nothing, and errors of the system name their code themselves.
+  return code === 'Error' || message.startsWith(code) ? message : `${code}: ${message}`;
 }
 
 /** The code of an error, or what comes closest. */

@@ -67,7 +67,7 @@ ${list([
     'seed n',
     'take ids and randomness from a generator that begins with n: for reproducible runs only',
   ],
-  ['system text', 'system prompt'],
+  ['system text', 'system prompt; an empty one sends none'],
   [
     'tool NAME=CMD',
     'offer a program as a tool, as NAME=CMD or NAME:DESCRIPTION=CMD; it reads the arguments as',

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseReplay, parseRun } from '../../src/cli/command-line.js';
+import { UsageError } from '../../src/cli/usage.js';
+
+describe('the command line of a run', () => {
+  it('has a prompt, and flags before and behind it', () => {
+    const options = parseRun(
+      ['--json', 'what?', '--seed', '4294967295', '--max-iterations=0', '--system', ''],
+      {},
+    );
+    assert.ok(options);
+    assert.equal(options.prompt, 'what?');
+    assert.equal(options.json, true);
+    assert.equal(options.seed, 0xffffffff);
+    assert.equal(options.maxIterations, false);
+    assert.equal(options.system, '');
+    assert.equal(options.baseURL, undefined);
+  });
+
+  it('is helped out by the environment', () => {
+    const env = { OPENAI_BASE_URL: 'http://a/v1', OPENAI_API_KEY: 'k', OPENAI_MODEL: 'm' };
+    const from = parseRun(['x'], env)!;
+    assert.deepEqual([from.baseURL, from.key, from.model], ['http://a/v1', 'k', 'm']);
+    const over = parseRun(['x', '--base-url', 'http://b/v1', '--model', 'n'], env)!;
+    assert.deepEqual([over.baseURL, over.key, over.model], ['http://b/v1', 'k', 'n']);
+    const empty = parseRun(['x'], { OPENAI_BASE_URL: '', OPENAI_API_KEY: '', OPENAI_MODEL: '' })!;
+    assert.deepEqual([empty.baseURL, empty.key, empty.model], [undefined, undefined, undefined]);
+  });
+
+  it('offers programs as tools', () => {
+    const { tools } = parseRun(
+      ['--tool', 'a=cat -n', '--tool', 'b_2:Says hello: politely=echo x=y'],
+      {},
+    )!;
+    assert.deepEqual(tools, [
+      { name: 'a', description: 'Runs the program a.', program: 'cat -n' },
+      { name: 'b_2', description: 'Says hello: politely', program: 'echo x=y' },
+    ]);
+  });
+
+  it('asks for help', () => {
+    assert.equal(parseRun(['-h'], {}), undefined);
+    assert.equal(parseReplay(['--help']), undefined);
+  });
+
+  const wrong: [string[], RegExp][] = [
+    [['a', 'b'], /2 prompts/],
+    [[''], /the prompt is empty/],
+    [['--nope'], /--nope/],
+    [['--json=1'], /--json/],
+    [['--seed', '4294967296'], /--seed/],
+    [['--seed', '1.5'], /--seed/],
+    [['--seed', ''], /--seed/],
+    [['--max-iterations', 'x'], /--max-iterations/],
+    [['--engine', 'wazero'], /only node; the Go command has it/],
+    [['--engine', 'other'], /only node$/],
+    [['--base-url', 'ftp://x'], /http or https/],
+    [['--base-url', 'x'], /http or https/],
+    [['--model', ''], /--model/],
+    [['--tool', 'x'], /NAME=CMD/],
+    [['--tool', 'x= '], /NAME=CMD/],
+    [['--tool', 'ä=b'], /letters, digits/],
+    [['--tool', 'a=b', '--tool', 'a=c'], /another tool/],
+    [['--recording', 'f', 'prompt'], /a prompt and --recording/],
+    [['--recording', 'f', '--system', 'x'], /--system and --recording/],
+    [['--recording', 'f', '--tool', 'a=b'], /--tool and --recording/],
+  ];
+  for (const [args, pattern] of wrong) {
+    it(`is wrong: ${args.join(' ')}`, () => {
+      assert.throws(
+        () => parseRun(args, {}),
+        (error) => error instanceof UsageError && pattern.test(error.message),
+      );
+    });
+  }
+});
+
+describe('the command line of a replay', () => {
+  it('names one journal', () => {
+    assert.deepEqual(parseReplay(['f', '--engine', 'node', '--module', 'm']), {
+      file: 'f',
+      module: 'm',
+    });
+    for (const args of [[], ['a', 'b'], ['a', '--engine', 'native']]) {
+      assert.throws(() => parseReplay(args), UsageError);
+    }
+  });
+});
