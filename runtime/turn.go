@@ -235,6 +235,9 @@ func (t *Turn) emitError(d *Dispatch, err error) {
 	h := t.head(d, EventError)
 	if d != nil {
 		h.Scope = ScopeDispatch
+		if !t.standalone {
+			t.seq-- // the turn's listeners do not get it, and are to see no gap
+		}
 	}
 	t.world.Event(h, &ErrorEvent{err})
 }

@@ -54,5 +54,12 @@ func Engines(t TB) []host.Engine {
 		}
 		t.Logf("%s; the test runs on the native engine only", missing)
 	}
+	if folder := os.Getenv(RecordTo); folder != "" {
+		recorded := make([]host.Engine, len(engines))
+		for i, e := range engines {
+			recorded[i] = Record(e, folder)
+		}
+		return recorded
+	}
 	return engines
 }

@@ -16,6 +16,7 @@ type config struct {
 	cache  string // folder, "" for none
 	chosen bool   // the user named the folder, so failing to use it is an error
 	heap   bool   // keep linear memory on Go's heap
+	gc     int    // GOGC of the guest, 0 for Go's default
 }
 
 // WithMemoryLimitPages bounds the memory of each instance, in pages of 64 KiB. An instance that needs more fails. Values
@@ -35,6 +36,12 @@ func WithCacheDir(dir string) Option {
 // WithoutCache compiles afresh every time and writes nothing to disk.
 func WithoutCache() Option {
 	return func(c *config) { c.cache, c.chosen = "", false }
+}
+
+// WithGCPercent sets how much the guest's heap may grow, in percent of what is live, before Go collects it: GOGC inside
+// the module. Less takes less memory and more time. 0 keeps Go's default, 100.
+func WithGCPercent(percent int) Option {
+	return func(c *config) { c.gc = percent }
 }
 
 func newConfig(options []Option) config {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -74,6 +75,9 @@ func (e *Engine) instantiate(ctx context.Context) (*instance, error) {
 		WithStdout(&i.stderr).WithStderr(&i.stderr).
 		WithSysNanotime().WithSysWalltime().WithRandSource(rand.Reader).
 		WithNanosleep(i.sleep)
+	if e.config.gc != 0 {
+		config = config.WithEnv("GOGC", strconv.Itoa(e.config.gc))
+	}
 	allocate := newMemory
 	if e.config.heap {
 		allocate = newHeapMemory
