@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EventKind, Op, Scope } from '../../src/abi/frames.gen.js';
+import { stateOf } from '../../src/context/base-context.js';
 import type { DispatchContext } from '../../src/index.js';
 import { fakeTurn } from './fake-instance.js';
 import { codeOf, makeRun, message, runTurn, script, short, skip } from './harness.js';
@@ -75,6 +76,19 @@ describe('an instance that dies', { skip }, () => {
     for (const go of release) go();
     await Promise.all(runs);
     assert.equal(other.names.at(-1), 'tE(ack)');
+  });
+});
+
+describe('collections that differ', { skip }, () => {
+  it('are found out by the comparison that tests ask for', async () => {
+    const { names, events } = await runTurn((ctx) => {
+      // Behind the back of the collection: the module does not hear of it.
+      ctx[stateOf].set(3).mirror.push(message('only here'));
+      ctx.ack();
+    });
+    assert.equal(names.at(-1), 'tE(failed)');
+    const [reported] = events.filter((e) => e.event === 'error');
+    assert.match((reported?.error as Error).message, /collection 3 of context 1 differs/);
   });
 });
 

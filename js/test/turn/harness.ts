@@ -1,6 +1,9 @@
 /**
  * What the tests of turns share: the module, a runner whose callbacks keep a list, and events as short names.
  */
+import { openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
 import type { Module } from '../../src/engine/module.js';
 import { loadModule } from '../../src/engine/module.js';
 import {
@@ -9,6 +12,7 @@ import {
   type DispatchExecutorHelpers,
   fixedClock,
   type HostOptions,
+  type JournalSink,
   Message,
   seededEntropy,
   type TurnEvent,
@@ -36,8 +40,19 @@ export async function testHost(more: HostOptions = {}): Promise<HostOptions> {
     clock: fixedClock(),
     entropy: seededEntropy(1),
     verify: true,
+    ...(recordTo === undefined ? {} : { journal: recordTurn }),
     ...more,
   };
+}
+
+/** Folder that every turn's journal is written to, to be replayed on other engines; none unless the environment names one. */
+const recordTo = process.env['TURNCORE_RECORD_TO'];
+let recorded = 0;
+
+function recordTurn(): JournalSink {
+  recorded += 1;
+  const file = openSync(join(recordTo!, `node-${process.pid}-${recorded}.journal`), 'wx');
+  return { write: (bytes) => void writeSync(file, bytes) };
 }
 
 type Callbacks = Omit<TurnRunnerConfig, 'executorCallback'>;

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { maxIterations } from '../../src/index.js';
+import { type DispatchContext, maxIterations, Tool, ToolRegistry } from '../../src/index.js';
 import { message, runTurn, script, skip } from './harness.js';
 
 describe('signals', { skip }, () => {
@@ -50,6 +50,30 @@ describe('signals', { skip }, () => {
       ctx.nack(new Error('x'));
     });
     assert.deepEqual(log, ['a', 'b', 'c', 'acked']);
+  });
+
+  it('a registry that is bound to a context is pruned on ack only', async () => {
+    const sizes: number[] = [];
+    const run = async (end: (ctx: DispatchContext, unbind: () => void) => void): Promise<void> => {
+      const registry = new ToolRegistry([
+        new Tool({
+          name: 'gone',
+          description: 'x',
+          inputSchema: { type: 'object' },
+          ephemeral: true,
+          handler: () => 1,
+        }),
+      ]);
+      await runTurn((ctx) => end(ctx, registry.bindContext(ctx)));
+      sizes.push(registry.size);
+    };
+    await run((ctx) => ctx.ack());
+    await run((ctx) => ctx.nack(new Error('x')));
+    await run((ctx, unbind) => {
+      unbind();
+      ctx.ack();
+    });
+    assert.deepEqual(sizes, [0, 1, 1]);
   });
 
   it('the output pipeline runs after an ack of the executor, not after a nack', async () => {
