@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Measures the modules' sizes, then wazero and native, then Node. Tables go to
-# the terminal, the same as JSON to build/bench.
+# Measures the modules' sizes, wazero and native, then Node, and prints one
+# table; build/bench/all.json holds the same. QUICK=1 takes a minute and tells
+# less.
 source "$(dirname "$0")/lib.sh"
+quick=${QUICK:+--quick}
 need_js
-(cd js && npm run -s build:test)
 mkdir -p build/bench
-go run ./wasm/build -sizes=5
+go run ./wasm/build
 echo
-go run ./host/bench -json build/bench/go.json
-echo
-node js/build/bench/main.js --json build/bench/node.json
+go run ./host/bench $quick -json build/bench/go.json >build/bench/go.txt
+node js/bench/bench.mjs $quick --json build/bench/node.json >build/bench/node.txt
+go run ./host/bench/report -json build/bench/all.json build/bench/go.json build/bench/node.json
