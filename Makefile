@@ -18,7 +18,7 @@ demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 	@$(LIB) need_js; \
 	case "$(DEMO)" in \
 	  cli) go run ./host/cmd/turncore run $(ARGS) ;; \
-	  '') node examples/browser/server.mjs $(ARGS) ;; \
+	  '') exec node examples/browser/server.mjs $(ARGS) ;; \
 	  *) fail 'DEMO is cli or nothing' ;; \
 	esac
 
