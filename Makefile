@@ -28,7 +28,7 @@ test: ## Run every test lane; LANES="lint go" runs these only
 test-long: ## Run the same with 5 minutes for each fuzz target and 10 rounds of random tests
 	@FUZZTIME=$${FUZZTIME:-5m} ROUNDS=$${ROUNDS:-10} LANE_TIMEOUT=$${LANE_TIMEOUT:-3h} .ci/test.sh
 
-bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; QUICK=1 in a minute
+bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too
 	@QUICK=$(QUICK) .ci/bench.sh
 
 wasm: ## Build the modules into wasm/core and print what they weigh

@@ -1,13 +1,48 @@
 #!/usr/bin/env bash
-# Measures the modules' sizes, wazero and native, then Node, and prints one
-# table; build/bench/all.json holds the same. QUICK=1 takes a minute and tells
-# less.
+# Measures the modules, wazero, native and Node, and prints one table; the same
+# as JSON goes to build/bench.json.
+#
+#   PEERS=1   other libraries too, from npm and the Go proxy, as ratios
+#   QUICK=1   seconds instead of minutes, to see that everything runs; goes to
+#             build/bench-quick
 source "$(dirname "$0")/lib.sh"
-quick=${QUICK:+--quick}
 need_js
-mkdir -p build/bench
-go run ./wasm/build
-echo
-go run ./host/bench $quick -json build/bench/go.json >build/bench/go.txt
-node js/bench/bench.mjs $quick --json build/bench/node.json >build/bench/node.txt
-go run ./host/bench/report -json build/bench/all.json build/bench/go.json build/bench/node.json
+options=() out=build/bench
+if [[ ${QUICK:-} == 1 ]]; then options=(quick) out=build/bench-quick; fi
+rm -rf "$out"
+mkdir -p "$out/peers"
+
+go run ./host/bench "${options[@]/#/-}" -json "$out/go.json"
+node js/bench/bench.mjs "${options[@]/#/--}" --json "$out/node.json"
+
+# npm_peer NAME PROGRAM ARGUMENT...: installs what js/bench/peers/NAME.json
+# names and runs a program of that folder beside it.
+npm_peer() {
+  local name=$1 folder=build/peers/$1
+  shift
+  echo "$name" >&2
+  mkdir -p "$folder"
+  cp js/bench/peers/*.mjs "$folder"
+  cp "js/bench/peers/$name.json" "$folder/package.json"
+  (cd "$folder" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error >&2)
+  (cd "$folder" && node "$@") >"$out/peers/$name.json"
+}
+
+extism_peer() {
+  echo extism >&2
+  local plugin=$PWD/$out/extism.wasm
+  (
+    cd host/bench/peers/extism
+    GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -ldflags='-s -w' -o "$plugin" ./guest
+    go run . -guest "$plugin"
+  ) >"$out/peers/extism.json"
+}
+
+if [[ ${PEERS:-} == 1 ]]; then
+  extism_peer
+  npm_peer adk-ts adk.mjs @iqai/adk
+  npm_peer adk-js adk.mjs @google/adk
+  npm_peer ai ai.mjs
+fi
+
+go run ./host/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json"

@@ -9,7 +9,7 @@ setFlagsFromString('--expose-gc');
 export const collect = runInNewContext('gc');
 
 /** How long the benchmark takes. See the Go half for what the fields mean; times are in milliseconds. */
-export const full = { rounds: 15, slice: 60, warm: 600, starts: 15, turns: [10_000, 100_000] };
+export const full = { rounds: 15, slice: 60, warm: 1000, starts: 15, turns: [10_000, 100_000] };
 export const quick = { rounds: 3, slice: 5, warm: 30, starts: 3, turns: [300, 600] };
 
 /** Nanoseconds of a monotonic clock. */
