@@ -113,15 +113,20 @@ func Check(kind Kind, body []byte) error {
 	}
 	var wrong []string
 	for i := range layout {
-		after, err := value.Skip(rest, value.MaxDepth)
-		if err != nil {
-			return fault.New(codes[kind], "the body is malformed")
+		size := plain(rest)
+		if size == 0 {
+			after, err := value.Skip(rest, value.MaxDepth)
+			if err != nil {
+				return fault.New(codes[kind], "the body is malformed")
+			}
+			size = len(rest) - len(after)
 		}
-		f := rest[:len(rest)-len(after)]
-		if problem := layout[i].check(f); problem != "" {
-			wrong = append(wrong, "`"+layout[i].name+"` "+problem)
+		if !layout[i].rule.holds(rest) {
+			if problem := layout[i].check(rest[:size]); problem != "" {
+				wrong = append(wrong, "`"+layout[i].name+"` "+problem)
+			}
 		}
-		rest = after
+		rest = rest[size:]
 	}
 	if len(rest) != 0 {
 		return fault.New(codes[kind], "the body is malformed")
@@ -141,6 +146,49 @@ func Check(kind Kind, body []byte) error {
 		return nil
 	}
 	return fault.New(codes[kind], wrong...)
+}
+
+// plain returns the length of the value that v starts with if it is of the kinds that most fields are: null, a truth
+// value, a number, or a string of less than 256 bytes. It is 0 for all others, and for what is cut off.
+func plain(v []byte) int {
+	if len(v) == 0 {
+		return 0
+	}
+	size := 1
+	switch c := v[0]; {
+	case c < 0x80 || c == 0xc0 || c == 0xc2 || c == 0xc3:
+	case c >= 0xa0 && c < 0xc0:
+		size += int(c & 31)
+	case c == 0xcf || c == 0xcb:
+		size = 9
+	case c == 0xd9 && len(v) > 1:
+		size = 2 + int(v[1])
+	default:
+		return 0
+	}
+	if size > len(v) {
+		return 0
+	}
+	return size
+}
+
+// holds tells by the first bytes of a well-formed value that a rule is kept. Where it says no, check decides.
+func (r rule) holds(v []byte) bool {
+	switch c := v[0]; r {
+	case requiredText:
+		return c > 0xa0 && c < 0xc0
+	case instant:
+		return c == 0xcf && v[1] == 0 && v[2] < maxTime>>48
+	case flag:
+		return c == 0xc2 || c == 0xc3
+	case optionalText, speaker:
+		return c == 0xc0
+	case arguments:
+		return c >= 0x80 && c < 0x90
+	case anything:
+		return true
+	}
+	return false
 }
 
 func checkPayload(wrong []string, payload, compatibility []byte) []string {
