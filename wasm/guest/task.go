@@ -21,6 +21,7 @@ type coroutine struct {
 	body func(runtime.Task)
 	fail func(error) // told when the body panics
 	done func()      // told when the body has ended, either way
+	lost bool        // a body called Goexit; what resumes it would end with it
 }
 
 // spawn runs body as a task of t until it first waits. fail is told of a panic, done of the end.
@@ -67,6 +68,7 @@ func (c *coroutine) run() {
 			c.done()
 		}
 		if cause == nil {
+			c.lost = true
 			c.yield(struct{}{})
 		}
 	}()
@@ -92,7 +94,9 @@ func (c *coroutine) park() {
 func (in *Instance) Close() {
 	in.closed = true
 	for _, c := range in.coroutines {
-		c.stop()
+		if !c.lost {
+			c.stop()
+		}
 	}
 	in.coroutines, in.idle, in.ready, in.waiting = nil, nil, nil, nil
 }
