@@ -324,8 +324,12 @@ func (r *Reader) nil() bool {
 	return false
 }
 
-// defaultLimits are DefaultLimits, worked out once.
-var defaultLimits = DefaultLimits()
+// rawLimits are the limits of a value in a frame, or in another tuple: one level is the tuple itself.
+var rawLimits = func() Limits {
+	l := DefaultLimits()
+	l.Depth--
+	return l
+}()
 
 // peek returns the first byte of the next element, 0 at the end.
 func (r *Reader) peek() byte {
@@ -343,7 +347,7 @@ func (r *Reader) raw(dst Raw) Raw {
 	n := 1
 	if c := r.peek(); c >= 0x80 && c < 0xe0 {
 		var err *FrameError
-		if n, err = scan(r.b[r.i:], &defaultLimits); err != nil {
+		if n, err = scan(r.b[r.i:], &rawLimits); err != nil {
 			err.Offset += r.i
 			r.i, r.err = len(r.b), err
 			return nil

@@ -8,6 +8,9 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
+// callMargin is what a call's arguments leave of a frame, for what is put around them when they go out again.
+const callMargin = 256
+
 // call serves a method that host code calls on a context. An error means a frame that could not be taken; what goes
 // wrong in a method goes into its reply.
 func (in *Instance) call(f *abi.Call) error {
@@ -20,6 +23,10 @@ func (in *Instance) call(f *abi.Call) error {
 	d := t.run.DispatchContext(f.Context)
 	if d == nil && f.Context != 0 {
 		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "context "+itoa(int64(f.Context))))
+		return nil
+	}
+	if len(f.Args) > int(t.in.limits.Frame)-callMargin {
+		t.reply(f.Call, nil, fault.New(fault.ABILimitExceeded, "arguments of "+itoa(int64(len(f.Args)))+" bytes"))
 		return nil
 	}
 	r := abi.NewAliasReader(f.Args)

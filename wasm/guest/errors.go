@@ -2,9 +2,11 @@ package guest
 
 import (
 	"errors"
+	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/value"
 )
 
 // maxCauses bounds a chain of causes on the wire.
@@ -13,32 +15,66 @@ const maxCauses = 8
 // maxSuppressed is how many errors that followed another one are sent with it, as many as a frame takes.
 const maxSuppressed = 64
 
-// errorValue puts an error on the wire; nil for nil. An error that the guest made gets a handle the first time, so that
-// the host can give its users one object for it.
-func (t *turn) errorValue(err error) *abi.ErrorValue { return t.errorValueDeep(err, 0) }
+// maxDetailsDepth is how deep an error's details may nest: what holds them, causes of causes, nests too.
+const maxDetailsDepth = 32
 
-func (t *turn) errorValueDeep(err error, depth int) *abi.ErrorValue {
+// errorValue puts an error on the wire; nil for nil. An error that the guest made gets a handle the first time, so that
+// the host can give its users one object for it. What would not fit a frame is left out: the ends of long messages,
+// details, suppressed errors.
+func (t *turn) errorValue(err error) *abi.ErrorValue {
+	if err == nil {
+		return nil
+	}
+	w := errorWriter{turn: t, left: int(t.in.limits.Frame) / 2}
+	return w.write(err, 0)
+}
+
+type errorWriter struct {
+	turn *turn
+	left int // bytes
+}
+
+func (w *errorWriter) write(err error, depth int) *abi.ErrorValue {
 	if err == nil || depth > maxCauses {
 		return nil
 	}
 	f, ok := err.(*fault.Error)
 	if !ok {
-		return &abi.ErrorValue{Name: "Error", Message: err.Error(), Status: 500, Cause: t.errorValueDeep(errors.Unwrap(err), depth+1)}
+		return &abi.ErrorValue{Name: "Error", Message: w.text(err.Error()), Status: 500, Cause: w.write(errors.Unwrap(err), depth+1)}
 	}
 	if f.Handle == 0 && err != fault.ErrStreamSealed {
-		t.minted--
-		f.Handle = t.minted
+		w.turn.minted--
+		f.Handle = w.turn.minted
 	}
 	e := &abi.ErrorValue{
-		Handle: f.Handle, Name: f.Name, Code: string(f.Code), Message: f.Message, Status: f.Status,
-		Fatal: f.Fatal, Abort: f.Abort, Details: f.Details, Cause: t.errorValueDeep(f.Cause, depth+1),
+		Handle: f.Handle, Name: f.Name, Code: string(f.Code), Message: w.text(f.Message), Status: f.Status,
+		Fatal: f.Fatal, Abort: f.Abort,
 	}
+	if _, err := value.Skip(f.Details, maxDetailsDepth); err == nil && len(f.Details) < w.left {
+		e.Details = f.Details
+		w.left -= len(f.Details)
+	}
+	e.Cause = w.write(f.Cause, depth+1)
 	if depth < 2 {
 		for _, s := range f.Suppressed[:min(len(f.Suppressed), maxSuppressed)] {
-			e.Suppressed = append(e.Suppressed, *t.errorValueDeep(s, depth+1))
+			if w.left > 0 {
+				e.Suppressed = append(e.Suppressed, *w.write(s, depth+1))
+			}
 		}
 	}
 	return e
+}
+
+// text returns as much of a message as there is room for, whole characters.
+func (w *errorWriter) text(s string) string {
+	if n := max(w.left, 0); len(s) > n {
+		for n > 0 && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		s = s[:n]
+	}
+	w.left -= len(s) + 64
+	return s
 }
 
 // faultOf takes an error from the wire.

@@ -122,6 +122,7 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 	if err != nil {
 		return nil, err
 	}
+	start := len(t.in.out)
 	switch e := e.(type) {
 	case *runtime.CallExecutor:
 		args := abi.ExecutorArgs{Iteration: uint32(e.Iteration)}
@@ -144,13 +145,22 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 		args := abi.DiscardArgs{Deltas: deltasOf(e.Deltas), Status: uint8(e.Status)}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectDiscard, e.Context))
 	}
-	return eff, nil
+	return eff, t.fit(eff, start)
+}
+
+// fit takes back an effect whose frame, the last one in the outbox, is too large for the host.
+func (t *turn) fit(eff *effect, start int) error {
+	size := len(t.in.out) - start
+	if size <= int(t.in.limits.Frame) {
+		return nil
+	}
+	t.in.out = t.in.out[:start]
+	t.drop(eff)
+	t.next--
+	return fault.New(fault.ABILimitExceeded, "an effect of "+itoa(int64(size))+" bytes is over the frame limit of "+itoa(int64(t.in.limits.Frame)))
 }
 
 func (t *turn) beginHTTP(c *coroutine, r *runtime.HTTPRequest) (*effect, error) {
-	if size := len(r.Body) + len(r.URL) + 1024; uint64(size) > uint64(t.in.limits.Frame) {
-		return nil, fault.New(fault.ABILimitExceeded, "a request of "+itoa(int64(size))+" bytes is over the frame limit of "+itoa(int64(t.in.limits.Frame)))
-	}
 	eff, err := t.enter(c)
 	if err != nil {
 		return nil, err
@@ -160,8 +170,9 @@ func (t *turn) beginHTTP(c *coroutine, r *runtime.HTTPRequest) (*effect, error) 
 	for _, h := range r.Headers {
 		args.Headers = append(args.Headers, []string{h[0], h[1]})
 	}
+	start := len(t.in.out)
 	t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectHTTP, r.Context))
-	return eff, nil
+	return eff, t.fit(eff, start)
 }
 
 func (t *turn) enter(c *coroutine) (*effect, error) {
