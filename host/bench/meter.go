@@ -19,7 +19,7 @@ type subject struct {
 	rounds []float64 // the median of each round, for ratios
 }
 
-// timed makes a subject of an operation: as many of them to a sample as take 50 µs, so that reading the clock costs
+// timed makes a subject of an operation: as many of them to a sample as take 20 µs, so that reading the clock costs
 // nothing.
 func timed(figureID string, op func() error) *subject {
 	batch := 0
@@ -43,7 +43,7 @@ func timed(figureID string, op func() error) *subject {
 				}
 				fastest = min(fastest, took)
 			}
-			batch = int(50*time.Microsecond/max(fastest, 1)) + 1
+			batch = int(20*time.Microsecond/max(fastest, 1)) + 1
 		}
 		took, err := run(batch)
 		return float64(took.Nanoseconds()) / float64(batch), err
