@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -112,6 +113,16 @@ func TestViolationsAreListed(t *testing.T) {
 		var f *fault.Error
 		if !errors.As(err, &f) || value.Len(f.Details) != 2 || f.Status != 422 || f.Fatal {
 			t.Errorf("error %+v", f)
+		}
+		// A list that grows with the arguments has its end.
+		many := value.AppendMapHeader(nil, 300)
+		for i := range 300 {
+			many = value.AppendNil(value.AppendString(many, strconv.Itoa(i)))
+		}
+		tool = toolNamed(s.t, "x", `{"type":"object","additionalProperties":false}`)
+		_, _, err = s.d.ExecuteTool(s.task, tool, many, false)
+		if !errors.As(err, &f) || value.Len(f.Details) != 100 {
+			t.Errorf("%d violations", value.Len(f.Details))
 		}
 		return s.ack()
 	}
