@@ -55,15 +55,15 @@ type Cancel struct {
 	Effect uint32
 }
 
-// Sync is a change that the guest made to a collection. The host applies it when the step returns, before it delivers
-// any other frame of that step.
+// Sync is a change inside the guest that the host mirrors: of a collection, or the signal of a dispatch. The host applies
+// it when the step returns, before it delivers any other frame of that step.
 type Sync struct {
 	Op         uint8
 	Turn       uint32
 	Context    uint32
 	Collection uint8
 	Sync       uint8 // SyncAdd, …
-	Handle     int64 // > 0 given by the host, < 0 by the guest
+	Handle     int64 // > 0 given by the host, < 0 by the guest. SyncSignal: SignalAck or SignalNack
 	Other      int64 // SyncReplace: takes the place of Handle. SyncOpen: the context it is copied from
 	Data       Raw
 }
@@ -76,6 +76,13 @@ const (
 	SyncOpen    uint8 = 3 // Context begins: its collections, stash and tools are copies of those of Other
 	SyncTools   uint8 = 4 // tools: Data is the whole list of registered tool numbers (array)
 	SyncInsert  uint8 = 5 // insert Handle before Other (0: append); Data as in SyncAdd
+	SyncSignal  uint8 = 6 // the dispatch was acked or nacked, as Handle says; Data is the ErrorValue of a nack
+)
+
+// Signals of a SyncSignal.
+const (
+	SignalAck  int64 = 1
+	SignalNack int64 = 2
 )
 
 // Timer says when the turn wants its next Tick. It replaces the turn's earlier Timer.

@@ -22,6 +22,16 @@ func (p *play) Sync(s Sync) {
 		p.mirror = append(p.mirror, copies)
 		return
 	}
+	if s.Op == SyncSignal {
+		if d := p.turn.DispatchContext(s.Context); s.Handle == SignalAck != d.acked || s.Handle == SignalNack != d.nacked || s.Err != d.nackErr {
+			p.t.Errorf("signal %+v", s)
+		}
+		return
+	}
+	if s.Op == SyncSignal {
+		p.signal(s)
+		return
+	}
 	col := &p.mirror[s.Context][s.Kind]
 	at := slices.Index(*col, s.Handle)
 	subject := s.Handle
@@ -48,6 +58,31 @@ func (p *play) Sync(s Sync) {
 	}
 	if subject < 0 != (s.Body != nil) {
 		p.t.Errorf("sync of handle %d has the body %q", subject, s.Body)
+	}
+}
+
+// signal checks that a dispatch is signalled once, and as the core has it.
+func (p *play) signal(s Sync) {
+	p.t.Helper()
+	d := p.turn.DispatchContext(s.Context)
+	if p.signals == nil {
+		p.signals = make(map[uint32]int64)
+	}
+	if d == nil || p.signals[s.Context] != 0 {
+		p.t.Fatalf("signal %d of context %d, which had %d", s.Handle, s.Context, p.signals[s.Context])
+	}
+	p.signals[s.Context] = s.Handle
+	switch s.Handle {
+	case SignalAck:
+		if !d.acked || s.Err != nil {
+			p.t.Errorf("an ack of context %d with %v", s.Context, s.Err)
+		}
+	case SignalNack:
+		if !d.nacked || s.Err != d.nackErr {
+			p.t.Errorf("a nack of context %d with %v, want %v", s.Context, s.Err, d.nackErr)
+		}
+	default:
+		p.t.Errorf("signal %d of context %d", s.Handle, s.Context)
 	}
 }
 

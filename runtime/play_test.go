@@ -44,6 +44,7 @@ type play struct {
 	events  []noted
 	storage []string // what the storage callbacks saw, in order
 	mirror  [][Collections][]int64
+	signals map[uint32]int64 // of dispatches, by number
 	names   map[int64]string
 	next    int64
 	effects uint32

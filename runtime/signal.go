@@ -14,6 +14,7 @@ func (d *Dispatch) Ack() error {
 		return fault.New(fault.LLMExecutionAlreadySignalled)
 	}
 	d.acked = true
+	d.turn.world.Sync(Sync{Context: d.number, Op: SyncSignal, Handle: SignalAck})
 	return nil
 }
 
@@ -27,6 +28,7 @@ func (d *Dispatch) Nack(err error) error {
 		err = fault.Plain("the dispatch was nacked without an error")
 	}
 	d.nacked, d.nackErr = true, err
+	d.turn.world.Sync(Sync{Context: d.number, Op: SyncSignal, Handle: SignalNack, Err: err})
 	return nil
 }
 

@@ -8,7 +8,7 @@ type World interface {
 	Stream(h Head, e StreamEvent)
 	// Event tells of anything else; p is one of the payload types of this file, or nil.
 	Event(h Head, p any)
-	// Sync tells of a change to a collection that host code did not make.
+	// Sync tells of a change to a collection that host code did not make, and of the signal of a dispatch.
 	Sync(s Sync)
 }
 
@@ -157,9 +157,16 @@ const (
 	SyncOpen    SyncOp = 3
 	SyncTools   SyncOp = 4
 	SyncInsert  SyncOp = 5
+	SyncSignal  SyncOp = 6
 )
 
-// Sync is a change that the guest made to a collection of a context.
+// Handles of a SyncSignal. The numbers are the ABI's.
+const (
+	SignalAck  int64 = 1
+	SignalNack int64 = 2
+)
+
+// Sync is a change that the guest made to a context: to a collection, or by a signal.
 type Sync struct {
 	Context uint32
 	Kind    record.Kind
@@ -167,4 +174,5 @@ type Sync struct {
 	Handle  int64
 	Other   int64  // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from, -1 for what a standalone dispatch was given
 	Body    []byte // of a record that the guest made and names for the first time
+	Err     error  // SyncSignal: what a nack was given
 }

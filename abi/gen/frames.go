@@ -142,6 +142,7 @@ var groupDocs = map[string]string{
 	"Collection":     "Collections of a context.",
 	"Scope":          "Bits of an event's scope.",
 	"SyncKind":       "Kinds of sync.",
+	"Signal":         "How a dispatch was signalled.",
 	"Status":         "How something ended.",
 	"Method":         "Methods of Call.",
 	"Stream":         "Streams of ReportArgs.",

@@ -64,6 +64,7 @@ var families = []struct{ prefix, name string }{
 	{"Collection", "Collection"},
 	{"Scope", "Scope"},
 	{"Sync", "SyncKind"},
+	{"Signal", "Signal"},
 	{"Status", "Status"},
 	{"Method", "Method"},
 	{"Stream", "Stream"},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/turns/internal/value"
@@ -35,7 +34,7 @@ func (t *turn) invokeLocked(context uint32, method uint8, args func() (abi.Raw, 
 	t.calls[number] = &w.call
 	t.frames.call = abi.Call{Turn: t.number, Call: number, Elapsed: t.tick(), Context: context, Method: method, Args: raw}
 	err := t.exchange(&w.actor, &t.frames.call)
-	t.opening = t.config
+	t.opening, t.acking = t.config, nil
 	if err != nil {
 		delete(t.calls, number)
 		w.actor.call = nil
@@ -182,70 +181,6 @@ func (b *base) ReplaceToolCallGroup(ids []string, replacements []*ToolCall) erro
 		return abi.AppendPayload(nil, &args), nil
 	})
 	return err
-}
-
-// Ack ends the dispatch well, when the iteration has ended. A second signal is refused with
-// E_LLM_EXECUTION_ALREADY_SIGNALLED.
-func (c *DispatchContext) Ack() error {
-	handlers, err := c.ack()
-	for _, fn := range handlers {
-		runOnAck(fn)
-	}
-	return err
-}
-
-// ack acks, and returns the handlers that are to be told.
-func (c *DispatchContext) ack() ([]*func(), error) {
-	t := c.state.turn
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, err := t.invokeLocked(c.state.number, abi.MethodAck, nil); err != nil {
-		return nil, err
-	}
-	c.acked = true
-	return c.onAck, nil
-}
-
-// Nack fails the dispatch with the given error, when the seam that runs has returned; what the iteration has written is
-// discarded. nil stands for an error without more to say.
-func (c *DispatchContext) Nack(cause error) error {
-	var args abi.NackArgs
-	if cause != nil {
-		args.Error = describe(cause, c.state.reason())
-	}
-	t := c.state.turn
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, err := t.invokeLocked(c.state.number, abi.MethodNack, func() (abi.Raw, error) {
-		if cause != nil {
-			t.errors.keep(cause, args.Error)
-		}
-		return abi.AppendPayload(nil, &args), nil
-	})
-	if err == nil {
-		c.nacked, c.nackErr = true, cause
-	}
-	return err
-}
-
-// OnAck has a function called when the dispatch is acked, before Ack returns. A panic in it is swallowed. The function
-// returned takes it back.
-func (c *DispatchContext) OnAck(fn func()) (cancel func()) {
-	t := c.state.turn
-	entry := &fn
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c.onAck = append(slices.Clip(c.onAck), entry)
-	return func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		c.onAck = slices.DeleteFunc(slices.Clone(c.onAck), func(e *func()) bool { return e == entry })
-	}
-}
-
-func runOnAck(fn *func()) {
-	defer func() { _ = recover() }() // the contract: an ack handler's failure is nobody's
-	(*fn)()
 }
 
 // ToolCallCount is how many of the current tool calls carry a checksum: how often the model has asked for the same.

@@ -246,7 +246,7 @@ func (c *DispatchContext) Iteration() int {
 	return c.iteration
 }
 
-// IsSignalled tells whether the dispatch was acked or nacked.
+// IsSignalled tells whether the dispatch was acked or nacked, by host code or inside the core.
 func (c *DispatchContext) IsSignalled() bool {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()

@@ -112,6 +112,8 @@ func (t *turn) drain() {
 			d.call.delivered = true
 		case d.effect != nil:
 			t.release(d.effect)
+		case d.acked != nil:
+			t.tellAcked(d.acked)
 		case d.end:
 			t.finish()
 		default:
@@ -190,10 +192,10 @@ func (t *turn) deliverEvent(d *delivery) {
 	if c := t.context(d.number); c != nil && c.dispatch != nil && d.scope&abi.ScopeDispatch != 0 {
 		hook = c.dispatch.listen
 	}
-	acked := t.observe(d.event, d.number)
+	t.observe(d.event)
 	kind := d.event.Kind()
 	toTurn := d.scope&abi.ScopeTurn != 0
-	if hook == nil && acked == nil && !(toTurn && (t.bus.wants(kind) || t.own.wants(kind))) {
+	if hook == nil && !(toTurn && (t.bus.wants(kind) || t.own.wants(kind))) {
 		return
 	}
 	var panics []error
@@ -201,9 +203,6 @@ func (t *turn) deliverEvent(d *delivery) {
 	func() {
 		t.mu.Unlock()
 		defer t.mu.Lock()
-		for _, fn := range acked {
-			runOnAck(fn)
-		}
 		if hook != nil {
 			if err := notify(hook, d.event); err != nil {
 				panics = append(panics, err)

@@ -36,6 +36,7 @@ type delivery struct {
 	number uint32 // of the dispatch that an event is from
 	call   *call
 	effect *effect
+	acked  *DispatchContext // was acked inside the core
 	cancel uint32
 	end    bool
 }
@@ -263,6 +264,8 @@ func (t *turn) readSync(frame []byte) error {
 	switch {
 	case c == nil:
 		return fmt.Errorf("sync of context %d, which is not open", f.Context)
+	case f.Sync == abi.SyncSignal:
+		return t.readSignal(c.dispatch, &f)
 	case f.Sync == abi.SyncTools && f.Collection == abi.CollectionTools:
 		return t.syncTools(c.state, f.Data)
 	case f.Collection >= recordKinds:

@@ -46,9 +46,8 @@ type collector struct {
 	usage     Usage
 }
 
-// observe takes note of an event that is about to be delivered. It returns the ack handlers that are due: a signal that
-// was given inside the core shows when the iteration ends. The caller holds t.mu.
-func (t *turn) observe(ev Event, number uint32) (acked []*func()) {
+// observe takes note of an event that is about to be delivered. The caller holds t.mu.
+func (t *turn) observe(ev Event) {
 	switch ev := ev.(type) {
 	case *MessageEvent:
 		t.collect.text = ev.Full
@@ -63,17 +62,7 @@ func (t *turn) observe(ev Event, number uint32) (acked []*func()) {
 			t.collect.usage.CompletionTokens += u.CompletionTokens
 			t.collect.usage.TotalTokens += u.TotalTokens
 		}
-	case *IterationEndEvent:
-		if d := t.contexts[number].dispatch; ev.Status == Ack && !d.acked {
-			d.acked = true
-			acked = d.onAck
-		}
-	case *DispatchEndEvent:
-		if d := t.contexts[number].dispatch; ev.Status == Nack && !d.nacked {
-			d.nacked, d.nackErr = true, ev.Err
-		}
 	}
-	return acked
 }
 
 // result is how the turn went, once it has ended.

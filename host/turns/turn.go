@@ -32,6 +32,7 @@ type turn struct {
 	elapsed  uint64
 	contexts []*dispatchOrTurn // by number
 	opening  *definition       // whose the next dispatch is
+	acking   *DispatchContext  // whose ack host code calls, during its step
 
 	handles handles
 	tools   toolNumbers

@@ -77,7 +77,19 @@ func (t *turn) Event(h runtime.Head, p any) {
 	if t.ended {
 		return
 	}
+	start := len(t.in.out)
 	t.in.out = t.appendPayload(t.eventHead(h), p)
+	if len(t.in.out)-start > int(t.in.limits.Frame) {
+		if e, ok := p.(*runtime.IterationEndEvent); ok { // the names of many writes do not fit a frame
+			t.in.out = t.appendPayload(t.eventHeadAt(start, h), &runtime.IterationEndEvent{Started: e.Started, Status: e.Status})
+		}
+	}
+}
+
+// eventHeadAt begins an event again.
+func (t *turn) eventHeadAt(start int, h runtime.Head) []byte {
+	t.in.out = t.in.out[:start]
+	return t.eventHead(h)
 }
 
 // appendPayload encodes an event's payload; nil for an event without one.
@@ -142,7 +154,11 @@ func (t *turn) Sync(s runtime.Sync) {
 		Op: abi.OpSync, Turn: t.number, Context: s.Context, Collection: uint8(s.Kind),
 		Sync: uint8(s.Op), Handle: s.Handle, Other: s.Other,
 	}
-	if s.Body != nil && t.firstNamed(s) {
+	switch {
+	case s.Err != nil:
+		reason, _ := t.errorWithin(s.Err, min(t.in.limits.Frame, t.in.limits.String)).MarshalMsg(nil)
+		f.Data = abi.Bytes(reason)
+	case s.Body != nil && t.firstNamed(s):
 		f.Data = abi.Bytes(s.Body)
 	}
 	t.in.out, _ = f.MarshalMsg(t.in.out)

@@ -21,11 +21,14 @@ const maxDetailsDepth = 32
 // errorValue puts an error on the wire; nil for nil. An error that the guest made gets a handle the first time, so that
 // the host can give its users one object for it. What would not fit a frame is left out: the ends of long messages,
 // details, suppressed errors.
-func (t *turn) errorValue(err error) *abi.ErrorValue {
+func (t *turn) errorValue(err error) *abi.ErrorValue { return t.errorWithin(err, t.in.limits.Frame) }
+
+// errorWithin is errorValue for a place that takes limit bytes.
+func (t *turn) errorWithin(err error, limit uint32) *abi.ErrorValue {
 	if err == nil {
 		return nil
 	}
-	w := errorWriter{turn: t, left: int(t.in.limits.Frame) / 2}
+	w := errorWriter{turn: t, left: int(limit) / 2}
 	return w.write(err, 0)
 }
 

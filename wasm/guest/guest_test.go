@@ -104,7 +104,7 @@ func (w *wire) take(out []byte) {
 			w.faults = append(w.faults, decode[abi.Fault](w.t, frame))
 		case abi.OpSync:
 			s := decode[abi.Sync](w.t, frame)
-			if s.Sync != abi.SyncOpen {
+			if s.Sync != abi.SyncOpen && s.Sync != abi.SyncSignal {
 				w.log = append(w.log, fmt.Sprintf("sync(%d,%d:%d %+d)", s.Context, s.Collection, s.Sync, s.Handle))
 			}
 		}

@@ -299,6 +299,16 @@ func (p *player) sync(f abi.Sync) {
 		}
 		return
 	}
+	if f.Sync == abi.SyncSignal {
+		if p.signalled[f.Context] {
+			p.t.Errorf("turn %d: context %d is signalled again", p.turn, f.Context)
+		}
+		p.signalled[f.Context] = true
+		if f.Handle != abi.SignalAck && f.Handle != abi.SignalNack || (f.Handle == abi.SignalNack) != (len(f.Data) > 0) {
+			p.t.Errorf("turn %d: signal %d with %d bytes", p.turn, f.Handle, len(f.Data))
+		}
+		return
+	}
 	col := &p.mirror[f.Context][f.Collection]
 	at := slices.Index(*col, f.Handle)
 	subject := f.Handle

@@ -102,6 +102,8 @@ type player struct {
 	mirror   [][6][]int64
 	history  bool
 	open     map[string]bool // what began and has not ended
+	// Dispatches that were acked or nacked.
+	signalled map[uint32]bool
 
 	batch   []byte
 	in, out [][]byte // all that went in and came out, by step
@@ -111,7 +113,7 @@ func newPlayer(t testing.TB, turn uint32, seed uint64) *player {
 	random := rand.New(rand.NewPCG(seed, 7))
 	p := &player{
 		t: t, random: random, turn: turn, runner: 1 + uint32(random.IntN(3)), steps: 5 + random.IntN(60), alone: random.IntN(6) == 0,
-		passed: map[uint32]bool{}, bodies: map[uint32]*body{}, waiting: map[uint32]uint8{}, open: map[string]bool{}, handle: 1, mirror: make([][6][]int64, 1),
+		passed: map[uint32]bool{}, bodies: map[uint32]*body{}, waiting: map[uint32]uint8{}, open: map[string]bool{}, signalled: map[uint32]bool{}, handle: 1, mirror: make([][6][]int64, 1),
 	}
 	return p
 }

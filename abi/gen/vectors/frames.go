@@ -108,7 +108,8 @@ var tuples = []any{
 	abi.Retrievable{},
 }
 
-// frameVectors fills every type three times: with zeros, with what is typical, and with what is extreme.
+// frameVectors fills every type three times: with zeros, with what is typical, and with what is extreme. Examples
+// follow.
 func frameVectors() ([]frameVector, error) {
 	var out []frameVector
 	for _, zero := range tuples {
@@ -118,18 +119,44 @@ func frameVectors() ([]frameVector, error) {
 			if style != "zero" {
 				fill(p.Elem(), style == "extreme", 0)
 			}
-			v := frameVector{Name: typ.Name() + " " + style, Type: typ.Name()}
-			if f, ok := p.Interface().(abi.Frame); ok {
-				abi.Append(nil, f) // sets the op
-				v.Op = int(p.Elem().Field(0).Uint())
-			}
-			bytes, fields := encode(p.Elem(), "")
-			v.Hex = hex.EncodeToString([]byte(bytes))
-			v.Fields = fields.(members)
-			out = append(out, v)
+			out = append(out, vectorOf(style, p))
 		}
 	}
+	for _, e := range examples {
+		out = append(out, vectorOf(e.name, reflect.ValueOf(e.frame)))
+	}
 	return out, nil
+}
+
+// examples are frames with fields that depend on each other.
+var examples = []struct {
+	name  string
+	frame abi.Frame
+}{
+	{"ack", &abi.Sync{Turn: 1, Context: 2, Sync: abi.SyncSignal, Handle: abi.SignalAck}},
+	{"nack", &abi.Sync{Turn: 1, Context: 2, Sync: abi.SyncSignal, Handle: abi.SignalNack, Data: nackReason()}},
+}
+
+// nackReason is the data of a nack's Sync: an ErrorValue.
+func nackReason() abi.Raw {
+	reason, _ := encode(reflect.ValueOf(abi.ErrorValue{
+		Handle: -1, Code: "E_MAX_ITERATIONS", Message: "The dispatch reached its bound on iterations: 16", Status: 508,
+	}), "")
+	return abi.Raw(binary(reason))
+}
+
+// vectorOf is the vector of what p points to.
+func vectorOf(name string, p reflect.Value) frameVector {
+	typ := p.Elem().Type()
+	v := frameVector{Name: typ.Name() + " " + name, Type: typ.Name()}
+	if f, ok := p.Interface().(abi.Frame); ok {
+		abi.Append(nil, f) // sets the op
+		v.Op = int(p.Elem().Field(0).Uint())
+	}
+	bytes, fields := encode(p.Elem(), "")
+	v.Hex = hex.EncodeToString([]byte(bytes))
+	v.Fields = fields.(members)
+	return v
 }
 
 var (

@@ -149,6 +149,14 @@ export const SyncKind = {
   Tools: 4,
   /** insert Handle before Other (0: append); Data as in SyncAdd */
   Insert: 5,
+  /** the dispatch was acked or nacked, as Handle says; Data is the ErrorValue of a nack */
+  Signal: 6,
+} as const;
+
+/** How a dispatch was signalled. */
+export const Signal = {
+  Ack: 1,
+  Nack: 2,
 } as const;
 
 /** How something ended. */
@@ -603,7 +611,7 @@ export type CancelFrame = [op: typeof Op.Cancel, turn: number, effect: number];
 /** Places of the fields of {@link CancelFrame}. */
 export const CancelField = { op: 0, turn: 1, effect: 2 } as const;
 
-/** Is a change that the guest made to a collection. The host applies it when the step returns, before it delivers any other frame of that step. */
+/** Is a change inside the guest that the host mirrors: of a collection, or the signal of a dispatch. The host applies it when the step returns, before it delivers any other frame of that step. */
 export type SyncFrame = [
   op: typeof Op.Sync,
   turn: number,

@@ -28,7 +28,7 @@ export class DispatchContext extends BaseContext {
     return this[stateOf].iteration;
   }
 
-  /** Whether the dispatch was acked or nacked. */
+  /** Whether the dispatch was acked or nacked, by user code or inside the module. */
   get isSignalled(): boolean {
     const { acked, nacked } = this[stateOf];
     return acked || nacked;
@@ -54,8 +54,12 @@ export class DispatchContext extends BaseContext {
     const enc = state.session.beginCall(state.number, Method.Ack);
     const { call } = state.session;
     enc.nil();
-    state.session.callNow(enc, call);
-    state.acked = true;
+    state.acking = true;
+    try {
+      state.session.callNow(enc, call);
+    } finally {
+      state.acking = false;
+    }
     state.callAckHandlers();
   }
 
@@ -74,12 +78,11 @@ export class DispatchContext extends BaseContext {
     enc.arrayHeader(1);
     session.errors.encode(enc, cause, state.reason);
     session.callNow(enc, call);
-    state.nacked = true;
-    state.nackError = cause;
   }
 
   /**
-   * Calls a function when the dispatch is acked, before `ack` returns. Not when it was acked already, and not on nack.
+   * Calls a function once when the dispatch is acked: before `ack` returns, or, when it was acked inside the module,
+   * before the next event. Not when it was acked already, and not on nack.
    *
    * @returns a function that takes this back
    */

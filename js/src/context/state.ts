@@ -29,6 +29,8 @@ export class ContextState {
   /** The dispatch or turn is over. */
   ended = false;
   acked = false;
+  /** User code's call of `ack` is under way. */
+  acking = false;
   nacked = false;
   nackError: unknown = undefined;
   aborted = false;
@@ -141,6 +143,7 @@ export class ContextState {
   }
 
   onAck(handler: () => void): () => void {
+    if (this.acked) return () => undefined;
     this.#ackHandlers ??= new Set();
     this.#ackHandlers.add(handler);
     return () => void this.#ackHandlers?.delete(handler);

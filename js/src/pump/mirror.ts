@@ -1,7 +1,7 @@
 /**
- * Changes that the module made to collections, made on the host too.
+ * What changed inside the module, changed on the host too.
  */
-import { SyncKind } from '../abi/frames.gen.js';
+import { Signal, SyncKind } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
@@ -71,4 +71,31 @@ export function syncTools(session: Session, state: ContextState, data: Uint8Arra
   const numbers = data === null ? [] : session.pump.value(data);
   if (!Array.isArray(numbers)) throw new CodecError('frame', 0, 'malformed list of tools');
   state.tools.mirror(numbers.map((n) => session.toolOf(Number(n))));
+}
+
+/**
+ * Notes that a dispatch was acked or nacked.
+ *
+ * @returns whether ack handlers are due that no call of the host's own will run
+ * @throws CodecError for a signal that makes no sense
+ */
+export function syncSignal(
+  session: Session,
+  state: ContextState,
+  signal: number,
+  data: Uint8Array | null,
+): boolean {
+  if (state.number === 0 || state.acked || state.nacked) {
+    throw new CodecError('frame', 0, `context ${state.number} takes no signal`);
+  }
+  if (signal === Signal.Ack) {
+    state.acked = true;
+    return !state.acking;
+  }
+  if (signal !== Signal.Nack || data === null) {
+    throw new CodecError('frame', 0, `malformed signal ${signal}`);
+  }
+  state.nackError = session.errors.decode(session.pump.value(data));
+  state.nacked = true;
+  return false;
 }

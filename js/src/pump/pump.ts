@@ -333,8 +333,9 @@ export class Pump implements HistorySink {
     for (const frame of frames) {
       if (!isOutbound(frame))
         throw new CodecError('frame', 0, `malformed frame of op ${String(frame[0])}`);
-      if (frame[0] === Op.Sync) this.#sessions.get(frame[1] as number)?.sync(frame);
-      else if (frame[0] === Op.Fault) {
+      if (frame[0] === Op.Sync) {
+        if (this.#sessions.get(frame[1] as number)?.sync(frame) === true) this.#queue.push(frame);
+      } else if (frame[0] === Op.Fault) {
         const error = new TurncoreError(frame[2] as string, frame[3] as string);
         fault = { offset: frame[4] as number, error };
       } else this.#queue.push(frame);
@@ -383,6 +384,9 @@ export class Pump implements HistorySink {
         return;
       case Op.Timer:
         session.timer(frame[2] as number);
+        return;
+      case Op.Sync:
+        session.synced(frame);
         return;
       case Op.End:
         session.end(frame);

@@ -21,12 +21,15 @@ import { rejected } from './attempt.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import type { HttpEffect } from './http.js';
-import { syncRecords, syncTools } from './mirror.js';
+import { syncRecords, syncSignal, syncTools } from './mirror.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
 import type { Pump } from './pump.js';
 import type { RunnerSpec } from './runner-spec.js';
 import { requireShape } from './shape.js';
+
+/** Milliseconds that a clock may lag behind the machine's timers: browsers make it that coarse. */
+const COARSE = 100;
 
 /** What a session is started with. */
 export interface SessionInput {
@@ -273,21 +276,34 @@ export class Session implements EventSource {
     pending.settle(failed, failed ? this.errors.decode(frame[4]) : frame[4]);
   }
 
-  /** Takes a Sync: a change that the module made. */
-  sync(frame: readonly unknown[]): void {
+  /**
+   * Takes a Sync: a change inside the module.
+   *
+   * @returns whether user code is to be told of it, when its place in the queue is reached
+   */
+  sync(frame: readonly unknown[]): boolean {
     const number = frame[2] as number;
     const kind = frame[4] as number;
     if (kind === SyncKind.Open) {
       this.#openContext(number, frame[6] as number);
-      return;
+      return false;
     }
-    if (number === 0 && this.contexts[0] === undefined) return; // nobody sees the turn around a standalone dispatch
+    if (number === 0 && this.contexts[0] === undefined) return false; // nobody sees the turn around a standalone dispatch
     const state = this.context(number);
     if (kind === SyncKind.Tools) {
       syncTools(this, state, frame[7] as Uint8Array | null);
-      return;
+      return false;
+    }
+    if (kind === SyncKind.Signal) {
+      return syncSignal(this, state, frame[5] as number, frame[7] as Uint8Array | null);
     }
     syncRecords(this, state, frame);
+    return false;
+  }
+
+  /** Tells user code of a Sync: a dispatch was acked inside the module. */
+  synced(frame: readonly unknown[]): void {
+    this.context(frame[2] as number).callAckHandlers();
   }
 
   /** Takes an Event and tells whoever listens. */
@@ -465,7 +481,8 @@ export class Session implements EventSource {
   #tick(due: number): void {
     this.#timer = undefined;
     if (this.ended || !this.pump.alive) return;
-    this.#elapsed = Math.max(this.#elapsed, due);
+    // A timer may fire a little before a coarse clock says so. A clock that stands still stays where it is.
+    if (due - this.elapsed() <= COARSE) this.#elapsed = Math.max(this.#elapsed, due);
     const enc = this.pump.frame();
     enc.arrayHeader(3);
     enc.int(Op.Tick);

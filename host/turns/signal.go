@@ -1,0 +1,117 @@
+package turns
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// Ack ends the dispatch well, when the iteration has ended. A second signal is refused with
+// E_LLM_EXECUTION_ALREADY_SIGNALLED.
+func (c *DispatchContext) Ack() error {
+	handlers, err := c.ack()
+	for _, fn := range handlers {
+		runOnAck(fn)
+	}
+	return err
+}
+
+// ack acks, and returns the handlers that are to be told.
+func (c *DispatchContext) ack() ([]*func(), error) {
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, err := t.invokeLocked(c.state.number, abi.MethodAck, func() (abi.Raw, error) {
+		t.acking = c
+		return nil, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.onAck, nil
+}
+
+// Nack fails the dispatch with the given error, when the seam that runs has returned; what the iteration has written is
+// discarded. nil stands for an error without more to say.
+func (c *DispatchContext) Nack(cause error) error {
+	var args abi.NackArgs
+	if cause != nil {
+		args.Error = describe(cause, c.state.reason())
+	}
+	t := c.state.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, err := t.invokeLocked(c.state.number, abi.MethodNack, func() (abi.Raw, error) {
+		if cause != nil {
+			t.errors.keep(cause, args.Error)
+		}
+		return abi.AppendPayload(nil, &args), nil
+	})
+	return err
+}
+
+// OnAck has a function called once when the dispatch is acked: before Ack returns, or, when it was acked inside the core,
+// before the next event. Not when it was acked already, and not on a nack. A panic in it is swallowed. The function
+// returned takes it back.
+func (c *DispatchContext) OnAck(fn func()) (cancel func()) {
+	t := c.state.turn
+	entry := &fn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.acked {
+		return func() {}
+	}
+	c.onAck = append(slices.Clip(c.onAck), entry)
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		c.onAck = slices.DeleteFunc(slices.Clone(c.onAck), func(e *func()) bool { return e == entry })
+	}
+}
+
+func runOnAck(fn *func()) {
+	defer func() { _ = recover() }() // the contract: an ack handler's failure is nobody's
+	(*fn)()
+}
+
+// readSignal takes note that a dispatch was acked or nacked. The ack handlers of host code's own call run after its reply;
+// all others are queued, as user code does not run here.
+func (t *turn) readSignal(c *DispatchContext, f *abi.Sync) error {
+	if c == nil || c.acked || c.nacked {
+		return fmt.Errorf("signal of context %d, which takes none", f.Context)
+	}
+	reason, err := abi.BytesOf(f.Data)
+	switch {
+	case err != nil:
+		return err
+	case f.Handle == abi.SignalAck:
+		c.acked = true
+		if t.acking != c {
+			t.enqueue(delivery{acked: c})
+		}
+		return nil
+	case f.Handle == abi.SignalNack:
+		var v abi.ErrorValue
+		if err := abi.DecodeTo(reason, &v); err != nil {
+			return err
+		}
+		c.nacked, c.nackErr = true, t.errors.decode(&v)
+		return nil
+	}
+	return fmt.Errorf("signal %d of context %d is unknown", f.Handle, f.Context)
+}
+
+// tellAcked calls the ack handlers of a dispatch, without the lock.
+func (t *turn) tellAcked(c *DispatchContext) {
+	handlers := c.onAck
+	if len(handlers) == 0 {
+		return
+	}
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	for _, fn := range handlers {
+		// As listeners are called, for deliveries wait for it alike. Its failure is nobody's, as after an own ack.
+		_ = notify(func(Event) { (*fn)() }, nil)
+	}
+}
