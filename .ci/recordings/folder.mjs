@@ -30,7 +30,9 @@ const collecting = {
 for (const name of files) {
   total.journals++;
   try {
-    const report = await replay(readFileSync(join(folder, name)), collecting, { env: { GOGC: '1' } });
+    const report = await replay(readFileSync(join(folder, name)), collecting, {
+      env: { GOGC: '1' },
+    });
     total.entries += report.entries;
     if (report.difference === undefined) continue;
     console.log(`FAIL  ${name}:`, JSON.stringify(report.difference));
