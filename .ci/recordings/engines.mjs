@@ -24,7 +24,14 @@ export function turncore(engine, subcommand, args) {
   const [program, ...first] = command;
   const all = [...first, subcommand, ...choose, ...args];
   return new Promise((done) => {
-    const options = { cwd: root, env, encoding: 'utf8', maxBuffer: 64 << 20, timeout: 120_000, killSignal: 'SIGKILL' };
+    const options = {
+      cwd: root,
+      env,
+      encoding: 'utf8',
+      maxBuffer: 64 << 20,
+      timeout: 120_000,
+      killSignal: 'SIGKILL',
+    };
     execFile(program, all, options, (error, stdout, stderr) => {
       done({ status: error ? (error.code ?? error.signal) : 0, stdout, stderr });
     });
