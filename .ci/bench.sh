@@ -22,6 +22,7 @@ npm_peer() {
   shift
   echo "$name" >&2
   mkdir -p "$folder"
+  echo 'module peers' >build/peers/go.mod # keeps ./... of this module out of what npm installs
   cp js/bench/peers/*.mjs "$folder"
   cp "js/bench/peers/$name.json" "$folder/package.json"
   (cd "$folder" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error >&2)
