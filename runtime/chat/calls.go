@@ -17,6 +17,7 @@ const (
 	compatibility = "chat-completions-v1"
 	// maxArgsDepth is how deep arguments may nest: they travel inside frames, which have their own levels.
 	maxArgsDepth = 48
+	maxItems     = 8192
 	maxName      = 256 // bytes of a tool's name that a record keeps
 )
 
@@ -181,8 +182,14 @@ func parseArgs(text []byte) (args []byte, problem string) {
 	if _, err := value.Skip(args, maxArgsDepth); err != nil {
 		return nil, "they nest deeper than " + strconv.Itoa(maxArgsDepth) + " levels"
 	}
+	if !fits(args) {
+		return nil, "a list or an object in them has more than " + strconv.Itoa(maxItems) + " elements"
+	}
 	return args, ""
 }
+
+// fits tells whether a value of a provider's can be passed on in a frame.
+func fits(v []byte) bool { return value.Fits(v, maxArgsDepth, maxItems) }
 
 func unknownTool(d Dispatch, name string) error {
 	var names []string

@@ -129,8 +129,8 @@ func (e *providerError) details() []byte {
 	if err != nil {
 		return nil
 	}
-	if _, err := value.Skip(v, maxArgsDepth); err != nil {
-		return nil // deeper than a frame can carry
+	if !fits(v) {
+		return nil
 	}
 	return v
 }

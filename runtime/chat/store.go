@@ -102,7 +102,7 @@ func (a *answer) reportStats() error {
 			n++
 		}
 	}
-	if a.usage != nil {
+	if a.usage != nil && fits(a.usage) {
 		stats = append(value.AppendString(stats, "raw"), a.usage...)
 		n++
 	}
