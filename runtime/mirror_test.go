@@ -23,12 +23,6 @@ func (p *play) Sync(s Sync) {
 		return
 	}
 	if s.Op == SyncSignal {
-		if d := p.turn.DispatchContext(s.Context); s.Handle == SignalAck != d.acked || s.Handle == SignalNack != d.nacked || s.Err != d.nackErr {
-			p.t.Errorf("signal %+v", s)
-		}
-		return
-	}
-	if s.Op == SyncSignal {
 		p.signal(s)
 		return
 	}

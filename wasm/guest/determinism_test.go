@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/abi"
@@ -20,12 +21,17 @@ const turns = 50
 // openInstance starts an instance with the players' runners and history.
 func openInstance(t testing.TB, e host.Engine) host.Instance {
 	t.Helper()
+	return openLimited(t, e, abi.Limits{})
+}
+
+func openLimited(t testing.TB, e host.Engine, limits abi.Limits) host.Instance {
+	t.Helper()
 	inst, err := e.Open(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { inst.Close(context.Background()) })
-	if _, err := host.Greet(inst, 1<<53-1, abi.Limits{}); err != nil {
+	if _, err := host.Greet(inst, 1<<53-1, limits); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := inst.Step(nil, opening()); err != nil {
@@ -125,10 +131,23 @@ func TestEnginesGiveTheSameBytes(t *testing.T) {
 						t.Fatal(err)
 					}
 					if !bytes.Equal(out, p.out[i]) {
-						t.Fatalf("turn %d, step %d:\n%s\n%s", p.turn, i, journal.Text(p.out[i]), journal.Text(out))
+						t.Fatalf("turn %d, step %d:\n%s\n%s", p.turn, i, texts(p.out[i]), texts(out))
 					}
 				}
 			}
 		})
 	}
+}
+
+// texts renders a batch, a frame a line.
+func texts(batch []byte) string {
+	var lines []string
+	for len(batch) > 0 {
+		_, frame, rest, err := abi.Next(batch, abi.Limits{})
+		if err != nil {
+			return err.Error()
+		}
+		lines, batch = append(lines, "  "+journal.Text(frame)), rest
+	}
+	return strings.Join(lines, "\n")
 }
