@@ -4,8 +4,10 @@ import (
 	"errors"
 	"unsafe"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 	"github.com/turncore/turncore/runtime/value"
 )
@@ -23,18 +25,20 @@ func newChat(options []byte) (runtime.Executor, error) {
 
 // Execute implements runtime.Executor.
 func (e chatExecutor) Execute(task runtime.Task, d *runtime.Dispatch) error {
-	return e.executor.Execute(&chatDispatch{Dispatch: d, task: task})
+	return e.executor.Execute(&chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits})
 }
 
 // chatDispatch shows a dispatch to the chat executor. What is not here is the dispatch's own.
 type chatDispatch struct {
 	*runtime.Dispatch
-	task runtime.Task
+	task   runtime.Task
+	limits abi.Limits
 }
 
 var _ chat.Dispatch = (*chatDispatch)(nil)
 
 func (c *chatDispatch) Stamp() int64               { return c.Turn().Stamp() }
+func (c *chatDispatch) Floor(ms int64)             { c.Turn().Floor(ms) }
 func (c *chatDispatch) NewID(prefix string) string { return c.Turn().NewID(prefix) }
 func (c *chatDispatch) SystemPrompt() string       { return c.Turn().SystemPrompt }
 
@@ -61,15 +65,32 @@ func chatTool(t *runtime.Tool) chat.Tool {
 	return chat.Tool{Number: t.Number, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema}
 }
 
+// fits refuses what the frame that carries it to the host would have no room for.
+func (c *chatDispatch) fits(size int) error {
+	if limit := int(c.limits.Frame - c.limits.Frame/16); size > limit {
+		return fault.New(fault.ABILimitExceeded, itoa(int64(size))+" bytes of an answer")
+	}
+	return nil
+}
+
 func (c *chatDispatch) ReportMessage(id string, delta []byte, complete bool) error {
+	if err := c.fits(len(delta)); err != nil {
+		return err
+	}
 	return c.Report(runtime.MessageStream, bytesOf(id), delta, complete)
 }
 
 func (c *chatDispatch) ReportThought(id string, delta []byte, complete bool) error {
+	if err := c.fits(len(delta)); err != nil {
+		return err
+	}
 	return c.Report(runtime.ThoughtStream, bytesOf(id), delta, complete)
 }
 
 func (c *chatDispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
+	if err := c.fits(len(id) + len(r.Args) + len(r.Results)); err != nil {
+		return err
+	}
 	return c.Dispatch.ReportToolCall(id, runtime.ToolCallReport{
 		Tool: r.Tool, HasTool: r.Tool != "", Args: r.Args, Results: r.Results,
 		IsError: r.IsError, HasIsError: r.HasIsError, Complete: r.Complete,
@@ -85,14 +106,24 @@ func (c *chatDispatch) Log(level chat.Level, kind, message string, payload []byt
 	c.Dispatch.Log(uint8(level), kind, message, payload)
 }
 
-func (c *chatDispatch) StoreMessage(body []byte) error  { return c.StoreBody(record.Messages, body) }
-func (c *chatDispatch) StoreThought(body []byte) error  { return c.StoreBody(record.Thoughts, body) }
-func (c *chatDispatch) StoreToolCall(body []byte) error { return c.StoreBody(record.ToolCalls, body) }
+func (c *chatDispatch) StoreMessage(body []byte) error  { return c.store(record.Messages, body) }
+func (c *chatDispatch) StoreThought(body []byte) error  { return c.store(record.Thoughts, body) }
+func (c *chatDispatch) StoreToolCall(body []byte) error { return c.store(record.ToolCalls, body) }
+
+func (c *chatDispatch) store(kind record.Kind, body []byte) error {
+	if err := c.fits(len(body)); err != nil {
+		return err
+	}
+	return c.StoreBody(kind, body)
+}
 
 func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte) ([]byte, error) {
 	tool, ok := c.Turn().ToolByNumber(t.Number)
 	if !ok {
 		return nil, errors.New("tool " + t.Name + " is not defined")
+	}
+	if err := c.fits(len(args)); err != nil {
+		return nil, err
 	}
 	result, _, err := c.Dispatch.ExecuteTool(c.task, tool, args, false)
 	return result, err
