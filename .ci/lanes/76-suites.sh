@@ -6,7 +6,7 @@ recorded=$(mktemp -d)
 trap 'rm -rf "$recorded"' EXIT
 mkdir "$recorded/go" "$recorded/node"
 
-TURNCORE_RECORD_TO="$recorded/go" go test -count=1 ./host/turns ./host/native
+TURNCORE_RECORD_TO="$recorded/go" go test -count=1 ./host/turns ./host/native ./wasm/guest
 (cd js && npm run -s build:test)
 mapfile -t files < <(find js/build/test/turn -name '*.test.js' | sort)
 TURNCORE_RECORD_TO="$recorded/node" node --test --test-reporter=dot "${files[@]}"
