@@ -132,22 +132,3 @@ func DetailsOf(err error) []byte {
 	}
 	return nil
 }
-
-// Suppress keeps err with *first, or makes it *first if there is none yet. A first error of another type is wrapped,
-// so that it can hold what followed.
-func Suppress(first *error, err error) {
-	switch {
-	case err == nil || *first == err:
-		return
-	case *first == nil:
-		*first = err
-		return
-	}
-	e, ok := (*first).(*Error)
-	if !ok {
-		e = Plain((*first).Error())
-		e.Cause = *first
-		*first = e
-	}
-	e.Suppressed = append(e.Suppressed, err)
-}

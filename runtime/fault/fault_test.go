@@ -65,22 +65,6 @@ func TestIs(t *testing.T) {
 	}
 }
 
-func TestSuppress(t *testing.T) {
-	a, b, c := New(InputPipelineError), Plain("b"), errors.New("c")
-	var first error
-	for _, err := range []error{nil, a, a, b, c} {
-		Suppress(&first, err)
-	}
-	if first != error(a) || !slices.Equal(a.Suppressed, []error{b, c}) {
-		t.Errorf("first %v with %v", first, a.Suppressed)
-	}
-	first = c
-	Suppress(&first, b)
-	if !errors.Is(first, c) || first.Error() != "c" || !slices.Equal(first.(*Error).Suppressed, []error{b}) {
-		t.Errorf("foreign error became %#v", first)
-	}
-}
-
 func TestDetailsOf(t *testing.T) {
 	inner := &Error{Details: []byte{1}}
 	if got := DetailsOf(Wrap(StorageCommitError, inner)); !slices.Equal(got, []byte{1}) {
