@@ -200,7 +200,7 @@ func TestDispatchThatNobodyAwaits(t *testing.T) {
 			}
 			s.must(s.store(record.Messages, "m", ""))
 			// The outer iteration ends while this executor runs.
-			p.turn.DispatchContext(1).acked = true
+			s.must(p.turn.DispatchContext(1).Ack())
 			p.turn.cutInside(s.task, p.turn.DispatchContext(1))
 			if !s.d.Aborted() {
 				t.Error("the dispatch was not aborted")
