@@ -51,7 +51,8 @@ func (c call) cmd(t *testing.T) *exec.Cmd {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(append(cmd.Env, asCommand+"=1"), c.env...)
+	// A program with the race detector sleeps a second at its end.
+	cmd.Env = append(append(cmd.Env, asCommand+"=1", "GORACE=atexit_sleep_ms=0"), c.env...)
 	cmd.Stdin = strings.NewReader(c.stdin)
 	return cmd
 }

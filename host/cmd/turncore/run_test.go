@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/turncore/turncore/host/simulated"
@@ -128,8 +130,16 @@ func TestPromptThatLooksLikeAFlag(t *testing.T) {
 // endpoint is a simulated provider that keeps what it was asked.
 type endpoint struct {
 	*httptest.Server
+	mu     sync.Mutex
 	header http.Header
 	body   string
+}
+
+// asked returns the last request.
+func (e *endpoint) asked() (header http.Header, body string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.header, e.body
 }
 
 func newEndpoint(t *testing.T) *endpoint {
@@ -140,8 +150,10 @@ func newEndpoint(t *testing.T) *endpoint {
 		if err != nil {
 			t.Error(err)
 		}
+		e.mu.Lock()
 		e.header, e.body = r.Header.Clone(), string(body)
-		r.Body = io.NopCloser(strings.NewReader(e.body))
+		e.mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		(&simulated.Provider{}).ServeHTTP(w, r)
 	}))
 	t.Cleanup(e.Close)
@@ -158,16 +170,17 @@ func TestEndpoint(t *testing.T) {
 	if got.status != 0 || got.stdout != "You said: hello\n" {
 		t.Fatalf("%+v", got)
 	}
-	if e.header.Get("Authorization") != "Bearer "+key {
-		t.Errorf("header %v", e.header)
+	header, body := e.asked()
+	if header.Get("Authorization") != "Bearer "+key {
+		t.Errorf("header %v", header)
 	}
 	for _, want := range []string{`"model":"gpt-4o-mini"`, `"be brief"`, `"hello"`} {
-		if !strings.Contains(e.body, want) {
-			t.Errorf("no %s in %s", want, e.body)
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
 		}
 	}
-	if strings.Contains(e.body, "tools") {
-		t.Errorf("tools are offered: %s", e.body)
+	if strings.Contains(body, "tools") {
+		t.Errorf("tools are offered: %s", body)
 	}
 	journal, err := os.ReadFile(log)
 	if err != nil {
@@ -183,12 +196,13 @@ func TestEndpoint(t *testing.T) {
 	// The environment names endpoint and model, the command line wins.
 	env := []string{"OPENAI_BASE_URL=" + e.URL + "/v1", "OPENAI_MODEL=from-env"}
 	call{env: env, args: []string{"run", "--engine", "native", "hello"}}.run(t)
-	if !strings.Contains(e.body, `"model":"from-env"`) || !strings.Contains(e.body, "You are a helpful assistant.") || e.header.Get("Authorization") != "" {
-		t.Errorf("%s, %v", e.body, e.header)
+	header, body = e.asked()
+	if !strings.Contains(body, `"model":"from-env"`) || !strings.Contains(body, "You are a helpful assistant.") || header.Get("Authorization") != "" {
+		t.Errorf("%s, %v", body, header)
 	}
 	call{env: env, args: []string{"run", "--engine", "native", "--model", "from-flag", "--system", "", "hello"}}.run(t)
-	if !strings.Contains(e.body, `"model":"from-flag"`) || strings.Contains(e.body, "system") {
-		t.Errorf("%s", e.body)
+	if _, body = e.asked(); !strings.Contains(body, `"model":"from-flag"`) || strings.Contains(body, "system") {
+		t.Errorf("%s", body)
 	}
 }
 
@@ -197,8 +211,8 @@ func TestKeyStaysWithItsOrigin(t *testing.T) {
 	e := httptest.NewServer(http.RedirectHandler(other.URL+"/v1/chat/completions", http.StatusTemporaryRedirect))
 	defer e.Close()
 	got := call{env: []string{"OPENAI_API_KEY=sk-do-not-tell"}, args: []string{"run", "--engine", "native", "--base-url", e.URL, "hello"}}.run(t)
-	if other.header != nil && other.header.Get("Authorization") != "" {
-		t.Errorf("the key went to another origin: %v, %+v", other.header, got)
+	if header, _ := other.asked(); header.Get("Authorization") != "" {
+		t.Errorf("the key went to another origin: %v, %+v", header, got)
 	}
 }
 
