@@ -28,13 +28,20 @@ func (s *Stash) own() {
 	}
 }
 
-// Load fills the stash from an encoded map.
+// Load fills an empty stash from an encoded map. Of members with one key the last one counts.
 func (s *Stash) Load(m []byte) error {
 	if len(m) == 0 || value.KindOf(m) == value.KindNil {
 		return nil
 	}
+	at := make(map[string]int, value.Len(m))
 	return value.Each(m, func(key, val []byte) bool {
-		s.Set(string(key), append([]byte(nil), val...))
+		data := append([]byte(nil), val...)
+		if i, ok := at[string(key)]; ok {
+			s.entries[i].data = data
+			return true
+		}
+		at[string(key)] = len(s.entries)
+		s.entries = append(s.entries, stashEntry{string(key), data})
 		return true
 	})
 }
