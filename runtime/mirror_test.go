@@ -59,9 +59,6 @@ func (p *play) Sync(s Sync) {
 func (p *play) signal(s Sync) {
 	p.t.Helper()
 	d := p.turn.DispatchContext(s.Context)
-	if p.signals == nil {
-		p.signals = make(map[uint32]int64)
-	}
 	if d == nil || p.signals[s.Context] != 0 {
 		p.t.Fatalf("signal %d of context %d, which had %d", s.Handle, s.Context, p.signals[s.Context])
 	}

@@ -104,6 +104,7 @@ func (p *play) open(in Input) bool {
 	p.t.Helper()
 	p.words, p.events, p.storage, p.opened = nil, nil, nil, nil
 	p.mirror, p.names, p.next, p.effects, p.seq = make([][Collections][]int64, 1), map[int64]string{}, 1, 0, 0
+	p.signals = map[uint32]int64{}
 	for i := range p.pipelines {
 		list := []*[]Middleware{&p.config.TurnInput, &p.config.TurnOutput, &p.config.DispatchInput, &p.config.DispatchOutput}[i]
 		if *list == nil {
@@ -130,6 +131,11 @@ func (p *play) finish() {
 	p.t.Helper()
 	if len(p.opened) > 0 {
 		p.t.Errorf("%v began and did not end", p.opened)
+	}
+	for _, d := range p.turn.dispatches {
+		if told := p.signals[d.number] != 0; told != d.signalled() {
+			p.t.Errorf("dispatch %d: signalled %v, and the host was told %v", d.number, d.signalled(), told)
+		}
 	}
 	for context := range p.mirror {
 		sums, ok := p.turn.Digest(uint32(context))

@@ -74,12 +74,18 @@ func (t *Turn) SetElapsed(ms uint64) {
 // Elapsed is the turn's clock, ms since its start.
 func (t *Turn) Elapsed() uint64 { return t.elapsed }
 
+// maxStamp is the last instant that records may bear.
+const maxStamp = 8_640_000_000_000_000
+
 // Stamp is a creation time for a record that the guest makes, ms since the Unix epoch. Stamps of a turn strictly
-// increase, so that sorting records by time keeps the order in which they were made.
+// increase, so that sorting records by time keeps the order in which they were made, also when the clock stands still.
 func (t *Turn) Stamp() int64 {
-	t.stamp = max(t.stamp+1, t.Now+int64(t.elapsed))
+	t.stamp = min(max(t.stamp+1, t.Now+int64(t.elapsed)), maxStamp)
 	return t.stamp
 }
+
+// Floor makes all further stamps higher than ms, the time of a record that they are to follow.
+func (t *Turn) Floor(ms int64) { t.stamp = max(t.stamp, min(ms, maxStamp)) }
 
 // NewID mints an id that is unique in the turn and the same when the turn is replayed.
 func (t *Turn) NewID(prefix string) string {

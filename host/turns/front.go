@@ -37,7 +37,7 @@ type Config struct {
 	// System is the system prompt of every turn.
 	System string
 	Tools  []*Tool
-	// Store keeps the conversations: a MemoryStore by default.
+	// Store keeps the conversations: a MemoryStore by default. See NewestStore for what else it may do.
 	Store Store
 	// MaxIterations bounds the iterations of a turn; 0 means DefaultMaxIterations, and Unbounded none.
 	MaxIterations int
@@ -152,6 +152,9 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 	full := TurnInput{TurnID: in.TurnID, SystemPrompt: in.System, Text: in.Message, Stash: stash, Journal: in.Journal}
 	if full.SystemPrompt == "" {
 		full.SystemPrompt = r.system
+	}
+	if store, ok := r.store.(NewestStore); ok {
+		full.after = store.Newest(in.Session)
 	}
 	return full, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -102,6 +103,8 @@ type TurnInput struct {
 	OnEvent func(Event)
 	// Journal receives the turn's journal, which a replay plays back.
 	Journal io.Writer
+
+	after time.Time // Text is what was said after this
 }
 
 func (in *TurnInput) validate() error {
@@ -217,11 +220,15 @@ func (t *turn) instruct(f *abi.StartTurn, text string) {
 	f.Instructions = append(f.Instructions, abi.Instruction{Handle: handle, Text: strings.ToValidUTF8(text, "\uFFFD")})
 }
 
+// maxTime is the last instant that records may bear, ms since the Unix epoch.
+const maxTime = 8_640_000_000_000_000
+
 // say puts the user's message into the turn's start.
 func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	m := in.Message
 	if in.Text != "" {
-		m = NewMessage(t.id+".user", User, in.Text, t.at(0))
+		created := min(max(t.now, in.after.UnixMilli()+1), maxTime)
+		m = NewMessage(t.id+".user", User, in.Text, time.UnixMilli(created).UTC())
 	}
 	if m == nil {
 		return nil

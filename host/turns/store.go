@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
@@ -15,6 +16,16 @@ type Store interface {
 	Apply(ctx context.Context, session string, writes []Delta) error
 	// PutBytes keeps bytes that belong to a record.
 	PutBytes(ctx context.Context, session, id string, data []byte) error
+}
+
+// NewestStore is a Store that knows how far the times of its sessions have come. A Runner gives a user's message a time
+// after all of the session's earlier records then, whatever the clock says: a conversation is ordered by time. With
+// another store such a message gets the time of the clock.
+type NewestStore interface {
+	Store
+	// Newest returns the latest time at which a message, thought or tool call of the session was created; zero if it has
+	// none.
+	Newest(session string) time.Time
 }
 
 // Records are what a session holds. Who loads them must not change them.
@@ -176,9 +187,10 @@ type session struct {
 	thoughts     table[*Thought]
 	toolCalls    table[*ToolCall]
 	bytes        map[string][]byte
+	newest       time.Time
 }
 
-var _ Store = (*MemoryStore)(nil)
+var _ NewestStore = (*MemoryStore)(nil)
 
 // NewMemoryStore returns an empty store.
 func NewMemoryStore() *MemoryStore { return &MemoryStore{sessions: make(map[string]*session)} }
@@ -244,6 +256,16 @@ func (m *MemoryStore) Apply(_ context.Context, id string, writes []Delta) error 
 	return nil
 }
 
+// Newest implements NewestStore. Deleting a record does not turn the time back.
+func (m *MemoryStore) Newest(id string) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.sessions[id]; s != nil {
+		return s.newest
+	}
+	return time.Time{}
+}
+
 // PutBytes implements Store.
 func (m *MemoryStore) PutBytes(_ context.Context, session, id string, data []byte) error {
 	m.mu.Lock()
@@ -253,6 +275,10 @@ func (m *MemoryStore) PutBytes(_ context.Context, session, id string, data []byt
 }
 
 func (s *session) apply(d *Delta) {
+	s.note(d.Record)
+	for _, c := range d.Records {
+		s.note(c)
+	}
 	switch d.Kind {
 	case "standingInstruction":
 		s.instruct(d)
@@ -266,6 +292,22 @@ func (s *session) apply(d *Delta) {
 		s.thoughts.apply(d)
 	case "toolCall":
 		s.toolCalls.apply(d)
+	}
+}
+
+// note keeps the time of a record that is part of the conversation.
+func (s *session) note(r any) {
+	var at time.Time
+	switch r := r.(type) {
+	case *Message:
+		at = r.CreatedAt
+	case *Thought:
+		at = r.CreatedAt
+	case *ToolCall:
+		at = r.CreatedAt
+	}
+	if at.After(s.newest) {
+		s.newest = at
 	}
 }
 

@@ -22,6 +22,8 @@ type Dispatch interface {
 
 	// Stamp is a time for a record, in ms since the Unix epoch. Stamps of a turn strictly increase.
 	Stamp() int64
+	// Floor makes all further stamps of the turn higher than ms.
+	Floor(ms int64)
 	// NewID mints an id that is unique in the turn and the same when the turn is replayed.
 	NewID(prefix string) string
 

@@ -102,6 +102,8 @@ func (d *dispatch) Stamp() int64 {
 	return d.clock
 }
 
+func (d *dispatch) Floor(ms int64) { d.clock = max(d.clock, ms) }
+
 func (d *dispatch) NewID(prefix string) string {
 	d.minted++
 	return "turn." + prefix + strconv.Itoa(d.minted)

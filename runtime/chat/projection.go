@@ -97,6 +97,7 @@ const maxSharedTool = 65_535
 
 // collect puts the timeline together: messages, tool calls and, if they are sent, thoughts, by the times they were made.
 // Records of the same time keep the order of their collection; a message comes before a thought, and that before a call.
+// What is made after it is stamped later than all of them, so that it follows them whatever the clock says.
 func (p *projection) collect(d Dispatch, thoughts bool) {
 	for i, kind := range [...]record.Kind{record.Messages, record.Thoughts, record.ToolCalls} {
 		s := &p.sources[i]
@@ -105,6 +106,9 @@ func (p *projection) collect(d Dispatch, thoughts bool) {
 			continue
 		}
 		s.visit(d)
+		if n := len(s.items); n > 0 {
+			d.Floor(s.items[n-1].at)
+		}
 	}
 	// The three are in order by themselves, so the timeline is a merge.
 	var at [3]int
