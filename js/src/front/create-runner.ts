@@ -11,7 +11,7 @@ import type {
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import { loadConversation } from '../store/load-conversation.js';
 import { memoryStore } from '../store/memory-store.js';
-import { storeCallbacks } from '../store/store-callbacks.js';
+import { sessionNamed, storeCallbacks } from '../store/store-callbacks.js';
 import type { Store } from '../store/store.js';
 import type { AnyTool } from '../tools/tool.js';
 import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
@@ -69,12 +69,15 @@ export interface AgentInput extends Omit<TurnInput, 'systemPrompt'> {
 
 const DEFAULT_SYSTEM = 'You are a helpful assistant.';
 const DEFAULT_ITERATIONS = 16;
+/** The last instant that a Date can hold. */
+const MAX_TIME = 8.64e15;
 /** Name that the module knows the given key by. */
 const API_KEY = 'apiKey';
 
 /** An ordinary runner whose turns need nothing but a message. */
 export class AgentRunner extends TurnRunner {
   readonly #system: string | Tokenizable;
+  readonly #store: Store;
 
   /** @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation */
   constructor(config: AgentConfig) {
@@ -96,6 +99,7 @@ export class AgentRunner extends TurnRunner {
       host: hostWithKey(config),
     });
     this.#system = config.system ?? DEFAULT_SYSTEM;
+    this.#store = store;
   }
 
   override run(input: AgentInput): Promise<void> {
@@ -110,6 +114,12 @@ export class AgentRunner extends TurnRunner {
     const stream = super.stream(turn);
     stream.result.then(settle, settle);
     return stream;
+  }
+
+  /** @internal After all that the session holds: a conversation is ordered by time. */
+  protected override messageTime(now: number, stash: Readonly<Record<string, unknown>>): number {
+    const newest = this.#store.newest?.(sessionNamed(stash['sessionId']));
+    return newest === undefined ? now : Math.min(Math.max(now, newest + 1), MAX_TIME);
   }
 
   /** The input of an ordinary turn, and what lets go of the caller's signal. */

@@ -9,12 +9,31 @@ import type { ContextState } from '../context/state.js';
 import { decodeBody } from '../primitives/decode-body.js';
 import type { Session } from './session.js';
 
-/** Makes a change to a collection of records. @throws CodecError for one that makes no sense */
-export function syncRecords(
+/**
+ * Makes a change to a context.
+ *
+ * @returns whether user code is to be told of it
+ * @throws CodecError for one that makes no sense
+ */
+export function applySync(
   session: Session,
   state: ContextState,
   frame: readonly unknown[],
-): void {
+): boolean {
+  const data = frame[7] as Uint8Array | null;
+  switch (frame[4]) {
+    case SyncKind.Signal:
+      return syncSignal(session, state, frame[5] as number, data);
+    case SyncKind.Tools:
+      syncTools(session, state, data);
+      return false;
+    default:
+      syncRecords(session, state, frame);
+      return false;
+  }
+}
+
+function syncRecords(session: Session, state: ContextState, frame: readonly unknown[]): void {
   const collection = frame[3] as number;
   if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
   const kind = frame[4] as number;
@@ -66,20 +85,15 @@ function entryOf(
   return entry;
 }
 
-/** Makes a context's registry hold what the module's holds. @throws CodecError for an unknown tool */
-export function syncTools(session: Session, state: ContextState, data: Uint8Array | null): void {
+/** Makes a context's registry hold what the module's holds. */
+function syncTools(session: Session, state: ContextState, data: Uint8Array | null): void {
   const numbers = data === null ? [] : session.pump.value(data);
   if (!Array.isArray(numbers)) throw new CodecError('frame', 0, 'malformed list of tools');
   state.tools.mirror(numbers.map((n) => session.toolOf(Number(n))));
 }
 
-/**
- * Notes that a dispatch was acked or nacked.
- *
- * @returns whether ack handlers are due that no call of the host's own will run
- * @throws CodecError for a signal that makes no sense
- */
-export function syncSignal(
+/** Notes that a dispatch was acked or nacked. Returns whether ack handlers are due that no call of user code runs. */
+function syncSignal(
   session: Session,
   state: ContextState,
   signal: number,

@@ -21,7 +21,7 @@ import { rejected } from './attempt.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import type { HttpEffect } from './http.js';
-import { syncRecords, syncSignal, syncTools } from './mirror.js';
+import { applySync } from './mirror.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
 import type { Pump } from './pump.js';
@@ -283,22 +283,12 @@ export class Session implements EventSource {
    */
   sync(frame: readonly unknown[]): boolean {
     const number = frame[2] as number;
-    const kind = frame[4] as number;
-    if (kind === SyncKind.Open) {
+    if (frame[4] === SyncKind.Open) {
       this.#openContext(number, frame[6] as number);
       return false;
     }
     if (number === 0 && this.contexts[0] === undefined) return false; // nobody sees the turn around a standalone dispatch
-    const state = this.context(number);
-    if (kind === SyncKind.Tools) {
-      syncTools(this, state, frame[7] as Uint8Array | null);
-      return false;
-    }
-    if (kind === SyncKind.Signal) {
-      return syncSignal(this, state, frame[5] as number, frame[7] as Uint8Array | null);
-    }
-    syncRecords(this, state, frame);
-    return false;
+    return applySync(this, this.context(number), frame);
   }
 
   /** Tells user code of a Sync: a dispatch was acked inside the module. */
@@ -460,7 +450,7 @@ export class Session implements EventSource {
     }
     try {
       const context = this.contexts.findIndex(
-        (s) => s !== undefined && this.#contextId(s) === event.dispatchId,
+        (s, n) => n > 0 && s !== undefined && this.dispatchId(n) === event.dispatchId,
       );
       const enc = this.beginCall(Math.max(context, 0), Method.Emit);
       const { call } = this;
@@ -473,10 +463,6 @@ export class Session implements EventSource {
       console.error(error);
     }
   };
-
-  #contextId(state: ContextState): string | undefined {
-    return state.number === 0 ? undefined : this.dispatchId(state.number);
-  }
 
   #tick(due: number): void {
     this.#timer = undefined;

@@ -36,6 +36,11 @@ class MemoryStore implements Store {
     for (const delta of deltas) of.apply(delta);
   }
 
+  /** Deleting a record does not turn the time back. */
+  newest(session: string): number | undefined {
+    return this.#sessions.get(session)?.newest;
+  }
+
   writeBytes(session: string, id: string, bytes: string | Uint8Array): BytesReader {
     const reader = new MemoryBytes(bytes);
     this.#session(session).bytes.set(id, reader);
@@ -53,6 +58,7 @@ class MemoryStore implements Store {
 }
 
 class Session {
+  newest: number | undefined;
   readonly bytes = new Map<string, BytesReader>();
   readonly #lists: Record<HistoryKind, RecordList> = {
     messages: new RecordList('messages'),
@@ -80,6 +86,7 @@ class Session {
       this.#applyInstruction(delta);
       return;
     }
+    this.#note(delta);
     const list = this.#lists[kinds[delta.kind]];
     switch (delta.op) {
       case 'store':
@@ -91,6 +98,16 @@ class Session {
         return;
       case 'replaceToolCallGroup':
         list.replaceGroup(delta.ids, delta.records);
+    }
+  }
+
+  /** Keeps the time of records that are part of the conversation. */
+  #note(delta: Delta): void {
+    if (delta.op === 'delete' || delta.kind === 'memory' || delta.kind === 'retrievable') return;
+    const records = delta.op === 'replaceToolCallGroup' ? delta.records : [delta.record];
+    for (const record of records as readonly AnyRecord[]) {
+      const at = record.createdAt.getTime();
+      if (this.newest === undefined || at > this.newest) this.newest = at;
     }
   }
 

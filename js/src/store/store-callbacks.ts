@@ -16,7 +16,11 @@ export interface SessionOptions {
 
 /** The session that a turn's stash names. */
 export function stashedSession(ctx: TurnContext): string {
-  const id = ctx.stash.get('sessionId');
+  return sessionNamed(ctx.stash.get('sessionId'));
+}
+
+/** The session that a stash's `sessionId` stands for. */
+export function sessionNamed(id: unknown): string {
   return typeof id === 'string' && id !== '' ? id : 'default';
 }
 

@@ -30,6 +30,13 @@ export interface Store {
   load(session: string): Awaitable<Conversation>;
   /** Writes changes in order: all of them, or none and an error. */
   commit(session: string, deltas: readonly Delta[]): Awaitable<void>;
+  /**
+   * The latest time at which a message, thought or tool call of the session was created, in ms since the Unix epoch;
+   * undefined if it has none. With it, a runner of `createRunner` gives a user's message a time after all of the
+   * session's earlier records, whatever the clock says: a conversation is ordered by time. Without it the message gets
+   * the time of the clock.
+   */
+  newest?(session: string): number | undefined;
   /** Keeps bytes under an id and returns a reader of them. */
   writeBytes(session: string, id: string, bytes: string | Uint8Array): Awaitable<BytesReader>;
 }

@@ -220,6 +220,16 @@ export class TurnRunner {
     this.#histories.delete(`${kind} ${id}`);
   }
 
+  /**
+   * When a user message that is given as text was created, in ms since the Unix epoch.
+   *
+   * @param stash what the turn's stash begins with
+   * @internal
+   */
+  protected messageTime(now: number, _stash: Readonly<Record<string, unknown>>): number {
+    return now;
+  }
+
   #begin(input: Checked, streamed: boolean): Live {
     const given = input['turnId'] as string | undefined;
     const running = given === undefined ? undefined : this.#live.get(given);
@@ -258,6 +268,8 @@ export class TurnRunner {
     const host = this.#host;
     const id = given ?? uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
     const seed = host.entropy(SEED);
+    const stash = input['stash'] as Record<string, unknown>;
+    const created = this.messageTime(host.clock(), stash);
     const session = pump.start(
       {
         spec: this.#spec,
@@ -265,7 +277,7 @@ export class TurnRunner {
         standalone: false,
         systemPrompt: input['systemPrompt'] as Tokenizable,
         instructions: input['standingInstructions'] as readonly Tokenizable[],
-        stash: new Registry(input['stash'] as Record<string, unknown>).snapshot(),
+        stash: new Registry(stash).snapshot(),
         initial: [],
         dispatchBus: undefined,
         bus: this.#bus,
@@ -273,7 +285,7 @@ export class TurnRunner {
         controller,
       },
       seed,
-      messageOf(input['message'] as string | Message | undefined, id, host.clock()),
+      messageOf(input['message'] as string | Message | undefined, id, created),
       (p, turn) => host.recorder(id, p, turn),
     );
     return session.done;
@@ -289,14 +301,14 @@ export function accepted(outcome: Outcome): Outcome {
 function messageOf(
   message: string | Message | undefined,
   turnId: string,
-  now: number,
+  created: number,
 ): Message | undefined {
   if (typeof message !== 'string') return message;
   return new Message({
     id: `${turnId}.user`,
     role: 'user',
     content: message,
-    createdAt: now,
-    updatedAt: now,
+    createdAt: created,
+    updatedAt: created,
   });
 }

@@ -46,6 +46,10 @@ describe('signals', { skip }, () => {
       log.push('acked');
     });
     await runTurn((ctx) => {
+      ctx.ack();
+      ctx.onAck(() => log.push('too late'));
+    });
+    await runTurn((ctx) => {
       ctx.onAck(() => log.push('on nack'));
       ctx.nack(new Error('x'));
     });
@@ -124,6 +128,28 @@ describe('signals', { skip }, () => {
     );
     assert.ok(names.includes('warn(already-signalled)'), names.join(' '));
     assert.equal(names.at(-1), 'tE(ack)');
+  });
+
+  it('the nack of a built-in middleware shows in the middleware behind it', async () => {
+    const seen: unknown[] = [];
+    let acked = 0;
+    const { events } = await runTurn(() => undefined, {
+      dispatchInputPipeline: [
+        maxIterations(2),
+        (ctx, next) => {
+          ctx.onAck(() => (acked += 1));
+          assert.equal(ctx.isSignalled, ctx.iteration === 2);
+          assert.equal(ctx.isAcked, false);
+          seen.push(ctx.nackError);
+          return next();
+        },
+      ],
+    });
+    const [end] = events.filter((e) => e.event === 'dispatchEnd');
+    assert.equal((end?.error as { code: string }).code, 'E_MAX_ITERATIONS');
+    assert.deepEqual(seen, [undefined, undefined, end?.error]);
+    assert.equal(seen[2], end?.error);
+    assert.equal(acked, 0);
   });
 
   it('a loop is bounded by middleware', async () => {

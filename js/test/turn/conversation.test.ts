@@ -1,0 +1,232 @@
+/**
+ * Conversations of the chat executor with the simulated provider: signals from inside the module, and the order of what
+ * is said.
+ */
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, beforeEach, describe, it } from 'node:test';
+
+import {
+  type AgentConfig,
+  type AgentRunner,
+  type Clock,
+  createRunner,
+  type Delta,
+  FIXED_INSTANT,
+  fixedClock,
+  memoryStore,
+  Message,
+  type Store,
+  Thought,
+  Tool,
+  ToolCall,
+} from '../../src/index.js';
+import { simulatedProvider } from '../../src/simulated/provider.js';
+import { skip, testHost } from './harness.js';
+
+interface WireMessage {
+  readonly role: string;
+  readonly content?: string;
+  readonly tool_calls?: unknown[];
+}
+
+const calc = new Tool({
+  name: 'calc',
+  description: 'adds one',
+  inputSchema: {
+    type: 'object',
+    properties: { a: { type: 'number' } },
+    required: ['a'],
+    additionalProperties: false,
+  },
+  handler: ({ a }: { a: number }) => a + 1,
+});
+
+describe('conversations', { skip }, () => {
+  let server: Server;
+  let baseURL: string;
+  let requests: string[][] = [];
+
+  before(async () => {
+    const provider = simulatedProvider();
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (part: Buffer) => (body += part.toString()));
+      request.on('end', () => {
+        const { messages } = JSON.parse(body) as { messages: WireMessage[] };
+        requests.push(messages.map(wordOf));
+      });
+      provider(request, response);
+    });
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  });
+  beforeEach(() => void (requests = []));
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const wordOf = ({ role, content, tool_calls: calls }: WireMessage): string =>
+    `${role}:${(content ?? '').split('\n')[0]!}${calls === undefined ? '' : '[call]'}`;
+
+  const agent = async (config: AgentConfig, clock: Clock = fixedClock()): Promise<AgentRunner> =>
+    createRunner({ ...config, host: await testHost({ clock }) });
+  const model = (): AgentConfig => ({ model: { baseURL, model: 'simulated' }, tools: [calc] });
+
+  it('an ack of the chat executor shows in the output pipeline; its handlers run once, before it', async () => {
+    const order: string[] = [];
+    const runner = await agent({
+      ...model(),
+      dispatchInputPipeline: [
+        (ctx, next) => {
+          ctx.onAck(() => {
+            order.push('ack');
+            ctx.emitMessage({
+              id: 'late',
+              aDelta: 'x',
+              full: 'from an ack handler',
+              isComplete: true,
+            });
+          });
+          ctx.onAck(() => {
+            throw new Error('swallowed');
+          });
+          ctx.onAck(() => order.push('never'))();
+          return next();
+        },
+      ],
+      dispatchOutputPipeline: [
+        (ctx, next) => {
+          order.push('output');
+          assert.deepEqual([ctx.isSignalled, ctx.isAcked, ctx.nackError], [true, true, undefined]);
+          ctx.onAck(() => order.push('too late'));
+          return next();
+        },
+      ],
+    });
+    const said: string[] = [];
+    runner.on('message', (event) => said.push(event.full));
+    const { status } = await runner.stream({ message: 'hello' }).result;
+    assert.equal(status, 'ack');
+    assert.deepEqual(order, ['ack', 'output']);
+    // What the module told before it acked comes before the handlers.
+    assert.equal(said.at(-1), 'from an ack handler');
+  });
+
+  const falling = (): Clock => {
+    let now = FIXED_INSTANT;
+    return () => (now -= 1000);
+  };
+  for (const [name, clock] of [
+    ['stands still', fixedClock()],
+    ['goes back', falling()],
+  ] as const) {
+    it(`keep their order while the clock ${name}`, async () => {
+      const runner = await agent(model(), clock);
+      for (const message of ['calc with a = 41', 'Thanks!', 'calc with a = 1, please']) {
+        const { status, error } = await runner.stream({ message }).result;
+        assert.equal(status, 'ack', String(error));
+      }
+      assert.equal(requests.length, 5);
+      assert.deepEqual(requests[4], [
+        'system:You are a helpful assistant.',
+        'user:calc with a = 41',
+        'assistant:[call]',
+        'tool:42',
+        'assistant:The tool answered: 42',
+        'user:Thanks!',
+        'assistant:You said: Thanks!',
+        'user:calc with a = 1, please',
+        'assistant:[call]',
+        'tool:2',
+      ]);
+    });
+  }
+});
+
+describe('the time of a message given as text', { skip }, () => {
+  const last = 8.64e15;
+  const say = (store: Store, at: number): unknown =>
+    store.commit('s', [
+      {
+        op: 'store',
+        kind: 'message',
+        record: new Message({
+          id: 'old',
+          role: 'user',
+          content: 'x',
+          createdAt: at,
+          updatedAt: at,
+        }),
+      },
+    ]);
+
+  for (const [name, stored, expected] of [
+    ['of an empty session is the clock', undefined, FIXED_INSTANT],
+    ['after an earlier record is the clock', FIXED_INSTANT - 1, FIXED_INSTANT],
+    ['is after a record of the same time', FIXED_INSTANT, FIXED_INSTANT + 1],
+    ['is after a later record', FIXED_INSTANT + 5000, FIXED_INSTANT + 5001],
+    ['ends where time does', last, last],
+  ] as const) {
+    it(name, async () => {
+      const store = memoryStore();
+      if (stored !== undefined) say(store, stored);
+      assert.equal(await timeIn(store), expected);
+    });
+  }
+
+  it('is the clock when the store knows of no times', async () => {
+    const memory = memoryStore();
+    say(memory, FIXED_INSTANT + 5000);
+    const store: Store = {
+      load: (session) => memory.load(session),
+      commit: (session, deltas) => memory.commit(session, deltas),
+      writeBytes: (session, id, bytes) => memory.writeBytes(session, id, bytes),
+    };
+    assert.equal(await timeIn(store), FIXED_INSTANT);
+  });
+
+  /** Runs a turn in the session and returns when its message was created. */
+  async function timeIn(store: Store): Promise<number> {
+    const runner = createRunner({ executor: (ctx) => ctx.ack(), store, host: await testHost() });
+    await runner.run({ message: 'Hi!', sessionId: 's' });
+    const { messages } = await store.load('s');
+    const message = [...messages].at(-1)!;
+    assert.equal(String(message.content), 'Hi!');
+    return message.createdAt.getTime();
+  }
+
+  it('follows messages, thoughts and tool calls, and no delete turns it back', async () => {
+    const store = memoryStore();
+    const times = (at: number) => ({ createdAt: at, updatedAt: at });
+    const call = (id: string, at: number): ToolCall =>
+      new ToolCall({
+        id,
+        tool: 't',
+        args: {},
+        checksum: 'x',
+        isComplete: true,
+        isError: false,
+        results: 'r',
+        completedAt: at,
+        ...times(at),
+      });
+    const thought = new Thought({ id: 't', content: 'x', ...times(20) });
+    const newest: (number | undefined)[] = [];
+    const deltas: Delta[] = [
+      { op: 'store', kind: 'thought', record: thought },
+      { op: 'store', kind: 'toolCall', record: call('c', 30) },
+      { op: 'mutate', kind: 'toolCall', record: call('c', 25) },
+      { op: 'replaceToolCallGroup', kind: 'toolCall', ids: ['c'], records: [call('d', 40)] },
+      { op: 'delete', kind: 'toolCall', id: 'd' },
+    ];
+    for (const delta of deltas) {
+      await store.commit('s', [delta]);
+      newest.push(store.newest?.('s'));
+    }
+    assert.deepEqual(newest, [20, 30, 30, 40, 40]);
+    assert.equal(store.newest?.('other'), undefined);
+  });
+});
