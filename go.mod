@@ -19,7 +19,4 @@ require (
 	github.com/mattn/go-colorable v0.1.16 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
-	golang.org/x/tools v0.22.0 // indirect
 )
-
-tool github.com/tinylib/msgp
