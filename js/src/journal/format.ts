@@ -77,6 +77,8 @@ function isOfTurn(frame: readonly unknown[], turn: number): boolean {
     case Op.DropHistory:
     case Op.Welcome:
       return false;
+    case Op.Fault: // 0: the module cannot tell whose frame it refused
+      return frame[1] === turn || frame[1] === 0;
     default:
       return frame[1] === turn;
   }

@@ -106,6 +106,11 @@ describe('a journal', () => {
       concat(frame(35, 3, 'a'), frame(40, 3)),
     );
     assert.deepEqual(framesOfTurn(bytes, frames, offsets, 5), new Uint8Array(0));
+    // Whose frame the module refused it may not know: nobody else's is in the step.
+    const refused = concat(frame(41, 0), frame(41, 4));
+    const found: number[] = [];
+    const faults = decodeFrames(refused, DEFAULT_LIMITS, found);
+    assert.deepEqual(framesOfTurn(refused, faults, found, 3), frame(41, 0));
     const own = concat(frame(35, 3), frame(40, 3));
     const at: number[] = [];
     assert.equal(framesOfTurn(own, decodeFrames(own, DEFAULT_LIMITS, at), at, 3), own);
