@@ -38,6 +38,10 @@ type Dispatch struct {
 	toolCalls  map[string]*toolStream
 	counts     map[string]int // current tool calls by checksum; nil until first asked for
 	state      any            // the executor's own
+
+	// Used again in every iteration.
+	call         CallExecutor
+	iterationEnd IterationEndEvent
 }
 
 // Dispatch runs a dispatch with the turn's context (source nil) or another dispatch's as its source. It returns the
@@ -155,7 +159,11 @@ func (d *Dispatch) loop(task Task) error {
 
 // endIteration ends the iteration that is open. What its queue still holds is lost.
 func (d *Dispatch) endIteration(task Task, status Status) {
-	end := &IterationEndEvent{Started: d.begunAt, Status: status, Discarded: d.queue}
+	end := &d.iterationEnd // mostly there is nothing in it that anybody keeps
+	if len(d.queue) > 0 {
+		end = &IterationEndEvent{}
+	}
+	*end = IterationEndEvent{Started: d.begunAt, Status: status, Discarded: d.queue}
 	d.queue, d.closing = nil, true
 	if len(end.Discarded) > 0 && d.config.OnDiscard && task != nil {
 		// The application is handed what is lost; its failure changes nothing about the outcome.
@@ -209,7 +217,8 @@ func (d *Dispatch) execute(task Task) error {
 	if d.config.Executor != nil {
 		return d.config.Executor.Execute(task, d)
 	}
-	_, err := task.Await(&CallExecutor{Context: d.number, Iteration: d.iteration})
+	d.call = CallExecutor{Context: d.number, Iteration: d.iteration}
+	_, err := task.Await(&d.call)
 	return err
 }
 

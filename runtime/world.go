@@ -2,7 +2,7 @@ package runtime
 
 import "github.com/turncore/turncore/runtime/record"
 
-// World is told what happens in a turn. Its methods return at once and keep none of the slices they are given.
+// World is told what happens in a turn. Its methods return at once and keep nothing of what they are given.
 type World interface {
 	// Stream tells of a delta of a message or thought stream.
 	Stream(h Head, e StreamEvent)

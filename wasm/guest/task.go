@@ -162,6 +162,7 @@ type effect struct {
 	owner   *coroutine
 	context uint32
 	settled bool
+	valued  bool // its result has a value; others have nil
 	value   []byte
 	err     error
 

@@ -132,7 +132,7 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 		args := abi.MiddlewareArgs{Pipeline: uint8(e.Pipeline), Index: uint32(e.Index)}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectMiddleware, e.Context))
 	case *runtime.CallTool:
-		e.Number = eff.number
+		e.Number, eff.valued = eff.number, true
 		args := abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Keep}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectTool, e.Context))
 	case *runtime.Write:
@@ -214,7 +214,11 @@ func (in *Instance) result(f *abi.Result) error {
 		return nil
 	}
 	if !f.Failed {
-		t.settle(eff, valueOf(f.Value), nil)
+		var v []byte
+		if eff.valued {
+			v = valueOf(f.Value)
+		}
+		t.settle(eff, v, nil)
 		return nil
 	}
 	var e abi.ErrorValue
