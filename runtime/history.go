@@ -11,7 +11,8 @@ import (
 type block struct {
 	count uint32
 	data  []byte
-	ends  []uint32 // end offset of each body
+	ends  []uint32  // end offset of each body
+	end   [1]uint32 // room for that of a single one
 }
 
 // body returns the i-th body, nil if the bytes do not hold that many.
@@ -31,7 +32,9 @@ func (b *block) body(i uint32) []byte {
 
 func (b *block) split() {
 	// count is the host's word; each body takes at least a byte.
-	b.ends = make([]uint32, 0, min(int(b.count), len(b.data)))
+	if b.ends = b.end[:0]; b.count > 1 {
+		b.ends = make([]uint32, 0, min(int(b.count), len(b.data)))
+	}
 	rest := b.data
 	for range b.count {
 		var err error
@@ -118,6 +121,9 @@ type span struct {
 func (r *records) put(s span) bool {
 	if s.first <= 0 || s.count == 0 || s.first < r.next() || s.first > value.MaxInt-int64(s.count) {
 		return false
+	}
+	if r.spans == nil {
+		r.spans = make([]span, 0, 4)
 	}
 	r.spans = append(r.spans, s)
 	return true

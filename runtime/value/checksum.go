@@ -4,7 +4,9 @@ package value
 // 64 lower-case hexadecimal digits. Equal tool and arguments give equal checksums, whatever the order of members. An
 // error is one of this package's and says what is wrong with args.
 func Checksum(tool string, args []byte) (string, error) {
-	text, err := AppendCanonical([]byte(`{"args":`), args)
+	// Room for the text of most calls and the padding of the hash.
+	text := append(make([]byte, 0, 128+len(tool)+2*len(args)), `{"args":`...)
+	text, err := AppendCanonical(text, args)
 	if err != nil {
 		return "", err
 	}

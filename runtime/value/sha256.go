@@ -38,18 +38,16 @@ func sha256(text []byte) (sum [32]byte) {
 			w[i] = w[i-16] + (bits.RotateLeft32(x, -7) ^ bits.RotateLeft32(x, -18) ^ x>>3) +
 				w[i-7] + (bits.RotateLeft32(y, -17) ^ bits.RotateLeft32(y, -19) ^ y>>10)
 		}
-		r := h
+		// Variables, not an array: those the compiler keeps in registers.
+		a, b, c, d, e, f, g, k := h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]
 		for i := range 64 {
-			a, e := r[0], r[4]
-			t := r[7] + (bits.RotateLeft32(e, -6) ^ bits.RotateLeft32(e, -11) ^ bits.RotateLeft32(e, -25)) +
-				(e&r[5] ^ ^e&r[6]) + sha256Rounds[i] + w[i]
+			t := k + (bits.RotateLeft32(e, -6) ^ bits.RotateLeft32(e, -11) ^ bits.RotateLeft32(e, -25)) +
+				(e&f ^ ^e&g) + sha256Rounds[i] + w[i]
 			u := (bits.RotateLeft32(a, -2) ^ bits.RotateLeft32(a, -13) ^ bits.RotateLeft32(a, -22)) +
-				(a&r[1] ^ a&r[2] ^ r[1]&r[2])
-			r = [8]uint32{t + u, a, r[1], r[2], r[3] + t, e, r[5], r[6]}
+				(a&b ^ a&c ^ b&c)
+			a, b, c, d, e, f, g, k = t+u, a, b, c, d+t, e, f, g
 		}
-		for i := range h {
-			h[i] += r[i]
-		}
+		h = [8]uint32{h[0] + a, h[1] + b, h[2] + c, h[3] + d, h[4] + e, h[5] + f, h[6] + g, h[7] + k}
 	}
 	for i, x := range h {
 		sum[4*i], sum[4*i+1], sum[4*i+2], sum[4*i+3] = byte(x>>24), byte(x>>16), byte(x>>8), byte(x)

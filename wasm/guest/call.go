@@ -237,16 +237,16 @@ func (t *turn) callStore(call uint32, method uint8, d *runtime.Dispatch, a *abi.
 		t.reply(call, nil, err)
 		return
 	}
-	kind := record.Kind(a.Collection)
+	kind, handle, old := record.Kind(a.Collection), a.Handle, a.Old // a is not to outlive the call
 	switch {
 	case d != nil && method == abi.MethodStore:
-		t.reply(call, nil, d.Store(kind, a.Handle))
+		t.reply(call, nil, d.Store(kind, handle))
 	case d != nil:
-		t.reply(call, nil, d.Mutate(kind, a.Handle, a.Old))
+		t.reply(call, nil, d.Mutate(kind, handle, old))
 	case method == abi.MethodStore:
-		t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.Store(task, kind, a.Handle) })
+		t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.Store(task, kind, handle) })
 	default:
-		t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.Mutate(task, kind, a.Handle, a.Old) })
+		t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.Mutate(task, kind, handle, old) })
 	}
 }
 

@@ -96,7 +96,7 @@ func (t *turn) eventHeadAt(start int, h runtime.Head) []byte {
 func (t *turn) appendPayload(b []byte, p any) []byte {
 	switch p := p.(type) {
 	case *runtime.IterationEndEvent:
-		e := abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: deltasOf(p.Discarded)}
+		e := abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: t.in.deltasOf(p.Discarded)}
 		b, _ = e.MarshalMsg(b)
 	case *runtime.ToolStartEvent:
 		e := abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, Args: p.Args}
@@ -182,13 +182,17 @@ func deltaOf(d runtime.Delta) abi.Delta {
 	return abi.Delta{Write: uint8(d.Op), Collection: uint8(d.Kind), Handle: d.Handle, ID: d.ID, IDs: d.IDs, Handles: d.Handles}
 }
 
-func deltasOf(ds []runtime.Delta) []abi.Delta {
-	if len(ds) == 0 {
-		return nil
+// deltasOf returns writes as they cross. They are to be encoded before the next call.
+func (in *Instance) deltasOf(ds []runtime.Delta) []abi.Delta {
+	if cap(in.deltas) > maxSpareDeltas {
+		in.deltas = nil
 	}
-	out := make([]abi.Delta, len(ds))
-	for i, d := range ds {
-		out[i] = deltaOf(d)
+	in.deltas = in.deltas[:0]
+	for _, d := range ds {
+		in.deltas = append(in.deltas, deltaOf(d))
 	}
-	return out
+	return in.deltas
 }
+
+// maxSpareDeltas is how many of them are held for the next call.
+const maxSpareDeltas = 64

@@ -30,6 +30,7 @@ type Instance struct {
 
 	idle    []*coroutine
 	spare   []*effect // settled ones, to be used again
+	deltas  []abi.Delta
 	ready   []*coroutine
 	waiting []waiter
 	// All that were ever made, and whether they are to end.

@@ -43,11 +43,12 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 		return err
 	}
 	in.turns[f.Turn] = t
+	standalone := f.Standalone // f is not to outlive the call
 	body := func(task runtime.Task) {
 		var status runtime.Status
 		var iterations int
 		var err error
-		if f.Standalone {
+		if standalone {
 			status, iterations, err = run.Standalone(task)
 		} else {
 			status, iterations, err = run.Run(task, message)
@@ -139,10 +140,10 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 		args := deltaOf(e.Delta)
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectStore, e.Context))
 	case *runtime.Commit:
-		args := abi.CommitArgs{Deltas: deltasOf(e.Deltas)}
+		args := abi.CommitArgs{Deltas: t.in.deltasOf(e.Deltas)}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectCommit, e.Context))
 	case *runtime.Discard:
-		args := abi.DiscardArgs{Deltas: deltasOf(e.Deltas), Status: uint8(e.Status)}
+		args := abi.DiscardArgs{Deltas: t.in.deltasOf(e.Deltas), Status: uint8(e.Status)}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectDiscard, e.Context))
 	}
 	return eff, t.fit(eff, start)
