@@ -66,6 +66,18 @@ func (in *Instance) call(f *abi.Call) error {
 		if a.Decode(&r); !r.OK() {
 			return malformed(f, &r)
 		}
+		payload := emitted(a.Kind)
+		if payload == nil {
+			t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "events of kind "+itoa(int64(a.Kind))+" are not for hosts to emit"))
+			return nil
+		}
+		p := abi.NewReader(a.Payload)
+		if payload.Decode(p); p.OK() && len(p.Rest()) != 0 {
+			return fault.New(fault.ABIMalformedFrame, "Call: emit: bytes follow the payload")
+		}
+		if !p.OK() {
+			return malformed(f, p)
+		}
 		t.run.Emit(f.Context, runtime.EventKind(a.Kind), a.Payload)
 		t.reply(f.Call, nil, nil)
 		return nil
@@ -161,6 +173,23 @@ func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
 		return nil
 	}
 	t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))))
+	return nil
+}
+
+// emitted returns what the payload of an event that host code emits is decoded into, nil for a kind that it may not emit.
+func emitted(kind uint8) interface{ Decode(*abi.Reader) } {
+	switch kind {
+	case abi.EventMessage, abi.EventThought:
+		return new(abi.StreamEvent)
+	case abi.EventToolCall:
+		return new(abi.ToolCallEvent)
+	case abi.EventToolExecutionStart:
+		return new(abi.ToolStartEvent)
+	case abi.EventToolExecutionEnd:
+		return new(abi.ToolEndEvent)
+	case abi.EventError:
+		return new(abi.ErrorEvent)
+	}
 	return nil
 }
 
