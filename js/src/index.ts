@@ -11,14 +11,14 @@ export {
   type ChatModel,
   createRunner,
 } from './front/create-runner.js';
-export { ChatExecutor, type ChatOptions } from './front/chat-executor.js';
+export { ChatExecutor, type ChatOptions } from './pump/chat-executor.js';
 export { maxIterations } from './front/max-iterations.js';
 export {
   type ToolCallResult,
   type TurnResult,
   type TurnStream,
   type Usage,
-} from './front/turn-stream.js';
+} from './turns/turn-stream.js';
 
 export { type TurnInput, TurnRunner, type TurnRunnerConfig } from './turns/turn-runner.js';
 export type {
@@ -45,13 +45,13 @@ export type {
   Awaitable,
   DispatchExecutorFn,
   DispatchPipelineMiddlewareFn,
-  NextFn,
   TurnPipelineMiddlewareFn,
-} from './pump/runner-spec.js';
+} from './context/functions.js';
+export type { NextFn } from './pump/runner-spec.js';
 /** Older name of DispatchExecutorFn. */
-export type { DispatchExecutorFn as LLMExecutorFn } from './pump/runner-spec.js';
+export type { DispatchExecutorFn as LLMExecutorFn } from './context/functions.js';
 /** Older name of DispatchPipelineMiddlewareFn. */
-export type { DispatchPipelineMiddlewareFn as LLMExecCtxMiddlewareFn } from './pump/runner-spec.js';
+export type { DispatchPipelineMiddlewareFn as LLMExecCtxMiddlewareFn } from './context/functions.js';
 export type {
   DeleteDelta,
   Delta,

@@ -3,8 +3,8 @@
  */
 import { errorJSON } from '../events/error-json.js';
 import type { TurnEvent } from '../events/events.js';
-import type { TurnResult } from '../front/turn-stream.js';
 import type { Conversation } from '../store/store.js';
+import type { TurnResult } from '../turns/turn-stream.js';
 import type { Output } from './screen.js';
 import type { TurnView } from './view.js';
 

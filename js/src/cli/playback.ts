@@ -2,14 +2,12 @@
  * Plays a recorded conversation: what a run needs so that it goes as it did then.
  */
 import { createHash } from 'node:crypto';
-
+import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { seededEntropy } from '../entropy.js';
-import type { ChatOptions } from '../front/chat-executor.js';
-import type { TurnResult } from '../front/turn-stream.js';
 import { Message } from '../primitives/message.js';
 import { ToolCall } from '../primitives/tool-call.js';
+import type { ChatOptions } from '../pump/chat-executor.js';
 import type { Delta } from '../pump/deltas.js';
-import type { DispatchPipelineMiddlewareFn } from '../pump/runner-spec.js';
 import { describeDifference } from '../recording/compare.js';
 import {
   Answers,
@@ -23,6 +21,7 @@ import { loadRecording, type Recording } from '../recording/recording.js';
 import { RecordingServer } from '../recording/server.js';
 import { canonicalJSON } from '../simulated/text.js';
 import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
+import type { TurnResult } from '../turns/turn-stream.js';
 import type { RunOptions } from './command-line.js';
 import { serveLoopback } from './loopback.js';
 import type { Provider } from './provider.js';

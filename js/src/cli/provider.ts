@@ -2,7 +2,7 @@
  * The model that a run talks to.
  */
 import type { Clock } from '../entropy.js';
-import type { ChatOptions } from '../front/chat-executor.js';
+import type { ChatOptions } from '../pump/chat-executor.js';
 import type { Credential } from '../pump/http.js';
 import { SIMULATED_MODEL, simulatedProvider } from '../simulated/provider.js';
 import type { AnyTool } from '../tools/tool.js';

@@ -4,9 +4,9 @@
 import { loadModule, type Module } from '../engine/module.js';
 import { fixedClock, seededEntropy, systemClock } from '../entropy.js';
 import { type AgentRunner, createRunner } from '../front/create-runner.js';
-import type { TurnResult } from '../front/turn-stream.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import { memoryStore } from '../store/memory-store.js';
+import type { TurnResult } from '../turns/turn-stream.js';
 import type { RunOptions } from './command-line.js';
 import { Interrupt } from './interrupt.js';
 import { JournalFile } from './journal-file.js';

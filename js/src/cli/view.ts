@@ -2,8 +2,8 @@
  * What shows a turn.
  */
 import type { TurnEvent } from '../events/events.js';
-import type { TurnResult } from '../front/turn-stream.js';
 import type { Conversation } from '../store/store.js';
+import type { TurnResult } from '../turns/turn-stream.js';
 
 /** Is told of a turn's events, and how it ended. */
 export interface TurnView {

@@ -2,6 +2,7 @@
  * What TurnContext and DispatchContext have in common.
  */
 import { EventKind, Method } from '../abi/frames.gen.js';
+import { attempt } from '../attempt.js';
 import type { Encoder } from '../codec/encoder.js';
 import { Collections, type Entry, requireEntry } from '../collections/kinds.js';
 import type { RecordSet } from '../collections/record-set.js';
@@ -13,8 +14,9 @@ import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
+import type { ContextState } from '../pump/context-state.js';
 import type { Registry } from '../stash/registry.js';
-import type { AnyTool } from '../tools/tool.js';
+import { type AnyTool, executeTool } from '../tools/tool.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { emitText, emitToolCall, emitToolExecutionEnd, emitToolExecutionStart } from './emit.js';
 import type {
@@ -23,8 +25,6 @@ import type {
   EmittedToolExecutionEnd,
   EmittedToolExecutionStart,
 } from './emit.js';
-import { attempt } from '../pump/attempt.js';
-import type { ContextState } from './state.js';
 
 /** The name by which the package's own modules reach what is behind a context. */
 export const stateOf = Symbol('state');
@@ -290,6 +290,21 @@ export abstract class BaseContext {
   /** Tells observers that a tool's handler has ended. */
   emitToolExecutionEnd(content: EmittedToolExecutionEnd): void {
     emitToolExecutionEnd(this[stateOf], content);
+  }
+
+  /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
+  async [executeTool](tool: AnyTool, args: unknown): Promise<unknown> {
+    const { session, number } = this[stateOf];
+    const known = session.toolNumber(tool);
+    const enc = session.beginCall(number, Method.ExecuteTool);
+    const { call } = session;
+    enc.arrayHeader(2);
+    enc.int(known);
+    enc.value(args, 'args');
+    const effect = (await session.callLater(enc, call)) as number;
+    const result = session.kept?.get(effect);
+    session.kept?.delete(effect);
+    return result;
   }
 
   #set<T extends Entry>(collection: number): RecordSet<T> {

@@ -6,8 +6,8 @@ import type { Encoder } from '../codec/encoder.js';
 import { utf8Length } from '../codec/layout.js';
 import { invalidValue } from '../errors.js';
 import type { Timestamp } from '../primitives/timestamp.js';
-import { convert, invalid } from '../validation/field-kinds.js';
-import type { ContextState } from './state.js';
+import type { ContextState } from '../pump/context-state.js';
+import { invalid, toTime } from '../validation/field-kinds.js';
 
 /** A piece of a message or thought stream. */
 export interface EmittedText {
@@ -126,7 +126,7 @@ function begin(state: ContextState, kind: number): Encoder {
 /** A time as ms since the turn's start; times before it count as its start. */
 function elapsedAt(state: ContextState, at: Timestamp | undefined): number {
   if (at === undefined) return state.session.elapsed();
-  const ms = convert('datetime', at, true, () => undefined);
+  const ms = toTime(at);
   if (ms === invalid) throw invalidValue('time', 'is not one');
   return Math.max(0, (ms as number) - state.session.now);
 }

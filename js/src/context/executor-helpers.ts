@@ -4,7 +4,7 @@
 import { Method, Stream } from '../abi/frames.gen.js';
 import { invalidValue } from '../errors.js';
 import type { GenerationStats } from '../events/events.js';
-import type { ContextState } from './state.js';
+import type { ContextState } from '../pump/context-state.js';
 
 /** Settings of reportMessage and reportThought. */
 export interface ReportOptions {

@@ -2,9 +2,11 @@
  * Runs dispatches by themselves, or from a context.
  */
 import { Method } from '../abi/frames.gen.js';
+import { requireShape } from '../codec/shape.js';
 import { BaseContext, stateOf } from '../context/base-context.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
-import type { ContextState } from '../context/state.js';
+import { facadeOf } from '../context/facade.js';
+import type { DispatchExecutorFn, DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import type { TurnContext } from '../context/turn-context.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import { invalidValue, TurncoreError } from '../errors.js';
@@ -16,24 +18,17 @@ import type {
   TurnEvents,
 } from '../events/events.js';
 import { dispatchStatusOf } from '../events/from-frame.js';
-import type { ChatExecutor } from '../front/chat-executor.js';
-
 import { Memory } from '../primitives/memory.js';
 import { Message } from '../primitives/message.js';
 import { Retrievable } from '../primitives/retrievable.js';
 import { Thought } from '../primitives/thought.js';
-import type { Tokenizable } from '../primitives/tokenizable.js';
+import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { ToolCall } from '../primitives/tool-call.js';
+import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
+import type { ContextState } from '../pump/context-state.js';
 import { type Host, hostOf, type HostOptions } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
-import {
-  type DispatchExecutorFn,
-  type DispatchPipelineMiddlewareFn,
-  type MiddlewareFn,
-  toolParts,
-  type RunnerSpec,
-} from '../pump/runner-spec.js';
-import { requireShape } from '../pump/shape.js';
+import { type MiddlewareFn, toolParts, type RunnerSpec } from '../pump/runner-spec.js';
 import { Registry } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { callbacksOf, type DispatchCallbacks } from '../turns/callbacks.js';
@@ -104,16 +99,21 @@ export interface DispatchOutcome {
   readonly iterations: number;
 }
 
-const tests = {
-  'TurnContext or DispatchContext': (value: unknown) => value instanceof BaseContext,
-  AbortController: (value: unknown) =>
-    Object.prototype.toString.call(value) === '[object AbortController]',
-  Tool: (value: unknown) => value instanceof Tool,
-  Memory: (value: unknown) => value instanceof Memory,
-  Message: (value: unknown) => value instanceof Message,
-  Retrievable: (value: unknown) => value instanceof Retrievable,
-  Thought: (value: unknown) => value instanceof Thought,
-  ToolCall: (value: unknown) => value instanceof ToolCall,
+/** The classes that the rules of the input and of a raw context speak of. */
+const classes = {
+  text: toText,
+  executor: toExecutor,
+  instances: {
+    'TurnContext or DispatchContext': (value: unknown) => value instanceof BaseContext,
+    AbortController: (value: unknown) =>
+      Object.prototype.toString.call(value) === '[object AbortController]',
+    Tool: (value: unknown) => value instanceof Tool,
+    Memory: (value: unknown) => value instanceof Memory,
+    Message: (value: unknown) => value instanceof Message,
+    Retrievable: (value: unknown) => value instanceof Retrievable,
+    Thought: (value: unknown) => value instanceof Thought,
+    ToolCall: (value: unknown) => value instanceof ToolCall,
+  },
 };
 
 const SEED = 16;
@@ -150,7 +150,7 @@ export class DispatchRunner {
    *   with what `dispatchEnd` carries
    */
   static async dispatch(input: DispatchInput): Promise<DispatchOutcome> {
-    const values = check('DispatchInput', input, tests);
+    const values = check('DispatchInput', input, classes);
     const bus = new Bus<TurnEvents>();
     const { source } = values;
     if (source === undefined) return await dispatchRaw(values, bus);
@@ -194,7 +194,7 @@ async function dispatchFrom(
 }
 
 async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
-  const raw = check('RawContext', values['raw'], tests);
+  const raw = check('RawContext', values['raw'], classes);
   if (raw['waitFor'] !== undefined) {
     throw TurncoreError.of('E_INVALID_LLM_EXECUTION_CONTEXT', '`waitFor` is not supported');
   }
@@ -250,6 +250,7 @@ function startRaw(
       bus: undefined,
       tap: undefined,
       controller: raw['turnAbortController'] as AbortController | undefined,
+      facade: facadeOf,
     },
     host.entropy(SEED),
     undefined,

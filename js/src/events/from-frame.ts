@@ -3,8 +3,8 @@
  */
 import { EventKind, Results } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
+import { requireShape } from '../codec/shape.js';
 import { RECORD_KINDS, recordName } from '../collections/kinds.js';
-import { requireShape } from '../pump/shape.js';
 import * as E from './events.js';
 
 /** What an event's frame does not say. */

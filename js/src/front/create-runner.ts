@@ -1,24 +1,24 @@
 /**
  * The front door: a runner with everything filled in.
  */
-import { TurncoreError } from '../errors.js';
-import { Host, type HostOptions } from '../pump/host.js';
 import type {
   DispatchExecutorFn,
   DispatchPipelineMiddlewareFn,
   TurnPipelineMiddlewareFn,
-} from '../pump/runner-spec.js';
+} from '../context/functions.js';
+import { TurncoreError } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
+import { ChatExecutor, type ChatOptions } from '../pump/chat-executor.js';
+import { Host, type HostOptions } from '../pump/host.js';
 import { loadConversation } from '../store/load-conversation.js';
 import { memoryStore } from '../store/memory-store.js';
-import { sessionNamed, storeCallbacks } from '../store/store-callbacks.js';
 import type { Store } from '../store/store.js';
+import { sessionNamed, storeCallbacks } from '../store/store-callbacks.js';
 import type { AnyTool } from '../tools/tool.js';
 import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
+import type { TurnStream } from '../turns/turn-stream.js';
 import { violationError } from '../validation/rules.js';
-import { ChatExecutor, type ChatOptions } from './chat-executor.js';
 import { maxIterations } from './max-iterations.js';
-import type { TurnStream } from './turn-stream.js';
 
 /** A model behind an API that speaks OpenAI's chat completions. */
 export interface ChatModel extends ChatOptions {

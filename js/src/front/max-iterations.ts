@@ -1,9 +1,9 @@
 /**
  * The bound that every example uses.
  */
+import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { invalidValue, TurncoreError } from '../errors.js';
-import type { DispatchPipelineMiddlewareFn } from '../pump/runner-spec.js';
-import { asBuiltin } from './builtin.js';
+import { asBuiltin } from '../pump/builtin.js';
 
 /**
  * A dispatch input middleware that nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so

@@ -2,9 +2,10 @@
  * Who speaks.
  */
 import type { Encoder } from '../codec/encoder.js';
+import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, Parts } from './body.js';
-import type { Tokenizable } from './tokenizable.js';
+import { type Tokenizable, toText } from './tokenizable.js';
 
 /** What an {@link Identity} is made of. */
 export interface RawIdentity {
@@ -23,7 +24,7 @@ export class Identity {
 
   /** @throws TurncoreError E_INVALID_INITIAL_IDENTITY_VALUE listing every violation */
   constructor(raw: RawIdentity) {
-    const values = raw instanceof Parts ? raw.values : check('Identity', raw);
+    const values = raw instanceof Parts ? raw.values : check('Identity', raw, classes);
     this.identifier = values['identifier'] as string;
     this.representation = values['representation'] as Tokenizable;
     Object.freeze(this);
@@ -49,3 +50,16 @@ export class Identity {
     enc.str(this.representation.toString());
   }
 }
+
+const classes = { text: toText };
+
+/** The kind of field `identity`: an Identity, or what {@link Identity.from} makes one of. */
+export const toIdentity: Converter = (value, report) => {
+  if (value instanceof Identity) return value;
+  if (typeof value !== 'string' && !isObject(value)) return invalid;
+  try {
+    return Identity.from(value as string | RawIdentity);
+  } catch (error) {
+    return collect(error, report);
+  }
+};

@@ -5,7 +5,7 @@ import type { Encoder } from '../codec/encoder.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, Parts } from './body.js';
 import type { Timestamp } from './timestamp.js';
-import type { Tokenizable } from './tokenizable.js';
+import { type Tokenizable, toText } from './tokenizable.js';
 
 /** What a {@link Memory} is made of. */
 export interface RawMemory {
@@ -36,7 +36,7 @@ export class Memory {
 
   /** @throws TurncoreError E_INVALID_INITIAL_MEMORY_VALUE listing every violation */
   constructor(raw: RawMemory) {
-    const values = raw instanceof Parts ? raw.values : check('Memory', raw);
+    const values = raw instanceof Parts ? raw.values : check('Memory', raw, classes);
     this.id = values['id'] as string;
     this.content = values['content'] as Tokenizable;
     this.confidence = values['confidence'] as number;
@@ -79,3 +79,5 @@ export class Memory {
     enc.int(this.#updatedAt);
   }
 }
+
+const classes = { text: toText };

@@ -2,11 +2,12 @@
  * Messages of a conversation.
  */
 import type { Encoder } from '../codec/encoder.js';
+import { type Converter, invalid } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, encodeOptional, Parts } from './body.js';
-import { Identity, type RawIdentity } from './identity.js';
+import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import type { Timestamp } from './timestamp.js';
-import type { Tokenizable } from './tokenizable.js';
+import { type Tokenizable, toText } from './tokenizable.js';
 
 /** Who wrote a message. */
 export type Role = 'user' | 'assistant';
@@ -38,7 +39,7 @@ export class Message {
 
   /** @throws TurncoreError E_INVALID_INITIAL_MESSAGE_VALUE listing every violation */
   constructor(raw: RawMessage) {
-    const values = raw instanceof Parts ? raw.values : check('Message', raw);
+    const values = raw instanceof Parts ? raw.values : check('Message', raw, classes);
     this.id = values['id'] as string;
     this.role = values['role'] as Role;
     this.content = values['content'] as Tokenizable | undefined;
@@ -88,3 +89,9 @@ export class Message {
     enc.nil();
   }
 }
+
+const classes = { text: toText, identity: toIdentity };
+
+/** The kind of field `message`: a Message, or the text of one that is yet to be made. */
+export const toMessage: Converter = (value) =>
+  typeof value === 'string' || value instanceof Message ? value : invalid;

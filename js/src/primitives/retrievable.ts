@@ -5,7 +5,7 @@ import type { Encoder } from '../codec/encoder.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, encodeOptional, Parts } from './body.js';
 import type { Timestamp } from './timestamp.js';
-import type { Tokenizable } from './tokenizable.js';
+import { type Tokenizable, toText } from './tokenizable.js';
 
 /** Where a document comes from, chosen by who retrieved it: how far its text is to be trusted. */
 export type TrustTier = 'first-party' | 'third-party-public' | 'third-party-private';
@@ -51,7 +51,7 @@ export class Retrievable {
 
   /** @throws TurncoreError E_INVALID_INITIAL_RETRIEVABLE_VALUE listing every violation */
   constructor(raw: RawRetrievable) {
-    const values = raw instanceof Parts ? raw.values : check('Retrievable', raw);
+    const values = raw instanceof Parts ? raw.values : check('Retrievable', raw, classes);
     this.id = values['id'] as string;
     this.content = values['content'] as Tokenizable;
     this.trustTier = values['trustTier'] as TrustTier;
@@ -104,3 +104,5 @@ export class Retrievable {
     enc.int(this.#updatedAt);
   }
 }
+
+const classes = { text: toText };

@@ -4,9 +4,9 @@
 import type { Encoder } from '../codec/encoder.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, encodeOptional, Parts } from './body.js';
-import { Identity, type RawIdentity } from './identity.js';
+import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import type { Timestamp } from './timestamp.js';
-import { Tokenizable } from './tokenizable.js';
+import { Tokenizable, toText } from './tokenizable.js';
 
 /** What a {@link Thought} is made of. */
 export interface RawThought {
@@ -40,7 +40,7 @@ export class Thought {
 
   /** @throws TurncoreError E_INVALID_INITIAL_THOUGHT_VALUE listing every violation */
   constructor(raw: RawThought) {
-    const values = raw instanceof Parts ? raw.values : check('Thought', raw);
+    const values = raw instanceof Parts ? raw.values : check('Thought', raw, classes);
     const identity = values['identity'];
     this.id = values['id'] as string;
     this.content = (values['content'] as Tokenizable | undefined) ?? new Tokenizable('');
@@ -93,3 +93,5 @@ export class Thought {
     enc.int(this.#updatedAt);
   }
 }
+
+const classes = { text: toText, identity: toIdentity };

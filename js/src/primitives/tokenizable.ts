@@ -2,6 +2,7 @@
  * Text that a model sees.
  */
 import type { Encoder } from '../codec/encoder.js';
+import { type Converter, invalid } from '../validation/field-kinds.js';
 import { encodeBody } from './body.js';
 
 /**
@@ -47,3 +48,9 @@ export class Tokenizable {
     enc.str(this.#text);
   }
 }
+
+/** The kind of field `text`: a Tokenizable, or a string that is made one. */
+export const toText: Converter = (value) => {
+  if (value instanceof Tokenizable) return value;
+  return typeof value === 'string' ? new Tokenizable(value) : invalid;
+};

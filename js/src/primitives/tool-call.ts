@@ -5,7 +5,7 @@ import type { Encoder } from '../codec/encoder.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, encodeOptional, Parts } from './body.js';
 import type { Timestamp } from './timestamp.js';
-import type { Tokenizable } from './tokenizable.js';
+import { type Tokenizable, toText } from './tokenizable.js';
 
 /** What a {@link ToolCall} is made of. */
 export interface RawToolCall {
@@ -62,7 +62,7 @@ export class ToolCall {
 
   /** @throws TurncoreError E_INVALID_INITIAL_TOOL_CALL_VALUE listing every violation */
   constructor(raw: RawToolCall) {
-    const values = raw instanceof Parts ? raw.values : check('ToolCall', raw);
+    const values = raw instanceof Parts ? raw.values : check('ToolCall', raw, classes);
     this.id = values['id'] as string;
     this.tool = values['tool'] as string;
     this.args = values['args'] as Readonly<Record<string, unknown>>;
@@ -134,3 +134,5 @@ export class ToolCall {
     enc.int(this.#completedAt);
   }
 }
+
+const classes = { text: toText };

@@ -3,10 +3,10 @@
  */
 import { Write } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
+import { requireShape } from '../codec/shape.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import { type Entry, recordName, type RecordName } from '../collections/kinds.js';
 import type { ToolCall } from '../primitives/tool-call.js';
-import { requireShape } from './shape.js';
 
 /** A record was stored. */
 export interface StoreDelta {

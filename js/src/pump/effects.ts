@@ -4,17 +4,20 @@
 import { EffectKind, Method, Op, Pipeline, Write } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
-import type { DispatchContext } from '../context/dispatch-context.js';
-import type { ContextState } from '../context/state.js';
-import type { TurnContext } from '../context/turn-context.js';
-import { ChatExecutor } from '../front/chat-executor.js';
+import { requireShape } from '../codec/shape.js';
 import type { ToolCall } from '../primitives/tool-call.js';
+import { ChatExecutor } from './chat-executor.js';
+import type { ContextState } from './context-state.js';
 import { type Delta, readDelta, type WireDelta } from './deltas.js';
 import { asError } from './error-table.js';
 import { HttpEffect } from './http.js';
-import type { AnyContext, MiddlewareFn, NextFn } from './runner-spec.js';
+import type { NextFn } from './runner-spec.js';
 import type { Session } from './session.js';
-import { requireShape } from './shape.js';
+
+/** What is known here of a DispatchContext: what its executor streams through. */
+interface DispatchFacade {
+  readonly helpers: unknown;
+}
 
 /** Starts an effect. @throws CodecError for one that makes no sense */
 export function runEffect(session: Session, frame: readonly unknown[]): void {
@@ -54,10 +57,10 @@ function runExecutor(session: Session, effect: number, state: ContextState, args
   if (executor instanceof ChatExecutor) {
     throw new CodecError('frame', 0, 'the chat executor has no host function');
   }
-  const ctx = state.facade as DispatchContext;
+  const ctx = state.facade as DispatchFacade;
   let result: unknown;
   try {
-    result = executor(ctx, ctx.helpers);
+    result = executor(ctx as never, ctx.helpers as never);
   } catch (error) {
     failEffect(session, effect, state, error);
     return;
@@ -76,16 +79,12 @@ function runMiddleware(session: Session, effect: number, context: number, args: 
     throw new CodecError('frame', 0, `unknown middleware ${String(a[1])}`);
   let result: unknown;
   try {
-    result = callMiddleware(middleware, state.facade, nextOf(session, effect, state));
+    result = middleware(state.facade as never, nextOf(session, effect, state) as never);
   } catch (error) {
     failEffect(session, effect, state, error);
     return;
   }
   awaitNothing(session, effect, state, result);
-}
-
-function callMiddleware(middleware: MiddlewareFn, ctx: AnyContext, next: NextFn): unknown {
-  return (middleware as (ctx: TurnContext | DispatchContext, next: NextFn) => unknown)(ctx, next);
 }
 
 /** The function that runs what follows a middleware: once, and never in vain. */
@@ -116,7 +115,7 @@ function runTool(session: Session, effect: number, state: ContextState, args: un
   };
   let result: unknown;
   try {
-    result = tool.handler(a[2] as never, state.facade as DispatchContext, tool.meta);
+    result = tool.handler(a[2] as never, state.facade as never, tool.meta);
   } catch (error) {
     failEffect(session, effect, state, error);
     return;

@@ -1,9 +1,9 @@
 /**
  * The errors of a turn: which object an error on the wire stands for.
  */
-import { codeInfo, TurncoreError } from '../errors.js';
 import type { Encoder } from '../codec/encoder.js';
-import { requireShape } from './shape.js';
+import { requireShape } from '../codec/shape.js';
+import { codeInfo, TurncoreError } from '../errors.js';
 
 /** Length that a chain of causes crosses to, and how deep the host follows one. */
 const MAX_CAUSES = 8;

@@ -1,6 +1,7 @@
 /**
  * Where a runner's turns run: a module, its instance, and what the machine gives them.
  */
+import { rejected } from '../attempt.js';
 import type { Limits } from '../engine/limits.js';
 import { loadModule, Module } from '../engine/module.js';
 import { type ModuleSource, tagOf } from '../engine/source.js';
@@ -8,7 +9,6 @@ import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy
 import { invalidValue } from '../errors.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
-import { rejected } from './attempt.js';
 import type { Credential, HttpSettings } from './http.js';
 import { Pump } from './pump.js';
 

@@ -2,8 +2,8 @@
  * HTTP requests that the module asks for. The module names a credential; only the host has it, and attaches it for the
  * origins that it is meant for.
  */
+import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
-import { requireShape } from './shape.js';
 
 /** A secret that requests may carry, by name. */
 export interface Credential {

@@ -3,11 +3,11 @@
  */
 import { Signal, SyncKind } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
+import { decodeBody } from '../collections/decode-body.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
-import type { ContextState } from '../context/state.js';
-import { decodeBody } from '../primitives/decode-body.js';
-import type { Session } from './session.js';
+import type { ContextState } from './context-state.js';
+import type { TurnSession } from './contract.js';
 
 /**
  * Makes a change to a context.
@@ -16,7 +16,7 @@ import type { Session } from './session.js';
  * @throws CodecError for one that makes no sense
  */
 export function applySync(
-  session: Session,
+  session: TurnSession,
   state: ContextState,
   frame: readonly unknown[],
 ): boolean {
@@ -33,7 +33,7 @@ export function applySync(
   }
 }
 
-function syncRecords(session: Session, state: ContextState, frame: readonly unknown[]): void {
+function syncRecords(session: TurnSession, state: ContextState, frame: readonly unknown[]): void {
   const collection = frame[3] as number;
   if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
   const kind = frame[4] as number;
@@ -86,7 +86,7 @@ function entryOf(
 }
 
 /** Makes a context's registry hold what the module's holds. */
-function syncTools(session: Session, state: ContextState, data: Uint8Array | null): void {
+function syncTools(session: TurnSession, state: ContextState, data: Uint8Array | null): void {
   const numbers = data === null ? [] : session.pump.value(data);
   if (!Array.isArray(numbers)) throw new CodecError('frame', 0, 'malformed list of tools');
   state.tools.mirror(numbers.map((n) => session.toolOf(Number(n))));
@@ -94,7 +94,7 @@ function syncTools(session: Session, state: ContextState, data: Uint8Array | nul
 
 /** Notes that a dispatch was acked or nacked. Returns whether ack handlers are due that no call of user code runs. */
 function syncSignal(
-  session: Session,
+  session: TurnSession,
   state: ContextState,
   signal: number,
   data: Uint8Array | null,

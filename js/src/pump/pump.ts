@@ -9,6 +9,7 @@
 import { EditKind, Op } from '../abi/frames.gen.js';
 import { CodecError, decodeValue } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
+import { isOutbound } from '../codec/shape.js';
 import type { History } from '../collections/history.js';
 import type { Instance } from '../engine/instance.js';
 import type { Clock } from '../entropy.js';
@@ -17,20 +18,16 @@ import { framesOfTurn } from '../journal/format.js';
 import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
 import { type AnyTool, encodeTool } from '../tools/tool.js';
+import type { TurnPump, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
 import type { HttpSettings } from './http.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
-import { Session, type SessionInput } from './session.js';
-import { isOutbound } from './shape.js';
+import { Session } from './session.js';
+import type { SessionInput } from './session-input.js';
 import { encodeStart } from './start-turn.js';
 import { verifyCollections } from './verify.js';
-
-/** Something that {@link Pump.drainUntil} waits for. */
-export interface Waiting {
-  readonly done: boolean;
-}
 
 /** What a pump needs of its host. */
 export interface PumpHost {
@@ -52,7 +49,7 @@ const soon = Promise.resolve();
 const ROOM = 4096;
 
 /** Runs one instance. */
-export class Pump implements HistorySink {
+export class Pump implements HistorySink, TurnPump {
   readonly instance: Instance;
   readonly clock: Clock;
   readonly http: HttpSettings;

@@ -4,59 +4,39 @@
 import { Callback, ExecutorKind, MiddlewareKind, Op } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { Entry } from '../collections/kinds.js';
-import type { DispatchContext } from '../context/dispatch-context.js';
-import type { DispatchExecutorHelpers } from '../context/executor-helpers.js';
-import type { TurnContext } from '../context/turn-context.js';
-import { ChatExecutor } from '../front/chat-executor.js';
-import { builtinOf } from '../front/builtin.js';
 import { type AnyTool, encodeTool } from '../tools/tool.js';
 import { ToolRegistry, type ToolState } from '../tools/tool-registry.js';
+import { builtinOf } from './builtin.js';
+import { ChatExecutor } from './chat-executor.js';
 import type { Delta } from './deltas.js';
 
-/** A context of either kind. */
-export type AnyContext = TurnContext | DispatchContext;
-
-/** What a callback or middleware may return: nothing, now or later. */
-export type Awaitable<T> = T | PromiseLike<T>;
-
-/** Runs what follows a middleware. Resolves when that has ended, also when it failed; never rejects. */
-export type NextFn = () => Promise<void>;
-
-/**
- * A model call. It runs once per iteration and signals with `ctx.ack()` or `ctx.nack(error)`; when it returns without
- * a signal it runs again.
- */
-export type DispatchExecutorFn = (
-  ctx: DispatchContext,
-  helpers: DispatchExecutorHelpers,
-) => Awaitable<void>;
-
-/** A step of a turn's pipelines. */
-export type TurnPipelineMiddlewareFn = (ctx: TurnContext, next: NextFn) => Awaitable<void>;
-/** A step of a dispatch's pipelines, run once per iteration. */
-export type DispatchPipelineMiddlewareFn = (ctx: DispatchContext, next: NextFn) => Awaitable<void>;
-
 /** Writes one record, or for a deletion its id or text. */
-export type WriteFn = (ctx: AnyContext, value: Entry | string, old?: string) => unknown;
+export type WriteFn = (ctx: object, value: Entry | string, old?: string) => unknown;
 
 /** The callbacks of a runner or of a raw context, under one set of names. */
 export interface Callbacks {
   /** By collection number and by kind of write: store, mutate, delete. */
   readonly writes: readonly (readonly [WriteFn, WriteFn, WriteFn])[];
   readonly replaceToolCallGroup:
-    ((ctx: AnyContext, ids: string[], replacements: Entry[]) => unknown) | undefined;
-  readonly commit: ((ctx: AnyContext, deltas: Delta[]) => unknown) | undefined;
-  readonly discard: ((ctx: AnyContext, deltas: Delta[], status: string) => unknown) | undefined;
+    ((ctx: object, ids: string[], replacements: Entry[]) => unknown) | undefined;
+  readonly commit: ((ctx: object, deltas: Delta[]) => unknown) | undefined;
+  readonly discard: ((ctx: object, deltas: Delta[], status: string) => unknown) | undefined;
   /** By collection number; tools last. */
-  readonly fetches: readonly ((ctx: AnyContext) => unknown)[];
+  readonly fetches: readonly ((ctx: object) => unknown)[];
 }
 
-/** Any middleware. */
-export type MiddlewareFn = TurnPipelineMiddlewareFn | DispatchPipelineMiddlewareFn;
+/** Runs what follows a middleware. Resolves when that has ended, also when it failed; never rejects. */
+export type NextFn = () => Promise<void>;
+
+/** A middleware, whatever contexts it takes. Its type is checked where it is given. */
+export type MiddlewareFn = (ctx: never, next: never) => unknown;
+
+/** An executor function, whatever contexts it takes. Its type is checked where it is given. */
+export type ExecutorFn = (ctx: never, helpers: never) => unknown;
 
 /** What many turns share. */
 export interface RunnerSpec {
-  readonly executor: DispatchExecutorFn | ChatExecutor;
+  readonly executor: ExecutorFn | ChatExecutor;
   readonly tools: readonly AnyTool[];
   /** Numbers of the tools. */
   readonly toolNumbers: ReadonlyMap<AnyTool, number>;

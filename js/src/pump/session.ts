@@ -2,13 +2,11 @@
  * A running turn, or a standalone dispatch, as its host sees it.
  */
 import { EventKind, Method, Op, Scope, Status, SyncKind } from '../abi/frames.gen.js';
+import { rejected } from '../attempt.js';
 import { CodecError } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
+import { requireShape } from '../codec/shape.js';
 import { HandleTable } from '../collections/handle-table.js';
-import type { Entry } from '../collections/kinds.js';
-import { DispatchContext } from '../context/dispatch-context.js';
-import { ContextState } from '../context/state.js';
-import { TurnContext } from '../context/turn-context.js';
 import { TurncoreError } from '../errors.js';
 import type { Bus } from '../events/bus.js';
 import type { TurnEvent, TurnEvents, TurnStatus } from '../events/events.js';
@@ -17,40 +15,19 @@ import type { StepRecorder } from '../journal/writer.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/registry.js';
 import type { AnyTool } from '../tools/tool.js';
-import { rejected } from './attempt.js';
+import { ContextState } from './context-state.js';
+import type { TurnPump, TurnSession } from './contract.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import type { HttpEffect } from './http.js';
 import { applySync } from './mirror.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
-import type { Pump } from './pump.js';
 import type { RunnerSpec } from './runner-spec.js';
-import { requireShape } from './shape.js';
+import type { SessionInput } from './session-input.js';
 
 /** Milliseconds that a clock may lag behind the machine's timers: browsers make it that coarse. */
 const COARSE = 100;
-
-/** What a session is started with. */
-export interface SessionInput {
-  readonly spec: RunnerSpec;
-  /** The turn's id as users see it. */
-  readonly id: string;
-  /** A dispatch without a turn. */
-  readonly standalone: boolean;
-  readonly systemPrompt: Tokenizable;
-  readonly instructions: readonly Tokenizable[];
-  readonly stash: Root;
-  /** Records to begin with, by collection; standalone only. */
-  readonly initial: readonly (readonly Entry[])[];
-  /** Hooks and observers; standalone only. */
-  readonly dispatchBus: Bus<TurnEvents> | undefined;
-  /** The runner's two buses, whose events' names differ. */
-  readonly bus: Bus<TurnEvents> | undefined;
-  /** Gets every event that the buses get. */
-  readonly tap: ((event: TurnEvent) => void) | undefined;
-  readonly controller: AbortController | undefined;
-}
 
 /** How a session ended. */
 export interface Outcome {
@@ -64,8 +41,8 @@ export interface Outcome {
 const FIRST_OWN_TOOL = 65536;
 
 /** A running turn or standalone dispatch. */
-export class Session implements EventSource {
-  readonly pump: Pump;
+export class Session implements EventSource, TurnSession {
+  readonly pump: TurnPump;
   readonly number: number;
   readonly id: string;
   readonly spec: RunnerSpec;
@@ -95,6 +72,7 @@ export class Session implements EventSource {
   readonly #spans = new OpenSpans();
   readonly #stash: Root;
   readonly #dispatchBus: Bus<TurnEvents> | undefined;
+  readonly #facade: (state: ContextState) => object;
   readonly #unfollow: (() => void) | undefined;
   #elapsed = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -102,7 +80,7 @@ export class Session implements EventSource {
   #emittedText: string | undefined;
   #finish!: (outcome: Outcome) => void;
 
-  constructor(pump: Pump, number: number, input: SessionInput) {
+  constructor(pump: TurnPump, number: number, input: SessionInput) {
     this.pump = pump;
     this.number = number;
     this.id = input.id;
@@ -116,6 +94,7 @@ export class Session implements EventSource {
     this.#tap = input.tap;
     this.#stash = input.stash;
     this.#dispatchBus = input.dispatchBus;
+    this.#facade = input.facade;
     if (!input.standalone) {
       const turn = this.#makeContext(0, undefined, input.spec, undefined);
       if (input.controller !== undefined) this.#unfollow = turn.follow(input.controller);
@@ -400,7 +379,7 @@ export class Session implements EventSource {
       bus,
       parent?.stashSnapshot() ?? this.#stash,
       parent?.toolSnapshot() ?? spec.toolState,
-      (s) => (number === 0 ? new TurnContext(s) : new DispatchContext(s)),
+      this.#facade,
     );
     this.contexts[number] = state;
     return state;

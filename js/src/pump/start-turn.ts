@@ -7,7 +7,8 @@ import type { HandleTable } from '../collections/handle-table.js';
 import { Collections, type Entry } from '../collections/kinds.js';
 import { encodeBody } from '../primitives/body.js';
 import type { Message } from '../primitives/message.js';
-import type { Session, SessionInput } from './session.js';
+import type { Session } from './session.js';
+import type { SessionInput } from './session-input.js';
 
 /** Writes a StartTurn frame, and puts what it brings into the session's collections. */
 export function encodeStart(

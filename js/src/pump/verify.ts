@@ -4,8 +4,8 @@
 import { Method, Op } from '../abi/frames.gen.js';
 import { Encoder } from '../codec/encoder.js';
 import { RECORD_KINDS } from '../collections/kinds.js';
-import type { ContextState } from '../context/state.js';
 import type { Instance } from '../engine/instance.js';
+import type { ContextState } from './context-state.js';
 import type { Session } from './session.js';
 
 /** A number that no other call of a turn has. */

@@ -4,9 +4,9 @@
 import { History } from '../collections/history.js';
 import type { AnyRecord } from '../collections/history.js';
 import type { RecordSet } from '../collections/record-set.js';
-import type { TurnPipelineMiddlewareFn } from '../pump/runner-spec.js';
-import { type SessionOptions, stashedSession } from './store-callbacks.js';
+import type { TurnPipelineMiddlewareFn } from '../context/functions.js';
 import type { Store } from './store.js';
+import { type SessionOptions, stashedSession } from './store-callbacks.js';
 
 /**
  * A turn input middleware that loads the session's conversation from a store into the turn's collections, in front of

@@ -2,6 +2,7 @@
  * Stores: where conversations live between turns.
  */
 import type { History } from '../collections/history.js';
+import type { Awaitable } from '../context/functions.js';
 import type { Memory } from '../primitives/memory.js';
 import type { Message } from '../primitives/message.js';
 import type { Retrievable } from '../primitives/retrievable.js';
@@ -9,7 +10,6 @@ import type { Thought } from '../primitives/thought.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { Delta } from '../pump/deltas.js';
-import type { Awaitable } from '../pump/runner-spec.js';
 
 /**
  * What a session has stored, each kind in the order of storing. A kind given as a {@link History} enters a turn in the

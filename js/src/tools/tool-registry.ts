@@ -2,8 +2,6 @@
  * Tools by name.
  */
 import { invalidValue, TurncoreError } from '../errors.js';
-import type { DispatchContext } from '../context/dispatch-context.js';
-
 import { type AnyTool, type CollisionPolicy, Tool } from './tool.js';
 
 /** Where a context's registry reports what host code changed. */
@@ -13,6 +11,12 @@ export interface ToolSink {
   registered(tool: AnyTool): void;
   unregistered(name: string): void;
   hidden(names: readonly string[]): void;
+}
+
+/** What can be acked: a dispatch's context. */
+export interface AckSource {
+  /** Calls a function once when it is acked. @returns a function that takes this back */
+  onAck(handler: () => void): () => void;
 }
 
 /** What registries share until one of them changes. */
@@ -135,7 +139,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
   }
 
   /** Prunes ephemeral tools when the dispatch acks. @returns a function that takes this back */
-  bindContext(ctx: DispatchContext): () => void {
+  bindContext(ctx: AckSource): () => void {
     return ctx.onAck(() => this.pruneEphemeral());
   }
 

@@ -1,9 +1,9 @@
 /**
  * Tools: what a model may call.
  */
+import { attempt } from '../attempt.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
-import { executeTool } from '../context/execute-tool.js';
 import { Registry } from '../stash/registry.js';
 import { check } from '../validation/rules.js';
 
@@ -28,6 +28,9 @@ export type ToolHandler<Args, Result> = (
   ctx: DispatchContext,
   meta: Registry,
 ) => Result | PromiseLike<Result>;
+
+/** Name of the method by which a context runs a tool. */
+export const executeTool = Symbol('executeTool');
 
 /** What a {@link Tool} is made of. */
 export interface RawTool<Args, Result> {
@@ -106,7 +109,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown> {
    *   arguments break the schema (the handler is not called), and with E_TOOL_DOWNSTREAM_ERROR when the handler threw
    */
   executor(ctx: DispatchContext): (args: Args) => Promise<Result> {
-    return (args) => executeTool(ctx, this, args) as Promise<Result>;
+    return (args) => attempt(() => ctx[executeTool](this, args) as Promise<Result>);
   }
 }
 

@@ -2,6 +2,7 @@
  * The callbacks of a runner and of a raw dispatch context, by their names in the API.
  */
 import type { DispatchContext } from '../context/dispatch-context.js';
+import type { Awaitable } from '../context/functions.js';
 import type { TurnContext } from '../context/turn-context.js';
 import type { Memory } from '../primitives/memory.js';
 import type { Message } from '../primitives/message.js';
@@ -10,7 +11,7 @@ import type { Thought } from '../primitives/thought.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { Delta } from '../pump/deltas.js';
-import type { AnyContext, Awaitable, Callbacks, WriteFn } from '../pump/runner-spec.js';
+import type { Callbacks, WriteFn } from '../pump/runner-spec.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { Checked } from '../validation/rules.js';
 
@@ -97,7 +98,7 @@ export function callbacksOf(values: Checked, suffix: '' | 'Callback'): Callbacks
       get(`mutate${kind}`) as WriteFn,
       get(`delete${kind}`) as WriteFn,
     ]),
-    fetches: fetches.map((name) => get(name) as (ctx: AnyContext) => unknown),
+    fetches: fetches.map((name) => get(name) as (ctx: object) => unknown),
     replaceToolCallGroup: get('replaceToolCallGroup') as Callbacks['replaceToolCallGroup'],
     commit: get('commit') as Callbacks['commit'],
     discard: get('discard') as Callbacks['discard'],

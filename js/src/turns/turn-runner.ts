@@ -1,12 +1,19 @@
 /**
  * Runs turns.
  */
+import { attempt } from '../attempt.js';
 import {
   type AnyRecord,
   History,
   type HistoryKind,
   type RecordOfKind,
 } from '../collections/history.js';
+import { facadeOf } from '../context/facade.js';
+import type {
+  DispatchExecutorFn,
+  DispatchPipelineMiddlewareFn,
+  TurnPipelineMiddlewareFn,
+} from '../context/functions.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import { Bus, type Listener } from '../events/bus.js';
 import type {
@@ -15,26 +22,19 @@ import type {
   TurnEvent,
   TurnEvents,
 } from '../events/events.js';
-import type { ChatExecutor } from '../front/chat-executor.js';
-import { TurnStream } from '../front/turn-stream.js';
-import { Message } from '../primitives/message.js';
-import type { Tokenizable } from '../primitives/tokenizable.js';
-import { attempt } from '../pump/attempt.js';
+import { Message, toMessage } from '../primitives/message.js';
+import { type Tokenizable, toText } from '../primitives/tokenizable.js';
+import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import { type Host, hostOf, type HostOptions } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
-import type {
-  DispatchExecutorFn,
-  DispatchPipelineMiddlewareFn,
-  MiddlewareFn,
-  RunnerSpec,
-  TurnPipelineMiddlewareFn,
-} from '../pump/runner-spec.js';
+import type { MiddlewareFn, RunnerSpec } from '../pump/runner-spec.js';
 import { toolParts } from '../pump/runner-spec.js';
 import type { Outcome } from '../pump/session.js';
 import { Registry } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { check, type Checked } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
+import { TurnStream } from './turn-stream.js';
 
 /** What a {@link TurnRunner} is made with. */
 export interface TurnRunnerConfig extends TurnCallbacks {
@@ -86,11 +86,16 @@ interface Live {
 /** Bytes of entropy that a turn begins with. */
 const SEED = 16;
 
-/** How instances of the classes that the rules name are told. */
-const tests = {
-  Tool: (value: unknown) => value instanceof Tool,
-  AbortController: (value: unknown) =>
-    Object.prototype.toString.call(value) === '[object AbortController]',
+/** The classes that the rules of the configuration and of the input speak of. */
+const classes = {
+  text: toText,
+  message: toMessage,
+  executor: toExecutor,
+  instances: {
+    Tool: (value: unknown) => value instanceof Tool,
+    AbortController: (value: unknown) =>
+      Object.prototype.toString.call(value) === '[object AbortController]',
+  },
 };
 
 /**
@@ -113,7 +118,7 @@ export class TurnRunner {
    * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
    */
   constructor(config: TurnRunnerConfig) {
-    const values = check('TurnRunnerConfig', config, tests);
+    const values = check('TurnRunnerConfig', config, classes);
     const tools = values['tools'] as readonly AnyTool[];
     this.#spec = {
       executor: values['executorCallback'] as RunnerSpec['executor'],
@@ -141,7 +146,7 @@ export class TurnRunner {
    *   E_TOOL_ALREADY_REGISTERED, or why the module could not be started
    */
   async run(input: TurnInput): Promise<void> {
-    accepted(await this.#begin(check('TurnInput', input, tests), false).outcome);
+    accepted(await this.#begin(check('TurnInput', input, classes), false).outcome);
   }
 
   /**
@@ -150,7 +155,7 @@ export class TurnRunner {
    * @throws TurncoreError E_INVALID_TURN_CONTEXT listing every violation of the input
    */
   stream(input: TurnInput): TurnStream {
-    return this.#begin(check('TurnInput', input, tests), true).stream!;
+    return this.#begin(check('TurnInput', input, classes), true).stream!;
   }
 
   /** Adds a listener of functional events. @returns this runner */
@@ -283,6 +288,7 @@ export class TurnRunner {
         bus: this.#bus,
         tap,
         controller,
+        facade: facadeOf,
       },
       seed,
       messageOf(input['message'] as string | Message | undefined, id, created),

@@ -3,11 +3,7 @@
  */
 import type { FieldKind } from '../abi/rules.gen.js';
 import { isTurncoreError } from '../errors.js';
-import { Identity, type RawIdentity } from '../primitives/identity.js';
-import { Message } from '../primitives/message.js';
-import { Tokenizable } from '../primitives/tokenizable.js';
 import { frozenCopy } from '../stash/copy-value.js';
-import { isChatExecutor } from '../front/chat-executor.js';
 
 /** Stands for a value that was refused. */
 export const invalid = Symbol('invalid');
@@ -15,24 +11,36 @@ export const invalid = Symbol('invalid');
 /** A converted value, or {@link invalid}. */
 export type Conversion = unknown;
 
+/** Converts a value; told of violations inside it, which is refused by itself then. */
+export type Converter = (value: unknown, report: (violation: string) => void) => Conversion;
+
+/** The kinds of field whose values are instances of classes. The classes bring them: they check by rules themselves. */
+export interface ClassKinds {
+  readonly text?: Converter;
+  readonly identity?: Converter;
+  readonly message?: Converter;
+  readonly executor?: Converter;
+}
+
 /**
  * Converts a value to the form that the package works with.
  *
  * @param lenient for records: strings that spell a number or a boolean are taken for it
  * @param report told of violations inside the value; the value is refused by itself then
+ * @param classes those of the kinds that are classes which can occur
  */
 export function convert(
   kind: FieldKind,
   value: unknown,
   lenient: boolean,
   report: (violation: string) => void,
+  classes: ClassKinds,
 ): Conversion {
   switch (kind) {
     case 'string':
       return typeof value === 'string' ? value : invalid;
     case 'text':
-      if (value instanceof Tokenizable) return value;
-      return typeof value === 'string' ? new Tokenizable(value) : invalid;
+      return classes.text!(value, report);
     case 'number':
       return toNumber(value, lenient);
     case 'boolean':
@@ -43,7 +51,7 @@ export function convert(
     case 'middleware':
       return typeof value === 'function' ? value : invalid;
     case 'executor':
-      return typeof value === 'function' || isChatExecutor(value) ? value : invalid;
+      return classes.executor!(value, report);
     case 'object':
       return isObject(value) ? value : invalid;
     case 'args':
@@ -53,12 +61,12 @@ export function convert(
     case 'list':
       return Array.isArray(value) ? (value as unknown[]) : invalid;
     case 'identity':
-      return toIdentity(value, report);
+      return classes.identity!(value, report);
     case 'identifier':
       if (typeof value === 'number' && Number.isFinite(value)) return String(value);
       return typeof value === 'string' ? value : invalid;
     case 'message':
-      return typeof value === 'string' || value instanceof Message ? value : invalid;
+      return classes.message!(value, report);
     case 'any':
       // Fields of records are data; those of configurations may be anything.
       return lenient ? toPlain(value, report) : value;
@@ -67,7 +75,8 @@ export function convert(
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Tells whether a value is an object and no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -88,8 +97,8 @@ function toBoolean(value: unknown, lenient: boolean): Conversion {
 /** ISO 8601: a date, or a date with a time. Other texts that Date would guess at are refused. */
 const iso = /^[+-]?\d{4,6}(-\d\d(-\d\d)?)?([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Milliseconds since the Unix epoch, whole. */
-function toTime(value: unknown): Conversion {
+/** Milliseconds since the Unix epoch, whole; {@link invalid} for what is no time. */
+export function toTime(value: unknown): Conversion {
   let ms: number;
   if (typeof value === 'number') ms = value;
   else if (typeof value === 'string') ms = iso.test(value) ? Date.parse(value) : Number.NaN;
@@ -119,16 +128,6 @@ function toSchema(value: unknown, report: (violation: string) => void): Conversi
   return toPlain(value, report);
 }
 
-function toIdentity(value: unknown, report: (violation: string) => void): Conversion {
-  if (value instanceof Identity) return value;
-  if (typeof value !== 'string' && !isObject(value)) return invalid;
-  try {
-    return Identity.from(value as string | RawIdentity);
-  } catch (error) {
-    return collect(error, report);
-  }
-}
-
 function toPlain(value: unknown, report: (violation: string) => void): Conversion {
   try {
     return frozenCopy(value, 'value');
@@ -137,7 +136,8 @@ function toPlain(value: unknown, report: (violation: string) => void): Conversio
   }
 }
 
-function collect(error: unknown, report: (violation: string) => void): Conversion {
+/** Reports the violations that an error lists, and refuses. @throws what is no error of this package */
+export function collect(error: unknown, report: (violation: string) => void): Conversion {
   if (!isTurncoreError(error)) throw error;
   if (Array.isArray(error.details)) for (const part of error.details) report(String(part));
   else report(error.message);

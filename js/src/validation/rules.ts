@@ -11,10 +11,13 @@ import {
   type TypeRules,
 } from '../abi/rules.gen.js';
 import { TurncoreError } from '../errors.js';
-import { convert, type Conversion, invalid } from './field-kinds.js';
+import { type ClassKinds, convert, type Conversion, invalid } from './field-kinds.js';
 
-/** Tells whether a value is an instance of the class that a rule names. */
-export type InstanceTests = Readonly<Record<string, (value: unknown) => boolean>>;
+/** The classes that the rules of a type speak of. */
+export interface Classes extends ClassKinds {
+  /** Tell whether a value is an instance of the class of that name. */
+  readonly instances?: Readonly<Record<string, (value: unknown) => boolean>>;
+}
 
 /** The values of a checked object: texts as Tokenizable, times as ms, defaults filled in. */
 export type Checked = Readonly<Record<string, unknown>>;
@@ -32,17 +35,17 @@ const plans = new Map<RuledType, Plan>();
 /**
  * Checks an object and returns its values.
  *
- * @param tests how to tell instances of the classes that the rules name
+ * @param classes the classes that the type's rules speak of
  * @throws TurncoreError with the type's code; its message and details list every violation
  */
-export function check(type: RuledType, raw: unknown, tests: InstanceTests = {}): Checked {
+export function check(type: RuledType, raw: unknown, classes: Classes = {}): Checked {
   const plan = planOf(type);
   const violations: string[] = [];
   const values: Record<string, unknown> = {};
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     violations.push(phrase('type', { type: plan.type.title }));
   } else {
-    checkFields(plan, raw as Record<string, unknown>, values, tests, violations);
+    checkFields(plan, raw as Record<string, unknown>, values, classes, violations);
     for (const rule of plan.type.cross ?? []) {
       checkCross(rule, raw as Record<string, unknown>, values, violations);
     }
@@ -81,7 +84,7 @@ function checkFields(
   plan: Plan,
   raw: Record<string, unknown>,
   values: Record<string, unknown>,
-  tests: InstanceTests,
+  classes: Classes,
   violations: string[],
 ): void {
   for (const [name, rules] of plan.fields) {
@@ -97,7 +100,7 @@ function checkFields(
         }
       }
     }
-    checkField(plan.type, name, given, rules, value, values, tests, violations);
+    checkField(plan.type, name, given, rules, value, values, classes, violations);
   }
   for (const key of Object.keys(raw)) {
     if (!plan.names.has(key)) violations.push(phrase('unknown', { field: key }));
@@ -111,7 +114,7 @@ function checkField(
   rules: FieldRules,
   value: unknown,
   values: Record<string, unknown>,
-  tests: InstanceTests,
+  classes: Classes,
   violations: string[],
 ): void {
   if (value === undefined || value === null) {
@@ -121,8 +124,8 @@ function checkField(
   }
   const checked =
     rules.kind === 'list'
-      ? checkList(type, given, rules, value, tests, violations)
-      : checkValue(type, given, rules, value, tests, violations);
+      ? checkList(type, given, rules, value, classes, violations)
+      : checkValue(type, given, rules, value, classes, violations);
   if (checked !== invalid) values[name] = checked;
 }
 
@@ -131,7 +134,7 @@ function checkList(
   field: string,
   rules: FieldRules,
   value: unknown,
-  tests: InstanceTests,
+  classes: Classes,
   violations: string[],
 ): Conversion {
   if (!Array.isArray(value)) {
@@ -143,7 +146,7 @@ function checkList(
   if (item === undefined) return list.slice();
   const checked: unknown[] = [];
   for (let i = 0; i < list.length; i++) {
-    checked.push(checkValue(type, `${field}[${i}]`, item, list[i], tests, violations));
+    checked.push(checkValue(type, `${field}[${i}]`, item, list[i], classes, violations));
   }
   return checked;
 }
@@ -153,19 +156,18 @@ function checkValue(
   field: string,
   rules: FieldRules,
   value: unknown,
-  tests: InstanceTests,
+  classes: Classes,
   violations: string[],
 ): Conversion {
   if (rules.kind === 'instance') {
-    const test = tests[rules.class ?? ''];
+    const test = classes.instances?.[rules.class ?? ''];
     if (test?.(value) === true) return value;
     violations.push(phrase('instance', { field, class: rules.class ?? 'its class' }));
     return invalid;
   }
   const before = violations.length;
-  const checked = convert(rules.kind, value, type.convert === true, (part) =>
-    violations.push(`${field}: ${part}`),
-  );
+  const report = (part: string): void => void violations.push(`${field}: ${part}`);
+  const checked = convert(rules.kind, value, type.convert === true, report, classes);
   if (checked === invalid) {
     if (violations.length === before) violations.push(phrase(rules.kind, { field }));
     return invalid;

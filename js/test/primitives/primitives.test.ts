@@ -13,7 +13,7 @@ import {
   ToolCall,
 } from '../../src/index.js';
 import { encodeBody } from '../../src/primitives/body.js';
-import { decodeBody } from '../../src/primitives/decode-body.js';
+import { decodeBody } from '../../src/collections/decode-body.js';
 
 const times = { createdAt: 1, updatedAt: 2 };
 const call = {

@@ -7,11 +7,13 @@ import { Encoder } from '../../src/codec/encoder.js';
 import type { Instance } from '../../src/engine/instance.js';
 import { instanceFailed } from '../../src/engine/instance.js';
 import { fixedClock } from '../../src/entropy.js';
+import { facadeOf } from '../../src/context/facade.js';
+import type { DispatchExecutorFn } from '../../src/context/functions.js';
 import { Bus } from '../../src/events/bus.js';
 import type { TurnEvent, TurnEvents } from '../../src/events/events.js';
 import { Tokenizable } from '../../src/index.js';
 import { Pump } from '../../src/pump/pump.js';
-import { type RunnerSpec, toolParts } from '../../src/pump/runner-spec.js';
+import { toolParts } from '../../src/pump/runner-spec.js';
 import type { Session } from '../../src/pump/session.js';
 
 /** What the fake answers to an inbound frame: frames, bytes as they are, or a trap. */
@@ -68,10 +70,7 @@ export interface FakeTurn {
 }
 
 /** Starts a turn whose instance answers by a script. */
-export function fakeTurn(
-  answer: Answer,
-  executor: RunnerSpec['executor'] = () => undefined,
-): FakeTurn {
+export function fakeTurn(answer: Answer, executor: DispatchExecutorFn = () => undefined): FakeTurn {
   const pump = new Pump(fakeInstance(answer), {
     clock: fixedClock(),
     http: { credentials: {}, allowedOrigins: undefined, fetch },
@@ -106,6 +105,7 @@ export function fakeTurn(
       bus: new Bus<TurnEvents>(),
       tap: (event) => void events.push(event),
       controller: undefined,
+      facade: facadeOf,
     },
     new Uint8Array(16),
     undefined,

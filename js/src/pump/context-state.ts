@@ -5,15 +5,15 @@ import { type Entry, RECORD_KINDS } from '../collections/kinds.js';
 import { RecordSet } from '../collections/record-set.js';
 import type { Bus } from '../events/bus.js';
 import type { TurnEvents } from '../events/events.js';
-import type { AnyContext, RunnerSpec } from '../pump/runner-spec.js';
-import type { Session } from '../pump/session.js';
 import { Registry, type Root, type StashSink } from '../stash/registry.js';
 import type { AnyTool } from '../tools/tool.js';
 import { ToolRegistry, type ToolSink, type ToolState } from '../tools/tool-registry.js';
+import type { OpenContext, TurnSession } from './contract.js';
+import type { RunnerSpec } from './runner-spec.js';
 
 /** What TurnContext and DispatchContext have in common, and what the pump needs of them. */
-export class ContextState {
-  readonly session: Session;
+export class ContextState implements OpenContext {
+  readonly session: TurnSession;
   /** 0 for the turn, n for its n-th dispatch. */
   readonly number: number;
   /** The context it was copied from; undefined for the turn's, and for a standalone dispatch. */
@@ -23,7 +23,7 @@ export class ContextState {
   /** Hooks and observers of a dispatch. */
   readonly bus: Bus<TurnEvents> | undefined;
   /** What user code sees. */
-  readonly facade: AnyContext;
+  readonly facade: object;
 
   iteration = 0;
   /** The dispatch or turn is over. */
@@ -49,14 +49,14 @@ export class ContextState {
   #results: Map<string, unknown> | undefined;
 
   constructor(
-    session: Session,
+    session: TurnSession,
     number: number,
     parent: ContextState | undefined,
     spec: RunnerSpec,
     bus: Bus<TurnEvents> | undefined,
     stash: Root,
     tools: ToolState,
-    makeFacade: (state: ContextState) => AnyContext,
+    makeFacade: (state: ContextState) => object,
   ) {
     this.session = session;
     this.number = number;

@@ -2,7 +2,7 @@
  * Checks of what a module sends: the decoder knows the encoding only, not what belongs where.
  */
 import { Op } from '../abi/frames.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { CodecError } from './decoder.js';
 
 /**
  * Tells whether values are an array of the given shape, one letter each: n whole number from 0, i whole number, s string,

@@ -2,15 +2,15 @@
  * Records from the bodies that the module sends. The module may be anything: every field is checked.
  */
 import { CodecError, decodeValue } from '../codec/decoder.js';
-import { Collections, type Entry } from '../collections/kinds.js';
-import { Parts } from './body.js';
-import { Identity, type RawIdentity } from './identity.js';
-import { Memory, type RawMemory } from './memory.js';
-import { Message, type RawMessage } from './message.js';
-import { Retrievable, type RawRetrievable } from './retrievable.js';
-import { Thought, type RawThought } from './thought.js';
-import { Tokenizable } from './tokenizable.js';
-import { ToolCall, type RawToolCall } from './tool-call.js';
+import { Parts } from '../primitives/body.js';
+import { Identity, type RawIdentity } from '../primitives/identity.js';
+import { Memory, type RawMemory } from '../primitives/memory.js';
+import { Message, type RawMessage } from '../primitives/message.js';
+import { Retrievable, type RawRetrievable } from '../primitives/retrievable.js';
+import { Thought, type RawThought } from '../primitives/thought.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
+import { ToolCall, type RawToolCall } from '../primitives/tool-call.js';
+import { Collections, type Entry } from './kinds.js';
 
 /**
  * Makes a record of the collection with this number from the bytes of a body.

@@ -2,6 +2,7 @@
  * The chat executor, which is compiled into the module.
  */
 import { frozenCopy } from '../stash/copy-value.js';
+import { type Converter, invalid } from '../validation/field-kinds.js';
 
 /** How to reach a model that speaks OpenAI's chat completions. */
 export interface ChatOptions {
@@ -30,7 +31,6 @@ export class ChatExecutor {
   }
 }
 
-/** Tells a {@link ChatExecutor}. */
-export function isChatExecutor(value: unknown): value is ChatExecutor {
-  return value instanceof ChatExecutor;
-}
+/** The kind of field `executor`: a function, or a {@link ChatExecutor}. */
+export const toExecutor: Converter = (value) =>
+  typeof value === 'function' || value instanceof ChatExecutor ? value : invalid;

@@ -1,0 +1,27 @@
+/**
+ * The functions that a caller gives to run on contexts: executors, middleware and callbacks.
+ */
+import type { NextFn } from '../pump/runner-spec.js';
+import type { DispatchContext } from './dispatch-context.js';
+import type { DispatchExecutorHelpers } from './executor-helpers.js';
+import type { TurnContext } from './turn-context.js';
+
+/** A context of either kind. */
+export type AnyContext = TurnContext | DispatchContext;
+
+/** What a callback or middleware may return: nothing, now or later. */
+export type Awaitable<T> = T | PromiseLike<T>;
+
+/**
+ * A model call. It runs once per iteration and signals with `ctx.ack()` or `ctx.nack(error)`; when it returns without
+ * a signal it runs again.
+ */
+export type DispatchExecutorFn = (
+  ctx: DispatchContext,
+  helpers: DispatchExecutorHelpers,
+) => Awaitable<void>;
+
+/** A step of a turn's pipelines. */
+export type TurnPipelineMiddlewareFn = (ctx: TurnContext, next: NextFn) => Awaitable<void>;
+/** A step of a dispatch's pipelines, run once per iteration. */
+export type DispatchPipelineMiddlewareFn = (ctx: DispatchContext, next: NextFn) => Awaitable<void>;

@@ -1,0 +1,82 @@
+/**
+ * What sessions, their contexts and their pump know of each other. Each of them sees the others by these alone, so that
+ * the files below need not know those above.
+ */
+import type { Encoder } from '../codec/encoder.js';
+import type { HandleTable } from '../collections/handle-table.js';
+import type { Clock } from '../entropy.js';
+import type { TurncoreError } from '../errors.js';
+import type { Bus } from '../events/bus.js';
+import type { TurnEvents } from '../events/events.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import type { AnyTool } from '../tools/tool.js';
+import type { EditQueue } from './edits.js';
+import type { ErrorTable } from './error-table.js';
+import type { HttpSettings } from './http.js';
+import type { RunnerSpec } from './runner-spec.js';
+
+/** Something that {@link TurnPump.drainUntil} waits for. */
+export interface Waiting {
+  readonly done: boolean;
+}
+
+/** A context among those of its session. */
+export interface OpenContext {
+  /** What user code sees: a TurnContext or a DispatchContext. */
+  readonly facade: object;
+  /** The context that it was copied from. */
+  readonly parent: OpenContext | undefined;
+  /** Aborts the context on the host only. */
+  mark(reason: unknown): void;
+}
+
+/** A running turn, as its contexts see it. */
+export interface TurnSession {
+  readonly pump: TurnPump;
+  readonly number: number;
+  /** The turn's id as users see it. */
+  readonly id: string;
+  readonly spec: RunnerSpec;
+  /** When the turn began, in ms since the Unix epoch. */
+  readonly now: number;
+  readonly systemPrompt: Tokenizable;
+  readonly edits: EditQueue;
+  readonly handles: HandleTable;
+  readonly errors: ErrorTable;
+  /** By number; 0 is the turn's. */
+  readonly contexts: readonly (OpenContext | undefined)[];
+  /** What handlers returned to host code, by effect. */
+  readonly kept: Map<number, unknown> | undefined;
+  readonly ended: boolean;
+  /** Number of the last call. */
+  readonly call: number;
+  elapsed(): number;
+  beginCall(context: number, method: number): Encoder;
+  callNow(enc: Encoder, call: number): unknown;
+  callLater(enc: Encoder, call: number): Promise<unknown>;
+  sendAbort(context: number, reason: unknown): void;
+  opening<T>(spec: RunnerSpec, bus: Bus<TurnEvents> | undefined, run: () => T): T;
+  withText<T>(full: string, run: () => T): T;
+  toolNumber(tool: AnyTool): number;
+  toolOf(number: number): AnyTool;
+  dispatchId(dispatch: number): string;
+}
+
+/** The pump of an instance, as the sessions that run in it see it. */
+export interface TurnPump {
+  readonly clock: Clock;
+  readonly http: HttpSettings;
+  readonly instance: { readonly limits: { readonly frame: number } };
+  readonly alive: boolean;
+  frame(): Encoder;
+  send(session: TurnSession | undefined, enc: Encoder): TurncoreError | undefined;
+  sendAndDrain(session: TurnSession, enc: Encoder): void;
+  drain(): void;
+  drainUntil(waiting: Waiting): void;
+  value(bytes: Uint8Array): unknown;
+  openRunner(spec: RunnerSpec): number;
+  recordRunner(session: TurnSession, spec: RunnerSpec): void;
+  closeRunner(spec: RunnerSpec): void;
+  defineTool(session: TurnSession, number: number, tool: AnyTool): void;
+  closed(session: TurnSession): void;
+}

@@ -1,0 +1,33 @@
+/**
+ * What turns and standalone dispatches are started with.
+ */
+import type { Entry } from '../collections/kinds.js';
+import type { Bus } from '../events/bus.js';
+import type { TurnEvent, TurnEvents } from '../events/events.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import type { Root } from '../stash/registry.js';
+import type { ContextState } from './context-state.js';
+import type { RunnerSpec } from './runner-spec.js';
+
+/** What a session is started with. */
+export interface SessionInput {
+  readonly spec: RunnerSpec;
+  /** The turn's id as users see it. */
+  readonly id: string;
+  /** A dispatch without a turn. */
+  readonly standalone: boolean;
+  readonly systemPrompt: Tokenizable;
+  readonly instructions: readonly Tokenizable[];
+  readonly stash: Root;
+  /** Records to begin with, by collection; standalone only. */
+  readonly initial: readonly (readonly Entry[])[];
+  /** Hooks and observers; standalone only. */
+  readonly dispatchBus: Bus<TurnEvents> | undefined;
+  /** The runner's two buses, whose events' names differ. */
+  readonly bus: Bus<TurnEvents> | undefined;
+  /** Gets every event that the buses get. */
+  readonly tap: ((event: TurnEvent) => void) | undefined;
+  readonly controller: AbortController | undefined;
+  /** Makes what user code sees of a context. */
+  readonly facade: (state: ContextState) => object;
+}

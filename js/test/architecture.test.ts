@@ -1,0 +1,169 @@
+/**
+ * Imports flow one way: no file and no folder of the package imports itself by way of others.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import test from 'node:test';
+
+import ts from 'typescript';
+
+const SOURCES = new URL('../../src/', import.meta.url);
+
+/**
+ * The arrows that point up, types only. A tool's handler takes the dispatch's context, which has the tools: the two
+ * types are one recursive type of the API.
+ */
+const KNOWN = ['tools/tool.ts -> context/dispatch-context.ts'];
+
+/** One file imports another. */
+interface Arrow {
+  readonly from: string;
+  readonly to: string;
+  /** Whether it is gone when the types are. */
+  readonly typeOnly: boolean;
+}
+
+/** The arrows out of a file, by paths from the folder of the sources. */
+function arrowsOf(from: string, text: string): Arrow[] {
+  const arrows: Arrow[] = [];
+  const add = (target: ts.Node | undefined, typeOnly: boolean): void => {
+    if (target === undefined || !ts.isStringLiteralLike(target)) return;
+    if (!target.text.startsWith('.')) return;
+    const to = posix.join(posix.dirname(from), target.text).replace(/\.js$/, '.ts');
+    arrows.push({ from, to, typeOnly });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) {
+      // `import { type A }` is kept as `import {}` in what the compiler writes: only `import type` goes away.
+      add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword);
+    } else if (ts.isExportDeclaration(node)) {
+      add(node.moduleSpecifier, node.isTypeOnly);
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      add(node.argument.literal, true);
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], false);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(from, text, ts.ScriptTarget.Latest));
+  return arrows;
+}
+
+/** The same arrows between folders; a file that lies in none stands for itself. */
+function betweenFolders(arrows: readonly Arrow[]): Arrow[] {
+  const folder = (path: string): string => (path.includes('/') ? posix.dirname(path) : path);
+  return arrows
+    .map((arrow) => ({ ...arrow, from: folder(arrow.from), to: folder(arrow.to) }))
+    .filter(({ from, to }) => from !== to);
+}
+
+/** One way round for each place from which there is one: `a -> b -> a`. Empty when imports flow one way. */
+function cycles(arrows: readonly Arrow[]): string[] {
+  const targets = new Map<string, Set<string>>();
+  for (const { from, to } of arrows) {
+    const known = targets.get(from);
+    if (known === undefined) targets.set(from, new Set([to]));
+    else known.add(to);
+  }
+  const found: string[] = [];
+  const done = new Set<string>();
+  const path: string[] = [];
+  const walk = (place: string): void => {
+    const start = path.indexOf(place);
+    if (start >= 0) {
+      found.push([...path.slice(start), place].join(' -> '));
+      return;
+    }
+    if (done.has(place)) return;
+    path.push(place);
+    for (const target of targets.get(place) ?? []) walk(target);
+    path.pop();
+    done.add(place);
+  };
+  for (const place of targets.keys()) walk(place);
+  return found;
+}
+
+const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => path.endsWith('.ts'))
+  .sort();
+const all = files.flatMap((path) => arrowsOf(path, readFileSync(new URL(path, SOURCES), 'utf8')));
+const oneWay = all.filter(({ from, to }) => !KNOWN.includes(`${from} -> ${to}`));
+
+test('every relative import names a file of the sources', () => {
+  assert.ok(files.length > 100, `read ${files.length} files`);
+  assert.ok(all.length > files.length, `read ${all.length} imports`);
+  assert.deepEqual(
+    all.filter(({ to }) => !files.includes(to)),
+    [],
+  );
+});
+
+test('no files import each other in a circle at run time', () => {
+  assert.deepEqual(cycles(all.filter(({ typeOnly }) => !typeOnly)), []);
+});
+
+test('no folders import each other in a circle at run time', () => {
+  assert.deepEqual(cycles(betweenFolders(all.filter(({ typeOnly }) => !typeOnly))), []);
+});
+
+test('no files import each other in a circle for types, but for the known arrows', () => {
+  assert.deepEqual(cycles(oneWay), []);
+});
+
+test('no folders import each other in a circle for types, but for the known arrows', () => {
+  assert.deepEqual(cycles(betweenFolders(oneWay)), []);
+});
+
+test('the known arrows are there, import types only and are needed for a circle', () => {
+  for (const known of KNOWN) {
+    const arrows = all.filter(({ from, to }) => `${from} -> ${to}` === known);
+    assert.deepEqual(
+      arrows.map(({ typeOnly }) => typeOnly),
+      [true],
+      known,
+    );
+    assert.notDeepEqual(cycles([...oneWay, ...arrows]), [], known);
+  }
+});
+
+test('circles are found, whatever form the imports have', () => {
+  const forms: readonly (readonly [text: string, typeOnly: boolean])[] = [
+    ["import { b } from './b.js';", false],
+    ["import { type B } from './b.js';", false],
+    ["import './b.js';", false],
+    ["export * from './b.js';", false],
+    ["export const load = () => import('./b.js');", false],
+    ["import type { B } from './b.js';", true],
+    ["export type { B } from './b.js';", true],
+    ["export type C = import('./b.js').B;", true],
+  ];
+  const back = arrowsOf('x/b.ts', "import { a } from '../x/a.js';");
+  for (const [text, typeOnly] of forms) {
+    const arrows = arrowsOf('x/a.ts', text);
+    assert.deepEqual(arrows, [{ from: 'x/a.ts', to: 'x/b.ts', typeOnly }], text);
+    assert.deepEqual(cycles([...arrows, ...back]), ['x/a.ts -> x/b.ts -> x/a.ts'], text);
+  }
+  assert.deepEqual(cycles(back), []);
+});
+
+test('circles of folders are found where no files make one', () => {
+  const arrows = [
+    ...arrowsOf('x/a.ts', "import { c } from '../y/c.js';"),
+    ...arrowsOf('y/d.ts', "import { b } from '../x/b.js';"),
+  ];
+  assert.deepEqual(cycles(arrows), []);
+  assert.deepEqual(cycles(betweenFolders(arrows)), ['x -> y -> x']);
+});
+
+test('a circle is found behind a place that was walked before', () => {
+  const arrows = [
+    ...arrowsOf('a.ts', "import './b.js'; import './c.js';"),
+    ...arrowsOf('c.ts', "import './b.js'; import './d.js';"),
+    ...arrowsOf('d.ts', "import './e.js';"),
+    ...arrowsOf('e.ts', "import './c.js';"),
+  ];
+  assert.deepEqual(cycles(arrows), ['c.ts -> d.ts -> e.ts -> c.ts']);
+});
