@@ -40,10 +40,16 @@ func (c *Collection[R]) Add(records ...R) error {
 		if bodies, err = t.appendRecord(bodies, r); err != nil {
 			return err
 		}
-		ends = append(ends, len(bodies))
+		if ends = append(ends, len(bodies)); len(ends) == 1 {
+			// The others are taken to be as large as the first, within reason.
+			bodies = slices.Grow(bodies, min(len(bodies)*len(records), maxEdits/2))
+			ends = slices.Grow(ends, len(records))
+		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.handles.expect(len(records))
+	t.edits.bodies = slices.Grow(t.edits.bodies, min(len(bodies), maxEdits/2))
 	start := 0
 	for i, r := range records {
 		t.addRecord(c.state, r, bodies[start:ends[i]])

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"maps"
 	"sort"
 )
 
@@ -57,6 +58,16 @@ func (h *handles) give(r record) int64 {
 	}
 	h.ids[r] = handle
 	return handle
+}
+
+// expect makes room for records that are about to be given handles: growing step by step costs half of naming many.
+func (h *handles) expect(count int) {
+	if count < 64 || count < len(h.ids) {
+		return
+	}
+	ids := make(map[record]int64, len(h.ids)+count)
+	maps.Copy(ids, h.ids)
+	h.ids = ids
 }
 
 // giveHistory names the records of the beginning of a history, in constant time.
