@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the modules, wazero, native and Node, and prints one table; the same
-# as JSON goes to build/bench.json.
+# Measures the modules, wazero, native and Node, and prints one table, which goes
+# to build/bench.md too and as JSON to build/bench.json.
 #
 #   PEERS=1   other libraries too, from npm and the Go proxy, as ratios
 #   QUICK=1   seconds instead of minutes, to see that everything runs; goes to
@@ -46,4 +46,4 @@ if [[ ${PEERS:-} == 1 ]]; then
   npm_peer ai ai.mjs
 fi
 
-go run ./host/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json"
+go run ./host/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json" | tee "$out.md"
