@@ -17,7 +17,7 @@ setup: ## Install everything the other targets need (Go modules, npm packages, C
 demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 	@$(LIB) need_js; \
 	case "$(DEMO)" in \
-	  cli) go run ./host/cmd/turncore run $(ARGS) ;; \
+	  cli) exec go run ./host/cmd/turncore run $(ARGS) ;; \
 	  '') exec node examples/browser/server.mjs $(ARGS) ;; \
 	  *) fail 'DEMO is cli or nothing' ;; \
 	esac
