@@ -25,7 +25,7 @@ demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 test: ## Run every test lane; LANES="lint go" runs these only
 	@.ci/test.sh
 
-test-long: ## Run the same with 5 minutes for each fuzz target and 10 rounds of random tests
+test-long: ## Run the same with 5 minutes for each fuzz target and 10 rounds under the race detector
 	@FUZZTIME=$${FUZZTIME:-5m} ROUNDS=$${ROUNDS:-10} LANE_TIMEOUT=$${LANE_TIMEOUT:-3h} .ci/test.sh
 
 bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too
