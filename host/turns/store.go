@@ -39,7 +39,7 @@ type Records struct {
 }
 
 // SessionKey is the key in a turn's stash that names its session.
-const SessionKey = "session"
+const SessionKey = "sessionId"
 
 // sessionOf returns the session that a context belongs to.
 func sessionOf(ctx Context) string {
