@@ -66,6 +66,3 @@ const (
 	ExportInbox = "turncore_inbox"
 	ExportStep  = "turncore_step"
 )
-
-// Fields called Data, Block and Body hold one msgpack byte string (bin), kept encoded so that the decoder's limits on
-// arrays do not bind them and nothing is allocated before the bytes are known to be there. nil stands for none.

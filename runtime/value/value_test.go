@@ -90,7 +90,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// The encoder is held against msgp's, which the wire uses.
+// The encoder is held against that of another library.
 func TestHeadersAreMsgp(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 16, 31, 32, 255, 256, 65535, 65536, 70000} {
 		s := strings.Repeat("a", n)

@@ -321,13 +321,13 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 }
 
 func (t *turn) callDispatch(call uint32, source *runtime.Dispatch, a *abi.DispatchArgs) {
-	r := t.in.runners[a.Runner]
-	if r == nil {
+	config := t.in.runners[a.Runner]
+	if config == nil {
 		t.reply(call, nil, fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(a.Runner))))
 		return
 	}
 	t.serve(call, func(task runtime.Task) ([]byte, error) {
-		d, err := t.run.Dispatch(task, source, r.config)
+		d, err := t.run.Dispatch(task, source, config)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ func (f executorFunc) Execute(task runtime.Task, d *runtime.Dispatch) error { re
 // openWith is open with an executor of the test's own.
 func openWith(t testing.TB, executor executorFunc, configure func(*abi.OpenRunner)) *wire {
 	w := open(t, configure)
-	w.in.runners[1].config.Executor = executor
+	w.in.runners[1].Executor = executor
 	return w
 }
 
@@ -334,7 +334,7 @@ func TestPanicInACall(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) {
 		r.DispatchInput = []abi.Middleware{{}, {Kind: abi.MiddlewareBuiltin, Name: "maxIterations", Arg: abi.Raw{1}}}
 	})
-	w.in.runners[1].config.DispatchInput[1].Builtin = func(*runtime.Dispatch) error { panic("broken") }
+	w.in.runners[1].DispatchInput[1].Builtin = func(*runtime.Dispatch) error { panic("broken") }
 	w.start()
 	m := w.effect(abi.EffectMiddleware)
 	if e := w.failure(w.call(1, abi.MethodNext, &abi.NextArgs{Effect: m.Effect})); e.Code != abi.CodeInstanceFailed {

@@ -136,7 +136,7 @@ func (in *Instance) openRunner(f *abi.OpenRunner) {
 		err = fault.New(fault.ABIUnknownTarget, "runner "+itoa(int64(f.Runner))+" is 0 or open already")
 	}
 	if err == nil {
-		in.runners[f.Runner] = &runner{config: config, callbacks: f.Callbacks}
+		in.runners[f.Runner] = config
 	}
 	reply.reply(f.Call, nil, err)
 }

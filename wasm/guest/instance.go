@@ -22,8 +22,9 @@ type Instance struct {
 	inbox     []byte
 	out       []byte
 	limits    abi.Limits
+	lowered   bool // limits are below the defaults, which decoding keeps by itself
 	greeted   bool
-	runners   map[uint32]*runner
+	runners   map[uint32]*runtime.Config
 	turns     map[uint32]*turn
 	histories map[uint32]*runtime.History
 	effects   int // outstanding, in all turns
@@ -48,17 +49,11 @@ type frames struct {
 	chunk  abi.Chunk
 }
 
-// runner is an open runner.
-type runner struct {
-	config    *runtime.Config
-	callbacks uint32
-}
-
 // New returns an instance that waits for Hello.
 func New() *Instance {
 	return &Instance{
 		limits:    abi.DefaultLimits(),
-		runners:   make(map[uint32]*runner),
+		runners:   make(map[uint32]*runtime.Config),
 		turns:     make(map[uint32]*turn),
 		histories: make(map[uint32]*runtime.History),
 	}
@@ -99,8 +94,7 @@ func (in *Instance) Step(batch []byte) []byte {
 // take handles the first frame of a batch and returns what follows it. An error means that the frame could not be
 // taken.
 func (in *Instance) take(batch []byte) (rest []byte, err error) {
-	if in.limits != abi.DefaultLimits() {
-		// Decoding is bounded by the default limits; lower ones take a look of their own.
+	if in.lowered {
 		if _, _, _, err := abi.Next(batch, in.limits); err != nil {
 			return nil, err
 		}
@@ -194,6 +188,7 @@ func (in *Instance) hello(f *abi.Hello) error {
 	}
 	in.greeted = true
 	in.limits = f.Limits.Effective()
+	in.lowered = in.limits != abi.DefaultLimits()
 	in.append(&abi.Welcome{
 		Op: abi.OpWelcome, Major: abi.Major, Minor: abi.Minor,
 		Features: f.Features & supported, Limits: in.limits, Build: Build,

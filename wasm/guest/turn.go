@@ -12,7 +12,6 @@ import (
 type turn struct {
 	in      *Instance
 	number  uint32
-	runner  *runner
 	run     *runtime.Turn
 	effects []*effect
 	few     [4]*effect // room for the usual number of them
@@ -24,13 +23,13 @@ type turn struct {
 }
 
 func (in *Instance) startTurn(f *abi.StartTurn) error {
-	r := in.runners[f.Runner]
-	if f.Turn == 0 || in.turns[f.Turn] != nil || r == nil {
+	config := in.runners[f.Runner]
+	if f.Turn == 0 || in.turns[f.Turn] != nil || config == nil {
 		return fault.New(fault.ABIUnknownTarget, "StartTurn: turn "+itoa(int64(f.Turn))+" is 0 or running, or runner "+itoa(int64(f.Runner))+" is not open")
 	}
-	t := &turn{in: in, number: f.Turn, runner: r}
+	t := &turn{in: in, number: f.Turn}
 	t.effects = t.few[:0]
-	run, err := runtime.NewTurn(r.config, runtime.Input{
+	run, err := runtime.NewTurn(config, runtime.Input{
 		ID: f.ID, Now: f.Now, Seed: f.Seed, SystemPrompt: f.SystemPrompt, Aborted: f.Aborted,
 	}, t)
 	if err != nil {
