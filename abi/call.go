@@ -3,8 +3,8 @@ package abi
 // Methods of Call. The comment names the type of Args (nil where there is none) and of the reply's value.
 const (
 	MethodNext           uint8 = 1  // NextArgs → nil when the rest of the pipeline has ended
-	MethodStore          uint8 = 2  // StoreArgs → nil
-	MethodMutate         uint8 = 3  // StoreArgs → nil
+	MethodStore          uint8 = 2  // StoreArgs → nil; of a retrievable the handle of the record as it was stored
+	MethodMutate         uint8 = 3  // StoreArgs → as MethodStore
 	MethodDelete         uint8 = 4  // DeleteArgs → nil
 	MethodReplaceGroup   uint8 = 5  // ReplaceGroupArgs → nil
 	MethodAck            uint8 = 6  // nil → nil
@@ -13,12 +13,15 @@ const (
 	MethodReportToolCall uint8 = 9  // ReportToolCallArgs → nil
 	MethodLog            uint8 = 10 // LogArgs → nil
 	MethodStats          uint8 = 11 // StatsArgs → nil
-	MethodExecuteTool    uint8 = 12 // ExecuteToolArgs → number of the tool effect, whose value the host kept
+	MethodExecuteTool    uint8 = 12 // ExecuteToolArgs → number of the tool effect, whose value the host kept; for a tool whose handler runs in the module an array of one element, the handler's result
 	MethodToolCallCount  uint8 = 13 // CountArgs → int
 	MethodCommit         uint8 = 14 // nil → nil
 	MethodDispatch       uint8 = 15 // DispatchArgs → DispatchResult
 	MethodDigest         uint8 = 16 // nil → array of six uint32, one per collection 0 to 5
 	MethodEmit           uint8 = 17 // EmitArgs → nil
+	MethodOpenGate       uint8 = 18 // OpenGateArgs → the value that the gate was resolved with, when it is settled
+	MethodSettleGate     uint8 = 19 // SettleGateArgs → nil
+	MethodWarn           uint8 = 20 // WarnArgs → nil
 )
 
 // NextArgs of MethodNext, which a host middleware calls to run what follows it.
@@ -124,4 +127,40 @@ type DispatchResult struct {
 type EmitArgs struct {
 	Kind    uint8 // of event
 	Payload Raw   // as in event.go
+}
+
+// OpenGateArgs of MethodOpenGate: ctx.waitFor.
+type OpenGateArgs struct {
+	ID        string
+	Reason    string
+	Payload   Raw    // what a person or a program is to decide on
+	CreatedAt int64  // ms since the Unix epoch
+	Schema    Raw    // JSON Schema 2020-12 that resolutions must keep; nil for any value
+	Timeout   uint64 // ms from the opening; 0 for none
+}
+
+// SettleGateArgs of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled
+// stays as it is.
+type SettleGateArgs struct {
+	Gate   uint32 // number of the gate within the turn, from GateOpenEvent
+	Settle uint8  // SettleResolve, …
+	Value  Raw    // resolve
+	Digest string // resolve: of what was shown to who decided; empty when it is not to be compared
+	Error  *ErrorValue
+}
+
+// Ways to settle a gate.
+const (
+	SettleResolve uint8 = 0
+	SettleReject  uint8 = 1 // with Error
+	SettleAbort   uint8 = 2
+)
+
+// WarnArgs of MethodWarn: the host tells of something that went on in spite of a problem.
+type WarnArgs struct {
+	Kind    string
+	Message string
+	Once    string // empty, or a key: of several warnings of a context with the same key the first is told
+	Error   *ErrorValue
+	Payload Raw
 }

@@ -64,7 +64,7 @@ func (z *Limits) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *OpenRunner) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 11)
+	b = appendArray(b, 12)
 	b = appendUint(b, uint64(z.Op))
 	b = appendUint(b, uint64(z.Runner))
 	b = appendUint(b, uint64(z.Call))
@@ -91,6 +91,7 @@ func (z *OpenRunner) MarshalMsg(b []byte) ([]byte, error) {
 		b, _ = z.DispatchOutput[i].MarshalMsg(b)
 	}
 	b = appendUint(b, uint64(z.Callbacks))
+	b = appendTexts(b, z.Encodings)
 	return b, nil
 }
 
@@ -103,13 +104,13 @@ func (z *OpenRunner) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *OpenRunner) Decode(r *Reader) {
-	r.fields(11)
+	r.fields(12)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Runner = uint32(r.Uint(math.MaxUint32))
 	z.Call = uint32(r.Uint(math.MaxUint32))
 	z.Executor = uint8(r.Uint(math.MaxUint8))
 	z.Chat = r.raw(z.Chat)
-	z.Tools = make([]ToolDef, r.list(7, MaxArray))
+	z.Tools = make([]ToolDef, r.list(9, MaxArray))
 	for i := range z.Tools {
 		z.Tools[i].Decode(r)
 	}
@@ -130,6 +131,7 @@ func (z *OpenRunner) Decode(r *Reader) {
 		z.DispatchOutput[i].Decode(r)
 	}
 	z.Callbacks = uint32(r.Uint(math.MaxUint32))
+	z.Encodings = r.texts()
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -158,13 +160,15 @@ func (z *Middleware) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ToolDef) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
+	b = appendArray(b, 8)
 	b = appendUint(b, uint64(z.Number))
 	b = appendText(b, z.Name)
 	b = appendText(b, z.Description)
 	b = appendRaw(b, z.InputSchema)
 	b = appendUint(b, uint64(z.Flags))
 	b = appendUint(b, uint64(z.OnCollision))
+	b = appendText(b, z.Builtin)
+	b = appendRaw(b, z.Arg)
 	return b, nil
 }
 
@@ -177,13 +181,15 @@ func (z *ToolDef) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolDef) Decode(r *Reader) {
-	r.fields(6)
+	r.fields(8)
 	z.Number = uint32(r.Uint(math.MaxUint32))
 	z.Name = string(r.Text())
 	z.Description = string(r.Text())
 	z.InputSchema = r.raw(z.InputSchema)
 	z.Flags = uint32(r.Uint(math.MaxUint32))
 	z.OnCollision = uint8(r.Uint(math.MaxUint8))
+	z.Builtin = string(r.Text())
+	z.Arg = r.raw(z.Arg)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -1237,6 +1243,108 @@ func (z *EmitArgs) Decode(r *Reader) {
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
+func (z *OpenGateArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 6)
+	b = appendText(b, z.ID)
+	b = appendText(b, z.Reason)
+	b = appendRaw(b, z.Payload)
+	b = appendInt(b, int64(z.CreatedAt))
+	b = appendRaw(b, z.Schema)
+	b = appendUint(b, uint64(z.Timeout))
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *OpenGateArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("OpenGateArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *OpenGateArgs) Decode(r *Reader) {
+	r.fields(6)
+	z.ID = string(r.Text())
+	z.Reason = string(r.Text())
+	z.Payload = r.raw(z.Payload)
+	z.CreatedAt = r.Int(math.MaxInt64)
+	z.Schema = r.raw(z.Schema)
+	z.Timeout = r.Uint(math.MaxInt64)
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *SettleGateArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 5)
+	b = appendUint(b, uint64(z.Gate))
+	b = appendUint(b, uint64(z.Settle))
+	b = appendRaw(b, z.Value)
+	b = appendText(b, z.Digest)
+	if z.Error == nil {
+		b = append(b, 0xc0)
+	} else {
+		b, _ = z.Error.MarshalMsg(b)
+	}
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *SettleGateArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("SettleGateArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *SettleGateArgs) Decode(r *Reader) {
+	r.fields(5)
+	z.Gate = uint32(r.Uint(math.MaxUint32))
+	z.Settle = uint8(r.Uint(math.MaxUint8))
+	z.Value = r.raw(z.Value)
+	z.Digest = string(r.Text())
+	z.Error = nil
+	if !r.nil() {
+		z.Error = new(ErrorValue)
+		z.Error.Decode(r)
+	}
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *WarnArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 5)
+	b = appendText(b, z.Kind)
+	b = appendText(b, z.Message)
+	b = appendText(b, z.Once)
+	if z.Error == nil {
+		b = append(b, 0xc0)
+	} else {
+		b, _ = z.Error.MarshalMsg(b)
+	}
+	b = appendRaw(b, z.Payload)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *WarnArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("WarnArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *WarnArgs) Decode(r *Reader) {
+	r.fields(5)
+	z.Kind = string(r.Text())
+	z.Message = string(r.Text())
+	z.Once = string(r.Text())
+	z.Error = nil
+	if !r.nil() {
+		z.Error = new(ErrorValue)
+		z.Error.Decode(r)
+	}
+	z.Payload = r.raw(z.Payload)
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ExecutorArgs) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendArray(b, 1)
 	b = appendUint(b, uint64(z.Iteration))
@@ -1448,6 +1556,148 @@ func (z *HTTPArgs) Decode(r *Reader) {
 	}
 	z.Body = r.raw(z.Body)
 	z.Credential = string(r.Text())
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *SpoolArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 1)
+	b = appendInt(b, int64(z.Handle))
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *SpoolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("SpoolArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *SpoolArgs) Decode(r *Reader) {
+	r.fields(1)
+	z.Handle = r.Int(math.MaxInt64)
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *ReadArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 6)
+	b = appendInt(b, int64(z.Handle))
+	b = appendUint(b, uint64(z.Part))
+	b = appendUint(b, uint64(z.Read))
+	b = appendUint(b, uint64(z.From))
+	b = appendUint(b, uint64(z.To))
+	b = appendUint(b, uint64(z.Max))
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *ReadArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("ReadArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ReadArgs) Decode(r *Reader) {
+	r.fields(6)
+	z.Handle = r.Int(math.MaxInt64)
+	z.Part = uint32(r.Uint(math.MaxUint32))
+	z.Read = uint8(r.Uint(math.MaxUint8))
+	z.From = r.Uint(math.MaxInt64)
+	z.To = r.Uint(math.MaxInt64)
+	z.Max = uint32(r.Uint(math.MaxUint32))
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *ReadResult) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 3)
+	b = appendUint(b, uint64(z.Bytes))
+	b = appendUint(b, uint64(z.Count))
+	b = appendTexts(b, z.Lines)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *ReadResult) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("ReadResult")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ReadResult) Decode(r *Reader) {
+	r.fields(3)
+	z.Bytes = r.Uint(math.MaxInt64)
+	z.Count = r.Uint(math.MaxInt64)
+	z.Lines = r.texts()
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *EstimateArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 4)
+	b = appendText(b, z.Encoding)
+	b = appendTexts(b, z.Texts)
+	b = appendInt(b, int64(z.Handle))
+	b = appendUint(b, uint64(z.Part))
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *EstimateArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("EstimateArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *EstimateArgs) Decode(r *Reader) {
+	r.fields(4)
+	z.Encoding = string(r.Text())
+	z.Texts = r.texts()
+	z.Handle = r.Int(math.MaxInt64)
+	z.Part = uint32(r.Uint(math.MaxUint32))
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *ValidateArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 2)
+	b = appendUint(b, uint64(z.Tool))
+	b = appendRaw(b, z.Args)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *ValidateArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("ValidateArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ValidateArgs) Decode(r *Reader) {
+	r.fields(2)
+	z.Tool = uint32(r.Uint(math.MaxUint32))
+	z.Args = r.raw(z.Args)
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *ForgeArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 1)
+	b = appendTexts(b, z.Classes)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *ForgeArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("ForgeArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ForgeArgs) Decode(r *Reader) {
+	r.fields(1)
+	z.Classes = r.texts()
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -1765,6 +2015,60 @@ func (z *StatsEvent) Decode(r *Reader) {
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
+func (z *GateOpenEvent) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 6)
+	b = appendUint(b, uint64(z.Gate))
+	b = appendText(b, z.ID)
+	b = appendText(b, z.Reason)
+	b = appendRaw(b, z.Payload)
+	b = appendInt(b, int64(z.CreatedAt))
+	b = appendText(b, z.Digest)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *GateOpenEvent) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("GateOpenEvent")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *GateOpenEvent) Decode(r *Reader) {
+	r.fields(6)
+	z.Gate = uint32(r.Uint(math.MaxUint32))
+	z.ID = string(r.Text())
+	z.Reason = string(r.Text())
+	z.Payload = r.raw(z.Payload)
+	z.CreatedAt = r.Int(math.MaxInt64)
+	z.Digest = string(r.Text())
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *GateClosedEvent) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 3)
+	b = appendUint(b, uint64(z.Gate))
+	b = appendText(b, z.ID)
+	b = appendUint(b, uint64(z.Result))
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *GateClosedEvent) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("GateClosedEvent")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *GateClosedEvent) Decode(r *Reader) {
+	r.fields(3)
+	z.Gate = uint32(r.Uint(math.MaxUint32))
+	z.ID = string(r.Text())
+	z.Result = uint8(r.Uint(math.MaxUint8))
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
 func (z *Identity) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendArray(b, 2)
 	b = appendText(b, z.Identifier)
@@ -1970,7 +2274,7 @@ func (z *ToolCall) Decode(r *Reader) {
 func (z *Retrievable) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendArray(b, 9)
 	b = appendText(b, z.ID)
-	b = appendText(b, z.Content)
+	b = appendRaw(b, z.Content)
 	b = appendText(b, z.TrustTier)
 	if z.Source == nil {
 		b = append(b, 0xc0)
@@ -2004,7 +2308,7 @@ func (z *Retrievable) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z *Retrievable) Decode(r *Reader) {
 	r.fields(9)
 	z.ID = string(r.Text())
-	z.Content = string(r.Text())
+	z.Content = r.raw(z.Content)
 	z.TrustTier = string(r.Text())
 	z.Source = nil
 	if !r.nil() {
@@ -2024,4 +2328,100 @@ func (z *Retrievable) Decode(r *Reader) {
 	z.Inline = r.Bool()
 	z.CreatedAt = r.Int(math.MaxInt64)
 	z.UpdatedAt = r.Int(math.MaxInt64)
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *ArtifactPart) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 5)
+	b = appendUint(b, uint64(z.Part))
+	b = appendText(b, z.ClassName)
+	b = appendInt(b, int64(z.Bytes))
+	b = appendInt(b, int64(z.Lines))
+	b = appendText(b, z.Form)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *ArtifactPart) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("ArtifactPart")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ArtifactPart) Decode(r *Reader) {
+	r.fields(5)
+	z.Part = uint8(r.Uint(math.MaxUint8))
+	z.ClassName = string(r.Text())
+	z.Bytes = r.Int(math.MaxInt64)
+	z.Lines = r.Int(math.MaxInt64)
+	z.Form = string(r.Text())
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *MediaPart) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 10)
+	b = appendUint(b, uint64(z.Part))
+	b = appendText(b, z.ID)
+	b = appendText(b, z.Kind)
+	b = appendText(b, z.MimeType)
+	b = appendText(b, z.Filename)
+	b = appendText(b, z.TrustTier)
+	b = appendText(b, z.ModalityHazard)
+	if z.Source == nil {
+		b = append(b, 0xc0)
+	} else {
+		b = appendText(b, *z.Source)
+	}
+	b = appendInt(b, int64(z.Bytes))
+	b = appendRaw(b, z.Stash)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *MediaPart) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("MediaPart")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *MediaPart) Decode(r *Reader) {
+	r.fields(10)
+	z.Part = uint8(r.Uint(math.MaxUint8))
+	z.ID = string(r.Text())
+	z.Kind = string(r.Text())
+	z.MimeType = string(r.Text())
+	z.Filename = string(r.Text())
+	z.TrustTier = string(r.Text())
+	z.ModalityHazard = string(r.Text())
+	z.Source = nil
+	if !r.nil() {
+		z.Source = new(string)
+		*z.Source = string(r.Text())
+	}
+	z.Bytes = r.Int(math.MaxInt64)
+	z.Stash = r.raw(z.Stash)
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *TextPart) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 2)
+	b = appendUint(b, uint64(z.Part))
+	b = appendUint(b, uint64(z.Bytes))
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *TextPart) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("TextPart")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *TextPart) Decode(r *Reader) {
+	r.fields(2)
+	z.Part = uint8(r.Uint(math.MaxUint8))
+	z.Bytes = r.Uint(math.MaxInt64)
 }

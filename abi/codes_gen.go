@@ -18,6 +18,8 @@ const (
 	CodeABIVersion = "E_ABI_VERSION"
 	// CodeArtifactIDCollision: A tool call and a retrievable have the same id.
 	CodeArtifactIDCollision = "E_ARTIFACT_ID_COLLISION"
+	// CodeArtifactTooLarge: The artifact is too large to be read whole.
+	CodeArtifactTooLarge = "E_ARTIFACT_TOO_LARGE"
 	// CodeCallAfterEnd: The context was used after its end.
 	CodeCallAfterEnd = "E_CALL_AFTER_END"
 	// CodeChatEmptyResponse: The model answered with neither text nor tool calls.
@@ -42,6 +44,8 @@ const (
 	CodeChatUnknownTool = "E_CHAT_UNKNOWN_TOOL"
 	// CodeCredentialUnknown: The host has no credential of this name for this origin.
 	CodeCredentialUnknown = "E_CREDENTIAL_UNKNOWN"
+	// CodeDeadline: The dispatch ran past its deadline.
+	CodeDeadline = "E_DEADLINE"
 	// CodeDispatchPipelineError: A middleware of a dispatch pipeline failed.
 	CodeDispatchPipelineError = "E_DISPATCH_PIPELINE_ERROR"
 	// CodeHTTPNotAllowed: The host does not allow this HTTP request.
@@ -100,6 +104,8 @@ const (
 	CodeLLMExecutionGateNotSupported = "E_LLM_EXECUTION_GATE_NOT_SUPPORTED"
 	// CodeMaxIterations: The dispatch reached its bound on iterations.
 	CodeMaxIterations = "E_MAX_ITERATIONS"
+	// CodeMaxRepeats: The model repeated a tool call too often.
+	CodeMaxRepeats = "E_MAX_REPEATS"
 	// CodeNotAMediaReader: The value is not a media reader.
 	CodeNotAMediaReader = "E_NOT_A_MEDIA_READER"
 	// CodeNotASpoolReader: The value is not a spool reader.
@@ -114,10 +120,14 @@ const (
 	CodeReaderNotDescribable = "E_READER_NOT_DESCRIBABLE"
 	// CodeReplayDiverged: The replayed turn differs from its journal.
 	CodeReplayDiverged = "E_REPLAY_DIVERGED"
+	// CodeSpendLimit: The turn has spent what it may.
+	CodeSpendLimit = "E_SPEND_LIMIT"
 	// CodeStorageCommitError: Writing an iteration's records to storage failed.
 	CodeStorageCommitError = "E_STORAGE_COMMIT_ERROR"
 	// CodeTokenizableEvaluatorInvalid: The evaluator of a dynamic text failed.
 	CodeTokenizableEvaluatorInvalid = "E_TOKENIZABLE_EVALUATOR_INVALID"
+	// CodeTokenBudget: The context does not fit the token budget.
+	CodeTokenBudget = "E_TOKEN_BUDGET"
 	// CodeTokenEstimatorShadowsBuiltin: A token estimator of this name is built in.
 	CodeTokenEstimatorShadowsBuiltin = "E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN"
 	// CodeToolAlreadyRegistered: A tool of this name is already registered.
@@ -168,6 +178,11 @@ var codes = [...]CodeInfo{
 		Code: CodeArtifactIDCollision, Status: 409, Fatal: true,
 		Message: "A tool call and a retrievable have the same id.",
 		Help:    "Give every tool call and every retrievable of a turn an id of its own.",
+	},
+	{
+		Code: CodeArtifactTooLarge, Status: 413, Fatal: false,
+		Message: "The artifact is too large to be read whole.",
+		Help:    "Read it by lines with artifact_cat, artifact_head, artifact_tail or artifact_grep.",
 	},
 	{
 		Code: CodeCallAfterEnd, Status: 500, Fatal: true,
@@ -228,6 +243,11 @@ var codes = [...]CodeInfo{
 		Code: CodeCredentialUnknown, Status: 401, Fatal: true,
 		Message: "The host has no credential of this name for this origin.",
 		Help:    "Give the runner the credential, and allow it for the origin of the base URL.",
+	},
+	{
+		Code: CodeDeadline, Status: 504, Fatal: false,
+		Message: "The dispatch ran past its deadline.",
+		Help:    "Raise the deadline, or find out what took so long: the message says how long the dispatch had run.",
 	},
 	{
 		Code: CodeDispatchPipelineError, Status: 500, Fatal: false,
@@ -375,6 +395,11 @@ var codes = [...]CodeInfo{
 		Help:    "The model went on asking for tools. Raise maxIterations, or find out why its tool results do not satisfy it.",
 	},
 	{
+		Code: CodeMaxRepeats, Status: 508, Fatal: false,
+		Message: "The model repeated a tool call too often.",
+		Help:    "The same tool was asked for with the same arguments as often as maxRepeats allows. Find out why its result does not satisfy the model.",
+	},
+	{
 		Code: CodeNotAMediaReader, Status: 500, Fatal: true,
 		Message: "The value is not a media reader.",
 		Help:    "A media reader has stream, which can be called again and again, and byteLength.",
@@ -410,6 +435,11 @@ var codes = [...]CodeInfo{
 		Help:    "The turn was recorded with another module version or code that is not deterministic. The message names the first frame that differs.",
 	},
 	{
+		Code: CodeSpendLimit, Status: 402, Fatal: false,
+		Message: "The turn has spent what it may.",
+		Help:    "Model calls cost as much as spendLimit allows, by the usage they reported and the price table. Raise the limit, or find out what was spent on.",
+	},
+	{
 		Code: CodeStorageCommitError, Status: 500, Fatal: false,
 		Message: "Writing an iteration's records to storage failed.",
 		Help:    "The cause is the storage callback's error. The details say how many of the writes were applied; a commitCallback with a transaction makes that all or none.",
@@ -418,6 +448,11 @@ var codes = [...]CodeInfo{
 		Code: CodeTokenizableEvaluatorInvalid, Status: 500, Fatal: true,
 		Message: "The evaluator of a dynamic text failed.",
 		Help:    "An evaluator must return a string, also when it is called without a context.",
+	},
+	{
+		Code: CodeTokenBudget, Status: 413, Fatal: false,
+		Message: "The context does not fit the token budget.",
+		Help:    "What must stay (system prompt, standing instructions, the last message) is larger than the budget alone. Raise the budget or shorten these.",
 	},
 	{
 		Code: CodeTokenEstimatorShadowsBuiltin, Status: 409, Fatal: true,

@@ -2,13 +2,18 @@ package abi
 
 // Kinds of effect. The comment names the type of Args and of the result's value.
 const (
-	EffectExecutor   uint8 = 1 // ExecutorArgs → nil
-	EffectMiddleware uint8 = 2 // MiddlewareArgs → nil
-	EffectTool       uint8 = 3 // ToolArgs → nil if the host keeps the result, else a value
-	EffectStore      uint8 = 4 // Delta: one write through its storage callback → nil
-	EffectCommit     uint8 = 5 // CommitArgs → nil, or on failure an ErrorValue whose Details is CommitResult
-	EffectDiscard    uint8 = 6 // DiscardArgs → nil
-	EffectHTTP       uint8 = 7 // HTTPArgs → Chunks, then nil
+	EffectExecutor   uint8 = 1  // ExecutorArgs → nil
+	EffectMiddleware uint8 = 2  // MiddlewareArgs → nil
+	EffectTool       uint8 = 3  // ToolArgs → nil if the host keeps the result, else a value
+	EffectStore      uint8 = 4  // Delta: one write through its storage callback → nil
+	EffectCommit     uint8 = 5  // CommitArgs → nil, or on failure an ErrorValue whose Details is CommitResult
+	EffectDiscard    uint8 = 6  // DiscardArgs → nil
+	EffectHTTP       uint8 = 7  // HTTPArgs → Chunks, then nil
+	EffectSpool      uint8 = 8  // SpoolArgs → Item: the record with its text spooled; nil when it stays as it is
+	EffectRead       uint8 = 9  // ReadArgs → ReadResult
+	EffectEstimate   uint8 = 10 // EstimateArgs → array of int, tokens per text
+	EffectValidate   uint8 = 11 // ValidateArgs → the arguments as the tool's own validation gives them
+	EffectForge      uint8 = 12 // ForgeArgs → nil, after Edits that register the tools
 )
 
 // ExecutorArgs of EffectExecutor; Effect.Context is the dispatch.
@@ -80,4 +85,54 @@ type HTTPArgs struct {
 	Headers    [][]string // name and value pairs
 	Body       Raw
 	Credential string // name of a credential that the host attaches, for origins it allows; empty for none
+}
+
+// SpoolArgs of EffectSpool: write the text that the host holds for a retrievable through
+// storeRetrievableBytesCallback, and make the record whose content is an artifact that reads it.
+type SpoolArgs struct {
+	Handle int64
+}
+
+// ReadArgs of EffectRead: read an artifact through its reader.
+type ReadArgs struct {
+	Handle int64  // of the record that holds it
+	Part   uint32 // its place in a list of results, from 0
+	Read   uint8  // ReadSize, …
+	From   uint64 // ReadLines: first line, from 0
+	To     uint64 // ReadLines: the line after the last
+	Max    uint32 // ReadText, ReadLines: bytes that the guest takes
+}
+
+// Ways to read.
+const (
+	ReadSize  uint8 = 0 // Bytes and Count only
+	ReadLines uint8 = 1 // lines From to To, fewer when they would be over Max; at least one unless From is at the end
+	ReadText  uint8 = 2 // the whole text as the one element of Lines; E_ARTIFACT_TOO_LARGE when it is over Max
+)
+
+// ReadResult of EffectRead.
+type ReadResult struct {
+	Bytes uint64   // of the artifact
+	Count uint64   // lines of the artifact
+	Lines []string // without their line ends
+}
+
+// EstimateArgs of EffectEstimate: count tokens with a tokenizer that the host has for the encoding. Either Texts, or
+// the text of an artifact.
+type EstimateArgs struct {
+	Encoding string
+	Texts    []string
+	Handle   int64 // of the record that holds the artifact; 0 for Texts
+	Part     uint32
+}
+
+// ValidateArgs of EffectValidate: run the validation of a tool that has its own.
+type ValidateArgs struct {
+	Tool uint32
+	Args Raw
+}
+
+// ForgeArgs of EffectForge: classes of artifacts whose reader tools the host makes.
+type ForgeArgs struct {
+	Classes []string
 }

@@ -13,8 +13,8 @@ const (
 	EventIterationEnd       uint8 = 9  // IterationEndEvent
 	EventToolExecutionStart uint8 = 10 // ToolStartEvent
 	EventToolExecutionEnd   uint8 = 11 // ToolEndEvent
-	EventTurnGateOpen       uint8 = 12 // reserved for gates
-	EventTurnGateClosed     uint8 = 13 // reserved for gates
+	EventTurnGateOpen       uint8 = 12 // GateOpenEvent
+	EventTurnGateClosed     uint8 = 13 // GateClosedEvent
 	EventLog                uint8 = 14 // LogEvent
 	EventWarning            uint8 = 15 // WarningEvent
 	EventError              uint8 = 16 // ErrorEvent
@@ -115,3 +115,28 @@ type ErrorEvent struct {
 type StatsEvent struct {
 	Stats Raw // map
 }
+
+// GateOpenEvent says that a gate waits to be settled.
+type GateOpenEvent struct {
+	Gate      uint32 // number within the turn, from 1
+	ID        string
+	Reason    string
+	Payload   Raw
+	CreatedAt int64  // ms since the Unix epoch
+	Digest    string // SHA-256 of the canonical JSON of {"id", "payload", "reason"}, lower-case hex
+}
+
+// GateClosedEvent says that a gate was settled.
+type GateClosedEvent struct {
+	Gate   uint32
+	ID     string
+	Result uint8 // GateResolved, …
+}
+
+// Results of a gate.
+const (
+	GateResolved uint8 = 0
+	GateRejected uint8 = 1
+	GateAborted  uint8 = 2
+	GateTimeout  uint8 = 3
+)

@@ -31,7 +31,8 @@ type OpenRunner struct {
 	TurnOutput     []Middleware
 	DispatchInput  []Middleware
 	DispatchOutput []Middleware
-	Callbacks      uint32 // bits: which optional callbacks the host has
+	Callbacks      uint32   // bits: which optional callbacks the host has
+	Encodings      []string // token encodings that the host has a tokenizer for
 }
 
 // Executors.
@@ -60,7 +61,8 @@ const (
 	MiddlewareBuiltin uint8 = 1 // compiled into the module
 )
 
-// ToolDef defines a tool. Number names it in later frames: 1 to 65,535 for a runner's tools, above for a turn's own.
+// ToolDef defines a tool. Number names it in later frames: 1 to 65,535 for a runner's tools, above for a turn's own, from
+// 2,147,483,648 for those that the guest makes.
 type ToolDef struct {
 	Number      uint32
 	Name        string
@@ -68,6 +70,8 @@ type ToolDef struct {
 	InputSchema Raw    // JSON Schema 2020-12 of object type, as a value
 	Flags       uint32 // ToolTrusted | ToolEphemeral | ToolHidden
 	OnCollision uint8  // CollisionThrow, CollisionReplace, CollisionKeep
+	Builtin     string // name of a handler inside the module, such as "calculator"; empty for the host's
+	Arg         Raw    // its argument; nil for the host's
 }
 
 // Tool flags and collision policies.
@@ -75,6 +79,8 @@ const (
 	ToolTrusted   uint32 = 1 << 0
 	ToolEphemeral uint32 = 1 << 1
 	ToolHidden    uint32 = 1 << 2
+	ToolValidates uint32 = 1 << 3 // its arguments are validated by the host (EffectValidate), not by InputSchema
+	ToolArtifact  uint32 = 1 << 4 // an ArtifactTool: its result is text for the model
 
 	CollisionThrow   uint8 = 0
 	CollisionReplace uint8 = 1

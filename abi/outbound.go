@@ -77,6 +77,7 @@ const (
 	SyncTools   uint8 = 4 // tools: Data is the whole list of registered tool numbers (array)
 	SyncInsert  uint8 = 5 // insert Handle before Other (0: append); Data as in SyncAdd
 	SyncSignal  uint8 = 6 // the dispatch was acked or nacked, as Handle says; Data is the ErrorValue of a nack
+	SyncDefine  uint8 = 7 // tools: Data is the ToolDef of a tool that the guest makes; not registered
 )
 
 // Signals of a SyncSignal.

@@ -17,7 +17,7 @@ type Message struct {
 	Identity    *Identity // nil: both parts are the role
 	CreatedAt   int64
 	UpdatedAt   int64
-	Attachments Raw // nil; reserved for media
+	Attachments Raw // nil, or an array of MediaPart
 }
 
 // Memory is something to remember across turns.
@@ -49,7 +49,7 @@ type ToolCall struct {
 	Checksum            string
 	IsComplete          bool
 	IsError             bool
-	Results             Raw // string, or a value the host describes
+	Results             Raw // string, ArtifactPart, MediaPart, or an array of parts of one kind
 	Payload             Raw
 	ReplayCompatibility *string
 	FromArtifactTool    bool
@@ -62,7 +62,7 @@ type ToolCall struct {
 // Retrievable is a retrieved document.
 type Retrievable struct {
 	ID        string
-	Content   string
+	Content   Raw    // string, ArtifactPart or TextPart
 	TrustTier string // "first-party", "third-party-public", "third-party-private"
 	Source    *string
 	Kind      *string
@@ -70,4 +70,40 @@ type Retrievable struct {
 	Inline    bool
 	CreatedAt int64
 	UpdatedAt int64
+}
+
+// Parts stand in a record for what the host holds. Their first element tells them apart.
+const (
+	PartArtifact uint8 = 1 // ArtifactPart
+	PartMedia    uint8 = 2 // MediaPart
+	PartText     uint8 = 3 // TextPart
+)
+
+// ArtifactPart is a text that is read through a reader of the host.
+type ArtifactPart struct {
+	Part      uint8  // PartArtifact
+	ClassName string // "SpooledArtifact", "SpooledJsonArtifact", "SpooledMarkdownArtifact", or a class of the host
+	Bytes     int64  // size hint; -1 if unknown
+	Lines     int64  // size hint; -1 if unknown
+	Form      string // SpooledJsonArtifact: "json", "jsonl", "ndjson" or "json5"; empty if unknown
+}
+
+// MediaPart is an image, a sound, a video or a document.
+type MediaPart struct {
+	Part           uint8 // PartMedia
+	ID             string
+	Kind           string // "image", "audio", "video" or "document"
+	MimeType       string
+	Filename       string
+	TrustTier      string
+	ModalityHazard string // "inert", "extractable-instructions" or "opaque-perceptual"
+	Source         *string
+	Bytes          int64 // -1 if unknown
+	Stash          Raw   // map of name to {value, trustTier, derivedFromMedia}, nil for none
+}
+
+// TextPart is a text that the host holds, to be spooled.
+type TextPart struct {
+	Part  uint8 // PartText
+	Bytes uint64
 }

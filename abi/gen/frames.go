@@ -151,6 +151,10 @@ var groupDocs = map[string]string{
 	"Write":          "Kinds of write in a Delta.",
 	"EventKind":      "Kinds of event.",
 	"Results":        "Where the results of a tool call event are.",
+	"Settle":         "Ways to settle a gate.",
+	"GateResult":     "How a gate was settled.",
+	"Read":           "Ways to read an artifact.",
+	"Part":           "First elements of parts.",
 }
 
 func (s *source) version() (major, minor string) { return s.major.ExactString(), s.minor.ExactString() }

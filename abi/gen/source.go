@@ -73,6 +73,10 @@ var families = []struct{ prefix, name string }{
 	{"Write", "Write"},
 	{"Event", "EventKind"},
 	{"Results", "Results"},
+	{"Settle", "Settle"},
+	{"Gate", "GateResult"},
+	{"Read", "Read"},
+	{"Part", "Part"},
 }
 
 // sourceFiles are read in this order, which is the order of everything that is generated from them.

@@ -127,8 +127,12 @@ func decodeRecord(kind uint8, body []byte) (r record, err error) {
 	case abi.CollectionRetrievables:
 		var b abi.Retrievable
 		_, err = b.UnmarshalMsg(body)
+		content := abi.NewReader(b.Content)
+		if text := content.Text(); err == nil {
+			b.Content, err = text, content.Err()
+		}
 		r = &Retrievable{
-			ID: b.ID, Content: b.Content, TrustTier: TrustTier(b.TrustTier), Source: optional(b.Source), Kind: optional(b.Kind),
+			ID: b.ID, Content: string(b.Content), TrustTier: TrustTier(b.TrustTier), Source: optional(b.Source), Kind: optional(b.Kind),
 			Score: b.Score, Inline: b.Inline, CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
 		}
 	case abi.CollectionMessages:

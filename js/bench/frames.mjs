@@ -33,7 +33,7 @@ function roundTrip(instance) {
     }
     return effect > before;
   };
-  send([Op.OpenRunner, 1, 1, ExecutorKind.Host, null, [], [], [], [], [], 0]);
+  send([Op.OpenRunner, 1, 1, ExecutorKind.Host, null, [], [], [], [], [], 0, []]);
   const none = [0, 0, 0, null];
   const seed = new Uint8Array(16);
   const start = [

@@ -18,6 +18,8 @@ const (
 	ABIVersion Code = "E_ABI_VERSION"
 	// ArtifactIDCollision: A tool call and a retrievable have the same id.
 	ArtifactIDCollision Code = "E_ARTIFACT_ID_COLLISION"
+	// ArtifactTooLarge: The artifact is too large to be read whole.
+	ArtifactTooLarge Code = "E_ARTIFACT_TOO_LARGE"
 	// CallAfterEnd: The context was used after its end.
 	CallAfterEnd Code = "E_CALL_AFTER_END"
 	// ChatEmptyResponse: The model answered with neither text nor tool calls.
@@ -42,6 +44,8 @@ const (
 	ChatUnknownTool Code = "E_CHAT_UNKNOWN_TOOL"
 	// CredentialUnknown: The host has no credential of this name for this origin.
 	CredentialUnknown Code = "E_CREDENTIAL_UNKNOWN"
+	// Deadline: The dispatch ran past its deadline.
+	Deadline Code = "E_DEADLINE"
 	// DispatchPipelineError: A middleware of a dispatch pipeline failed.
 	DispatchPipelineError Code = "E_DISPATCH_PIPELINE_ERROR"
 	// HTTPNotAllowed: The host does not allow this HTTP request.
@@ -100,6 +104,8 @@ const (
 	LLMExecutionGateNotSupported Code = "E_LLM_EXECUTION_GATE_NOT_SUPPORTED"
 	// MaxIterations: The dispatch reached its bound on iterations.
 	MaxIterations Code = "E_MAX_ITERATIONS"
+	// MaxRepeats: The model repeated a tool call too often.
+	MaxRepeats Code = "E_MAX_REPEATS"
 	// NotAMediaReader: The value is not a media reader.
 	NotAMediaReader Code = "E_NOT_A_MEDIA_READER"
 	// NotASpoolReader: The value is not a spool reader.
@@ -114,10 +120,14 @@ const (
 	ReaderNotDescribable Code = "E_READER_NOT_DESCRIBABLE"
 	// ReplayDiverged: The replayed turn differs from its journal.
 	ReplayDiverged Code = "E_REPLAY_DIVERGED"
+	// SpendLimit: The turn has spent what it may.
+	SpendLimit Code = "E_SPEND_LIMIT"
 	// StorageCommitError: Writing an iteration's records to storage failed.
 	StorageCommitError Code = "E_STORAGE_COMMIT_ERROR"
 	// TokenizableEvaluatorInvalid: The evaluator of a dynamic text failed.
 	TokenizableEvaluatorInvalid Code = "E_TOKENIZABLE_EVALUATOR_INVALID"
+	// TokenBudget: The context does not fit the token budget.
+	TokenBudget Code = "E_TOKEN_BUDGET"
 	// TokenEstimatorShadowsBuiltin: A token estimator of this name is built in.
 	TokenEstimatorShadowsBuiltin Code = "E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN"
 	// ToolAlreadyRegistered: A tool of this name is already registered.
@@ -141,6 +151,7 @@ var table = [...]info{
 	{ABIUnknownTarget, "The frame names something that is not known.", 404, true},
 	{ABIVersion, "The module speaks another version of the ABI.", 529, true},
 	{ArtifactIDCollision, "A tool call and a retrievable have the same id.", 409, true},
+	{ArtifactTooLarge, "The artifact is too large to be read whole.", 413, false},
 	{CallAfterEnd, "The context was used after its end.", 500, true},
 	{ChatEmptyResponse, "The model answered with neither text nor tool calls.", 502, false},
 	{ChatHTTPError, "The model provider answered with an HTTP error.", 502, false},
@@ -153,6 +164,7 @@ var table = [...]info{
 	{ChatToolUseFailed, "The model provider could not parse the model's tool call.", 422, false},
 	{ChatUnknownTool, "The model called a tool that does not exist.", 404, false},
 	{CredentialUnknown, "The host has no credential of this name for this origin.", 401, true},
+	{Deadline, "The dispatch ran past its deadline.", 504, false},
 	{DispatchPipelineError, "A middleware of a dispatch pipeline failed.", 500, false},
 	{HTTPNotAllowed, "The host does not allow this HTTP request.", 403, true},
 	{HTTPTransport, "The HTTP request failed before a response came.", 502, false},
@@ -182,6 +194,7 @@ var table = [...]info{
 	{LLMExecutionExecutorError, "The executor failed.", 500, false},
 	{LLMExecutionGateNotSupported, "This context has no gates.", 501, false},
 	{MaxIterations, "The dispatch reached its bound on iterations.", 508, false},
+	{MaxRepeats, "The model repeated a tool call too often.", 508, false},
 	{NotAMediaReader, "The value is not a media reader.", 500, true},
 	{NotASpoolReader, "The value is not a spool reader.", 500, true},
 	{NoReaderResolver, "No resolver is registered for the reader's tag.", 422, false},
@@ -189,8 +202,10 @@ var table = [...]info{
 	{PipelineShortCircuited, "A pipeline ended without reaching its end.", 500, false},
 	{ReaderNotDescribable, "The value's reader cannot be described.", 422, false},
 	{ReplayDiverged, "The replayed turn differs from its journal.", 500, true},
+	{SpendLimit, "The turn has spent what it may.", 402, false},
 	{StorageCommitError, "Writing an iteration's records to storage failed.", 500, false},
 	{TokenizableEvaluatorInvalid, "The evaluator of a dynamic text failed.", 500, true},
+	{TokenBudget, "The context does not fit the token budget.", 413, false},
 	{TokenEstimatorShadowsBuiltin, "A token estimator of this name is built in.", 409, true},
 	{ToolAlreadyRegistered, "A tool of this name is already registered.", 409, true},
 	{ToolDownstreamError, "The tool's handler failed.", 500, false},

@@ -127,7 +127,7 @@ func TestRetrievable(t *testing.T) {
 	if _, err := m.UnmarshalMsg(body); err != nil {
 		t.Fatal(err)
 	}
-	if m.ID != "r" || m.Content != "doc" || m.TrustTier != "first-party" || *m.Source != "wiki" || m.Kind != nil || *m.Score != 1 || m.Inline || m.CreatedAt != 1 || m.UpdatedAt != 2 {
+	if m.ID != "r" || string(m.Content) != "\xa3doc" || m.TrustTier != "first-party" || *m.Source != "wiki" || m.Kind != nil || *m.Score != 1 || m.Inline || m.CreatedAt != 1 || m.UpdatedAt != 2 {
 		t.Errorf("decoded %+v", m)
 	}
 	v := record.Retrievable(body)

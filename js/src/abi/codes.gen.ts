@@ -56,6 +56,12 @@ export const CODES = {
     message: 'A tool call and a retrievable have the same id.',
     help: 'Give every tool call and every retrievable of a turn an id of its own.',
   },
+  E_ARTIFACT_TOO_LARGE: {
+    status: 413,
+    fatal: false,
+    message: 'The artifact is too large to be read whole.',
+    help: 'Read it by lines with artifact_cat, artifact_head, artifact_tail or artifact_grep.',
+  },
   E_CALL_AFTER_END: {
     status: 500,
     fatal: true,
@@ -127,6 +133,12 @@ export const CODES = {
     fatal: true,
     message: 'The host has no credential of this name for this origin.',
     help: 'Give the runner the credential, and allow it for the origin of the base URL.',
+  },
+  E_DEADLINE: {
+    status: 504,
+    fatal: false,
+    message: 'The dispatch ran past its deadline.',
+    help: 'Raise the deadline, or find out what took so long: the message says how long the dispatch had run.',
   },
   E_DISPATCH_PIPELINE_ERROR: {
     status: 500,
@@ -302,6 +314,12 @@ export const CODES = {
     message: 'The dispatch reached its bound on iterations.',
     help: 'The model went on asking for tools. Raise maxIterations, or find out why its tool results do not satisfy it.',
   },
+  E_MAX_REPEATS: {
+    status: 508,
+    fatal: false,
+    message: 'The model repeated a tool call too often.',
+    help: 'The same tool was asked for with the same arguments as often as maxRepeats allows. Find out why its result does not satisfy the model.',
+  },
   E_NOT_A_MEDIA_READER: {
     status: 500,
     fatal: true,
@@ -344,6 +362,12 @@ export const CODES = {
     message: 'The replayed turn differs from its journal.',
     help: 'The turn was recorded with another module version or code that is not deterministic. The message names the first frame that differs.',
   },
+  E_SPEND_LIMIT: {
+    status: 402,
+    fatal: false,
+    message: 'The turn has spent what it may.',
+    help: 'Model calls cost as much as spendLimit allows, by the usage they reported and the price table. Raise the limit, or find out what was spent on.',
+  },
   E_STORAGE_COMMIT_ERROR: {
     status: 500,
     fatal: false,
@@ -355,6 +379,12 @@ export const CODES = {
     fatal: true,
     message: 'The evaluator of a dynamic text failed.',
     help: 'An evaluator must return a string, also when it is called without a context.',
+  },
+  E_TOKEN_BUDGET: {
+    status: 413,
+    fatal: false,
+    message: 'The context does not fit the token budget.',
+    help: 'What must stay (system prompt, standing instructions, the last message) is larger than the budget alone. Raise the budget or shorten these.',
   },
   E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN: {
     status: 409,

@@ -80,6 +80,10 @@ export const ToolFlag = {
   Trusted: 1,
   Ephemeral: 2,
   Hidden: 4,
+  /** its arguments are validated by the host (EffectValidate), not by InputSchema */
+  Validates: 8,
+  /** an ArtifactTool: its result is text for the model */
+  Artifact: 16,
 } as const;
 
 /** What happens when a tool's name is taken. */
@@ -151,6 +155,8 @@ export const SyncKind = {
   Insert: 5,
   /** the dispatch was acked or nacked, as Handle says; Data is the ErrorValue of a nack */
   Signal: 6,
+  /** tools: Data is the ToolDef of a tool that the guest makes; not registered */
+  Define: 7,
 } as const;
 
 /** How a dispatch was signalled. */
@@ -176,9 +182,9 @@ export const Status = {
 export const Method = {
   /** NextArgs → nil when the rest of the pipeline has ended */
   Next: 1,
-  /** StoreArgs → nil */
+  /** StoreArgs → nil; of a retrievable the handle of the record as it was stored */
   Store: 2,
-  /** StoreArgs → nil */
+  /** StoreArgs → as MethodStore */
   Mutate: 3,
   /** DeleteArgs → nil */
   Delete: 4,
@@ -196,7 +202,7 @@ export const Method = {
   Log: 10,
   /** StatsArgs → nil */
   Stats: 11,
-  /** ExecuteToolArgs → number of the tool effect, whose value the host kept */
+  /** ExecuteToolArgs → number of the tool effect, whose value the host kept; for a tool whose handler runs in the module an array of one element, the handler's result */
   ExecuteTool: 12,
   /** CountArgs → int */
   ToolCallCount: 13,
@@ -208,12 +214,26 @@ export const Method = {
   Digest: 16,
   /** EmitArgs → nil */
   Emit: 17,
+  /** OpenGateArgs → the value that the gate was resolved with, when it is settled */
+  OpenGate: 18,
+  /** SettleGateArgs → nil */
+  SettleGate: 19,
+  /** WarnArgs → nil */
+  Warn: 20,
 } as const;
 
 /** Streams of ReportArgs. */
 export const Stream = {
   Message: 0,
   Thought: 1,
+} as const;
+
+/** Ways to settle a gate. */
+export const Settle = {
+  Resolve: 0,
+  /** with Error */
+  Reject: 1,
+  Abort: 2,
 } as const;
 
 /** Kinds of effect. */
@@ -232,6 +252,16 @@ export const EffectKind = {
   Discard: 6,
   /** HTTPArgs → Chunks, then nil */
   HTTP: 7,
+  /** SpoolArgs → Item: the record with its text spooled; nil when it stays as it is */
+  Spool: 8,
+  /** ReadArgs → ReadResult */
+  Read: 9,
+  /** EstimateArgs → array of int, tokens per text */
+  Estimate: 10,
+  /** ValidateArgs → the arguments as the tool's own validation gives them */
+  Validate: 11,
+  /** ForgeArgs → nil, after Edits that register the tools */
+  Forge: 12,
 } as const;
 
 /** Pipelines of MiddlewareArgs. */
@@ -248,6 +278,16 @@ export const Write = {
   Mutate: 1,
   Delete: 2,
   ReplaceGroup: 3,
+} as const;
+
+/** Ways to read an artifact. */
+export const Read = {
+  /** Bytes and Count only */
+  Size: 0,
+  /** lines From to To, fewer when they would be over Max; at least one unless From is at the end */
+  Lines: 1,
+  /** the whole text as the one element of Lines; E_ARTIFACT_TOO_LARGE when it is over Max */
+  Text: 2,
 } as const;
 
 /** Kinds of event. */
@@ -271,9 +311,9 @@ export const EventKind = {
   ToolExecutionStart: 10,
   /** ToolEndEvent */
   ToolExecutionEnd: 11,
-  /** reserved for gates */
+  /** GateOpenEvent */
   TurnGateOpen: 12,
-  /** reserved for gates */
+  /** GateClosedEvent */
   TurnGateClosed: 13,
   /** LogEvent */
   Log: 14,
@@ -293,6 +333,24 @@ export const Results = {
   Host: 1,
   /** in Value */
   Value: 2,
+} as const;
+
+/** How a gate was settled. */
+export const GateResult = {
+  Resolved: 0,
+  Rejected: 1,
+  Aborted: 2,
+  Timeout: 3,
+} as const;
+
+/** First elements of parts. */
+export const Part = {
+  /** ArtifactPart */
+  Artifact: 1,
+  /** MediaPart */
+  Media: 2,
+  /** TextPart */
+  Text: 3,
 } as const;
 
 /** Opens the conversation; it is the first frame an instance gets, exactly once. The guest answers Welcome. */
@@ -338,6 +396,7 @@ export type OpenRunnerFrame = [
   dispatchInput: MiddlewareDef[],
   dispatchOutput: MiddlewareDef[],
   callbacks: number,
+  encodings: string[],
 ];
 /** Places of the fields of {@link OpenRunnerFrame}. */
 export const OpenRunnerField = {
@@ -352,6 +411,7 @@ export const OpenRunnerField = {
   dispatchInput: 8,
   dispatchOutput: 9,
   callbacks: 10,
+  encodings: 11,
 } as const;
 
 /** Is one entry of a pipeline. */
@@ -359,7 +419,7 @@ export type MiddlewareDef = [kind: number, name: string, arg: Uint8Array];
 /** Places of the fields of {@link MiddlewareDef}. */
 export const MiddlewareField = { kind: 0, name: 1, arg: 2 } as const;
 
-/** Defines a tool. Number names it in later frames: 1 to 65,535 for a runner's tools, above for a turn's own. */
+/** Defines a tool. Number names it in later frames: 1 to 65,535 for a runner's tools, above for a turn's own, from 2,147,483,648 for those that the guest makes. */
 export type ToolDef = [
   number: number,
   name: string,
@@ -367,6 +427,8 @@ export type ToolDef = [
   inputSchema: Uint8Array,
   flags: number,
   onCollision: number,
+  builtin: string,
+  arg: Uint8Array,
 ];
 /** Places of the fields of {@link ToolDef}. */
 export const ToolDefField = {
@@ -376,6 +438,8 @@ export const ToolDefField = {
   inputSchema: 3,
   flags: 4,
   onCollision: 5,
+  builtin: 6,
+  arg: 7,
 } as const;
 
 /** Forgets a runner. Turns that run go on. */
@@ -787,6 +851,47 @@ export type EmitArgs = [kind: number, payload: Uint8Array];
 /** Places of the fields of {@link EmitArgs}. */
 export const EmitArgsField = { kind: 0, payload: 1 } as const;
 
+/** Of MethodOpenGate: ctx.waitFor. */
+export type OpenGateArgs = [
+  id: string,
+  reason: string,
+  payload: Uint8Array,
+  createdAt: number,
+  schema: Uint8Array,
+  timeout: number,
+];
+/** Places of the fields of {@link OpenGateArgs}. */
+export const OpenGateArgsField = {
+  id: 0,
+  reason: 1,
+  payload: 2,
+  createdAt: 3,
+  schema: 4,
+  timeout: 5,
+} as const;
+
+/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled stays as it is. */
+export type SettleGateArgs = [
+  gate: number,
+  settle: number,
+  value: Uint8Array,
+  digest: string,
+  error: ErrorValue | null,
+];
+/** Places of the fields of {@link SettleGateArgs}. */
+export const SettleGateArgsField = { gate: 0, settle: 1, value: 2, digest: 3, error: 4 } as const;
+
+/** Of MethodWarn: the host tells of something that went on in spite of a problem. */
+export type WarnArgs = [
+  kind: string,
+  message: string,
+  once: string,
+  error: ErrorValue | null,
+  payload: Uint8Array,
+];
+/** Places of the fields of {@link WarnArgs}. */
+export const WarnArgsField = { kind: 0, message: 1, once: 2, error: 3, payload: 4 } as const;
+
 /** Of EffectExecutor; Effect.Context is the dispatch. */
 export type ExecutorArgs = [iteration: number];
 /** Places of the fields of {@link ExecutorArgs}. */
@@ -846,6 +951,43 @@ export type HTTPArgs = [
 ];
 /** Places of the fields of {@link HTTPArgs}. */
 export const HTTPArgsField = { method: 0, url: 1, headers: 2, body: 3, credential: 4 } as const;
+
+/** Of EffectSpool: write the text that the host holds for a retrievable through storeRetrievableBytesCallback, and make the record whose content is an artifact that reads it. */
+export type SpoolArgs = [handle: number];
+/** Places of the fields of {@link SpoolArgs}. */
+export const SpoolArgsField = { handle: 0 } as const;
+
+/** Of EffectRead: read an artifact through its reader. */
+export type ReadArgs = [
+  handle: number,
+  part: number,
+  read: number,
+  from: number,
+  to: number,
+  max: number,
+];
+/** Places of the fields of {@link ReadArgs}. */
+export const ReadArgsField = { handle: 0, part: 1, read: 2, from: 3, to: 4, max: 5 } as const;
+
+/** Of EffectRead. */
+export type ReadResult = [bytes: number, count: number, lines: string[]];
+/** Places of the fields of {@link ReadResult}. */
+export const ReadResultField = { bytes: 0, count: 1, lines: 2 } as const;
+
+/** Of EffectEstimate: count tokens with a tokenizer that the host has for the encoding. Either Texts, or the text of an artifact. */
+export type EstimateArgs = [encoding: string, texts: string[], handle: number, part: number];
+/** Places of the fields of {@link EstimateArgs}. */
+export const EstimateArgsField = { encoding: 0, texts: 1, handle: 2, part: 3 } as const;
+
+/** Of EffectValidate: run the validation of a tool that has its own. */
+export type ValidateArgs = [tool: number, args: Uint8Array];
+/** Places of the fields of {@link ValidateArgs}. */
+export const ValidateArgsField = { tool: 0, args: 1 } as const;
+
+/** Of EffectForge: classes of artifacts whose reader tools the host makes. */
+export type ForgeArgs = [classes: string[]];
+/** Places of the fields of {@link ForgeArgs}. */
+export const ForgeArgsField = { classes: 0 } as const;
 
 /** Is a delta of a message or thought stream. The running text is not sent: the host puts it together from the deltas when somebody reads it. */
 export type StreamEvent = [
@@ -944,6 +1086,30 @@ export const ErrorEventField = { error: 0 } as const;
 export type StatsEvent = [stats: Uint8Array];
 /** Places of the fields of {@link StatsEvent}. */
 export const StatsEventField = { stats: 0 } as const;
+
+/** Says that a gate waits to be settled. */
+export type GateOpenEvent = [
+  gate: number,
+  id: string,
+  reason: string,
+  payload: Uint8Array,
+  createdAt: number,
+  digest: string,
+];
+/** Places of the fields of {@link GateOpenEvent}. */
+export const GateOpenEventField = {
+  gate: 0,
+  id: 1,
+  reason: 2,
+  payload: 3,
+  createdAt: 4,
+  digest: 5,
+} as const;
+
+/** Says that a gate was settled. */
+export type GateClosedEvent = [gate: number, id: string, result: number];
+/** Places of the fields of {@link GateClosedEvent}. */
+export const GateClosedEventField = { gate: 0, id: 1, result: 2 } as const;
 
 /** Of who speaks: identifier for systems, representation for the model. */
 export type IdentityRecord = [identifier: string, representation: string];
@@ -1049,7 +1215,7 @@ export const ToolCallField = {
 /** Is a retrieved document. */
 export type RetrievableRecord = [
   id: string,
-  content: string,
+  content: Uint8Array,
   trustTier: string,
   source: string | null,
   kind: string | null,
@@ -1071,6 +1237,49 @@ export const RetrievableField = {
   updatedAt: 8,
 } as const;
 
+/** Is a text that is read through a reader of the host. */
+export type ArtifactPartRecord = [
+  part: number,
+  className: string,
+  bytes: number,
+  lines: number,
+  form: string,
+];
+/** Places of the fields of {@link ArtifactPartRecord}. */
+export const ArtifactPartField = { part: 0, className: 1, bytes: 2, lines: 3, form: 4 } as const;
+
+/** Is an image, a sound, a video or a document. */
+export type MediaPartRecord = [
+  part: number,
+  id: string,
+  kind: string,
+  mimeType: string,
+  filename: string,
+  trustTier: string,
+  modalityHazard: string,
+  source: string | null,
+  bytes: number,
+  stash: Uint8Array,
+];
+/** Places of the fields of {@link MediaPartRecord}. */
+export const MediaPartField = {
+  part: 0,
+  id: 1,
+  kind: 2,
+  mimeType: 3,
+  filename: 4,
+  trustTier: 5,
+  modalityHazard: 6,
+  source: 7,
+  bytes: 8,
+  stash: 9,
+} as const;
+
+/** Is a text that the host holds, to be spooled. */
+export type TextPartRecord = [part: number, bytes: number];
+/** Places of the fields of {@link TextPartRecord}. */
+export const TextPartField = { part: 0, bytes: 1 } as const;
+
 /**
  * Every tuple's fields in order: u8 to u64 and i32, i64 are integers of that range, in their shortest form; f64 is
  * always a float64, str a string, bool, bin a byte string, raw any one value; other words name a tuple. A question mark
@@ -1091,9 +1300,10 @@ export const LAYOUTS = {
     'Middleware[]',
     'Middleware[]',
     'u32',
+    'str[]',
   ],
   Middleware: ['u8', 'str', 'raw'],
-  ToolDef: ['u32', 'str', 'str', 'raw', 'u32', 'u8'],
+  ToolDef: ['u32', 'str', 'str', 'raw', 'u32', 'u8', 'str', 'raw'],
   CloseRunner: ['u8', 'u32'],
   History: ['u8', 'u32', 'u8', 'u32', 'bin?'],
   DropHistory: ['u8', 'u32'],
@@ -1156,6 +1366,9 @@ export const LAYOUTS = {
   DispatchArgs: ['u32'],
   DispatchResult: ['u32', 'u8', 'u32'],
   EmitArgs: ['u8', 'raw'],
+  OpenGateArgs: ['str', 'str', 'raw', 'i64', 'raw', 'u64'],
+  SettleGateArgs: ['u32', 'u8', 'raw', 'str', 'ErrorValue?'],
+  WarnArgs: ['str', 'str', 'str', 'ErrorValue?', 'raw'],
   ExecutorArgs: ['u32'],
   MiddlewareArgs: ['u8', 'u32'],
   ToolArgs: ['u32', 'str', 'raw', 'bool'],
@@ -1164,6 +1377,12 @@ export const LAYOUTS = {
   CommitResult: ['u32', 'u32'],
   DiscardArgs: ['Delta[]', 'u8'],
   HTTPArgs: ['str', 'str', 'str[][]', 'bin?', 'str'],
+  SpoolArgs: ['i64'],
+  ReadArgs: ['i64', 'u32', 'u8', 'u64', 'u64', 'u32'],
+  ReadResult: ['u64', 'u64', 'str[]'],
+  EstimateArgs: ['str', 'str[]', 'i64', 'u32'],
+  ValidateArgs: ['u32', 'raw'],
+  ForgeArgs: ['str[]'],
   StreamEvent: ['str', 'u64', 'str', 'u64', 'bool'],
   ToolCallEvent: ['str', 'str', 'raw', 'str', 'u64', 'bool', 'bool', 'u8', 'raw'],
   TurnEndEvent: ['u64', 'u8', 'ErrorValue?'],
@@ -1175,6 +1394,8 @@ export const LAYOUTS = {
   WarningEvent: ['u8', 'str', 'str', 'ErrorValue?', 'raw'],
   ErrorEvent: ['ErrorValue'],
   StatsEvent: ['raw'],
+  GateOpenEvent: ['u32', 'str', 'str', 'raw', 'i64', 'str'],
+  GateClosedEvent: ['u32', 'str', 'u8'],
   Identity: ['str', 'str'],
   Message: ['str', 'str', 'str?', 'Identity?', 'i64', 'i64', 'raw'],
   Memory: ['str', 'str', 'f64', 'f64', 'i64', 'i64'],
@@ -1195,5 +1416,8 @@ export const LAYOUTS = {
     'i64',
     'i64',
   ],
-  Retrievable: ['str', 'str', 'str', 'str?', 'str?', 'f64?', 'bool', 'i64', 'i64'],
+  Retrievable: ['str', 'raw', 'str', 'str?', 'str?', 'f64?', 'bool', 'i64', 'i64'],
+  ArtifactPart: ['u8', 'str', 'i64', 'i64', 'str'],
+  MediaPart: ['u8', 'str', 'str', 'str', 'str', 'str', 'str', 'str?', 'i64', 'raw'],
+  TextPart: ['u8', 'u64'],
 } as const;

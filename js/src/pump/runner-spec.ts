@@ -69,7 +69,7 @@ export function encodeOpenRunner(
   spec: RunnerSpec,
 ): void {
   const chat = spec.executor instanceof ChatExecutor ? spec.executor : undefined;
-  enc.arrayHeader(11);
+  enc.arrayHeader(12);
   enc.int(Op.OpenRunner);
   enc.int(runner);
   enc.int(call);
@@ -84,6 +84,7 @@ export function encodeOpenRunner(
       (discard === undefined ? 0 : Callback.Discard) |
       (replaceToolCallGroup === undefined ? 0 : Callback.Replace),
   );
+  enc.arrayHeader(0);
 }
 
 function encodePipeline(enc: Encoder, pipeline: readonly MiddlewareFn[]): void {

@@ -118,13 +118,15 @@ export type AnyTool = Tool<never>;
 
 /** Writes a tool's definition for the module. */
 export function encodeTool(enc: Encoder, number: number, tool: AnyTool): void {
-  enc.arrayHeader(6);
+  enc.arrayHeader(8);
   enc.int(number);
   enc.str(tool.name);
   enc.str(tool.description);
   enc.value(tool.inputSchema, 'inputSchema');
   enc.int((tool.trusted ? 1 : 0) | (tool.ephemeral ? 2 : 0));
   enc.int(collisions.indexOf(tool.onCollision));
+  enc.str('');
+  enc.nil();
 }
 
 const collisions: readonly CollisionPolicy[] = ['throw', 'replace', 'keep'];

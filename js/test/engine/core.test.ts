@@ -37,7 +37,7 @@ describe('the core module', { skip }, () => {
 
   it('opens a runner', () => {
     const instance = module.instantiateSync();
-    const out = instance.step(frame(Op.OpenRunner, 1, 1, 0, null, [], [], [], [], [], 0));
+    const out = instance.step(frame(Op.OpenRunner, 1, 1, 0, null, [], [], [], [], [], 0, []));
     assert.deepEqual(instance.decode(out), [[Op.Reply, 0, 1, false, null]]);
   });
 
@@ -99,7 +99,7 @@ describe('the core module', { skip }, () => {
     /** An instance with a runner and five turns that wait for their first effect. */
     const begin = (): Instance => {
       const fresh = module.instantiateSync();
-      fresh.step(frame(Op.OpenRunner, 1, 1, 0, null, [], [], [], [], [], 0));
+      fresh.step(frame(Op.OpenRunner, 1, 1, 0, null, [], [], [], [], [], 0, []));
       for (let turn = 1; turn <= 5; turn++) {
         const block = [3, 0, 0, null];
         fresh.step(
