@@ -1,4 +1,4 @@
-# The programs in README.md run as they stand.
+# The programs in README.md and docs/ run as they stand.
 source .ci/lib.sh
 new_consumer
 rm -rf build/_readme
@@ -15,9 +15,9 @@ runs() {
 }
 
 for folder in build/_readme/*/; do runs go run "./$folder"; done
-typescript=$(cd "$consumer" && find . -maxdepth 1 -name 'readme-*.mts')
+typescript=$(cd "$consumer" && find . -maxdepth 1 -name 'program-*.mts')
 if [[ -n $typescript ]]; then
   # shellcheck disable=SC2086 # the names hold no spaces
   compile_consumer --types node --typeRoots "$PWD/js/node_modules/@types" $typescript
 fi
-for file in "$consumer"/readme-*.mjs; do runs node "$file"; done
+for file in "$consumer"/program-*.mjs; do runs node "$file"; done
