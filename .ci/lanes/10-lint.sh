@@ -44,5 +44,7 @@ check typescript in_js tsc -p tsconfig.test.json --noEmit
 check eslint in_js eslint .
 check 'eslint, examples' js/node_modules/.bin/eslint --config js/eslint.config.js examples
 check prettier in_js prettier --check --log-level=warn --config .prettierrc . ../examples ../.ci
+check 'API reference' in_js typedoc --emit none
+check 'links in Markdown' node .ci/links.mjs
 check 'shell syntax' shell_parses
 ((${#failed[@]} == 0)) || fail "failed: ${failed[*]}"

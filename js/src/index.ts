@@ -156,8 +156,15 @@ export {
   systemClock,
   systemEntropy,
 } from './entropy.js';
-export { loadModule, Module, type ModuleOptions } from './engine/module.js';
+export type { GoLoader, GoRuntime } from './engine/gojs.js';
+export {
+  type InstantiateOptions,
+  loadModule,
+  Module,
+  type ModuleOptions,
+} from './engine/module.js';
 export type { ModuleSource } from './engine/source.js';
 export type { Limits } from './engine/limits.js';
+export type { JournalHeader } from './journal/format.js';
 export { type JournalSink, MemoryJournal } from './journal/writer.js';
 export { replay, type ReplayDifference, type ReplayReport } from './journal/replay.js';
