@@ -5,6 +5,11 @@ import "strings"
 // Kind is what the value of a field must be.
 type Kind string
 
+// IsText tells whether a string is a value of the kind.
+func (k Kind) IsText() bool {
+	return k == KindString || k == KindText || k == KindIdentifier || k == KindContent
+}
+
 // Rules are the rules of a type: what hosts check before anything reaches the module. They are one table for all
 // hosts (rules.json), so that a violation reads the same everywhere.
 type Rules struct {
@@ -20,7 +25,7 @@ type Field struct {
 	Name     string
 	Kind     Kind
 	Required bool     // absent and null are violations
-	NonEmpty bool     // an empty string is a violation; an empty Tokenizable is none
+	NonEmpty bool     // an empty string or list is a violation; an empty Tokenizable is none
 	Range    *Range   // of a number
 	Enum     []string // the strings that are allowed
 	Class    string   // KindInstance: name of the class

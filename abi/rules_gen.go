@@ -4,23 +4,30 @@ package abi
 
 // Kinds of field.
 const (
-	KindString     Kind = "string"
-	KindText       Kind = "text"
-	KindNumber     Kind = "number"
-	KindBoolean    Kind = "boolean"
-	KindDatetime   Kind = "datetime"
-	KindFunction   Kind = "function"
-	KindExecutor   Kind = "executor"
-	KindMiddleware Kind = "middleware"
-	KindObject     Kind = "object"
-	KindArgs       Kind = "args"
-	KindSchema     Kind = "schema"
-	KindList       Kind = "list"
-	KindIdentity   Kind = "identity"
-	KindIdentifier Kind = "identifier"
-	KindMessage    Kind = "message"
-	KindInstance   Kind = "instance"
-	KindAny        Kind = "any"
+	KindString        Kind = "string"
+	KindText          Kind = "text"
+	KindNumber        Kind = "number"
+	KindBoolean       Kind = "boolean"
+	KindDatetime      Kind = "datetime"
+	KindFunction      Kind = "function"
+	KindExecutor      Kind = "executor"
+	KindMiddleware    Kind = "middleware"
+	KindObject        Kind = "object"
+	KindArgs          Kind = "args"
+	KindSchema        Kind = "schema"
+	KindList          Kind = "list"
+	KindIdentity      Kind = "identity"
+	KindIdentifier    Kind = "identifier"
+	KindMessage       Kind = "message"
+	KindContent       Kind = "content"
+	KindResults       Kind = "results"
+	KindMediaReader   Kind = "mediaReader"
+	KindSpoolReader   Kind = "spoolReader"
+	KindArtifactClass Kind = "artifactClass"
+	KindMediaStash    Kind = "mediaStash"
+	KindCount         Kind = "count"
+	KindInstance      Kind = "instance"
+	KindAny           Kind = "any"
 )
 
 // Rules that a violation can be of, beside the kinds.
@@ -28,12 +35,14 @@ const (
 	RuleType            = "type"
 	RuleRequired        = "required"
 	RuleNonEmpty        = "nonEmpty"
+	RuleNonEmptyList    = "nonEmptyList"
 	RuleRange           = "range"
 	RuleEnum            = "enum"
 	RuleParams          = "params"
 	RuleUnknown         = "unknown"
 	RuleAlias           = "alias"
 	RuleExactlyOne      = "exactlyOne"
+	RuleEither          = "either"
 	RuleRequires        = "requires"
 	RuleRequiredWithout = "requiredWithout"
 )
@@ -55,17 +64,26 @@ var phrases = map[string]string{
 	"identity":        "`{field}` must be a string, an Identity or an object with identifier and representation",
 	"identifier":      "`{field}` must be a string or a number",
 	"message":         "`{field}` must be a string or a Message",
+	"content":         "`{field}` must be a string, a Tokenizable or a SpooledArtifact",
+	"results":         "`{field}` must be a string, a Tokenizable, a SpooledArtifact, a Media, or a list of either of the last two",
+	"mediaReader":     "`{field}` must be a reader with stream and byteLength",
+	"spoolReader":     "`{field}` must be a reader with line, byteLength, lineCount and readAll",
+	"artifactClass":   "`{field}` must be a function without parameters that returns an artifact class",
+	"mediaStash":      "`{field}` must be an object whose entries have a value and a trustTier",
+	"count":           "`{field}` must be a whole number that is not negative",
 	"instance":        "`{field}` must be an instance of {class}",
 	"any":             "`{field}` must be a value",
 	"type":            "the {type} must be an object",
 	"required":        "`{field}` is required",
 	"nonEmpty":        "`{field}` must be a non-empty string",
+	"nonEmptyList":    "`{field}` must have at least one entry",
 	"range":           "`{field}` must be between {min} and {max}",
 	"enum":            "`{field}` must be one of {values}",
 	"params":          "`{field}` must take at most {max} parameters",
 	"unknown":         "`{field}` is not a known field",
 	"alias":           "`{alias}` is another name of `{field}`, give only one of them",
 	"exactlyOne":      "exactly one of `{field}` and `{other}` is required",
+	"either":          "`{field}` or `{other}` is required",
 	"requires":        "`{other}` is required when `{field}` is given",
 	"requiredWithout": "`{field}` must be a non-empty string when `{other}` is not given",
 }
@@ -210,10 +228,14 @@ var (
 		Fields: []Field{
 			{Name: "id", Kind: KindString, Required: true, NonEmpty: true},
 			{Name: "role", Kind: KindString, Required: true, Enum: []string{"user", "assistant"}},
-			{Name: "content", Kind: KindText, Required: true, NonEmpty: true},
+			{Name: "content", Kind: KindText, NonEmpty: true},
 			{Name: "identity", Kind: KindIdentity},
 			{Name: "createdAt", Kind: KindDatetime, Required: true},
 			{Name: "updatedAt", Kind: KindDatetime, Required: true},
+			{Name: "attachments", Kind: KindList, NonEmpty: true, Item: &Field{Kind: KindInstance, Class: "Media"}},
+		},
+		Cross: []CrossRule{
+			{Rule: RuleEither, Field: "content", Other: "attachments"},
 		},
 	}
 	MemoryRules = &Rules{
@@ -258,7 +280,7 @@ var (
 			{Name: "checksum", Kind: KindString, Required: true, NonEmpty: true},
 			{Name: "isComplete", Kind: KindBoolean, Required: true},
 			{Name: "isError", Kind: KindBoolean, Required: true},
-			{Name: "results", Kind: KindText, Required: true},
+			{Name: "results", Kind: KindResults, Required: true},
 			{Name: "payload", Kind: KindAny},
 			{Name: "replayCompatibility", Kind: KindString, NonEmpty: true},
 			{Name: "fromArtifactTool", Kind: KindBoolean, Default: "false"},
@@ -277,7 +299,7 @@ var (
 		Convert: true,
 		Fields: []Field{
 			{Name: "id", Kind: KindString, Required: true, NonEmpty: true},
-			{Name: "content", Kind: KindText, Required: true, NonEmpty: true},
+			{Name: "content", Kind: KindContent, Required: true, NonEmpty: true},
 			{Name: "trustTier", Kind: KindString, Required: true, Enum: []string{"first-party", "third-party-public", "third-party-private"}},
 			{Name: "source", Kind: KindString, NonEmpty: true},
 			{Name: "kind", Kind: KindString, NonEmpty: true},
@@ -285,7 +307,47 @@ var (
 			{Name: "inline", Kind: KindBoolean, Default: "false"},
 			{Name: "createdAt", Kind: KindDatetime, Required: true},
 			{Name: "updatedAt", Kind: KindDatetime, Required: true},
+			{Name: "artifactConstructor", Kind: KindArtifactClass},
 		},
+	}
+	MediaRules = &Rules{
+		Title:   "media",
+		Code:    CodeInvalidInitialMediaValue,
+		Convert: true,
+		Fields: []Field{
+			{Name: "id", Kind: KindString, NonEmpty: true},
+			{Name: "kind", Kind: KindString, Required: true, Enum: []string{"image", "audio", "video", "document"}},
+			{Name: "mimeType", Kind: KindString, Required: true, NonEmpty: true},
+			{Name: "filename", Kind: KindString, Required: true, NonEmpty: true},
+			{Name: "trustTier", Kind: KindString, Required: true, Enum: []string{"first-party", "third-party-public", "third-party-private"}},
+			{Name: "modalityHazard", Kind: KindString, Required: true, Enum: []string{"inert", "extractable-instructions", "opaque-perceptual"}},
+			{Name: "source", Kind: KindString, NonEmpty: true},
+			{Name: "reader", Kind: KindMediaReader, Required: true},
+			{Name: "stash", Kind: KindMediaStash, Default: "{}"},
+		},
+	}
+	MediaStashEntryRules = &Rules{
+		Title:   "entry",
+		Code:    CodeInvalidInitialMediaValue,
+		Convert: true,
+		Fields: []Field{
+			{Name: "value", Kind: KindAny, Required: true},
+			{Name: "trustTier", Kind: KindString, Required: true, Enum: []string{"first-party", "third-party-public", "third-party-private"}},
+			{Name: "derivedFromMedia", Kind: KindBoolean},
+		},
+	}
+	SizeHintsRules = &Rules{
+		Title: "size hints",
+		Code:  CodeInvalidValue,
+		Fields: []Field{
+			{Name: "byteLength", Kind: KindCount, Required: true},
+			{Name: "lineCount", Kind: KindCount, Required: true},
+		},
+	}
+	RegistryRules = &Rules{
+		Title:  "registry",
+		Code:   CodeInvalidInitialRegistryValue,
+		Fields: []Field{},
 	}
 	ToolRules = &Rules{
 		Title:   "tool",

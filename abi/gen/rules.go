@@ -219,7 +219,7 @@ export interface FieldRules {
   readonly kind: FieldKind;
   /** Absent, undefined and null are violations. */
   readonly required?: boolean;
-  /** An empty string is a violation; an empty Tokenizable is none. */
+  /** An empty string or list is a violation; an empty Tokenizable is none. */
   readonly nonEmpty?: boolean;
   /** Smallest number. */
   readonly min?: number;

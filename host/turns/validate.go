@@ -55,6 +55,8 @@ func violations(rules *abi.Rules, path string, values []given) (list []string) {
 			broken = !other.present && field.text == ""
 		case abi.RuleExactlyOne:
 			broken = field.present == other.present
+		case abi.RuleEither:
+			broken = !field.present && !other.present
 		}
 		if broken {
 			list = append(list, abi.Violation(c.Rule, "field", path+c.Field, "other", path+c.Other))
@@ -67,7 +69,7 @@ func obeys(f *abi.Field, v given) bool {
 	switch {
 	case !v.present:
 		return !f.Required
-	case f.NonEmpty && v.text == "" && (f.Kind == abi.KindString || f.Kind == abi.KindText || f.Kind == abi.KindIdentifier):
+	case f.NonEmpty && v.text == "" && f.Kind.IsText():
 		return false
 	case f.Range != nil && !(v.number >= f.Range.Min && v.number <= f.Range.Max): // also refuses NaN
 		return false
@@ -87,7 +89,11 @@ func violation(f *abi.Field, path string, v given) string {
 	case f.Range != nil:
 		return abi.Violation(abi.RuleRange, "field", name, "min", number(f.Range.Min), "max", number(f.Range.Max))
 	}
-	return abi.Violation(abi.RuleEnum, "field", name, "values", strings.Join(f.Enum, ", "))
+	quoted := make([]string, len(f.Enum))
+	for i, s := range f.Enum {
+		quoted[i] = strconv.Quote(s)
+	}
+	return abi.Violation(abi.RuleEnum, "field", name, "values", strings.Join(quoted, ", "))
 }
 
 func number(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
@@ -118,8 +124,8 @@ func (m *Message) Validate() error {
 		return missing(abi.MessageRules)
 	}
 	v := [...]given{
-		givenText(m.ID), givenText(m.Role), givenText(m.Content), givenIf(m.Identity != nil),
-		givenTime(m.CreatedAt), givenTime(m.UpdatedAt),
+		givenText(m.ID), givenText(m.Role), optionalText(m.Content), givenIf(m.Identity != nil),
+		givenTime(m.CreatedAt), givenTime(m.UpdatedAt), givenIf(false),
 	}
 	return invalid(abi.MessageRules, append(violations(abi.MessageRules, "", v[:]), m.Identity.violations("identity.")...))
 }
@@ -173,7 +179,7 @@ func (r *Retrievable) Validate() error {
 	}
 	v := [...]given{
 		givenText(r.ID), givenText(r.Content), givenText(r.TrustTier), optionalText(r.Source), optionalText(r.Kind),
-		optionalNumber(r.Score), givenIf(true), givenTime(r.CreatedAt), givenTime(r.UpdatedAt),
+		optionalNumber(r.Score), givenIf(true), givenTime(r.CreatedAt), givenTime(r.UpdatedAt), givenIf(false),
 	}
 	return invalid(abi.RetrievableRules, violations(abi.RetrievableRules, "", v[:]))
 }

@@ -17,6 +17,13 @@ export type FieldKind =
   | 'identity'
   | 'identifier'
   | 'message'
+  | 'content'
+  | 'results'
+  | 'mediaReader'
+  | 'spoolReader'
+  | 'artifactClass'
+  | 'mediaStash'
+  | 'count'
   | 'instance'
   | 'any';
 
@@ -26,7 +33,7 @@ export interface FieldRules {
   readonly kind: FieldKind;
   /** Absent, undefined and null are violations. */
   readonly required?: boolean;
-  /** An empty string is a violation; an empty Tokenizable is none. */
+  /** An empty string or list is a violation; an empty Tokenizable is none. */
   readonly nonEmpty?: boolean;
   /** Smallest number. */
   readonly min?: number;
@@ -48,7 +55,7 @@ export interface FieldRules {
 
 /** A rule that concerns two fields. */
 export interface CrossRule {
-  readonly rule: 'exactlyOne' | 'requires' | 'requiredWithout';
+  readonly rule: 'exactlyOne' | 'either' | 'requires' | 'requiredWithout';
   readonly field: string;
   readonly other: string;
 }
@@ -82,17 +89,26 @@ export const PHRASES = {
   identity: '`{field}` must be a string, an Identity or an object with identifier and representation',
   identifier: '`{field}` must be a string or a number',
   message: '`{field}` must be a string or a Message',
+  content: '`{field}` must be a string, a Tokenizable or a SpooledArtifact',
+  results: '`{field}` must be a string, a Tokenizable, a SpooledArtifact, a Media, or a list of either of the last two',
+  mediaReader: '`{field}` must be a reader with stream and byteLength',
+  spoolReader: '`{field}` must be a reader with line, byteLength, lineCount and readAll',
+  artifactClass: '`{field}` must be a function without parameters that returns an artifact class',
+  mediaStash: '`{field}` must be an object whose entries have a value and a trustTier',
+  count: '`{field}` must be a whole number that is not negative',
   instance: '`{field}` must be an instance of {class}',
   any: '`{field}` must be a value',
   type: 'the {type} must be an object',
   required: '`{field}` is required',
   nonEmpty: '`{field}` must be a non-empty string',
+  nonEmptyList: '`{field}` must have at least one entry',
   range: '`{field}` must be between {min} and {max}',
   enum: '`{field}` must be one of {values}',
   params: '`{field}` must take at most {max} parameters',
   unknown: '`{field}` is not a known field',
   alias: '`{alias}` is another name of `{field}`, give only one of them',
   exactlyOne: 'exactly one of `{field}` and `{other}` is required',
+  either: '`{field}` or `{other}` is required',
   requires: '`{other}` is required when `{field}` is given',
   requiredWithout: '`{field}` must be a non-empty string when `{other}` is not given',
 } as const;
@@ -277,11 +293,13 @@ export const RULES = {
     fields: {
       id: { kind: 'string', required: true, nonEmpty: true },
       role: { kind: 'string', required: true, enum: ['user', 'assistant'] },
-      content: { kind: 'text', required: true, nonEmpty: true },
+      content: { kind: 'text', nonEmpty: true },
       identity: { kind: 'identity' },
       createdAt: { kind: 'datetime', required: true },
       updatedAt: { kind: 'datetime', required: true },
+      attachments: { kind: 'list', nonEmpty: true, item: { kind: 'instance', class: 'Media' } },
     },
+    cross: [{ rule: 'either', field: 'content', other: 'attachments' }],
   },
   Memory: {
     title: 'memory',
@@ -325,7 +343,7 @@ export const RULES = {
       checksum: { kind: 'string', required: true, nonEmpty: true },
       isComplete: { kind: 'boolean', required: true },
       isError: { kind: 'boolean', required: true },
-      results: { kind: 'text', required: true },
+      results: { kind: 'results', required: true },
       payload: { kind: 'any' },
       replayCompatibility: { kind: 'string', nonEmpty: true },
       fromArtifactTool: { kind: 'boolean', default: false },
@@ -342,7 +360,7 @@ export const RULES = {
     convert: true,
     fields: {
       id: { kind: 'string', required: true, nonEmpty: true },
-      content: { kind: 'text', required: true, nonEmpty: true },
+      content: { kind: 'content', required: true, nonEmpty: true },
       trustTier: {
         kind: 'string',
         required: true,
@@ -354,6 +372,59 @@ export const RULES = {
       inline: { kind: 'boolean', default: false },
       createdAt: { kind: 'datetime', required: true },
       updatedAt: { kind: 'datetime', required: true },
+      artifactConstructor: { kind: 'artifactClass' },
+    },
+  },
+  Media: {
+    title: 'media',
+    code: 'E_INVALID_INITIAL_MEDIA_VALUE',
+    convert: true,
+    fields: {
+      id: { kind: 'string', nonEmpty: true },
+      kind: { kind: 'string', required: true, enum: ['image', 'audio', 'video', 'document'] },
+      mimeType: { kind: 'string', required: true, nonEmpty: true },
+      filename: { kind: 'string', required: true, nonEmpty: true },
+      trustTier: {
+        kind: 'string',
+        required: true,
+        enum: ['first-party', 'third-party-public', 'third-party-private'],
+      },
+      modalityHazard: {
+        kind: 'string',
+        required: true,
+        enum: ['inert', 'extractable-instructions', 'opaque-perceptual'],
+      },
+      source: { kind: 'string', nonEmpty: true },
+      reader: { kind: 'mediaReader', required: true },
+      stash: { kind: 'mediaStash', default: {} },
+    },
+  },
+  MediaStashEntry: {
+    title: 'entry',
+    code: 'E_INVALID_INITIAL_MEDIA_VALUE',
+    convert: true,
+    fields: {
+      value: { kind: 'any', required: true },
+      trustTier: {
+        kind: 'string',
+        required: true,
+        enum: ['first-party', 'third-party-public', 'third-party-private'],
+      },
+      derivedFromMedia: { kind: 'boolean' },
+    },
+  },
+  SizeHints: {
+    title: 'size hints',
+    code: 'E_INVALID_VALUE',
+    fields: {
+      byteLength: { kind: 'count', required: true },
+      lineCount: { kind: 'count', required: true },
+    },
+  },
+  Registry: {
+    title: 'registry',
+    code: 'E_INVALID_INITIAL_REGISTRY_VALUE',
+    fields: {
     },
   },
   Tool: {

@@ -105,4 +105,4 @@ export class Retrievable {
   }
 }
 
-const classes = { text: toText };
+const classes = { text: toText, content: toText };

@@ -135,4 +135,4 @@ export class ToolCall {
   }
 }
 
-const classes = { text: toText };
+const classes = { text: toText, results: toText };

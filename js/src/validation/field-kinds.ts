@@ -20,6 +20,12 @@ export interface ClassKinds {
   readonly identity?: Converter;
   readonly message?: Converter;
   readonly executor?: Converter;
+  readonly content?: Converter;
+  readonly results?: Converter;
+  readonly mediaReader?: Converter;
+  readonly spoolReader?: Converter;
+  readonly artifactClass?: Converter;
+  readonly mediaStash?: Converter;
 }
 
 /**
@@ -67,6 +73,17 @@ export function convert(
       return typeof value === 'string' ? value : invalid;
     case 'message':
       return classes.message!(value, report);
+    case 'content':
+    case 'results':
+    case 'mediaReader':
+    case 'spoolReader':
+    case 'artifactClass':
+    case 'mediaStash':
+      return classes[kind]!(value, report);
+    case 'count':
+      return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+        ? value
+        : invalid;
     case 'any':
       // Fields of records are data; those of configurations may be anything.
       return lenient ? toPlain(value, report) : value;

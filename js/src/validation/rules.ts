@@ -143,6 +143,10 @@ function checkList(
   }
   const item = rules.item;
   const list = value as unknown[];
+  if (rules.nonEmpty === true && list.length === 0) {
+    violations.push(phrase('nonEmptyList', { field }));
+    return invalid;
+  }
   if (item === undefined) return list.slice();
   const checked: unknown[] = [];
   for (let i = 0; i < list.length; i++) {
@@ -166,7 +170,7 @@ function checkValue(
     return invalid;
   }
   const before = violations.length;
-  const report = (part: string): void => void violations.push(`${field}: ${part}`);
+  const report = (part: string): void => void violations.push(within(field, part));
   const checked = convert(rules.kind, value, type.convert === true, report, classes);
   if (checked === invalid) {
     if (violations.length === before) violations.push(phrase(rules.kind, { field }));
@@ -208,6 +212,11 @@ function checkCross(rule: CrossRule, raw: Checked, values: Checked, violations: 
         violations.push(phrase('exactlyOne', { field, other }));
       }
       return;
+    case 'either':
+      if (isAbsent(raw[field]) && isAbsent(raw[other])) {
+        violations.push(phrase('either', { field, other }));
+      }
+      return;
     case 'requires':
       if (value !== undefined && values[other] === undefined) {
         violations.push(phrase('requires', { field, other }));
@@ -221,6 +230,17 @@ function checkCross(rule: CrossRule, raw: Checked, values: Checked, violations: 
   }
 }
 
-function phrase(rule: keyof typeof PHRASES, words: Readonly<Record<string, string>>): string {
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** A violation inside a field's value, as one of the whole. */
+function within(field: string, part: string): string {
+  if (!part.startsWith('`')) return `${field}: ${part}`;
+  return part.startsWith('`[') ? `\`${field}${part.slice(1)}` : `\`${field}.${part.slice(1)}`;
+}
+
+/** The words of a broken rule. */
+export function phrase(rule: keyof typeof PHRASES, words: Readonly<Record<string, string>>): string {
   return PHRASES[rule].replace(/\{(\w+)\}/g, (_, word: string) => words[word] ?? '');
 }
