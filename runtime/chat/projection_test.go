@@ -104,7 +104,7 @@ func TestTimeline(t *testing.T) {
 	d.addAt(10, "user", "u1", "hi")
 	d.addAt(20, "assistant", "a1", "one moment")
 	d.addCall(20, "c1", `{"x":1}`, `"first"`, "")
-	d.addCall(20, "c2", `{}`, `{"y":2}`, "")
+	d.addCall(20, "c2", `{}`, `"{\"y\":2}"`, "")
 	expect(
 		t, d.request(`{"model":"m"}`),
 		`{"role":"user","content":"hi"}`,

@@ -20,6 +20,8 @@ type MessageFields struct {
 	Identity  *IdentityFields
 	CreatedAt int64
 	UpdatedAt int64
+	// Attachments is a list of media, a value; nil for none.
+	Attachments []byte
 }
 
 // AppendMessage appends the body of a message.
@@ -30,7 +32,7 @@ func AppendMessage(dst []byte, f MessageFields) []byte {
 	dst = appendOptionalText(dst, f.Content)
 	dst = appendIdentity(dst, f.Identity)
 	dst = appendTimes(dst, f.CreatedAt, f.UpdatedAt)
-	return value.AppendNil(dst)
+	return appendValue(dst, f.Attachments)
 }
 
 // MemoryFields are the fields of a memory.
@@ -114,7 +116,8 @@ func AppendToolCall(dst []byte, f ToolCallFields) []byte {
 // RetrievableFields are the fields of a retrieved document.
 type RetrievableFields struct {
 	ID        string
-	Content   []byte
+	Content   []byte // text
+	Part      []byte // the content that the host holds, in the place of text; nil for none
 	TrustTier string
 	Source    string // empty for none
 	Kind      string // empty for none
@@ -128,7 +131,11 @@ type RetrievableFields struct {
 func AppendRetrievable(dst []byte, f RetrievableFields) []byte {
 	dst = value.AppendListHeader(dst, 9)
 	dst = value.AppendString(dst, f.ID)
-	dst = value.AppendText(dst, f.Content)
+	if f.Part != nil {
+		dst = append(dst, f.Part...)
+	} else {
+		dst = value.AppendText(dst, f.Content)
+	}
 	dst = value.AppendString(dst, f.TrustTier)
 	dst = appendOptionalString(dst, f.Source)
 	dst = appendOptionalString(dst, f.Kind)

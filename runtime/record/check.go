@@ -1,6 +1,8 @@
 package record
 
 import (
+	"strconv"
+
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/value"
 )
@@ -20,11 +22,18 @@ const (
 	portion                  // a number from 0 to 1
 	optionalPortion
 	arguments // a map
-	result    // any value but null
+	result    // text, a part, or a list of parts
+	content   // text that is not empty, or a part
+	media     // null, or a list of media
 	anything
 	speaker // null, or the two parts of an identity
 	role
 	tier
+	size // a number of bytes or lines, -1 if unknown
+	form
+	mediaKind
+	hazard
+	mediaStash
 )
 
 type fieldRule struct {
@@ -36,11 +45,11 @@ var layouts = [Kinds][]fieldRule{
 	Messages: {
 		{"id", requiredText},
 		{"role", role},
-		{"content", requiredText},
+		{"content", optionalText},
 		{"identity", speaker},
 		{"createdAt", instant},
 		{"updatedAt", instant},
-		{"attachments", anything},
+		{"attachments", media},
 	},
 	Memories: {
 		{"id", requiredText},
@@ -77,7 +86,7 @@ var layouts = [Kinds][]fieldRule{
 	},
 	Retrievables: {
 		{"id", requiredText},
-		{"content", requiredText},
+		{"content", content},
 		{"trustTier", tier},
 		{"source", optionalText},
 		{"kind", optionalText},
@@ -112,6 +121,7 @@ func Check(kind Kind, body []byte) error {
 		return fault.New(codes[kind], "the body is malformed")
 	}
 	var wrong []string
+	wordless := false // a message without content
 	for i := range layout {
 		size := plain(rest)
 		if size == 0 {
@@ -125,6 +135,8 @@ func Check(kind Kind, body []byte) error {
 			if problem := layout[i].check(rest[:size]); problem != "" {
 				wrong = append(wrong, "`"+layout[i].name+"` "+problem)
 			}
+		} else if rest[0] == 0xc0 && layout[i].rule == optionalText && kind == Messages {
+			wordless = true
 		}
 		rest = rest[size:]
 	}
@@ -137,6 +149,10 @@ func Check(kind Kind, body []byte) error {
 		wrong = checkPayload(wrong, t.Payload(), t.ReplayCompatibility())
 		if t.Payload() == nil && len(t.Content()) == 0 && isText(field(t, 1)) {
 			wrong = append(wrong, "`content` must be a non-empty string when `payload` is not given")
+		}
+	case Messages:
+		if wordless && Message(body).Attachments() == nil {
+			wrong = append(wrong, "`content` is required when there are no `attachments`")
 		}
 	case ToolCalls:
 		t := ToolCall(body)
@@ -175,13 +191,17 @@ func plain(v []byte) int {
 // holds tells by the first bytes of a well-formed value that a rule is kept. Where it says no, check decides.
 func (r rule) holds(v []byte) bool {
 	switch c := v[0]; r {
-	case requiredText:
+	case requiredText, content:
 		return c > 0xa0 && c < 0xc0
+	case result:
+		return c >= 0xa0 && c < 0xc0
 	case instant:
 		return c == 0xcf && v[1] == 0 && v[2] < maxTime>>48
 	case flag:
 		return c == 0xc2 || c == 0xc3
-	case optionalText, speaker:
+	case optionalText:
+		return c == 0xc0 || c > 0xa0 && c < 0xc0
+	case speaker, media:
 		return c == 0xc0
 	case arguments:
 		return c >= 0x80 && c < 0x90
@@ -206,7 +226,7 @@ func (f *fieldRule) check(v []byte) string {
 	switch f.rule {
 	case anything:
 		return ""
-	case optionalText, optionalPortion, speaker:
+	case optionalText, optionalPortion, speaker, media, mediaStash:
 		if null {
 			return ""
 		}
@@ -250,9 +270,41 @@ func (f *fieldRule) check(v []byte) string {
 			return "must be one of user, assistant"
 		}
 	case tier:
-		if s := string(text(v)); s != "first-party" && s != "third-party-public" && s != "third-party-private" {
-			return "must be one of first-party, third-party-public, third-party-private"
+		if !isTier(text(v)) {
+			return tierText
 		}
+	case result:
+		return checkResults(v)
+	case content:
+		return checkContent(v)
+	case media:
+		return checkParts(v, MediaPart)
+	case size:
+		if n, ok := value.Int(v); !ok || n < -1 {
+			return "must be a number from 0 on, or -1 if unknown"
+		}
+	case form:
+		if s := string(text(v)); !isText(v) || s != "" && s != "json" && s != "jsonl" && s != "ndjson" && s != "json5" {
+			return "must be one of json, jsonl, ndjson, json5"
+		}
+	case mediaKind:
+		if s := string(text(v)); s != "image" && s != "audio" && s != "video" && s != "document" {
+			return "must be one of image, audio, video, document"
+		}
+	case hazard:
+		if s := string(text(v)); s != "inert" && s != "extractable-instructions" && s != "opaque-perceptual" {
+			return "must be one of inert, extractable-instructions, opaque-perceptual"
+		}
+	case mediaStash:
+		return checkStash(v)
 	}
 	return ""
 }
+
+const tierText = "must be one of first-party, third-party-public, third-party-private"
+
+func isTier(s []byte) bool {
+	return string(s) == "first-party" || string(s) == "third-party-public" || string(s) == "third-party-private"
+}
+
+func digits(n int) string { return strconv.Itoa(n) }

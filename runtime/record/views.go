@@ -23,7 +23,7 @@ func (m Message) CreatedAt() int64 { return integer(field(m, 4)) }
 // UpdatedAt in ms since the Unix epoch.
 func (m Message) UpdatedAt() int64 { return integer(field(m, 5)) }
 
-// Attachments is a list, nil for none.
+// Attachments is a list of media, nil for none.
 func (m Message) Attachments() []byte { return optional(field(m, 6)) }
 
 // Identity says who speaks: Identifier for systems, Representation for the model.
@@ -105,7 +105,7 @@ func (t ToolCall) IsComplete() bool { return boolean(field(t, 4)) }
 // IsError tells whether it failed.
 func (t ToolCall) IsError() bool { return boolean(field(t, 5)) }
 
-// Results is a value: text, or what the host describes.
+// Results is a value: text, an artifact, a media, or a list of either. See [EachPart].
 func (t ToolCall) Results() []byte { return field(t, 6) }
 
 // Payload is data of the executor that made the call, a value; nil for none.
@@ -135,8 +135,16 @@ type Retrievable []byte
 // ID of the record.
 func (r Retrievable) ID() []byte { return text(field(r, 0)) }
 
-// Content is the document's text.
+// Content is the document's text, empty when the host holds it.
 func (r Retrievable) Content() []byte { return text(field(r, 1)) }
+
+// Part is the content that the host holds, an artifact or a text; nil when the content is text.
+func (r Retrievable) Part() []byte {
+	if v := field(r, 1); PartOf(v) != NoPart {
+		return v
+	}
+	return nil
+}
 
 // TrustTier is "first-party", "third-party-public" or "third-party-private".
 func (r Retrievable) TrustTier() []byte { return text(field(r, 2)) }

@@ -1,0 +1,226 @@
+package record
+
+import "github.com/turncore/turncore/runtime/value"
+
+// PartKind tells what a part stands for: content that the host holds. The numbers are the ABI's.
+type PartKind uint8
+
+// Kinds of part.
+const (
+	NoPart       PartKind = 0
+	ArtifactPart PartKind = 1
+	MediaPart    PartKind = 2
+	TextPart     PartKind = 3
+)
+
+// PartOf tells which part a value is: an array whose first element says so. It is NoPart for everything else, also for
+// a list of parts.
+func PartOf(v []byte) PartKind {
+	n, fields := tuple(v)
+	if n < 1 {
+		return NoPart
+	}
+	kind, ok := value.Int(fields)
+	if !ok || kind < int64(ArtifactPart) || kind > int64(TextPart) {
+		return NoPart
+	}
+	return PartKind(kind)
+}
+
+// EachPart visits the parts that a value consists of, a single one or a list, with their places from 0. Of a list it
+// visits the elements that are parts.
+func EachPart(v []byte, yield func(i int, kind PartKind, part []byte) bool) {
+	if kind := PartOf(v); kind != NoPart {
+		yield(0, kind, v)
+		return
+	}
+	if value.KindOf(v) != value.KindList {
+		return
+	}
+	_ = value.EachItem(v, func(i int, item []byte) bool {
+		kind := PartOf(item)
+		return kind == NoPart || yield(i, kind, item)
+	})
+}
+
+// Artifact is the part of a text that is read through a reader of the host.
+type Artifact []byte
+
+// ClassName is the class of the artifact, "SpooledArtifact" for instance.
+func (a Artifact) ClassName() []byte { return text(field(a, 1)) }
+
+// Bytes is the size hint in bytes of UTF-8, -1 if unknown.
+func (a Artifact) Bytes() int64 { return integer(field(a, 2)) }
+
+// Lines is the size hint in lines, -1 if unknown.
+func (a Artifact) Lines() int64 { return integer(field(a, 3)) }
+
+// Form of a JSON artifact: "json", "jsonl", "ndjson" or "json5"; empty if unknown.
+func (a Artifact) Form() []byte { return text(field(a, 4)) }
+
+// Media is the part of an image, a sound, a video or a document.
+type Media []byte
+
+// ID of the media.
+func (m Media) ID() []byte { return text(field(m, 1)) }
+
+// Kind is "image", "audio", "video" or "document".
+func (m Media) Kind() []byte { return text(field(m, 2)) }
+
+// MimeType of its bytes.
+func (m Media) MimeType() []byte { return text(field(m, 3)) }
+
+// Filename for people.
+func (m Media) Filename() []byte { return text(field(m, 4)) }
+
+// TrustTier is "first-party", "third-party-public" or "third-party-private".
+func (m Media) TrustTier() []byte { return text(field(m, 5)) }
+
+// ModalityHazard is "inert", "extractable-instructions" or "opaque-perceptual".
+func (m Media) ModalityHazard() []byte { return text(field(m, 6)) }
+
+// Source says where the media is from; nil if unknown.
+func (m Media) Source() []byte { return text(field(m, 7)) }
+
+// Bytes is the media's size, -1 if unknown.
+func (m Media) Bytes() int64 { return integer(field(m, 8)) }
+
+// Stash is a map from names to {value, trustTier, derivedFromMedia}; nil for none.
+func (m Media) Stash() []byte { return optional(field(m, 9)) }
+
+// AppendArtifact appends an artifact's part. Sizes of -1 are unknown.
+func AppendArtifact(dst []byte, className string, bytes, lines int64, form string) []byte {
+	dst = value.AppendListHeader(dst, len(artifactLayout))
+	dst = value.AppendInt(dst, int64(ArtifactPart))
+	dst = value.AppendString(dst, className)
+	dst = value.AppendInt(value.AppendInt(dst, bytes), lines)
+	return value.AppendString(dst, form)
+}
+
+var (
+	artifactLayout = []fieldRule{{"part", anything}, {"className", requiredText}, {"bytes", size}, {"lines", size}, {"form", form}}
+	mediaLayout    = []fieldRule{
+		{"part", anything},
+		{"id", requiredText},
+		{"kind", mediaKind},
+		{"mimeType", requiredText},
+		{"filename", requiredText},
+		{"trustTier", tier},
+		{"modalityHazard", hazard},
+		{"source", optionalText},
+		{"bytes", size},
+		{"stash", mediaStash},
+	}
+	textLayout   = []fieldRule{{"part", anything}, {"bytes", size}}
+	partLayouts  = [...][]fieldRule{ArtifactPart: artifactLayout, MediaPart: mediaLayout, TextPart: textLayout}
+	partNames    = [...]string{ArtifactPart: "an artifact", MediaPart: "a media", TextPart: "a text"}
+	stashMembers = "value, trustTier and derivedFromMedia"
+)
+
+// checkPart says what is wrong with a part of a kind; nothing is said of a good one.
+func checkPart(kind PartKind, v []byte) string {
+	layout := partLayouts[kind]
+	n, rest := tuple(v)
+	if n != len(layout) {
+		return "must be " + partNames[kind] + " with its " + digits(len(layout)) + " fields"
+	}
+	for i := range layout {
+		after, err := value.Skip(rest, value.MaxDepth)
+		if err != nil {
+			return "is malformed"
+		}
+		if problem := layout[i].check(rest[:len(rest)-len(after)]); problem != "" {
+			return "`" + layout[i].name + "` " + problem
+		}
+		rest = after
+	}
+	return ""
+}
+
+// checkParts says what is wrong with a list of parts that all have to be of one of the kinds in allowed, the same.
+func checkParts(v []byte, allowed ...PartKind) string {
+	if value.KindOf(v) != value.KindList || value.Len(v) == 0 {
+		return "must not be empty"
+	}
+	first, problem := NoPart, ""
+	_ = value.EachItem(v, func(i int, item []byte) bool {
+		kind := PartOf(item)
+		switch {
+		case !contains(allowed, kind):
+			problem = "holds what is neither text, an artifact nor a media"
+			if len(allowed) == 1 {
+				problem = "must be a list of media"
+			}
+		case first != NoPart && kind != first:
+			problem = "must be a list of one kind"
+		default:
+			problem = checkPart(kind, item)
+		}
+		if problem != "" {
+			problem = "[" + digits(i) + "] " + problem
+		}
+		first = kind
+		return problem == ""
+	})
+	return problem
+}
+
+func contains(kinds []PartKind, kind PartKind) bool {
+	for _, k := range kinds {
+		if k == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// checkResults says what is wrong with the results of a tool call.
+func checkResults(v []byte) string {
+	switch kind := PartOf(v); {
+	case isText(v):
+		return ""
+	case kind == ArtifactPart || kind == MediaPart:
+		return checkPart(kind, v)
+	case value.KindOf(v) == value.KindList && kind == NoPart:
+		return checkParts(v, ArtifactPart, MediaPart)
+	}
+	return "must be a string, an artifact, a media, or a list of artifacts or of media"
+}
+
+// checkContent says what is wrong with the content of a retrievable.
+func checkContent(v []byte) string {
+	switch kind := PartOf(v); {
+	case isText(v) && value.Len(v) > 0:
+		return ""
+	case kind == ArtifactPart || kind == TextPart:
+		return checkPart(kind, v)
+	}
+	return "must be a non-empty string or an artifact"
+}
+
+// checkStash says what is wrong with the stash of a media.
+func checkStash(v []byte) string {
+	problem := ""
+	if value.KindOf(v) != value.KindMap {
+		return "must be an object"
+	}
+	_ = value.Each(v, func(key, entry []byte) bool {
+		if value.KindOf(entry) != value.KindMap {
+			problem = "`" + string(key) + "` must be an object with " + stashMembers
+			return false
+		}
+		_, ok := value.Get(entry, "value")
+		trust, _ := value.Get(entry, "trustTier")
+		derived, has := value.Get(entry, "derivedFromMedia")
+		switch {
+		case !ok:
+			problem = "`" + string(key) + ".value` is required"
+		case !isTier(text(trust)):
+			problem = "`" + string(key) + ".trustTier` " + tierText
+		case has && optional(derived) != nil && value.KindOf(derived) != value.KindBool:
+			problem = "`" + string(key) + ".derivedFromMedia` must be a boolean"
+		}
+		return problem == ""
+	})
+	return problem
+}
