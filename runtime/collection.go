@@ -10,6 +10,7 @@ type Collection struct {
 	kind   record.Kind
 	runs   []run
 	shared bool
+	edits  uint32 // changes other than appending
 }
 
 type run struct {
@@ -49,7 +50,17 @@ func (c *Collection) append(first int64, count uint32) {
 	c.runs = append(c.runs, run{first, count})
 }
 
+// size is how many records are in.
+func (c *Collection) size() int {
+	n := 0
+	for _, r := range c.runs {
+		n += int(r.count)
+	}
+	return n
+}
+
 func (c *Collection) clear() {
+	c.edits++
 	c.runs, c.shared = nil, false
 }
 
@@ -94,6 +105,7 @@ func (c *Collection) splice(handle, other int64) bool {
 			n++
 		}
 		c.own(2)
+		c.edits++
 		switch n {
 		case 1:
 			c.runs[i] = parts[0]
@@ -131,6 +143,20 @@ func (c *Collection) each(yield func(handle int64) bool) {
 				return
 			}
 		}
+	}
+}
+
+// eachFrom visits the handles from the n-th on.
+func (c *Collection) eachFrom(n int, yield func(handle int64)) {
+	for _, r := range c.runs {
+		if n >= int(r.count) {
+			n -= int(r.count)
+			continue
+		}
+		for i := n; i < int(r.count); i++ {
+			yield(r.first + int64(i))
+		}
+		n = 0
 	}
 }
 

@@ -10,6 +10,10 @@ type Config struct {
 	OnDiscard bool // the host has a discardCallback
 	Queue     int  // how many writes an iteration may queue; 0 for MaxQueue
 
+	Encodings []string // token encodings that the host has a tokenizer for
+	Frame     int      // bytes that one frame holds; 0 for 16 MiB
+	Array     int      // elements that one array in a frame holds; 0 for 8,192
+
 	base    *Registry
 	baseErr error
 }

@@ -38,6 +38,8 @@ type Dispatch struct {
 	toolCalls  map[string]*toolStream
 	counts     map[string]int // current tool calls by checksum; nil until first asked for
 	state      any            // the executor's own
+	artifacts  artifacts
+	spooling   int // stores that wait for their text to be spooled
 
 	// Used again in every iteration.
 	call         CallExecutor
@@ -54,7 +56,20 @@ func (t *Turn) Dispatch(task Task, source *Dispatch, config *Config) (*Dispatch,
 		return nil, fault.New(fault.InvalidLLMDispatchInput, "the dispatch that is the source has ended")
 	}
 	d := t.open(source, config)
+	if err := d.begin(task); err != nil {
+		return nil, err
+	}
 	return d, d.run(task)
+}
+
+// begin does what comes before the first event. A failure refuses the dispatch.
+func (d *Dispatch) begin(task Task) error {
+	err := d.spoolPending(task)
+	if err != nil && !d.turn.isAbort(d, err) {
+		d.ended = true
+		return err
+	}
+	return nil
 }
 
 // iterating tells whether a dispatch of the turn has an iteration open.
@@ -94,6 +109,9 @@ func (t *Turn) open(source *Dispatch, config *Config) *Dispatch {
 func (t *Turn) Standalone(task Task) (status Status, iterations int, err error) {
 	t.standalone = true
 	d := t.open(nil, t.config)
+	if err = d.begin(task); err != nil {
+		return StatusRefused, 0, err
+	}
 	err = d.run(task)
 	return d.status, d.iterations, err
 }
@@ -177,7 +195,16 @@ func (d *Dispatch) endIteration(task Task, status Status) {
 
 // iterate runs one iteration. Its writes are committed when it succeeds and stay in the queue otherwise.
 func (d *Dispatch) iterate(task Task) (failure error, committed bool) {
+	if failure = d.forge(task); failure != nil {
+		if d.turn.isAbort(d, failure) {
+			failure = nil
+		}
+		return failure, false
+	}
 	failure = d.seams(task)
+	if failure == nil && !d.aborted && !d.nacked && d.spooling > 0 { // stores that nobody awaited
+		task.Wait(func() bool { return d.spooling == 0 || d.aborted || d.nacked })
+	}
 	for failure == nil && !d.aborted && !d.nacked && (len(d.queue) > 0 || d.committing) {
 		if err := d.Commit(task); err != nil {
 			failure = d.report(err)

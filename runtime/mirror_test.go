@@ -172,7 +172,8 @@ func (s *seam) context() uint32 {
 func (s *seam) store(kind record.Kind, id, text string) error {
 	h := s.record(kind, id, text)
 	if s.d == nil {
-		return s.turn.Store(s.task, kind, h)
+		_, err := s.turn.Store(s.task, kind, h)
+		return err
 	}
 	return s.d.Store(kind, h)
 }
@@ -180,7 +181,8 @@ func (s *seam) store(kind record.Kind, id, text string) error {
 func (s *seam) mutate(kind record.Kind, id, text string) error {
 	h := s.record(kind, id, text)
 	if s.d == nil {
-		return s.turn.Mutate(s.task, kind, h, "")
+		_, err := s.turn.Mutate(s.task, kind, h, "")
+		return err
 	}
 	return s.d.Mutate(kind, h, "")
 }

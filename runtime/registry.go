@@ -12,6 +12,7 @@ type Registry struct {
 	tools  []*Tool
 	hidden []string
 	shared bool
+	edits  uint32 // changes of tools
 }
 
 // snapshot returns a copy in constant time.
@@ -25,12 +26,13 @@ func (r *Registry) own() *Registry {
 	if !r.shared {
 		return r
 	}
-	return &Registry{tools: slices.Clone(r.tools), hidden: slices.Clone(r.hidden)}
+	return &Registry{tools: slices.Clone(r.tools), hidden: slices.Clone(r.hidden), edits: r.edits}
 }
 
 // Register adds a tool. One with the same name is overwritten in its place if overwrite is set, and an error
 // (E_TOOL_ALREADY_REGISTERED) otherwise.
 func (r *Registry) Register(tool *Tool, overwrite bool) error {
+	r.edits++
 	for i, have := range r.tools {
 		if have.Name != tool.Name {
 			continue
@@ -47,6 +49,7 @@ func (r *Registry) Register(tool *Tool, overwrite bool) error {
 
 // Unregister removes a tool and its hidden mark.
 func (r *Registry) Unregister(name string) {
+	r.edits++
 	r.tools = slices.DeleteFunc(r.tools, func(t *Tool) bool { return t.Name == name })
 	r.hidden = slices.DeleteFunc(r.hidden, func(h string) bool { return h == name })
 }
@@ -73,14 +76,44 @@ func (r *Registry) Visible(yield func(*Tool) bool) {
 	}
 }
 
+// firstMade is the number of the first tool that the guest makes in a turn.
+const firstMade = 1 << 31
+
 // Tools is the dispatch's registry, for reading.
 func (d *Dispatch) Tools() *Registry { return d.registry }
+
+// ephemeral tells whether there is a tool that lasts no longer than an iteration.
+func (r *Registry) ephemeral() bool {
+	return slices.ContainsFunc(r.tools, func(t *Tool) bool { return t.Ephemeral })
+}
+
+// setTools replaces the dispatch's tools and tells the world, unless they are the same.
+func (d *Dispatch) setTools(tools []*Tool) {
+	if slices.Equal(d.registry.tools, tools) {
+		return
+	}
+	d.registry = d.registry.own()
+	d.registry.tools = tools
+	d.registry.edits++
+	d.turn.world.Sync(Sync{Context: d.number, Kind: KindTools, Op: SyncTools, Tools: tools})
+}
+
+// pruneEphemeral returns the dispatch's tools without the ephemeral ones.
+func (d *Dispatch) pruneEphemeral() []*Tool {
+	return slices.DeleteFunc(slices.Clone(d.registry.tools), func(t *Tool) bool { return t.Ephemeral })
+}
 
 // Define makes a tool known to the turn, so that calls and registrations may name it by its number.
 func (t *Turn) Define(tool *Tool) { t.tools = append(t.tools, tool) }
 
 // ToolByNumber finds one of the turn's or the runner's tools.
 func (t *Turn) ToolByNumber(number uint32) (*Tool, bool) {
+	if number >= firstMade {
+		if i := number - firstMade; i < uint32(len(t.made)) {
+			return t.made[i], true
+		}
+		return nil, false
+	}
 	for _, list := range [2][]*Tool{t.config.Tools, t.tools} {
 		for _, tool := range list {
 			if tool.Number == number {

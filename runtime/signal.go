@@ -15,6 +15,9 @@ func (d *Dispatch) Ack() error {
 	}
 	d.acked = true
 	d.turn.world.Sync(Sync{Context: d.number, Op: SyncSignal, Handle: SignalAck})
+	if d.registry.ephemeral() {
+		d.setTools(d.pruneEphemeral())
+	}
 	return nil
 }
 

@@ -51,34 +51,47 @@ func (t *Turn) check(kind record.Kind, handle int64) error {
 }
 
 // Store stores a record from turn middleware: through the storage callback at once, then in the collection.
-func (t *Turn) Store(task Task, kind record.Kind, handle int64) error {
+// The text of a retrievable that the host holds is spooled before that. It returns the handle of the record that was
+// stored.
+func (t *Turn) Store(task Task, kind record.Kind, handle int64) (int64, error) {
 	return t.write(task, Delta{Op: WriteStore, Kind: kind, Handle: handle})
 }
 
-// Mutate replaces a record by one with the same id; old is the text that an instruction replaces.
-func (t *Turn) Mutate(task Task, kind record.Kind, handle int64, old string) error {
+// Mutate replaces a record by one with the same id; old is the text that an instruction replaces. It returns the handle
+// of the record that was stored, as Store does.
+func (t *Turn) Mutate(task Task, kind record.Kind, handle int64, old string) (int64, error) {
 	return t.write(task, Delta{Op: WriteMutate, Kind: kind, Handle: handle, ID: old})
 }
 
 // Delete deletes a record by its id, an instruction by its text.
 func (t *Turn) Delete(task Task, kind record.Kind, id string) error {
-	return t.write(task, Delta{Op: WriteDelete, Kind: kind, ID: id})
+	_, err := t.write(task, Delta{Op: WriteDelete, Kind: kind, ID: id})
+	return err
 }
 
 // ReplaceGroup replaces tool calls by others.
 func (t *Turn) ReplaceGroup(task Task, ids []string, handles []int64) error {
-	return t.write(task, Delta{Op: WriteReplaceGroup, Kind: record.ToolCalls, IDs: ids, Handles: handles})
+	_, err := t.write(task, Delta{Op: WriteReplaceGroup, Kind: record.ToolCalls, IDs: ids, Handles: handles})
+	return err
 }
 
-func (t *Turn) write(task Task, delta Delta) error {
+func (t *Turn) write(task Task, delta Delta) (int64, error) {
 	if err := t.admit(&t.context, &delta); err != nil {
-		return err
+		return 0, err
+	}
+	if t.Spools(delta.Kind, delta.Handle) {
+		if err := t.spool(task, 0, &delta); err != nil {
+			return 0, err
+		}
+		if err := t.admit(&t.context, &delta); err != nil { // something may have taken the id meanwhile
+			return 0, err
+		}
 	}
 	if _, err := task.Await(&Write{Delta: delta}); err != nil {
-		return err
+		return 0, err
 	}
 	t.apply(&t.context, delta)
-	return nil
+	return delta.Handle, nil
 }
 
 // admit checks a write against a context before anything is changed, and fills in a mutated record's id.

@@ -43,7 +43,8 @@ func TestTurnWrites(t *testing.T) {
 			s.must(s.store(kind, "b", ""))
 			s.holds(0, kind, "a b")
 			if kind == record.Instructions {
-				s.must(s.turn.Mutate(s.task, kind, s.record(kind, "a2", ""), "a"))
+				_, err := s.turn.Mutate(s.task, kind, s.record(kind, "a2", ""), "a")
+				s.must(err)
 				s.must(s.delete(kind, "b"))
 				s.holds(0, kind, "a2")
 				return

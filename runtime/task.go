@@ -7,6 +7,9 @@ type Task interface {
 	// Await hands e to the outside and returns when it is settled: with its value (a msgpack value, nil if none) or
 	// with the error the outside answered.
 	Await(e Effect) ([]byte, error)
+	// AwaitAll hands several effects to the outside at once and returns when all of them are settled, with the first
+	// error by their order. It is for effects that hold their own results.
+	AwaitAll(list []Effect) error
 	// Wait returns when ready says true, which another task of the turn brings about.
 	Wait(ready func() bool)
 	// Request starts an HTTP exchange whose answer arrives in chunks.
@@ -60,6 +63,58 @@ type Discard struct {
 	Status  Status
 }
 
+// Spool asks for the record that takes the place of a retrievable whose text the host holds: the same one with an
+// artifact as its content, which reads that text.
+type Spool struct {
+	Context uint32
+	Handle  int64
+	Into    int64 // set by Await: the handle of that record; 0 when the retrievable stays as it is
+}
+
+// ReadOp is a way to read an artifact. The numbers are the ABI's.
+type ReadOp uint8
+
+// Ways to read.
+const (
+	ReadSize  ReadOp = 0 // Bytes and Count only
+	ReadLines ReadOp = 1 // some of the lines
+	ReadText  ReadOp = 2 // the whole text, as the one line
+)
+
+// Read reads an artifact through its reader.
+type Read struct {
+	Context  uint32
+	Handle   int64  // of the record that holds it
+	Part     uint32 // its place in a list of results
+	Op       ReadOp
+	From, To uint64 // lines
+	Max      uint32 // bytes
+
+	// Set by Await. Lines are without their line feeds.
+	Bytes, Count uint64
+	Lines        [][]byte
+}
+
+// Estimate counts tokens with a tokenizer of the host: of an artifact's text, or of Text when Handle is 0.
+type Estimate struct {
+	Context  uint32
+	Encoding string
+	Handle   int64
+	Part     uint32
+	Text     []byte
+	Tokens   uint64 // set by Await
+}
+
+// Forge asks host code to register the reader tools of artifact classes of its own.
+type Forge struct {
+	Context uint32
+	Classes []string
+}
+
+func (*Spool) effect()          {}
+func (*Read) effect()           {}
+func (*Estimate) effect()       {}
+func (*Forge) effect()          {}
 func (*CallExecutor) effect()   {}
 func (*CallMiddleware) effect() {}
 func (*CallTool) effect()       {}

@@ -8,7 +8,10 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-// Tool is a capability that a model may call. Its handler runs outside.
+// Handler is a tool's handler that is compiled in. args are valid; the result is a value. It waits through task only.
+type Handler func(task Task, d *Dispatch, args []byte) (result []byte, err error)
+
+// Tool is a capability that a model may call.
 type Tool struct {
 	Number      uint32
 	Name        string
@@ -17,7 +20,10 @@ type Tool struct {
 	Trusted     bool
 	Ephemeral   bool
 	Hidden      bool
+	Artifact    bool    // its result is text for the model, which no artifact tool reads
+	Handler     Handler // nil: it runs outside
 
+	reader   *readerTool // a tool that reads artifacts
 	compiled *schema.Schema
 }
 
@@ -43,10 +49,16 @@ func isObjectType(kind []byte) bool {
 }
 
 // ExecuteTool runs Tool.executor(ctx)(args): checksum, validation, events, handler. It returns what the handler
-// returned, or with keep the number of the effect under which the host keeps it.
+// returned, or with keep the number of the effect under which the host keeps it; that is 0 when the handler is compiled
+// in, whose result is there either way.
 func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, keep bool) (result []byte, number uint32, err error) {
 	if d.ended {
 		return nil, 0, fault.New(fault.CallAfterEnd, "the dispatch has ended")
+	}
+	if tool.reader != nil {
+		if tool, err = d.readerTool(tool); err != nil {
+			return nil, 0, err
+		}
 	}
 	callID, err := value.Checksum(tool.Name, args)
 	if err != nil {
@@ -58,8 +70,12 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, keep bool) (r
 	}
 	started := d.turn.elapsed
 	d.turn.emit(d, EventToolExecutionStart, &ToolStartEvent{Tool: tool.Name, CallID: callID, Args: valid})
-	call := &CallTool{Context: d.number, Tool: tool, CallID: callID, Args: valid, Keep: keep}
-	result, err = task.Await(call)
+	call := CallTool{Context: d.number, Tool: tool, CallID: callID, Args: valid, Keep: keep}
+	if tool.Handler != nil {
+		result, err = tool.Handler(task, d, valid)
+	} else {
+		result, err = task.Await(&call)
+	}
 	d.turn.emit(d, EventToolExecutionEnd, &ToolEndEvent{Tool: tool.Name, CallID: callID, Started: started, IsError: err != nil})
 	if err != nil {
 		return nil, call.Number, fault.Wrap(fault.ToolDownstreamError, err)

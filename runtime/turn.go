@@ -36,7 +36,8 @@ type Turn struct {
 	dispatches []*Dispatch
 	reason     error // why the turn was aborted, may be nil
 	tools      []*Tool
-	standalone bool // a dispatch without a turn: nobody sees the turn's context
+	made       []*Tool // by the guest, numbered from firstMade
+	standalone bool    // a dispatch without a turn: nobody sees the turn's context
 }
 
 // contextState is what a TurnContext and a DispatchContext both have.
@@ -113,7 +114,7 @@ func (t *Turn) Run(task Task, message int64) (status Status, iterations int, err
 
 func (t *Turn) stages(task Task, message int64) (Status, int, error) {
 	if message != 0 && !t.context.aborted {
-		if err := t.Store(task, record.Messages, message); err != nil {
+		if _, err := t.Store(task, record.Messages, message); err != nil {
 			return t.fail(0, err)
 		}
 	}

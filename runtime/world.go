@@ -63,6 +63,7 @@ const (
 	StatusAborted  Status = 2
 	StatusFailed   Status = 3 // turns: ended outside a dispatch's signal
 	StatusContinue Status = 4 // iterations: the loop goes on
+	StatusRefused  Status = 5 // standalone dispatches: refused before any event
 )
 
 // StreamEvent is a delta of a stream.
@@ -158,7 +159,11 @@ const (
 	SyncTools   SyncOp = 4
 	SyncInsert  SyncOp = 5
 	SyncSignal  SyncOp = 6
+	SyncDefine  SyncOp = 7
 )
+
+// KindTools is what a Sync has as its Kind that is about tools.
+const KindTools record.Kind = 7
 
 // Handles of a SyncSignal. The numbers are the ABI's.
 const (
@@ -172,7 +177,9 @@ type Sync struct {
 	Kind    record.Kind
 	Op      SyncOp
 	Handle  int64
-	Other   int64  // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from, -1 for what a standalone dispatch was given
-	Body    []byte // of a record that the guest made and names for the first time
-	Err     error  // SyncSignal: what a nack was given
+	Other   int64   // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from, -1 for what a standalone dispatch was given
+	Body    []byte  // of a record that the guest made and names for the first time
+	Err     error   // SyncSignal: what a nack was given
+	Tool    *Tool   // SyncDefine: a tool that the guest makes
+	Tools   []*Tool // SyncTools: all that are registered
 }

@@ -268,15 +268,41 @@ func (t *turn) callStore(call uint32, method uint8, d *runtime.Dispatch, a *abi.
 	}
 	kind, handle, old := record.Kind(a.Collection), a.Handle, a.Old // a is not to outlive the call
 	switch {
+	case d != nil && t.run.Spools(kind, handle):
+		t.serve(call, func(task runtime.Task) ([]byte, error) {
+			stored, err := d.StoreSpooled(task, writeOp(method), handle)
+			return storedAs(kind, stored), err
+		})
 	case d != nil && method == abi.MethodStore:
-		t.reply(call, nil, d.Store(kind, handle))
+		t.reply(call, storedAs(kind, handle), d.Store(kind, handle))
 	case d != nil:
-		t.reply(call, nil, d.Mutate(kind, handle, old))
-	case method == abi.MethodStore:
-		t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.Store(task, kind, handle) })
+		t.reply(call, storedAs(kind, handle), d.Mutate(kind, handle, old))
 	default:
-		t.serve(call, func(task runtime.Task) ([]byte, error) { return nil, t.run.Mutate(task, kind, handle, old) })
+		t.serve(call, func(task runtime.Task) (result []byte, err error) {
+			stored := handle
+			if method == abi.MethodStore {
+				stored, err = t.run.Store(task, kind, handle)
+			} else {
+				stored, err = t.run.Mutate(task, kind, handle, old)
+			}
+			return storedAs(kind, stored), err
+		})
 	}
+}
+
+func writeOp(method uint8) runtime.WriteOp {
+	if method == abi.MethodMutate {
+		return runtime.WriteMutate
+	}
+	return runtime.WriteStore
+}
+
+// storedAs is what the reply to a store says: of a retrievable, which record took its place.
+func storedAs(kind record.Kind, handle int64) []byte {
+	if kind != record.Retrievables {
+		return nil
+	}
+	return value.AppendInt(nil, handle)
 }
 
 func (t *turn) callDelete(call uint32, d *runtime.Dispatch, a *abi.DeleteArgs) {
@@ -315,9 +341,19 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 	}
 	args := clone(a.Args)
 	t.serve(call, func(task runtime.Task) ([]byte, error) {
-		_, number, err := d.ExecuteTool(task, tool, args, true)
+		result, number, err := d.ExecuteTool(task, tool, args, true)
+		if tool.Handler != nil {
+			return appendResult(value.AppendListHeader(nil, 1), result), err
+		}
 		return value.AppendInt(nil, int64(number)), err
 	})
+}
+
+func appendResult(dst, result []byte) []byte {
+	if result == nil {
+		return value.AppendNil(dst)
+	}
+	return append(dst, result...)
 }
 
 func (t *turn) callDispatch(call uint32, source *runtime.Dispatch, a *abi.DispatchArgs) {

@@ -125,6 +125,7 @@ func toolOf(def *abi.ToolDef) (*runtime.Tool, error) {
 		Trusted:     def.Flags&abi.ToolTrusted != 0,
 		Ephemeral:   def.Flags&abi.ToolEphemeral != 0,
 		Hidden:      def.Flags&abi.ToolHidden != 0,
+		Artifact:    def.Flags&abi.ToolArtifact != 0,
 	}
 	return tool, tool.Compile()
 }
@@ -145,6 +146,9 @@ func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
 	c := &runtime.Config{
 		OnDiscard: f.Callbacks&abi.CallbackDiscard != 0,
 		Queue:     min(int(in.limits.Array), runtime.MaxQueue), // a commit lists them in one frame
+		Encodings: f.Encodings,
+		Frame:     int(min(in.limits.Frame, in.limits.String)),
+		Array:     int(in.limits.Array),
 	}
 	switch f.Executor {
 	case abi.ExecutorHost:

@@ -155,6 +155,15 @@ func (t *turn) Sync(s runtime.Sync) {
 		Sync: uint8(s.Op), Handle: s.Handle, Other: s.Other,
 	}
 	switch {
+	case s.Op == runtime.SyncDefine:
+		def, _ := toolDef(s.Tool).MarshalMsg(nil)
+		f.Data = abi.Bytes(def)
+	case s.Op == runtime.SyncTools:
+		numbers := value.AppendListHeader(nil, len(s.Tools))
+		for _, tool := range s.Tools {
+			numbers = value.AppendInt(numbers, int64(tool.Number))
+		}
+		f.Data = abi.Bytes(numbers)
 	case s.Err != nil:
 		reason, _ := t.errorWithin(s.Err, min(t.in.limits.Frame, t.in.limits.String)).MarshalMsg(nil)
 		f.Data = abi.Bytes(reason)
@@ -162,6 +171,24 @@ func (t *turn) Sync(s runtime.Sync) {
 		f.Data = abi.Bytes(s.Body)
 	}
 	t.in.out, _ = f.MarshalMsg(t.in.out)
+}
+
+// toolDef is the definition of a tool that the guest made.
+func toolDef(tool *runtime.Tool) *abi.ToolDef {
+	def := &abi.ToolDef{
+		Number: tool.Number, Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema,
+		OnCollision: abi.CollisionReplace,
+	}
+	if tool.Trusted {
+		def.Flags |= abi.ToolTrusted
+	}
+	if tool.Ephemeral {
+		def.Flags |= abi.ToolEphemeral
+	}
+	if tool.Artifact {
+		def.Flags |= abi.ToolArtifact
+	}
+	return def
 }
 
 // firstNamed tells whether a Sync names a record of the guest's for the first time. Their handles descend from -1, in

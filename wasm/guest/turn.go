@@ -144,6 +144,8 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 	case *runtime.Discard:
 		args := abi.DiscardArgs{Deltas: t.in.deltasOf(e.Deltas), Status: uint8(e.Status)}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectDiscard, e.Context))
+	default:
+		t.ask(eff, e)
 	}
 	return eff, t.fit(eff, start)
 }
@@ -217,6 +219,11 @@ func (in *Instance) result(f *abi.Result) error {
 		var v []byte
 		if eff.valued {
 			v = valueOf(f.Value)
+		}
+		if eff.asked != nil {
+			if err := t.take(eff.asked, f.Value); err != nil {
+				return err
+			}
 		}
 		t.settle(eff, v, nil)
 		return nil

@@ -1,0 +1,157 @@
+package runtime
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+)
+
+// Classes of artifacts that the module knows.
+const (
+	classText     = "SpooledArtifact"
+	classJSON     = "SpooledJsonArtifact"
+	classMarkdown = "SpooledMarkdownArtifact"
+)
+
+// source is an artifact in a dispatch's context.
+type source struct {
+	id     string // callId, or callId#n for the n-th of a list
+	class  string
+	kind   record.Kind
+	handle int64
+	part   uint32
+	body   record.Artifact
+}
+
+// same tells whether tools made for one serve the other.
+func (s source) same(o source) bool { return s.id == o.id && s.class == o.class }
+
+// artifacts is what a dispatch knows of the artifacts in its context, and of the tools that it made to read them.
+type artifacts struct {
+	scans   [2]scan
+	pending []int64 // retrievables whose text is to be spooled
+
+	// As forge left them.
+	forged   bool
+	registry *Registry
+	edits    uint32
+	groups   []*forgedGroup
+	warned   map[string]bool // of these kinds and subjects
+}
+
+// Where artifacts are found, by their place in scans.
+const (
+	sourcesCalled = 0 // results of tool calls
+	sourcesFound  = 1 // contents of retrievables
+)
+
+var scanned = [2]record.Kind{record.ToolCalls, record.Retrievables}
+
+// scan is the artifacts of a collection, as it was when somebody looked.
+type scan struct {
+	edits   uint32
+	size    int
+	sources []source
+}
+
+// scan brings one of the scans up to date and tells whether other artifacts are there now. Records that were appended
+// are looked at once, so that a long dispatch is not looked through in every iteration.
+func (d *Dispatch) scan(which int) (changed bool) {
+	s, col := &d.artifacts.scans[which], &d.cols[scanned[which]]
+	size := col.size()
+	if s.edits == col.edits && s.size == size {
+		return false
+	}
+	from, before := s.size, s.sources
+	if s.edits != col.edits || size < s.size {
+		from, s.sources = 0, nil
+		if which == sourcesFound {
+			d.artifacts.pending = nil
+		}
+	}
+	s.edits, s.size = col.edits, size
+	col.eachFrom(from, func(handle int64) {
+		body := d.turn.records.body(handle)
+		if which == sourcesCalled {
+			s.addCall(handle, body)
+		} else if s.addFound(handle, body); unspooled(body) {
+			d.artifacts.pending = append(d.artifacts.pending, handle)
+		}
+	})
+	return !slices.EqualFunc(before, s.sources, source.same)
+}
+
+func (s *scan) addCall(handle int64, body record.ToolCall) {
+	results := body.Results()
+	if len(results) == 0 || results[0] >= 0xa0 && results[0] < 0xdc || body.FromArtifactTool() {
+		return // text, mostly
+	}
+	list := record.PartOf(results) == record.NoPart
+	record.EachPart(results, func(i int, kind record.PartKind, part []byte) bool {
+		if kind == record.ArtifactPart {
+			id := string(body.ID())
+			if list {
+				id += "#" + strconv.Itoa(i)
+			}
+			s.sources = append(s.sources, source{
+				id: id, class: string(record.Artifact(part).ClassName()), kind: record.ToolCalls, handle: handle, part: uint32(i), body: part,
+			})
+		}
+		return true
+	})
+}
+
+func (s *scan) addFound(handle int64, body record.Retrievable) {
+	part := body.Part()
+	if record.PartOf(part) != record.ArtifactPart || body.Inline() {
+		return
+	}
+	s.sources = append(s.sources, source{
+		id: string(body.ID()), class: string(record.Artifact(part).ClassName()), kind: record.Retrievables, handle: handle, body: part,
+	})
+}
+
+// sources visits the artifacts of the dispatch in order: those of tool calls, then those of retrievables.
+func (d *Dispatch) sources(yield func(s *source) bool) {
+	for i := range d.artifacts.scans {
+		list := d.artifacts.scans[i].sources
+		for k := range list {
+			if !yield(&list[k]) {
+				return
+			}
+		}
+	}
+}
+
+// find returns the artifact that an id names, as things are; nil if there is none.
+func (d *Dispatch) find(id []byte) (found *source) {
+	d.scan(sourcesCalled)
+	d.scan(sourcesFound)
+	d.sources(func(s *source) bool {
+		if s.id == string(id) {
+			found = s
+		}
+		return found == nil
+	})
+	return found
+}
+
+// checkIDs refuses an id that names both the result of a tool call and a retrievable.
+func (d *Dispatch) checkIDs() error {
+	called, found := d.artifacts.scans[sourcesCalled].sources, d.artifacts.scans[sourcesFound].sources
+	if len(called) == 0 || len(found) == 0 {
+		return nil
+	}
+	ids := make(map[string]bool, len(called))
+	for i := range called {
+		ids[called[i].id] = true
+	}
+	for i := range found {
+		if ids[found[i].id] {
+			return fault.New(fault.ArtifactIDCollision, found[i].id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package runtime
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+const (
+	readBatch = 256 << 10 // bytes of lines that are read at once
+	maxRead   = 8 << 20   // bytes of a text, or of one line, that are read into the guest's memory
+	maxPage   = 128 << 10 // bytes that a reader tool answers
+)
+
+// readBound is how many bytes of a text, or of a line, the guest takes.
+func (c *Config) readBound() int { return min(maxRead, c.frame()/4) }
+
+// reader reads an artifact, by effects, a part of it at a time.
+type reader struct {
+	task   Task
+	d      *Dispatch
+	source source
+}
+
+func (r *reader) read(op ReadOp, from, to uint64, bound int) (*Read, error) {
+	if r.d.aborted {
+		return nil, errAborted()
+	}
+	e := &Read{Context: r.d.number, Handle: r.source.handle, Part: r.source.part, Op: op, From: from, To: to, Max: uint32(bound)}
+	_, err := r.task.Await(e)
+	return e, err
+}
+
+func errAborted() error {
+	e := fault.Plain("the dispatch was aborted")
+	e.Name, e.Abort = "AbortError", true
+	return e
+}
+
+// size is how long the artifact is, by its hints if it has them.
+func (r *reader) size() (bytes, lines uint64, err error) {
+	if b, n := r.source.body.Bytes(), r.source.body.Lines(); b >= 0 && n >= 0 {
+		return uint64(b), uint64(n), nil
+	}
+	e, err := r.read(ReadSize, 0, 0, 0)
+	return e.sizes(err)
+}
+
+func (e *Read) sizes(err error) (bytes, lines uint64, _ error) {
+	if err != nil {
+		return 0, 0, err
+	}
+	return e.Bytes, e.Count, nil
+}
+
+// text is the whole text; E_ARTIFACT_TOO_LARGE when that is more than the guest takes.
+func (r *reader) text() ([]byte, error) {
+	bound := r.d.turn.config.readBound()
+	e, err := r.read(ReadText, 0, 0, bound)
+	if err != nil {
+		return nil, err
+	}
+	if len(e.Lines) != 1 || len(e.Lines[0]) > bound {
+		return nil, fault.New(fault.NotASpoolReader, "the whole text must be one string of at most "+strconv.Itoa(bound)+" bytes")
+	}
+	return e.Lines[0], nil
+}
+
+// lines visits the lines from one on and up to another, as far as there are that many, until yield returns false. They
+// come in batches, and a line is valid during its visit only. It returns how many lines the artifact has.
+func (r *reader) lines(from, to uint64, yield func(i uint64, line []byte) bool) (count uint64, err error) {
+	bound := r.d.turn.config.readBound()
+	step := uint64(r.d.turn.config.array())
+	for at := from; ; {
+		if at >= to {
+			return count, nil
+		}
+		e, err := r.read(ReadLines, at, min(to, at+step), min(readBatch, bound))
+		if fault.Is(err, fault.ArtifactTooLarge) { // a line that is longer than a batch
+			e, err = r.read(ReadLines, at, at+1, bound)
+		}
+		if err != nil {
+			return 0, err
+		}
+		count = e.Count
+		to = min(to, count)
+		if at < to && (len(e.Lines) == 0 || uint64(len(e.Lines)) > to-at) {
+			return 0, fault.New(fault.NotASpoolReader, "line "+strconv.FormatUint(at, 10)+" of "+strconv.FormatUint(count, 10)+" could not be read")
+		}
+		for _, line := range e.Lines {
+			if at >= to || !yield(at, line) {
+				return count, nil
+			}
+			at++
+		}
+	}
+}
+
+// page is what a reader tool answers, as far as it fits.
+type page struct {
+	text  []byte
+	lines int
+	full  bool
+}
+
+// add adds a line and tells whether there is room for more. Of a first line that is too long it takes the beginning.
+func (p *page) add(line []byte) bool {
+	if p.lines > 0 && len(p.text)+1+len(line) > maxPage {
+		p.full = true
+		return false
+	}
+	if p.lines > 0 {
+		p.text = append(p.text, '\n')
+	}
+	p.lines++
+	if len(line) > maxPage {
+		p.text = append(append(p.text, clipText(line, maxPage)...), "\n[The line is cut: it has "+strconv.Itoa(len(line))+" bytes.]"...)
+		p.full = true
+		return false
+	}
+	p.text = append(p.text, line...)
+	return true
+}
+
+// clipText cuts text to n bytes, or up to three less so that no character is split.
+func clipText(text []byte, n int) []byte {
+	if len(text) <= n {
+		return text
+	}
+	for i := 0; i < utf8.UTFMax-1 && n > 0 && !utf8.RuneStart(text[n]); i++ {
+		n--
+	}
+	return text[:n]
+}
+
+// result is the page's text. What was left out is said in more, in words.
+func (p *page) result(more string) []byte {
+	switch {
+	case p.lines == 0:
+		return []byte("(empty list)")
+	case p.full && more != "":
+		return append(p.text, "\n["+more+"]"...)
+	}
+	return p.text
+}
+
+// runReader runs a reader tool.
+func (d *Dispatch) runReader(task Task, tool *readerTool, args []byte) ([]byte, error) {
+	v, _ := value.Get(args, "callId")
+	id, _ := value.String(v)
+	s := d.find(id)
+	if s == nil {
+		return value.AppendString(nil, "Error: no artifact with id "+string(id)+" in this turn"), nil
+	}
+	text, err := tool.run(&reader{task, d, *s}, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxPage+256 {
+		text = append(clipText(text, maxPage), "\n[The result is cut: it has "+strconv.Itoa(len(text))+" bytes.]"...)
+	}
+	return value.AppendText(nil, text), nil
+}

@@ -1,0 +1,111 @@
+package runtime
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// textTools read artifacts of all classes as lines of text.
+var textTools = readerGroup{tools: []readerTool{
+	{
+		name:        "artifact_head",
+		description: "Read the first lines of an artifact.",
+		properties:  countProperty,
+		run: func(r *reader, args []byte) ([]byte, error) {
+			return r.page(0, uint64(argument(args, "n", 10)))
+		},
+	},
+	{
+		name:        "artifact_tail",
+		description: "Read the last lines of an artifact.",
+		properties:  countProperty,
+		run: func(r *reader, args []byte) ([]byte, error) {
+			_, count, err := r.size()
+			if err != nil {
+				return nil, err
+			}
+			return r.page(count-min(count, uint64(argument(args, "n", 10))), count)
+		},
+	},
+	{
+		name:        "artifact_cat",
+		description: "Read the lines of an artifact from start, counted from 0, up to but not including end. Without them, all lines.",
+		properties: `"start":{"type":"integer","minimum":0,"description":"The first line, counted from 0."},` +
+			`"end":{"type":"integer","minimum":0,"description":"The line after the last."}`,
+		run: func(r *reader, args []byte) ([]byte, error) {
+			return r.page(uint64(argument(args, "start", 0)), uint64(argument(args, "end", maxLine)))
+		},
+	},
+	{
+		name:        "artifact_byte_length",
+		description: "Get the size of an artifact in bytes.",
+		run: func(r *reader, _ []byte) ([]byte, error) {
+			bytes, _, err := r.size()
+			return strconv.AppendUint(nil, bytes, 10), err
+		},
+	},
+	{
+		name:        "artifact_line_count",
+		description: "Get the number of lines of an artifact.",
+		run: func(r *reader, _ []byte) ([]byte, error) {
+			_, lines, err := r.size()
+			return strconv.AppendUint(nil, lines, 10), err
+		},
+	},
+	{
+		name:        "artifact_estimate_tokens",
+		description: "Estimate how many tokens the whole text of an artifact has in an encoding.",
+		properties: `"encoding":{"type":"string","enum":["gpt2","r50k_base","p50k_base","p50k_edit","cl100k_base","o200k_base",` +
+			`"gemini","gemma","llama2","claude"]}`,
+		required: []string{"encoding"},
+		run: func(r *reader, args []byte) ([]byte, error) {
+			v, _ := value.Get(args, "encoding")
+			encoding, _ := value.String(v)
+			tokens, err := r.tokens(string(encoding))
+			return strconv.AppendUint(nil, tokens, 10), err
+		},
+	},
+}}
+
+const countProperty = `"n":{"type":"integer","minimum":1,"default":10,"description":"How many lines."}`
+
+// maxLine is more lines than any artifact has.
+const maxLine = 1 << 52
+
+// argument returns an argument that is an integer, or what it is without.
+func argument(args []byte, name string, without int64) int64 {
+	v, _ := value.Get(args, name)
+	if n, ok := value.Int(v); ok {
+		return max(min(n, maxLine), 0)
+	}
+	if f, ok := value.Number(v); ok && f >= 0 {
+		return maxLine // an integer too large to be one
+	}
+	return without
+}
+
+// page returns the lines from one up to another.
+func (r *reader) page(from, to uint64) ([]byte, error) {
+	var p page
+	next := from
+	count, err := r.lines(from, to, func(i uint64, line []byte) bool {
+		next = i
+		if !p.add(line) {
+			return false
+		}
+		next++
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.lines == 1 && p.full {
+		next++ // its beginning is there
+	}
+	if next >= min(to, count) {
+		return p.result(""), nil
+	}
+	return p.result("The result is cut: line " + strconv.FormatUint(next, 10) + " of " + strconv.FormatUint(count, 10) +
+		" is next. Go on with artifact_cat and start " + strconv.FormatUint(next, 10) + "."), nil
+}

@@ -1,0 +1,119 @@
+package runtime
+
+import (
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+)
+
+// maxSpooling is how many texts of a dispatch are spooled at once.
+const maxSpooling = 64
+
+// Spools tells whether storing a record has to wait until the text that the host holds for it is spooled.
+func (t *Turn) Spools(kind record.Kind, handle int64) bool {
+	return kind == record.Retrievables && unspooled(t.records.body(handle))
+}
+
+// unspooled tells whether a retrievable's content is a text of the host's that is to be read through a reader.
+func unspooled(body []byte) bool {
+	r := record.Retrievable(body)
+	return record.PartOf(r.Part()) == record.TextPart && !r.Inline()
+}
+
+// spooled checks what the host answered, and returns the handle that goes in the place of the one that was spooled.
+func (t *Turn) spooled(e *Spool) (int64, error) {
+	if e.Into == 0 {
+		return e.Handle, nil
+	}
+	if err := t.check(record.Retrievables, e.Into); err != nil {
+		return 0, err
+	}
+	before, after := record.Retrievable(t.records.body(e.Handle)), record.Retrievable(t.records.body(e.Into))
+	if string(before.ID()) != string(after.ID()) || record.PartOf(after.Part()) != record.ArtifactPart {
+		return 0, fault.New(fault.InvalidInitialRetrievableValue, "the spooled record of "+string(before.ID())+" must have the same id and an artifact as its content")
+	}
+	return e.Into, nil
+}
+
+// spool spools the text of one record of a context, if that is to be done, and returns the handle to go on with.
+func (t *Turn) spool(task Task, context uint32, delta *Delta) error {
+	if delta.Op > WriteMutate || !t.Spools(delta.Kind, delta.Handle) {
+		return nil
+	}
+	e := &Spool{Context: context, Handle: delta.Handle}
+	if _, err := task.Await(e); err != nil {
+		return err
+	}
+	handle, err := t.spooled(e)
+	if err == nil {
+		delta.Handle = handle
+	}
+	return err
+}
+
+// StoreSpooled is Store, or Mutate when op says so, of a record that Spools is true of. It returns the handle of the
+// record that was queued. The iteration does not end before it.
+func (d *Dispatch) StoreSpooled(task Task, op WriteOp, handle int64) (int64, error) {
+	delta := Delta{Op: op, Kind: record.Retrievables, Handle: handle}
+	if err := d.writable(1); err != nil {
+		return 0, err
+	}
+	if err := d.turn.admit(&d.contextState, &delta); err != nil {
+		return 0, err
+	}
+	d.spooling++
+	err := d.turn.spool(task, d.number, &delta)
+	d.spooling--
+	if err != nil {
+		return 0, err
+	}
+	return delta.Handle, d.write(delta)
+}
+
+// spoolPending spools the texts that the dispatch's retrievables wait for, and puts the records that read them in their
+// places, in the contexts that they come from too.
+func (d *Dispatch) spoolPending(task Task) error {
+	d.scan(sourcesFound)
+	for pending := d.artifacts.pending; len(pending) > 0; {
+		n := min(len(pending), maxSpooling)
+		spools, list := make([]Spool, n), make([]Effect, n)
+		for i := range spools {
+			spools[i] = Spool{Context: d.number, Handle: pending[i]}
+			list[i] = &spools[i]
+		}
+		if err := task.AwaitAll(list); err != nil {
+			return err
+		}
+		for i := range spools {
+			into, err := d.turn.spooled(&spools[i])
+			if err != nil {
+				return err
+			}
+			d.replaceSpooled(pending[i], into)
+		}
+		pending = pending[n:]
+	}
+	d.artifacts.pending = nil
+	return nil
+}
+
+// replaceSpooled puts one record in the place of another, here and up to where the dispatch's context was copied from.
+func (d *Dispatch) replaceSpooled(handle, into int64) {
+	if handle == into {
+		return
+	}
+	t := d.turn
+	for at := d; ; at = at.parent {
+		c := &t.context
+		if at != nil {
+			c = &at.contextState
+		} else if t.standalone {
+			return
+		}
+		if col := &c.cols[record.Retrievables]; col.replace(handle, into) {
+			t.sync(c, col.kind, SyncReplace, handle, into)
+		}
+		if at == nil {
+			return
+		}
+	}
+}

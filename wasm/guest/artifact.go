@@ -1,0 +1,78 @@
+package guest
+
+import (
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+)
+
+// ask puts the frame of an effect that is about artifacts into the outbox.
+func (t *turn) ask(eff *effect, e runtime.Effect) {
+	switch e := e.(type) {
+	case *runtime.Spool:
+		args := abi.SpoolArgs{Handle: e.Handle}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectSpool, e.Context))
+	case *runtime.Read:
+		args := abi.ReadArgs{Handle: e.Handle, Part: e.Part, Read: uint8(e.Op), From: e.From, To: e.To, Max: e.Max}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectRead, e.Context))
+	case *runtime.Estimate:
+		args := abi.EstimateArgs{Encoding: e.Encoding, Handle: e.Handle, Part: e.Part}
+		if e.Handle == 0 {
+			args.Texts = []string{string(e.Text)}
+		}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectEstimate, e.Context))
+	case *runtime.Forge:
+		args := abi.ForgeArgs{Classes: e.Classes}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectForge, e.Context))
+	}
+	eff.asked = e
+}
+
+// take puts what the host answered into the effect. An error means that the frame could not be taken.
+func (t *turn) take(asked runtime.Effect, raw abi.Raw) error {
+	r := abi.NewAliasReader(raw)
+	switch e := asked.(type) {
+	case *runtime.Spool:
+		if valueOf(raw) == nil {
+			return nil // it stays as it is
+		}
+		var item abi.Item
+		if item.Decode(&r); !r.OK() {
+			return malformedResult("the spooled record: " + r.Err().Error())
+		}
+		if err := t.name(abi.CollectionRetrievables, item.Handle, item.Data); err != nil {
+			return err
+		}
+		e.Into = item.Handle
+	case *runtime.Read:
+		return takeRead(e, append([]byte(nil), raw...))
+	case *runtime.Estimate:
+		n := r.Array()
+		e.Tokens = r.Uint(abi.MaxInt)
+		if !r.OK() || n != 1 || len(r.Rest()) != 0 {
+			return malformedResult("an estimate is an array of one number of tokens")
+		}
+	}
+	return nil
+}
+
+// takeRead puts the answer of a reader into the effect, which keeps raw.
+func takeRead(e *runtime.Read, raw []byte) error {
+	r := abi.NewAliasReader(raw)
+	n := r.Array()
+	e.Bytes, e.Count = r.Uint(abi.MaxInt), r.Uint(abi.MaxInt)
+	lines := r.Array()
+	if !r.OK() || n != 3 || lines > len(raw) {
+		return malformedResult("what a reader answers is an array of two sizes and the lines")
+	}
+	e.Lines = make([][]byte, lines)
+	for i := range e.Lines {
+		e.Lines[i] = r.Text()
+	}
+	if !r.OK() || len(r.Rest()) != 0 {
+		return malformedResult("lines of an artifact are strings")
+	}
+	return nil
+}
+
+func malformedResult(what string) error { return fault.New(fault.ABIMalformedFrame, "Result: "+what) }
