@@ -152,7 +152,7 @@ func Check(kind Kind, body []byte) error {
 		}
 	case Messages:
 		if wordless && Message(body).Attachments() == nil {
-			wrong = append(wrong, "`content` is required when there are no `attachments`")
+			wrong = append(wrong, "`content` or `attachments` is required")
 		}
 	case ToolCalls:
 		t := ToolCall(body)

@@ -113,7 +113,7 @@ var (
 	}
 	textLayout   = []fieldRule{{"part", anything}, {"bytes", size}}
 	partLayouts  = [...][]fieldRule{ArtifactPart: artifactLayout, MediaPart: mediaLayout, TextPart: textLayout}
-	partNames    = [...]string{ArtifactPart: "an artifact", MediaPart: "a media", TextPart: "a text"}
+	partNames    = [...]string{ArtifactPart: "a SpooledArtifact", MediaPart: "a Media", TextPart: "a text"}
 	stashMembers = "value, trustTier and derivedFromMedia"
 )
 
@@ -139,17 +139,20 @@ func checkPart(kind PartKind, v []byte) string {
 
 // checkParts says what is wrong with a list of parts that all have to be of one of the kinds in allowed, the same.
 func checkParts(v []byte, allowed ...PartKind) string {
-	if value.KindOf(v) != value.KindList || value.Len(v) == 0 {
-		return "must not be empty"
+	if value.KindOf(v) != value.KindList {
+		return "must be a list"
+	}
+	if value.Len(v) == 0 {
+		return "must have at least one entry"
 	}
 	first, problem := NoPart, ""
 	_ = value.EachItem(v, func(i int, item []byte) bool {
 		kind := PartOf(item)
 		switch {
 		case !contains(allowed, kind):
-			problem = "holds what is neither text, an artifact nor a media"
-			if len(allowed) == 1 {
-				problem = "must be a list of media"
+			problem = "must be an instance of Media"
+			if len(allowed) > 1 {
+				problem = "must be a SpooledArtifact or a Media"
 			}
 		case first != NoPart && kind != first:
 			problem = "must be a list of one kind"
@@ -184,7 +187,7 @@ func checkResults(v []byte) string {
 	case value.KindOf(v) == value.KindList && kind == NoPart:
 		return checkParts(v, ArtifactPart, MediaPart)
 	}
-	return "must be a string, an artifact, a media, or a list of artifacts or of media"
+	return "must be a string, a Tokenizable, a SpooledArtifact, a Media, or a list of either of the last two"
 }
 
 // checkContent says what is wrong with the content of a retrievable.
@@ -192,10 +195,12 @@ func checkContent(v []byte) string {
 	switch kind := PartOf(v); {
 	case isText(v) && value.Len(v) > 0:
 		return ""
+	case isText(v):
+		return "must be a non-empty string"
 	case kind == ArtifactPart || kind == TextPart:
 		return checkPart(kind, v)
 	}
-	return "must be a non-empty string or an artifact"
+	return "must be a string, a Tokenizable or a SpooledArtifact"
 }
 
 // checkStash says what is wrong with the stash of a media.
