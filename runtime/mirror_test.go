@@ -26,6 +26,10 @@ func (p *play) Sync(s Sync) {
 		p.signal(s)
 		return
 	}
+	if s.Kind == KindTools {
+		p.syncTools(s)
+		return
+	}
 	col := &p.mirror[s.Context][s.Kind]
 	at := slices.Index(*col, s.Handle)
 	subject := s.Handle

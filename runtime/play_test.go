@@ -40,6 +40,8 @@ type play struct {
 	message   string // text of the turn's own message
 	prepare   func(p *play)
 
+	library library // of artifacts
+
 	words   []string
 	events  []noted
 	storage []string // what the storage callbacks saw, in order
@@ -105,6 +107,7 @@ func (p *play) open(in Input) bool {
 	p.words, p.events, p.storage, p.opened = nil, nil, nil, nil
 	p.mirror, p.names, p.next, p.effects, p.seq = make([][Collections][]int64, 1), map[int64]string{}, 1, 0, 0
 	p.signals = map[uint32]int64{}
+	p.library.reset()
 	for i := range p.pipelines {
 		list := []*[]Middleware{&p.config.TurnInput, &p.config.TurnOutput, &p.config.DispatchInput, &p.config.DispatchOutput}[i]
 		if *list == nil {
@@ -311,6 +314,8 @@ func (k hand) Await(e Effect) ([]byte, error) {
 			}
 		}
 		return nil, nil
+	case *Spool, *Read, *Estimate, *Forge:
+		return nil, p.library.serve(p, e)
 	case *Discard:
 		if p.discarded != nil {
 			return nil, p.discarded(k, e)
