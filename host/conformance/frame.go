@@ -1,0 +1,127 @@
+package conformance
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// context is what both contexts have beside turns.Context.
+type writer interface {
+	turns.Context
+	StoreStandingInstruction(text string) error
+	MutateStandingInstruction(old, text string) error
+	DeleteStandingInstruction(text string) error
+	StoreMemory(*turns.Memory) error
+	MutateMemory(*turns.Memory) error
+	DeleteMemory(id string) error
+	StoreRetrievable(*turns.Retrievable) error
+	MutateRetrievable(*turns.Retrievable) error
+	DeleteRetrievable(id string) error
+	StoreMessage(*turns.Message) error
+	MutateMessage(*turns.Message) error
+	DeleteMessage(id string) error
+	StoreThought(*turns.Thought) error
+	MutateThought(*turns.Thought) error
+	DeleteThought(id string) error
+	StoreToolCall(*turns.ToolCall) error
+	MutateToolCall(*turns.ToolCall) error
+	DeleteToolCall(id string) error
+	ReplaceToolCallGroup(ids []string, replacements []*turns.ToolCall) error
+	FetchMemories() ([]*turns.Memory, error)
+	FetchMessages() ([]*turns.Message, error)
+	FetchThoughts() ([]*turns.Thought, error)
+	FetchToolCalls() ([]*turns.ToolCall, error)
+	FetchTools() ([]*turns.Tool, error)
+	FetchRetrievables() ([]*turns.Retrievable, error)
+	RefreshStandingInstructions() ([]string, error)
+	EmitMessage(id, delta string, isComplete bool) error
+	EmitThought(id, delta string, isComplete bool) error
+}
+
+// frame is one call of a function, and what its script has at hand.
+type frame struct {
+	game *game
+	by   string
+	call int // number of the call of this function, from 0
+
+	ctx       writer
+	dispatch  *turns.DispatchContext // nil outside of a dispatch
+	helpers   *turns.Helpers
+	next      func()
+	iteration int
+	args      json.RawMessage // a tool's
+	given     any             // what a storage callback was given
+	result    any
+	abort     func() // of the input that started the turn
+}
+
+func (f *frame) enter(ctx turns.Context) {
+	f.ctx, _ = ctx.(writer)
+	if d, ok := ctx.(*turns.DispatchContext); ok {
+		f.dispatch, f.iteration = d, d.Iteration()
+	}
+}
+
+// errReturned ends a script early.
+var errReturned = errors.New("the script returned")
+
+// run does a function's script.
+func (f *frame) run(script Script) error {
+	return f.game.guard(func() error {
+		if err := f.do(script); err != nil && err != errReturned {
+			return err
+		}
+		return nil
+	})
+}
+
+// do does steps one after the other, up to the first that fails.
+func (f *frame) do(script Script) error {
+	for _, step := range script {
+		if step.At >= 0 && step.At != f.iteration || step.From >= 0 && f.iteration < step.From ||
+			step.Call >= 0 && step.Call != f.call {
+			continue
+		}
+		got, err := operations[step.Op](f, step.Arg)
+		if err == errReturned {
+			return err
+		}
+		if !step.Try {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		line := Line{"by": f.by, "did": step.Op}
+		if err != nil {
+			line["threw"] = f.game.describe(err, 0)
+		} else if got != nil {
+			line["got"] = got
+		}
+		f.game.write(line)
+	}
+	return nil
+}
+
+func (f *frame) inTurn() writer {
+	if f.ctx == nil {
+		panic(malformed("%s has no context", f.by))
+	}
+	return f.ctx
+}
+
+func (f *frame) inDispatch() *turns.DispatchContext {
+	if f.dispatch == nil {
+		panic(malformed("%s has no dispatch", f.by))
+	}
+	return f.dispatch
+}
+
+func (f *frame) helper() *turns.Helpers {
+	if f.helpers == nil {
+		panic(malformed("%s has no helpers", f.by))
+	}
+	return f.helpers
+}

@@ -1,0 +1,284 @@
+package conformance
+
+import (
+	"context"
+	"strings"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// operation does one step. What it returns is shown by a step that tries.
+type operation func(f *frame, arg any) (any, error)
+
+// operations are what steps may do, by name. They are set when the program starts, as some of them run steps.
+var operations map[string]operation
+
+func init() {
+	operations = map[string]operation{
+		"say": func(f *frame, arg any) (any, error) {
+			f.game.write(Line{"by": f.by, "said": str(arg)})
+			return nil, nil
+		},
+		"see": func(f *frame, arg any) (any, error) {
+			seen := map[string]any{}
+			for _, what := range strs(arg) {
+				seen[what] = f.see(what)
+			}
+			f.game.write(Line{"by": f.by, "saw": seen})
+			return nil, nil
+		},
+		"do":     func(f *frame, arg any) (any, error) { return nil, f.do(scriptOf(arg)) },
+		"throw":  func(f *frame, arg any) (any, error) { return nil, f.game.error(str(arg)) },
+		"return": func(f *frame, arg any) (any, error) { f.result = arg; return nil, errReturned },
+		"next": func(f *frame, _ any) (any, error) {
+			if f.next == nil {
+				panic(malformed("%s has no next", f.by))
+			}
+			f.next()
+			return nil, nil
+		},
+
+		"ack":  func(f *frame, _ any) (any, error) { return nil, f.inDispatch().Ack() },
+		"nack": func(f *frame, arg any) (any, error) { return nil, f.inDispatch().Nack(f.game.maybe(arg)) },
+		"abort": func(f *frame, arg any) (any, error) {
+			f.inTurn().Abort(f.game.maybe(arg))
+			return nil, nil
+		},
+		"abortRun": func(f *frame, _ any) (any, error) {
+			f.game.mu.Lock()
+			abort := f.game.values["abort"].(context.CancelFunc)
+			f.game.mu.Unlock()
+			abort()
+			<-f.inTurn().Done()
+			return nil, nil
+		},
+		"onAck": func(f *frame, arg any) (any, error) {
+			a := fieldsOf(arg)
+			name, script := a.str("name", ""), scriptOf(a.any("do"))
+			a.end()
+			cancel := f.inDispatch().OnAck(func() {
+				inner := *f
+				inner.by = name
+				if err := inner.run(script); err != nil {
+					panic(err)
+				}
+			})
+			f.game.keepValue("onAck "+name, cancel)
+			return nil, nil
+		},
+		"offAck": func(f *frame, arg any) (any, error) {
+			f.game.value("onAck " + str(arg)).(func())()
+			return nil, nil
+		},
+
+		"keep": func(f *frame, arg any) (any, error) {
+			kept := *f
+			f.game.mu.Lock()
+			defer f.game.mu.Unlock()
+			f.game.kept[str(arg)] = &kept
+			return nil, nil
+		},
+		"with": func(f *frame, arg any) (any, error) {
+			a := fieldsOf(arg)
+			name, script := a.str("name", ""), scriptOf(a.any("do"))
+			a.end()
+			f.game.mu.Lock()
+			kept := f.game.kept[name]
+			f.game.mu.Unlock()
+			if kept == nil {
+				panic(malformed("nothing was kept as %q", name))
+			}
+			inner := *kept
+			inner.by = join(f.by, "with", name)
+			return nil, inner.do(script)
+		},
+
+		"store":  func(f *frame, arg any) (any, error) { return nil, store1(f.inTurn(), f.game.record(arg)) },
+		"mutate": mutate,
+		"delete": func(f *frame, arg any) (any, error) {
+			kind, id := only(arg)
+			return nil, delete1(f.inTurn(), kind, str(id))
+		},
+		"commit": func(f *frame, _ any) (any, error) { return nil, f.inDispatch().Commit() },
+		"replaceGroup": func(f *frame, arg any) (any, error) {
+			a := fieldsOf(arg)
+			defer a.end()
+			var calls []*turns.ToolCall
+			ids := strs(a.any("ids"))
+			for _, item := range list(a.any("with")) {
+				calls = append(calls, f.game.record(item).(*turns.ToolCall))
+			}
+			return nil, f.inTurn().ReplaceToolCallGroup(ids, calls)
+		},
+		"storeBytes": storeBytes,
+		"fetch":      func(f *frame, arg any) (any, error) { return f.fetch(str(arg), false) },
+		"load":       func(f *frame, arg any) (any, error) { return f.fetch(str(arg), true) },
+		"add":        func(f *frame, arg any) (any, error) { return nil, add(f.inTurn(), f.game.record(arg)) },
+		"remove":     func(f *frame, arg any) (any, error) { return remove(f.inTurn(), f.game.record(arg)), nil },
+		"clear":      func(f *frame, arg any) (any, error) { clearAll(f.inTurn(), str(arg)); return nil, nil },
+
+		"report": report,
+		"log":    writeLog,
+		"stats": func(f *frame, arg any) (any, error) {
+			var stats turns.GenerationStats
+			decode(arg, &stats)
+			return nil, f.helper().ReportGenerationStats(stats)
+		},
+		"emit": func(f *frame, arg any) (any, error) {
+			a := fieldsOf(arg)
+			defer a.end()
+			delta, complete := a.str("delta", ""), a.truth("complete")
+			if id, there := a.take("thought"); there {
+				return nil, f.inTurn().EmitThought(str(id), delta, complete)
+			}
+			return nil, f.inTurn().EmitMessage(a.str("message", ""), delta, complete)
+		},
+
+		"stashSet": func(f *frame, arg any) (any, error) {
+			pair := list(arg)
+			return nil, f.inTurn().Stash().Set(str(pair[0]), pair[1])
+		},
+		"stashDelete": func(f *frame, arg any) (any, error) { f.inTurn().Stash().Delete(str(arg)); return nil, nil },
+
+		"register": func(f *frame, arg any) (any, error) {
+			return nil, f.inTurn().Tools().Register(f.game.tool(str(arg)), false)
+		},
+		"overwrite": func(f *frame, arg any) (any, error) {
+			return nil, f.inTurn().Tools().Register(f.game.tool(str(arg)), true)
+		},
+		"unregister":     func(f *frame, arg any) (any, error) { return f.inTurn().Tools().Unregister(str(arg)), nil },
+		"hide":           func(f *frame, arg any) (any, error) { f.inTurn().Tools().Hide(strs(arg)...); return nil, nil },
+		"unhide":         func(f *frame, arg any) (any, error) { f.inTurn().Tools().Unhide(strs(arg)...); return nil, nil },
+		"setHidden":      func(f *frame, arg any) (any, error) { f.inTurn().Tools().SetHidden(strs(arg)...); return nil, nil },
+		"pruneEphemeral": func(f *frame, _ any) (any, error) { f.inTurn().Tools().PruneEphemeral(); return nil, nil },
+		"bindTools": func(f *frame, _ any) (any, error) {
+			f.game.keepValue("bind", f.inTurn().Tools().BindContext(f.inDispatch()))
+			return nil, nil
+		},
+		"unbindTools": func(f *frame, _ any) (any, error) { f.game.value("bind").(func())(); return nil, nil },
+		"mergeTools": func(f *frame, arg any) (any, error) {
+			a := fieldsOf(arg)
+			defer a.end()
+			policy := map[string]turns.Collision{"throw": turns.CollisionThrow, "replace": turns.CollisionReplace, "keep": turns.CollisionKeep}[a.str("policy", "throw")]
+			var lists [][]*turns.Tool
+			for _, names := range list(a.any("lists")) {
+				lists = append(lists, f.game.toolList(strs(names)))
+			}
+			tools, err := turns.MergeTools(policy, lists...)
+			if err != nil {
+				return nil, err
+			}
+			all := []any{}
+			for _, t := range tools {
+				all = append(all, t.Name+": "+t.Description)
+			}
+			return all, nil
+		},
+		"execute": func(f *frame, arg any) (any, error) {
+			a := fieldsOf(arg)
+			defer a.end()
+			got, err := f.game.tool(a.str("tool", "")).Executor(f.inDispatch())(a.any("args"))
+			return got, err
+		},
+		"make":     func(f *frame, arg any) (any, error) { return f.game.make(arg) },
+		"run":      run,
+		"dispatch": dispatch,
+		"listen":   listen,
+		"unlisten": func(f *frame, arg any) (any, error) {
+			f.game.value("listen " + str(arg)).(func())()
+			return nil, nil
+		},
+	}
+}
+
+// maybe returns the error that an argument names, nil if it is true or absent.
+func (g *game) maybe(arg any) error {
+	if name, ok := arg.(string); ok {
+		return g.error(name)
+	}
+	return nil
+}
+
+func (g *game) keepValue(name string, v any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.values[name] = v
+}
+
+func (g *game) value(name string) any {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	v, there := g.values[name]
+	if !there {
+		panic(malformed("there is no %s", name))
+	}
+	return v
+}
+
+func mutate(f *frame, arg any) (any, error) {
+	if m, ok := arg.(map[string]any); ok && m["old"] != nil {
+		return nil, f.inTurn().MutateStandingInstruction(str(m["old"]), str(m["instruction"]))
+	}
+	ctx := f.inTurn()
+	switch r := f.game.record(arg).(type) {
+	case *turns.Memory:
+		return nil, ctx.MutateMemory(r)
+	case *turns.Message:
+		return nil, ctx.MutateMessage(r)
+	case *turns.Thought:
+		return nil, ctx.MutateThought(r)
+	case *turns.Retrievable:
+		return nil, ctx.MutateRetrievable(r)
+	case *turns.ToolCall:
+		return nil, ctx.MutateToolCall(r)
+	}
+	panic(malformed("mutate takes a record"))
+}
+
+func storeBytes(f *frame, arg any) (any, error) {
+	a := fieldsOf(arg)
+	defer a.end()
+	text := strings.NewReader(a.str("bytes", ""))
+	ctx := f.inTurn().(bytesWriter)
+	if id, there := a.take("media"); there {
+		r, err := ctx.StoreMediaBytes(str(id), text)
+		if err != nil {
+			return nil, err
+		}
+		n, _ := r.ByteLength()
+		return n, nil
+	}
+	r, err := ctx.StoreRetrievableBytes(a.str("retrievable", ""), text)
+	if err != nil {
+		return nil, err
+	}
+	return r.ReadAll()
+}
+
+func report(f *frame, arg any) (any, error) {
+	a := fieldsOf(arg)
+	defer a.end()
+	h := f.helper()
+	complete := a.truth("complete")
+	if id, there := a.take("message"); there {
+		return nil, h.ReportMessage(str(id), a.str("delta", ""), complete)
+	}
+	if id, there := a.take("thought"); there {
+		return nil, h.ReportThought(str(id), a.str("delta", ""), complete)
+	}
+	id := a.str("toolCall", "")
+	return nil, h.ReportToolCall(id, turns.ToolCallReport{
+		Tool: a.str("tool", ""), Args: a.any("args"), Results: a.any("results"), IsError: a.truth("isError"), IsComplete: complete,
+	})
+}
+
+var levels = map[string]turns.Level{
+	"trace": turns.LevelTrace, "debug": turns.LevelDebug, "info": turns.LevelInfo, "warn": turns.LevelWarn, "error": turns.LevelError,
+}
+
+func writeLog(f *frame, arg any) (any, error) {
+	a := fieldsOf(arg)
+	defer a.end()
+	f.helper().Log(levels[a.str("level", "info")], a.str("kind", "k"), a.str("message", ""), a.any("payload"))
+	return nil, nil
+}

@@ -1,0 +1,274 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// Features are what a scenario may need that this runner has.
+func Features() []string { return []string{"static"} }
+
+// Options say what scenarios are played on.
+type Options struct {
+	// Engine runs the core.
+	Engine host.Engine
+	// Patience is how long a scenario may take before it counts as stuck; 0 means a minute.
+	Patience time.Duration
+	// Host is what else the host is made with; its engine, clock and entropy are the player's.
+	Host turns.HostOptions
+}
+
+// Player plays scenarios, one after the other, on one instance. The clock stands still at host.FixedTime, and entropy
+// is that of host.SeededEntropy(1), afresh for each scenario.
+type Player struct {
+	options Options
+	host    *turns.Host
+	entropy host.Entropy
+}
+
+// NewPlayer returns a player. Close it when done.
+func NewPlayer(options Options) *Player {
+	p := &Player{options: options}
+	if p.options.Patience == 0 {
+		p.options.Patience = time.Minute
+	}
+	return p
+}
+
+// Close ends the instance.
+func (p *Player) Close() error {
+	if p.host == nil {
+		return nil
+	}
+	h := p.host
+	p.host = nil
+	return h.Close(context.Background())
+}
+
+func (p *Player) open() {
+	if p.host == nil {
+		o := p.options.Host
+		o.Engine, o.Clock, o.Verify = p.options.Engine, host.FixedClock(host.FixedTime), true
+		o.Entropy = func(b []byte) { p.entropy(b) }
+		p.host = turns.NewHost(o)
+	}
+}
+
+// malformed is the panic of a scenario that makes no sense.
+type malformedError struct{ why string }
+
+func (e malformedError) Error() string { return e.why }
+
+func malformed(format string, args ...any) error { return malformedError{fmt.Sprintf(format, args...)} }
+
+// Play plays a scenario and returns what was written to its log. The error says that the scenario is malformed, or that
+// it did not end.
+func (p *Player) Play(s *Scenario) (Log, error) {
+	p.open()
+	p.entropy = host.SeededEntropy(1)
+	g := &game{player: p, scenario: s, kept: map[string]*frame{}, values: map[string]any{}, calls: map[string]int{}, release: map[string]chan struct{}{}}
+	g.prepare()
+	main := s.Main
+	if len(main) == 0 {
+		main = Script{{Op: "run", Arg: map[string]any{}, At: -1, From: -1, Call: -1}}
+	}
+	done := make(chan error, 1)
+	go func() { done <- g.guard(func() error { return (&frame{game: g, by: "main", iteration: -1}).do(main) }) }()
+	select {
+	case err := <-done:
+		g.close()
+		if err == nil {
+			err = g.broken
+		}
+		if err != nil {
+			return g.log(), fmt.Errorf("conformance: %s: %w", s.ID, err)
+		}
+		return g.log(), nil
+	case <-time.After(p.options.Patience):
+		p.host = nil // it may never answer again
+		return g.log(), fmt.Errorf("conformance: %s: it did not end; its log so far:\n%s", s.ID, g.log())
+	}
+}
+
+// game is a scenario that is played.
+type game struct {
+	player   *Player
+	scenario *Scenario
+	runner   *turns.TurnRunner
+	invalid  error // why there is no runner
+
+	errors  map[string]error
+	records map[string]any
+	tools   map[string]*turns.Tool
+
+	mu      sync.Mutex
+	lines   Log
+	broken  error // a malformed scenario
+	kept    map[string]*frame
+	values  map[string]any
+	calls   map[string]int // of each function
+	release map[string]chan struct{}
+}
+
+// guard runs something and keeps what shows that the scenario is malformed.
+func (g *game) guard(run func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			bad, ok := r.(malformedError)
+			if !ok {
+				panic(r)
+			}
+			g.mu.Lock()
+			g.broken = errors.Join(g.broken, bad)
+			g.mu.Unlock()
+			err = bad
+		}
+	}()
+	return run()
+}
+
+func (g *game) close() {
+	if g.runner != nil {
+		_ = g.runner.Close() // the instance is the player's
+	}
+}
+
+func (g *game) log() Log {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.lines)
+}
+
+// write adds a line, as JSON would read it.
+func (g *game) write(line Line) {
+	text := line.String()
+	var plain map[string]any
+	if err := json.Unmarshal([]byte(text), &plain); err != nil {
+		panic(malformed("line %s: %v", text, err))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lines = append(g.lines, plain)
+}
+
+// event writes an event's line.
+func (g *game) event(ev turns.Event, to string) {
+	text, err := ev.MarshalJSON()
+	if err != nil {
+		panic(malformed("%v", err))
+	}
+	var line Line
+	if err := json.Unmarshal(text, &line); err != nil {
+		panic(malformed("event %s: %v", text, err))
+	}
+	if to != "" {
+		line["to"] = to
+	}
+	switch ev := ev.(type) {
+	case *turns.TurnEndEvent:
+		line.err(g, ev.Err)
+	case *turns.DispatchEndEvent:
+		line.err(g, ev.Err)
+	case *turns.WarningEvent:
+		line.err(g, ev.Err)
+	case *turns.ErrorEvent:
+		line.err(g, ev.Err)
+	}
+	g.write(line)
+}
+
+func (l Line) err(g *game, err error) {
+	if err != nil {
+		l["error"] = g.describe(err, 0)
+	}
+}
+
+// describe tells of an error: by its name if it is the scenario's own object.
+func (g *game) describe(err error, depth int) map[string]any {
+	for name, own := range g.errors {
+		if err == own {
+			return map[string]any{"is": name}
+		}
+	}
+	// A panic in a script counts as what it panicked with.
+	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "panic: ") {
+		return g.describe(inner, depth)
+	}
+	v := map[string]any{"code": "Error"}
+	var coded *host.Error
+	if e, ok := err.(*host.Error); ok {
+		coded = e
+	}
+	if coded != nil {
+		if coded.Code != "" {
+			v["code"], v["message"], v["status"] = string(coded.Code), coded.Message, coded.Status
+			if coded.Fatal {
+				v["fatal"] = true
+			}
+		} else if coded.Name != "" {
+			v["code"] = coded.Name
+		}
+		var list []any
+		for _, e := range coded.Suppressed {
+			list = append(list, g.describe(e, depth+1))
+		}
+		if len(list) > 0 {
+			v["suppressed"] = list
+		}
+	}
+	if cause := errors.Unwrap(err); cause != nil && depth < 8 && coded != nil && coded.Code != "" {
+		v["cause"] = g.describe(cause, depth+1)
+	}
+	return v
+}
+
+// scenarioError is an error that a script throws.
+type scenarioError struct {
+	message string
+	cause   error
+}
+
+func (e *scenarioError) Error() string { return e.message }
+func (e *scenarioError) Unwrap() error { return e.cause }
+
+// error returns the error of a name: one object for each name.
+func (g *game) error(name string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.errors == nil {
+		g.errors = map[string]error{"CANCELED": context.Canceled}
+	}
+	err, there := g.errors[name]
+	if !there {
+		spec := g.scenario.Errors[name]
+		message := name
+		if spec.Message != nil {
+			message = *spec.Message
+		}
+		var cause error
+		if spec.Cause != "" {
+			g.mu.Unlock()
+			cause = g.error(spec.Cause)
+			g.mu.Lock()
+		}
+		err = &scenarioError{message, cause}
+		if spec.Code != "" {
+			e := &host.Error{Code: host.Code(spec.Code), Message: message, Status: 500, Cause: cause}
+			err = e
+		}
+		g.errors[name] = err
+	}
+	return err
+}
+
+// nameOf is how a log calls something that a script made.
+func join(parts ...string) string { return strings.TrimSpace(strings.Join(parts, " ")) }

@@ -1,0 +1,157 @@
+package conformance
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// instant is when everything happens.
+var instant = time.UnixMilli(host.FixedTime).UTC()
+
+// record returns the record that an argument describes: the name of one of the scenario's, which is one object, or
+// {kind: id} or {kind: fields}, which is a fresh one each time.
+func (g *game) record(arg any) any {
+	if name, ok := arg.(string); ok {
+		if r, there := g.records[name]; there {
+			return r
+		}
+		spec, there := g.scenario.Records[name]
+		if !there {
+			panic(malformed("there is no record %q", name))
+		}
+		r := g.newRecord(spec)
+		g.records[name] = r
+		return r
+	}
+	return g.newRecord(arg)
+}
+
+func (g *game) newRecord(spec any) any {
+	kind, value := only(spec)
+	if kind == "instruction" {
+		return turns.NewInstruction(str(value))
+	}
+	given, ok := value.(map[string]any)
+	if !ok {
+		given = map[string]any{"id": str(value)}
+	}
+	f := fieldsOf(given)
+	id := f.str("id", "")
+	content := f.str("content", id)
+	created, updated := moment(f, "createdAt"), moment(f, "updatedAt")
+	defer f.end()
+	switch kind {
+	case "message":
+		m := turns.NewMessage(id, turns.Role(f.str("role", "user")), content, created)
+		m.UpdatedAt, m.Identity = updated, identity(f)
+		return m
+	case "memory":
+		m := turns.NewMemory(id, content, number(f, "confidence", 0.5), number(f, "importance", 0.5), created)
+		m.UpdatedAt = updated
+		return m
+	case "thought":
+		t := turns.NewThought(id, content, created)
+		t.UpdatedAt, t.Identity, t.Payload = updated, identity(f), f.any("payload")
+		t.ReplayCompatibility = f.str("replayCompatibility", "")
+		return t
+	case "retrievable":
+		r := turns.NewRetrievable(id, content, turns.TrustTier(f.str("trustTier", "first-party")), created)
+		r.UpdatedAt, r.Source, r.Kind, r.Inline = updated, f.str("source", ""), f.str("kind", ""), f.truth("inline")
+		if v, there := f.take("score"); there {
+			score := v.(float64)
+			r.Score = &score
+		}
+		return r
+	case "toolCall":
+		c := &turns.ToolCall{
+			ID: id, Tool: f.str("tool", "calc"), Checksum: f.str("checksum", id), IsComplete: true, Results: content,
+			CreatedAt: created, UpdatedAt: updated, CompletedAt: created, Args: json.RawMessage("{}"),
+			FromArtifactTool: f.truth("fromArtifactTool"), Inline: f.truth("inline"), IsError: f.truth("isError"),
+		}
+		if v, there := f.take("args"); there {
+			c.Args = appendValue(nil, v)
+		}
+		c.Payload, c.ReplayCompatibility = f.any("payload"), f.str("replayCompatibility", "")
+		return c
+	}
+	panic(malformed("%q is no kind of record", kind))
+}
+
+// only returns the one member of an object.
+func only(v any) (string, any) {
+	m, ok := v.(map[string]any)
+	if !ok || len(m) != 1 {
+		panic(malformed("%s is no object of one member", appendValue(nil, v)))
+	}
+	for name, value := range m {
+		return name, value
+	}
+	panic("unreachable")
+}
+
+func moment(f *fields, name string) time.Time {
+	if v, there := f.take(name); there {
+		return time.UnixMilli(int64(v.(float64))).UTC()
+	}
+	return instant
+}
+
+func number(f *fields, name string, fallback float64) float64 {
+	if v, there := f.take(name); there {
+		return v.(float64)
+	}
+	return fallback
+}
+
+func identity(f *fields) *turns.Identity {
+	switch v, _ := f.take("identity"); v := v.(type) {
+	case nil:
+		return nil
+	case string:
+		return &turns.Identity{Identifier: v, Representation: v}
+	default:
+		i := fieldsOf(v)
+		defer i.end()
+		return &turns.Identity{Identifier: i.str("identifier", ""), Representation: i.str("representation", "")}
+	}
+}
+
+// idOf returns what a log calls a record, and its text.
+func idOf(r any) (id, content string) {
+	switch r := r.(type) {
+	case *turns.Instruction:
+		return r.Text, r.Text
+	case *turns.Message:
+		return r.ID, r.Content
+	case *turns.Memory:
+		return r.ID, r.Content
+	case *turns.Thought:
+		return r.ID, r.Content
+	case *turns.Retrievable:
+		return r.ID, r.Content
+	case *turns.ToolCall:
+		return r.ID, r.Results
+	}
+	panic(malformed("a %T is no record", r))
+}
+
+func idsOf[R any](records []R) []any {
+	all := make([]any, 0, len(records))
+	for _, r := range records {
+		id, _ := idOf(r)
+		all = append(all, id)
+	}
+	return all
+}
+
+func contentsOf[R any](records []R) []any {
+	all := make([]any, 0, len(records))
+	for _, r := range records {
+		_, content := idOf(r)
+		all = append(all, content)
+	}
+	return all
+}

@@ -1,0 +1,166 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// File is one file of the corpus: the scenarios of a topic.
+type File struct {
+	Topic     string      `json:"topic"`
+	About     string      `json:"about"`
+	Scenarios []*Scenario `json:"scenarios"`
+}
+
+// Scenario is what functions of a program do, and what must come of it.
+type Scenario struct {
+	ID     string   `json:"id"`     // unique in the corpus, "topic/name"
+	Title  string   `json:"title"`  // what it shows
+	Covers []string `json:"covers"` // numbers of described behaviour and of decisions: "A1", "D4"
+	Needs  []string `json:"needs"`  // features that a host must have to play it
+
+	Errors  map[string]ErrorSpec `json:"errors"`
+	Records map[string]any       `json:"records"`
+	Tools   map[string]ToolSpec  `json:"tools"`
+	Runner  *RunnerSpec          `json:"runner"`
+	Main    Script               `json:"main"`
+	Expect  []any                `json:"expect"`
+}
+
+// ErrorSpec is an error that scripts throw, by name.
+type ErrorSpec struct {
+	Message *string `json:"message"` // the name if absent
+	Code    string  `json:"code"`
+	Cause   string  `json:"cause"` // name of another one
+	Value   any     `json:"value"` // thrown in place of an error
+}
+
+// ToolSpec describes a tool.
+type ToolSpec struct {
+	Name        *string        `json:"name"` // its key if absent
+	Description *string        `json:"description"`
+	InputSchema any            `json:"inputSchema"`
+	Handler     Script         `json:"handler"`
+	Meta        map[string]any `json:"meta"`
+	Ephemeral   any            `json:"ephemeral"`
+	Trusted     any            `json:"trusted"`
+	OnCollision any            `json:"onCollision"`
+	Artifact    bool           `json:"artifact"` // an ArtifactTool
+}
+
+// RunnerSpec configures a runner or a dispatch.
+type RunnerSpec struct {
+	Executor       Script            `json:"executor"`
+	TurnInput      []Script          `json:"turnInput"`
+	TurnOutput     []Script          `json:"turnOutput"`
+	DispatchInput  []Script          `json:"dispatchInput"`
+	DispatchOutput []Script          `json:"dispatchOutput"`
+	Storage        map[string]Script `json:"storage"` // scripts of storage callbacks; those without one do nothing
+	Tools          []string          `json:"tools"`
+	MaxIterations  int               `json:"maxIterations"`
+	Omit           []string          `json:"omit"` // required fields that are left out
+	Raw            map[string]any    `json:"raw"`  // fields in place of what would be given, for hosts without static types
+}
+
+// Script is a list of steps, done one after the other.
+type Script []Step
+
+// Step is one thing that a function does.
+type Step struct {
+	Op  string
+	Arg any
+	// At, From and Call are the iteration, the least iteration and the number of the call in which the step is done; -1
+	// for any.
+	At, From, Call int
+	Try            bool
+}
+
+// stepFields are the members of a step that are not its operation.
+var stepFields = []string{"at", "from", "call", "try"}
+
+// UnmarshalJSON reads a step: the name of an operation without an argument, or an object.
+func (s *Step) UnmarshalJSON(text []byte) error {
+	*s = Step{At: -1, From: -1, Call: -1}
+	if text[0] == '"' {
+		return json.Unmarshal(text, &s.Op)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	for name, into := range map[string]any{"at": &s.At, "from": &s.From, "call": &s.Call, "try": &s.Try} {
+		if raw, there := members[name]; there {
+			if err := json.Unmarshal(raw, into); err != nil {
+				return fmt.Errorf("step %s: %s: %w", text, name, err)
+			}
+		}
+	}
+	for name, raw := range members {
+		if slices.Contains(stepFields, name) {
+			continue
+		}
+		if s.Op != "" {
+			return fmt.Errorf("step %s: both %s and %s", text, s.Op, name)
+		}
+		s.Op = name
+		if err := json.Unmarshal(raw, &s.Arg); err != nil {
+			return err
+		}
+	}
+	if _, known := operations[s.Op]; !known {
+		return fmt.Errorf("step %s: there is no operation %q", text, s.Op)
+	}
+	return nil
+}
+
+// Load reads the corpus: all files *.json at the top of a file system.
+func Load(corpus fs.FS) ([]*File, error) {
+	names, err := fs.Glob(corpus, "*.json")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var files []*File
+	seen := map[string]bool{}
+	for _, name := range names {
+		text, err := fs.ReadFile(corpus, name)
+		if err != nil {
+			return nil, err
+		}
+		f := &File{}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		if err := d.Decode(f); err != nil {
+			return nil, fmt.Errorf("conformance: %s: %w", name, err)
+		}
+		for _, s := range f.Scenarios {
+			if !strings.HasPrefix(s.ID, f.Topic+"/") || seen[s.ID] {
+				return nil, fmt.Errorf("conformance: %s: the id %q is not of the topic %q, or there twice", name, s.ID, f.Topic)
+			}
+			seen[s.ID] = true
+			if len(s.Expect) == 0 {
+				return nil, fmt.Errorf("conformance: %s expects nothing", s.ID)
+			}
+		}
+		files = append(files, f)
+	}
+	if len(files) == 0 {
+		return nil, errors.New("conformance: there is no scenario")
+	}
+	return files, nil
+}
+
+// Playable tells whether a host with the given features can play the scenario.
+func (s *Scenario) Playable(features ...string) bool {
+	for _, need := range s.Needs {
+		if !slices.Contains(features, need) {
+			return false
+		}
+	}
+	return true
+}

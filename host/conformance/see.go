@@ -1,0 +1,105 @@
+package conformance
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// see returns what user code sees of a property.
+func (f *frame) see(what string) any {
+	if path, ok := strings.CutPrefix(what, "stash:"); ok {
+		v, _ := f.inTurn().Stash().Get(path)
+		return plain(v)
+	}
+	if path, ok := strings.CutPrefix(what, "stash?"); ok {
+		return f.inTurn().Stash().Has(path)
+	}
+	if checksum, ok := strings.CutPrefix(what, "toolCallCount:"); ok {
+		n, err := f.inDispatch().ToolCallCount(checksum)
+		if err != nil {
+			return f.game.describe(err, 0)
+		}
+		return n
+	}
+	name, content := strings.CutSuffix(what, "/content")
+	switch name {
+	case "instructions":
+		return items(f.inTurn().StandingInstructions(), content)
+	case "memories":
+		return items(f.inTurn().TurnMemories(), content)
+	case "retrievables":
+		return items(f.inTurn().TurnRetrievables(), content)
+	case "messages":
+		return items(f.inTurn().TurnMessages(), content)
+	case "thoughts":
+		return items(f.inTurn().TurnThoughts(), content)
+	case "toolCalls":
+		return items(f.inTurn().TurnToolCalls(), content)
+	}
+	switch what {
+	case "aborted":
+		return f.inTurn().Aborted()
+	case "abortSignal":
+		return f.inTurn().Err() != nil
+	case "turnId":
+		return f.inTurn().TurnID()
+	case "systemPrompt":
+		return f.inTurn().SystemPrompt()
+	case "stash":
+		return plain(f.inTurn().Stash().All())
+	case "tools":
+		return toolNames(f.inTurn().Tools().All())
+	case "tools/visible":
+		return toolNames(f.inTurn().Tools().Visible())
+	case "tools/hidden":
+		hidden := f.inTurn().Tools().Hidden()
+		slices.Sort(hidden)
+		return anyList(hidden)
+	case "isSignalled":
+		return f.inDispatch().IsSignalled()
+	case "isAcked":
+		return f.inDispatch().IsAcked()
+	case "nackError":
+		if err := f.inDispatch().NackError(); err != nil {
+			return f.game.describe(err, 0)
+		}
+		return nil
+	case "iteration":
+		return f.inDispatch().Iteration()
+	case "dispatchId":
+		return f.inDispatch().DispatchID()
+	case "args":
+		return plain(f.args)
+	}
+	panic(malformed("there is nothing to see as %q", what))
+}
+
+func items[R turns.Record](c *turns.Collection[R], content bool) []any {
+	if content {
+		return contentsOf(c.Slice())
+	}
+	return idsOf(c.Slice())
+}
+
+func toolNames(tools []*turns.Tool) []any {
+	all := make([]any, len(tools))
+	for i, t := range tools {
+		all[i] = t.Name
+	}
+	return all
+}
+
+// plain returns a value as JSON would read it.
+func plain(v any) (out any) {
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		panic(malformed("%v", err))
+	}
+	return out
+}

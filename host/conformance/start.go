@@ -1,0 +1,168 @@
+package conformance
+
+import (
+	"context"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// run runs a turn to its end.
+func run(f *frame, arg any) (any, error) {
+	g := f.game
+	got, err := runTurn(g, arg)
+	line := Line{"by": f.by, "did": "run"}
+	if err != nil {
+		line["threw"] = g.describe(err, 0)
+	}
+	g.write(line)
+	_ = got
+	return nil, nil
+}
+
+func runTurn(g *game, arg any) (*turns.Result, error) {
+	if err := g.open(); err != nil {
+		return nil, err
+	}
+	a := fieldsOf(arg)
+	in := turns.TurnInput{
+		SystemPrompt: a.str("systemPrompt", "Be brief."), TurnID: a.str("turnId", ""),
+	}
+	if v, there := a.take("standingInstructions"); there {
+		in.StandingInstructions = strs(v)
+	}
+	if v, there := a.take("stash"); there {
+		in.Stash = v.(map[string]any)
+	}
+	if v, there := a.take("message"); there {
+		if text, ok := v.(string); ok {
+			in.Text = text
+		} else {
+			in.Message = g.record(v).(*turns.Message)
+		}
+	}
+	aborted := a.truth("aborted")
+	a.end()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	g.keepValue("abort", cancel)
+	if aborted {
+		cancel()
+	}
+	return g.runner.Run(ctx, in)
+}
+
+// dispatch runs a dispatch, from the context of the function or from one that it is given.
+func dispatch(f *frame, arg any) (any, error) {
+	g := f.game
+	a := fieldsOf(arg)
+	name := a.str("name", "dispatch")
+	var spec RunnerSpec
+	decode(a.any("runner"), &spec)
+	in := turns.DispatchInput{
+		InputPipeline:  dispatchPipeline(g, join(name, "dispatchInput"), spec.DispatchInput),
+		OutputPipeline: dispatchPipeline(g, join(name, "dispatchOutput"), spec.DispatchOutput),
+		MaxIterations:  spec.MaxIterations,
+	}
+	if spec.Executor != nil {
+		in.Executor = g.executor(join(name, "executor"), spec.Executor)
+	}
+	if a.truth("source") {
+		in.Source = f.inTurn()
+	}
+	if raw, there := a.take("raw"); there {
+		in.Raw = g.raw(&spec, raw)
+		in.Host = g.player.host
+	}
+	if a.truth("observe") {
+		to := ""
+		if in.Source != nil {
+			to = name
+		}
+		in.OnEvent = func(ev turns.Event) { g.event(ev, to) }
+	}
+	a.end()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if in.Source == nil {
+		g.keepValue("abort", cancel)
+	}
+	got, err := turns.Dispatch(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"status": got.Status.String(), "iterations": got.Iterations}, nil
+}
+
+// raw puts the context of a dispatch together.
+func (g *game) raw(spec *RunnerSpec, arg any) *turns.RawContext {
+	a := fieldsOf(arg)
+	defer a.end()
+	raw := &turns.RawContext{
+		Callbacks: g.storage(spec, ""), SystemPrompt: a.str("systemPrompt", "Be brief."), Tools: g.toolList(spec.Tools),
+	}
+	if v, there := a.take("standingInstructions"); there {
+		raw.StandingInstructions = strs(v)
+	}
+	if v, there := a.take("stash"); there {
+		raw.Stash = v.(map[string]any)
+	}
+	raw.Memories = given[*turns.Memory](g, a, "memories")
+	raw.Messages = given[*turns.Message](g, a, "messages")
+	raw.Thoughts = given[*turns.Thought](g, a, "thoughts")
+	raw.Retrievables = given[*turns.Retrievable](g, a, "retrievables")
+	raw.ToolCalls = given[*turns.ToolCall](g, a, "toolCalls")
+	return raw
+}
+
+func given[R any](g *game, a *fields, name string) []R {
+	v, there := a.take(name)
+	if !there {
+		return nil
+	}
+	var all []R
+	for _, item := range list(v) {
+		all = append(all, g.record(item).(R))
+	}
+	return all
+}
+
+// listen adds a listener to the runner.
+func listen(f *frame, arg any) (any, error) {
+	g := f.game
+	a := fieldsOf(arg)
+	name, kind, script, once := a.str("name", "listener"), a.str("event", ""), scriptOf(a.any("do")), a.truth("once")
+	a.end()
+	if err := g.open(); err != nil {
+		return nil, err
+	}
+	var off func()
+	kindOf, known := kinds()[kind]
+	if !known {
+		panic(malformed("there is no event %q", kind))
+	}
+	off = g.runner.Observe(kindOf, func(turns.Event) {
+		if once {
+			off()
+		}
+		l := &frame{game: g, by: name, iteration: -1}
+		g.mu.Lock()
+		l.call = g.calls[name]
+		g.calls[name]++
+		g.mu.Unlock()
+		if err := l.run(script); err != nil {
+			panic(err)
+		}
+	})
+	g.keepValue("listen "+name, off)
+	return nil, nil
+}
+
+func kinds() map[string]turns.Kind {
+	all := map[string]turns.Kind{}
+	for k := range turns.Kind(32) {
+		if name := k.String(); name != "" {
+			all[name] = k
+		}
+	}
+	return all
+}

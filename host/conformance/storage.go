@@ -1,0 +1,201 @@
+package conformance
+
+import (
+	"io"
+	"slices"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// storage returns callbacks that write to the log and do what the scripts say.
+func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
+	s := store{g, spec, prefix}
+	c := turns.Callbacks{
+		FetchMemories: func(ctx turns.Context) ([]*turns.Memory, error) {
+			return fetched[*turns.Memory](s, "fetchMemories", ctx)
+		},
+		FetchMessages: func(ctx turns.Context) ([]*turns.Message, error) {
+			return fetched[*turns.Message](s, "fetchMessages", ctx)
+		},
+		FetchThoughts: func(ctx turns.Context) ([]*turns.Thought, error) {
+			return fetched[*turns.Thought](s, "fetchThoughts", ctx)
+		},
+		FetchToolCalls: func(ctx turns.Context) ([]*turns.ToolCall, error) {
+			return fetched[*turns.ToolCall](s, "fetchToolCalls", ctx)
+		},
+		FetchRetrievables: func(ctx turns.Context) ([]*turns.Retrievable, error) {
+			return fetched[*turns.Retrievable](s, "fetchRetrievables", ctx)
+		},
+		FetchTools: func(ctx turns.Context) ([]*turns.Tool, error) {
+			got, err := s.call("fetchTools", ctx, nil)
+			if got == nil {
+				return nil, err
+			}
+			return g.toolList(strs(got)), err
+		},
+		RefreshStandingInstructions: func(ctx turns.Context) ([]string, error) {
+			got, err := s.call("refreshStandingInstructions", ctx, nil)
+			if got == nil {
+				return nil, err
+			}
+			return strs(got), err
+		},
+		StoreStandingInstruction: func(ctx turns.Context, text string) error { return s.done("storeStandingInstruction", ctx, text) },
+		MutateStandingInstruction: func(ctx turns.Context, old, text string) error {
+			return s.done("mutateStandingInstruction", ctx, old, text)
+		},
+		DeleteStandingInstruction: func(ctx turns.Context, text string) error { return s.done("deleteStandingInstruction", ctx, text) },
+
+		StoreMemory:       func(ctx turns.Context, r *turns.Memory) error { return s.write("storeMemory", ctx, r) },
+		MutateMemory:      func(ctx turns.Context, r *turns.Memory) error { return s.write("mutateMemory", ctx, r) },
+		DeleteMemory:      func(ctx turns.Context, id string) error { return s.done("deleteMemory", ctx, id) },
+		StoreRetrievable:  func(ctx turns.Context, r *turns.Retrievable) error { return s.write("storeRetrievable", ctx, r) },
+		MutateRetrievable: func(ctx turns.Context, r *turns.Retrievable) error { return s.write("mutateRetrievable", ctx, r) },
+		DeleteRetrievable: func(ctx turns.Context, id string) error { return s.done("deleteRetrievable", ctx, id) },
+		StoreMessage:      func(ctx turns.Context, r *turns.Message) error { return s.write("storeMessage", ctx, r) },
+		MutateMessage:     func(ctx turns.Context, r *turns.Message) error { return s.write("mutateMessage", ctx, r) },
+		DeleteMessage:     func(ctx turns.Context, id string) error { return s.done("deleteMessage", ctx, id) },
+		StoreThought:      func(ctx turns.Context, r *turns.Thought) error { return s.write("storeThought", ctx, r) },
+		MutateThought:     func(ctx turns.Context, r *turns.Thought) error { return s.write("mutateThought", ctx, r) },
+		DeleteThought:     func(ctx turns.Context, id string) error { return s.done("deleteThought", ctx, id) },
+		StoreToolCall:     func(ctx turns.Context, r *turns.ToolCall) error { return s.write("storeToolCall", ctx, r) },
+		MutateToolCall:    func(ctx turns.Context, r *turns.ToolCall) error { return s.write("mutateToolCall", ctx, r) },
+		DeleteToolCall:    func(ctx turns.Context, id string) error { return s.done("deleteToolCall", ctx, id) },
+
+		StoreMediaBytes: func(ctx turns.Context, id string, bytes io.Reader) (turns.MediaReader, error) {
+			blob, err := s.bytes("storeMediaBytes", ctx, id, bytes)
+			return blob, err
+		},
+		StoreRetrievableBytes: func(ctx turns.Context, id string, bytes io.Reader) (turns.SpoolReader, error) {
+			blob, err := s.bytes("storeRetrievableBytes", ctx, id, bytes)
+			return blob, err
+		},
+	}
+	if _, there := spec.Storage["replaceToolCallGroup"]; there {
+		c.ReplaceToolCallGroup = func(ctx turns.Context, ids []string, replacements []*turns.ToolCall) error {
+			return s.done("replaceToolCallGroup", ctx, ids, idsOf(replacements))
+		}
+	}
+	if _, there := spec.Storage["commit"]; there {
+		c.Commit = func(ctx turns.Context, deltas []turns.Delta) error { return s.done("commit", ctx, deltaWords(deltas)) }
+	}
+	if _, there := spec.Storage["discard"]; there {
+		c.Discard = func(ctx turns.Context, deltas []turns.Delta, status turns.Status) error {
+			return s.done("discard", ctx, deltaWords(deltas), status.String())
+		}
+	}
+	s.omit(&c)
+	return c
+}
+
+// store is where the callbacks of a runner or dispatch go.
+type store struct {
+	game   *game
+	spec   *RunnerSpec
+	prefix string
+}
+
+// call writes the line of a callback and does its script.
+func (s store) call(name string, ctx turns.Context, line Line, args ...any) (any, error) {
+	of := "turn"
+	if _, in := ctx.(*turns.DispatchContext); in {
+		of = "dispatch"
+	}
+	if line == nil {
+		line = Line{}
+	}
+	line["storage"], line["of"] = name, of
+	if len(args) > 0 {
+		line["args"] = args
+	}
+	if s.prefix != "" {
+		line["by"] = s.prefix
+	}
+	s.game.write(line)
+	f := s.game.frame(join(s.prefix, "storage", name), ctx)
+	err := f.run(s.spec.Storage[name])
+	return f.result, err
+}
+
+func (s store) done(name string, ctx turns.Context, args ...any) error {
+	_, err := s.call(name, ctx, nil, args...)
+	return err
+}
+
+// write is the callback of a record; its content is only shown if it is not the id.
+func (s store) write(name string, ctx turns.Context, r any) error {
+	id, content := idOf(r)
+	line := Line{}
+	if content != id {
+		line["content"] = content
+	}
+	_, err := s.call(name, ctx, line, id)
+	return err
+}
+
+func (s store) bytes(name string, ctx turns.Context, id string, bytes io.Reader) (*turns.Blob, error) {
+	text, err := io.ReadAll(bytes)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.call(name, ctx, nil, id, string(text))
+	return turns.NewBlob(text), err
+}
+
+func fetched[R any](s store, name string, ctx turns.Context) ([]R, error) {
+	got, err := s.call(name, ctx, nil)
+	if got == nil || err != nil {
+		return nil, err
+	}
+	var records []R
+	for _, item := range list(got) {
+		r, ok := s.game.record(item).(R)
+		if !ok {
+			panic(malformed("%s returns a record of another kind", name))
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+func deltaWords(deltas []turns.Delta) []string {
+	var all []string
+	for _, d := range deltas {
+		id := d.ID
+		switch {
+		case d.Records != nil || d.IDs != nil:
+			all = append(all, words(string(d.Op), d.Kind, anyList(d.IDs), "by", idsOf(d.Records)))
+			continue
+		case d.Record != nil && d.Kind != "standingInstruction":
+			id, _ = idOf(d.Record)
+		case d.Record != nil:
+			text, _ := idOf(d.Record)
+			id = words(d.ID, text)
+			if d.Op == "store" {
+				id = text
+			}
+		}
+		all = append(all, words(string(d.Op), d.Kind, id))
+	}
+	return all
+}
+
+func anyList(list []string) []any {
+	all := make([]any, len(list))
+	for i, s := range list {
+		all[i] = s
+	}
+	return all
+}
+
+// omit takes out the callbacks that the scenario leaves out.
+func (s store) omit(c *turns.Callbacks) {
+	for name, drop := range map[string]func(){
+		"fetchMessages": func() { c.FetchMessages = nil }, "storeMessage": func() { c.StoreMessage = nil },
+		"deleteThought": func() { c.DeleteThought = nil }, "storeMediaBytes": func() { c.StoreMediaBytes = nil },
+	} {
+		if slices.Contains(s.spec.Omit, name) {
+			drop()
+		}
+	}
+}

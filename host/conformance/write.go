@@ -1,0 +1,183 @@
+package conformance
+
+import (
+	"io"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+type bytesWriter interface {
+	StoreMediaBytes(id string, bytes io.Reader) (turns.MediaReader, error)
+	StoreRetrievableBytes(id string, bytes io.Reader) (turns.SpoolReader, error)
+}
+
+func store1(ctx writer, record any) error {
+	switch r := record.(type) {
+	case *turns.Instruction:
+		return ctx.StoreStandingInstruction(r.Text)
+	case *turns.Memory:
+		return ctx.StoreMemory(r)
+	case *turns.Message:
+		return ctx.StoreMessage(r)
+	case *turns.Thought:
+		return ctx.StoreThought(r)
+	case *turns.Retrievable:
+		return ctx.StoreRetrievable(r)
+	}
+	return ctx.StoreToolCall(record.(*turns.ToolCall))
+}
+
+func delete1(ctx writer, kind, id string) error {
+	switch kind {
+	case "instruction":
+		return ctx.DeleteStandingInstruction(id)
+	case "memory":
+		return ctx.DeleteMemory(id)
+	case "message":
+		return ctx.DeleteMessage(id)
+	case "thought":
+		return ctx.DeleteThought(id)
+	case "retrievable":
+		return ctx.DeleteRetrievable(id)
+	case "toolCall":
+		return ctx.DeleteToolCall(id)
+	}
+	panic(malformed("%q is no kind of record", kind))
+}
+
+func add(ctx writer, record any) error {
+	switch r := record.(type) {
+	case *turns.Instruction:
+		return ctx.StandingInstructions().Add(r)
+	case *turns.Memory:
+		return ctx.TurnMemories().Add(r)
+	case *turns.Message:
+		return ctx.TurnMessages().Add(r)
+	case *turns.Thought:
+		return ctx.TurnThoughts().Add(r)
+	case *turns.Retrievable:
+		return ctx.TurnRetrievables().Add(r)
+	}
+	return ctx.TurnToolCalls().Add(record.(*turns.ToolCall))
+}
+
+func remove(ctx writer, record any) bool {
+	switch r := record.(type) {
+	case *turns.Instruction:
+		return ctx.StandingInstructions().Remove(r)
+	case *turns.Memory:
+		return ctx.TurnMemories().Remove(r)
+	case *turns.Message:
+		return ctx.TurnMessages().Remove(r)
+	case *turns.Thought:
+		return ctx.TurnThoughts().Remove(r)
+	case *turns.Retrievable:
+		return ctx.TurnRetrievables().Remove(r)
+	}
+	return ctx.TurnToolCalls().Remove(record.(*turns.ToolCall))
+}
+
+func clearAll(ctx writer, kind string) {
+	switch kind {
+	case "instructions":
+		ctx.StandingInstructions().Clear()
+	case "memories":
+		ctx.TurnMemories().Clear()
+	case "messages":
+		ctx.TurnMessages().Clear()
+	case "thoughts":
+		ctx.TurnThoughts().Clear()
+	case "retrievables":
+		ctx.TurnRetrievables().Clear()
+	case "toolCalls":
+		ctx.TurnToolCalls().Clear()
+	default:
+		panic(malformed("%q are no kind of records", kind))
+	}
+}
+
+// fetch asks storage for records and returns their ids; added to the collection if so wanted.
+func (f *frame) fetch(kind string, load bool) (any, error) {
+	ctx := f.inTurn()
+	switch kind {
+	case "instructions":
+		texts, err := ctx.RefreshStandingInstructions()
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range texts {
+			if load {
+				if err := ctx.StandingInstructions().Add(turns.NewInstruction(text)); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return anyList(texts), nil
+	case "memories":
+		records, err := ctx.FetchMemories()
+		return keepAll(ctx.TurnMemories(), records, load, err)
+	case "messages":
+		records, err := ctx.FetchMessages()
+		return keepAll(ctx.TurnMessages(), records, load, err)
+	case "thoughts":
+		records, err := ctx.FetchThoughts()
+		return keepAll(ctx.TurnThoughts(), records, load, err)
+	case "retrievables":
+		records, err := ctx.FetchRetrievables()
+		return keepAll(ctx.TurnRetrievables(), records, load, err)
+	case "toolCalls":
+		records, err := ctx.FetchToolCalls()
+		return keepAll(ctx.TurnToolCalls(), records, load, err)
+	case "tools":
+		tools, err := ctx.FetchTools()
+		for _, t := range tools {
+			if load && err == nil {
+				err = ctx.Tools().Register(t, false)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return toolNames(tools), nil
+	}
+	panic(malformed("%q are no kind of records", kind))
+}
+
+func keepAll[R turns.Record](c *turns.Collection[R], records []R, load bool, err error) (any, error) {
+	if err == nil && load {
+		err = c.Add(records...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return idsOf(records), nil
+}
+
+// make makes a record, without its place in a turn, and returns what it holds.
+func (g *game) make(arg any) (any, error) {
+	if kind, value := only(arg); kind == "tool" {
+		t := g.tool(str(value))
+		if err := t.Validate(); err != nil {
+			return nil, err
+		}
+		collision := map[turns.Collision]string{turns.CollisionThrow: "throw", turns.CollisionReplace: "replace", turns.CollisionKeep: "keep"}
+		meta := plain(t.Meta)
+		if meta == nil {
+			meta = map[string]any{}
+		}
+		return map[string]any{"name": t.Name, "ephemeral": t.Ephemeral, "trusted": t.Trusted, "onCollision": collision[t.OnCollision], "meta": meta}, nil
+	}
+	switch r := g.newRecord(arg).(type) {
+	case *turns.Message:
+		return map[string]any{"id": r.ID, "role": string(r.Role), "content": r.Content}, r.Validate()
+	case *turns.Memory:
+		return map[string]any{"id": r.ID, "confidence": r.Confidence, "importance": r.Importance}, r.Validate()
+	case *turns.Thought:
+		return map[string]any{"id": r.ID, "content": r.Content}, r.Validate()
+	case *turns.Retrievable:
+		return map[string]any{"id": r.ID, "content": r.Content, "trustTier": string(r.TrustTier), "inline": r.Inline}, r.Validate()
+	case *turns.ToolCall:
+		return map[string]any{"id": r.ID, "args": plain(r.Args), "inline": r.Inline, "fromArtifactTool": r.FromArtifactTool}, r.Validate()
+	}
+	panic(malformed("make makes records and tools"))
+}

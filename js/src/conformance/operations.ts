@@ -1,0 +1,348 @@
+/**
+ * What steps of scripts may do.
+ */
+import {
+  type AnyContext,
+  type CollisionPolicy,
+  DispatchContext,
+  type GenerationStats,
+  type LogLevel,
+  type Memory,
+  type Message,
+  type RecordSet,
+  type Retrievable,
+  type Thought,
+  Tokenizable,
+  type ToolCall,
+  ToolRegistry,
+  TurnContext,
+} from '../index.js';
+import { type Frame, type Operation, returned } from './frame.js';
+import { type AnyEntry, idOf } from './records.js';
+import { fields, list, Malformed, only, type Script, str, strs } from './scenario.js';
+import { see } from './see.js';
+import { isThenable } from './storage.js';
+
+/** A step whose call throws at once if it fails. */
+const now =
+  (operation: Operation): Operation =>
+  (frame, arg) => {
+    const got = operation(frame, arg);
+    if (isThenable(got)) throw new Malformed('a call that must answer at once returned a promise');
+    return got;
+  };
+
+/** A step whose call returns a promise, also if it fails. */
+const later =
+  (operation: (frame: Frame, arg: unknown) => Promise<unknown>): Operation =>
+  (frame, arg) => {
+    let got: unknown;
+    try {
+      got = operation(frame, arg);
+    } catch (error) {
+      if (error instanceof Malformed) throw error;
+      throw new Malformed(`a call that must return a promise threw: ${String(error)}`);
+    }
+    if (!isThenable(got)) throw new Malformed('a call that must return a promise returned a value');
+    return got;
+  };
+
+const maybe = (frame: Frame, arg: unknown): unknown =>
+  typeof arg === 'string' ? frame.stage.error(arg) : undefined;
+
+/** The operations, by name. */
+export const operations: Readonly<Record<string, Operation>> = {
+  say: now((f, arg) => {
+    f.stage.write({ by: f.by, said: str(arg) });
+  }),
+  see: now((f, arg) => {
+    const saw = Object.fromEntries(strs(arg).map((what) => [what, see(f, what)]));
+    f.stage.write({ by: f.by, saw });
+  }),
+  do: (f, arg) => f.do(list(arg) as Script),
+  throw: (f, arg) => {
+    throw f.stage.error(str(arg)) as Error;
+  },
+  return: (f, arg) => {
+    f.result = arg;
+    throw returned;
+  },
+  next: later((f) => {
+    if (f.next === undefined) throw new Malformed(`${f.by} has no next`);
+    return f.next();
+  }),
+
+  ack: now((f) => f.inDispatch.ack()),
+  nack: now((f, arg) => f.inDispatch.nack(maybe(f, arg))),
+  abort: now((f, arg) => f.inTurn.abort(maybe(f, arg))),
+  abortRun: now((f) => (f.stage.values.get('abort') as AbortController).abort()),
+  onAck: now((f, arg) => {
+    const { name, do: script } = fields(arg, 'name', 'do');
+    const inner = f.as(str(name));
+    const cancel = f.inDispatch.onAck(() => inner.run(list(script) as Script));
+    f.stage.values.set(`onAck ${str(name)}`, cancel);
+  }),
+  offAck: now((f, arg) => (value(f, `onAck ${str(arg)}`) as () => void)()),
+
+  keep: now((f, arg) => void f.stage.values.set(`kept ${str(arg)}`, f)),
+  with: (f, arg) => {
+    const { name, do: script } = fields(arg, 'name', 'do');
+    const kept = value(f, `kept ${str(name)}`) as Frame;
+    return kept.as(`${f.by} with ${str(name)}`).do(list(script) as Script);
+  },
+
+  store: later((f, arg) => silent(store(f.inTurn, f.stage.record(arg)))),
+  mutate: later((f, arg) => silent(mutate(f, arg))),
+  delete: later((f, arg) => remove(f.inTurn, ...only(arg))),
+  commit: later((f) => f.inDispatch.commit()),
+  replaceGroup: later((f, arg) => {
+    const { ids, with: records } = fields(arg, 'ids', 'with');
+    const calls = list(records).map((item) => f.stage.record(item) as ToolCall);
+    return f.inTurn.replaceToolCallGroup(strs(ids), calls);
+  }),
+  fetch: later((f, arg) => fetchRecords(f, str(arg), false)),
+  load: later((f, arg) => fetchRecords(f, str(arg), true)),
+  add: now((f, arg) => {
+    const record = f.stage.record(arg);
+    setOf(f.inTurn, record).add(record);
+  }),
+  remove: now((f, arg) => {
+    const record = f.stage.record(arg);
+    return setOf(f.inTurn, record).delete(record);
+  }),
+  clear: now((f, arg) => namedSet(f.inTurn, str(arg)).clear()),
+
+  report: now((f, arg) => report(f, arg)),
+  log: now((f, arg) => {
+    const { level, kind, ...rest } = fields(arg, 'level', 'kind', 'message', 'payload');
+    const line = { kind: str(kind, 'k'), ...rest, message: str(rest['message'], '') };
+    f.helper.log[str(level, 'info') as LogLevel](line);
+  }),
+  stats: now((f, arg) => f.helper.reportGenerationStats(arg as GenerationStats)),
+  emit: now((f, arg) => {
+    const { message, thought, delta, complete } = fields(
+      arg,
+      'message',
+      'thought',
+      'delta',
+      'complete',
+    );
+    const aDelta = str(delta, '');
+    const content = { full: aDelta, aDelta, isComplete: complete === true };
+    if (thought !== undefined) f.inTurn.emitThought({ id: str(thought), ...content });
+    else f.inTurn.emitMessage({ id: str(message), ...content });
+  }),
+
+  stashSet: now((f, arg) => {
+    const [path, what] = list(arg);
+    f.inTurn.stash.set(str(path), what);
+  }),
+  stashDelete: now((f, arg) => void f.inTurn.stash.delete(str(arg))),
+
+  register: now((f, arg) => void f.inTurn.tools.register(f.stage.tool(str(arg)))),
+  overwrite: now((f, arg) => void f.inTurn.tools.register(f.stage.tool(str(arg)), true)),
+  unregister: now((f, arg) => f.inTurn.tools.unregister(str(arg))),
+  hide: now((f, arg) => void f.inTurn.tools.hide(...strs(arg))),
+  unhide: now((f, arg) => void f.inTurn.tools.unhide(...strs(arg))),
+  setHidden: now((f, arg) => void f.inTurn.tools.setHidden(strs(arg))),
+  pruneEphemeral: now((f) => void f.inTurn.tools.pruneEphemeral()),
+  bindTools: now((f) => void f.stage.values.set('bind', f.inTurn.tools.bindContext(f.inDispatch))),
+  unbindTools: now((f) => (value(f, 'bind') as () => void)()),
+  mergeTools: now((f, arg) => {
+    const { lists, policy } = fields(arg, 'lists', 'policy');
+    const registries = list(lists).map(
+      (names) => new ToolRegistry(strs(names).map((name) => f.stage.tool(name))),
+    );
+    const onCollision = str(policy, 'throw') as CollisionPolicy;
+    const merged = ToolRegistry.merge(registries, { onCollision });
+    return merged.all().map((tool) => `${tool.name}: ${tool.description}`);
+  }),
+  execute: later((f, arg) => {
+    const { tool, args } = fields(arg, 'tool', 'args');
+    return f.stage.tool(str(tool)).executor(f.inDispatch)(args as never);
+  }),
+  make: now((f, arg) => f.stage.make(arg)),
+
+  run: later((f, arg) => f.stage.run(arg ?? {})),
+  dispatch: later((f, arg) => f.stage.dispatch(f, arg)),
+  listen: now((f, arg) => listen(f, arg)),
+  unlisten: now((f, arg) => (value(f, `listen ${str(arg)}`) as () => void)()),
+};
+
+/** A promise whose value is not shown. */
+function silent(promise: Promise<unknown>): Promise<void> {
+  return promise.then(() => undefined);
+}
+
+function value(f: Frame, name: string): unknown {
+  if (!f.stage.values.has(name)) throw new Malformed(`there is no ${name}`);
+  return f.stage.values.get(name);
+}
+
+function store(ctx: AnyContext, record: AnyEntry): Promise<unknown> {
+  switch (kindOf(record)) {
+    case 'instructions':
+      return ctx.storeStandingInstruction(record as Tokenizable);
+    case 'memories':
+      return ctx.storeMemory(record as Memory);
+    case 'messages':
+      return ctx.storeMessage(record as Message);
+    case 'thoughts':
+      return ctx.storeThought(record as Thought);
+    case 'retrievables':
+      return ctx.storeRetrievable(record as Retrievable);
+    default:
+      return ctx.storeToolCall(record as ToolCall);
+  }
+}
+
+function mutate(f: Frame, arg: unknown): Promise<unknown> {
+  const ctx = f.inTurn;
+  if (typeof arg === 'object' && arg !== null && 'old' in arg) {
+    const { old, instruction } = fields(arg, 'old', 'instruction');
+    return ctx.mutateStandingInstruction(str(old), str(instruction));
+  }
+  const record = f.stage.record(arg);
+  switch (kindOf(record)) {
+    case 'memories':
+      return ctx.mutateMemory(record as Memory);
+    case 'messages':
+      return ctx.mutateMessage(record as Message);
+    case 'thoughts':
+      return ctx.mutateThought(record as Thought);
+    case 'retrievables':
+      return ctx.mutateRetrievable(record as Retrievable);
+    case 'toolCalls':
+      return ctx.mutateToolCall(record as ToolCall);
+    default:
+      throw new Malformed('mutate takes a record');
+  }
+}
+
+function remove(ctx: AnyContext, kind: string, id: unknown): Promise<void> {
+  const key = str(id);
+  switch (kind) {
+    case 'instruction':
+      return ctx.deleteStandingInstruction(key);
+    case 'memory':
+      return ctx.deleteMemory(key);
+    case 'message':
+      return ctx.deleteMessage(key);
+    case 'thought':
+      return ctx.deleteThought(key);
+    case 'retrievable':
+      return ctx.deleteRetrievable(key);
+    case 'toolCall':
+      return ctx.deleteToolCall(key);
+    default:
+      throw new Malformed(`${kind} is no kind of record`);
+  }
+}
+
+function kindOf(record: AnyEntry): string {
+  if (record instanceof Tokenizable) return 'instructions';
+  const names: Readonly<Record<string, string>> = {
+    Memory: 'memories',
+    Message: 'messages',
+    Thought: 'thoughts',
+    Retrievable: 'retrievables',
+    ToolCall: 'toolCalls',
+  };
+  return names[record.constructor.name] ?? '';
+}
+
+function setOf(ctx: AnyContext, record: AnyEntry): RecordSet<AnyEntry> {
+  return namedSet(ctx, kindOf(record));
+}
+
+/** A collection of a context, by its name in scripts. */
+export function namedSet(ctx: AnyContext, name: string): RecordSet<AnyEntry> {
+  const sets: Readonly<Record<string, unknown>> = {
+    instructions: ctx.standingInstructions,
+    memories: ctx.turnMemories,
+    messages: ctx.turnMessages,
+    thoughts: ctx.turnThoughts,
+    retrievables: ctx.turnRetrievables,
+    toolCalls: ctx.turnToolCalls,
+  };
+  const set = sets[name];
+  if (set === undefined) throw new Malformed(`${name} are no kind of records`);
+  return set as RecordSet<AnyEntry>;
+}
+
+/** Asks storage for records and returns their ids; adds them to the collection if so wanted. */
+async function fetchRecords(f: Frame, kind: string, load: boolean): Promise<unknown> {
+  const ctx = f.inTurn;
+  const read = {
+    instructions: () => ctx.refreshStandingInstructions(),
+    memories: () => ctx.fetchMemories(),
+    messages: () => ctx.fetchMessages(),
+    thoughts: () => ctx.fetchThoughts(),
+    retrievables: () => ctx.fetchRetrievables(),
+    toolCalls: () => ctx.fetchToolCalls(),
+  }[kind];
+  if (kind === 'tools') {
+    const tools = await ctx.fetchTools();
+    if (load) for (const tool of tools) ctx.tools.register(tool);
+    return tools.map(({ name }) => name);
+  }
+  if (read === undefined) throw new Malformed(`${kind} are no kind of records`);
+  const records = (await read()) as AnyEntry[];
+  if (load) namedSet(ctx, kind).addAll(records);
+  return records.map((record) => (typeof record === 'string' ? record : idOf(record)));
+}
+
+function report(f: Frame, arg: unknown): void {
+  const { message, thought, toolCall, delta, complete, ...partial } = fields(
+    arg,
+    'message',
+    'thought',
+    'toolCall',
+    'delta',
+    'complete',
+    'tool',
+    'args',
+    'results',
+    'isError',
+  );
+  const isComplete = complete === true;
+  if (message !== undefined) {
+    f.helper.reportMessage(str(message), str(delta, ''), { isComplete });
+  } else if (thought !== undefined) {
+    f.helper.reportThought(str(thought), str(delta, ''), { isComplete });
+  } else {
+    f.helper.reportToolCall(str(toolCall), { ...partial, isComplete });
+  }
+}
+
+function listen(f: Frame, arg: unknown): void {
+  const { event, do: script, once, name } = fields(arg, 'event', 'do', 'once', 'name');
+  const by = str(name, 'listener');
+  const { stage, operations: known } = f;
+  const runner = stage.runner();
+  const listener = (): unknown => {
+    const frame = f.as(by);
+    Object.assign(frame, { ctx: undefined, dispatch: undefined, operations: known });
+    frame.call = stage.count(by);
+    return frame.run(list(script) as Script);
+  };
+  const functional = ['message', 'thought', 'toolCall'].includes(str(event));
+  const which = str(event) as never;
+  if (functional) {
+    if (once === true) runner.once(which, listener);
+    else runner.on(which, listener);
+  } else if (once === true) runner.observeOnce(which, listener);
+  else runner.observe(which, listener);
+  stage.values.set(`listen ${by}`, () =>
+    functional ? runner.off(which, listener) : runner.unobserve(which, listener),
+  );
+}
+
+/** Puts a context into a frame. */
+export function enter(frame: Frame, ctx: AnyContext): void {
+  if (ctx instanceof TurnContext || ctx instanceof DispatchContext) frame.ctx = ctx;
+  if (ctx instanceof DispatchContext) {
+    frame.dispatch = ctx;
+    frame.iteration = ctx.iteration;
+  }
+}

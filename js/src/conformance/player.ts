@@ -1,0 +1,369 @@
+/**
+ * Plays scenarios.
+ */
+import {
+  type AnyContext,
+  type AnyTool,
+  type DispatchInput,
+  DispatchRunner,
+  type Entropy,
+  fixedClock,
+  Host,
+  type HostOptions,
+  isTurncoreError,
+  maxIterations,
+  seededEntropy,
+  Tool,
+  TurncoreError,
+  type TurnEvent,
+  type TurnInput,
+  TurnRunner,
+  type TurnRunnerConfig,
+} from '../index.js';
+import { Frame, type Stage } from './frame.js';
+import type { Line, Log } from './line.js';
+import { enter, operations } from './operations.js';
+import { type AnyEntry, described, newRecord } from './records.js';
+import {
+  type Fields,
+  fields,
+  list,
+  Malformed,
+  only,
+  type RunnerSpec,
+  type Scenario,
+  type Script,
+  str,
+} from './scenario.js';
+import { kindOf, storage } from './storage.js';
+
+/** What scenarios may need that this host has. */
+export const features: readonly string[] = ['dynamic'];
+
+/** What scenarios are played on. */
+export interface PlayerOptions {
+  /** The host's options; its clock and entropy are the player's. */
+  readonly host?: HostOptions | undefined;
+  /**
+   * Whether functions answer a moment later although nothing keeps them. Otherwise a script that does nothing that
+   * takes time answers, and throws, at once.
+   */
+  readonly patient?: boolean | undefined;
+}
+
+const functional = ['message', 'thought', 'toolCall'] as const;
+const observable = [
+  'turnStart',
+  'turnEnd',
+  'dispatchStart',
+  'dispatchEnd',
+  'iterationStart',
+  'iterationEnd',
+  'toolExecutionStart',
+  'toolExecutionEnd',
+  'log',
+  'warning',
+  'error',
+  'generationStats',
+] as const;
+
+/**
+ * Plays scenarios, one after the other, on one instance. The clock stands still at FIXED_INSTANT, and entropy is that of
+ * `seededEntropy(1)`, afresh for each scenario.
+ */
+export class Player {
+  readonly #host: Host;
+  readonly #patient: boolean;
+  #entropy: Entropy = seededEntropy(1);
+
+  constructor(options: PlayerOptions = {}) {
+    this.#patient = options.patient === true;
+    this.#host = new Host({
+      verify: true,
+      ...options.host,
+      clock: fixedClock(),
+      entropy: (size) => this.#entropy(size),
+    });
+  }
+
+  /**
+   * Plays a scenario and returns what was written to its log.
+   *
+   * @throws Malformed (rejects) when the scenario makes no sense
+   */
+  async play(scenario: Scenario): Promise<Log> {
+    this.#entropy = seededEntropy(1);
+    const game = new Game(scenario, this.#host, this.#patient);
+    await new Frame(game, operations, 'main').do(scenario.main ?? [{ run: {} }]);
+    if (game.broken !== undefined) throw game.broken;
+    return game.lines;
+  }
+}
+
+/** A scenario that is played. */
+class Game implements Stage {
+  readonly lines: Line[] = [];
+  readonly values = new Map<string, unknown>();
+  /** Why the scenario makes no sense, when that showed inside a turn. */
+  broken: Malformed | undefined;
+  readonly #scenario: Scenario;
+  readonly #host: Host;
+  readonly #patient: boolean;
+  readonly #errors = new Map<string, unknown>();
+  readonly #records = new Map<string, AnyEntry>();
+  readonly #tools = new Map<string, AnyTool>();
+  readonly #calls = new Map<string, number>();
+  #runner: TurnRunner | undefined;
+
+  constructor(scenario: Scenario, host: Host, patient: boolean) {
+    this.#scenario = scenario;
+    this.#host = host;
+    this.#patient = patient;
+    this.#errors.set('CANCELED', new DOMException('The operation was aborted.', 'AbortError'));
+  }
+
+  write(line: Line): void {
+    this.lines.push(JSON.parse(JSON.stringify(line)) as Line);
+  }
+
+  describe(error: unknown, depth = 0): Record<string, unknown> {
+    for (const [name, own] of this.#errors) if (own === error) return { is: name };
+    if (!isTurncoreError(error)) return { code: 'Error' };
+    const { code, message, status, fatal, cause, suppressed } = error;
+    const line: Record<string, unknown> = { code, message, status };
+    if (fatal) line['fatal'] = true;
+    if (cause !== undefined && depth < 8) line['cause'] = this.describe(cause, depth + 1);
+    if (suppressed.length > 0) {
+      line['suppressed'] = suppressed.map((item) => this.describe(item, depth + 1));
+    }
+    return line;
+  }
+
+  error(name: string): unknown {
+    if (!this.#errors.has(name)) {
+      const { message, code, cause, value } = this.#scenario.errors?.[name] ?? {};
+      const options = cause === undefined ? {} : { cause: this.error(cause) };
+      const error =
+        value !== undefined
+          ? value
+          : code === undefined
+            ? new Error(message ?? name, options)
+            : new TurncoreError(code, message ?? name, { status: 500, ...options });
+      this.#errors.set(name, error);
+    }
+    return this.#errors.get(name);
+  }
+
+  record(spec: unknown): AnyEntry {
+    if (typeof spec !== 'string') return newRecord(spec);
+    let record = this.#records.get(spec);
+    if (record === undefined) {
+      record = newRecord(this.#scenario.records?.[spec]);
+      this.#records.set(spec, record);
+    }
+    return record;
+  }
+
+  tool(name: string): AnyTool {
+    let tool = this.#tools.get(name);
+    if (tool === undefined) {
+      const spec = this.#scenario.tools?.[name];
+      if (spec === undefined) throw new Malformed(`there is no tool ${name}`);
+      const { handler: script, artifact: _, ...given } = spec;
+      const raw = {
+        name,
+        description: name,
+        inputSchema: { type: 'object' },
+        ...given,
+        ...(script === undefined
+          ? {}
+          : {
+              handler: (args: unknown, ctx: AnyContext) =>
+                this.#call(`tool ${name}`, ctx, script, { args }),
+            }),
+      };
+      tool = new Tool(raw as never);
+      this.#tools.set(name, tool);
+    }
+    return tool;
+  }
+
+  count(by: string): number {
+    const call = this.#calls.get(by) ?? 0;
+    this.#calls.set(by, call + 1);
+    return call;
+  }
+
+  called(name: string, ctx: AnyContext, line: Line, args: readonly unknown[]): unknown {
+    this.write({
+      ...line,
+      storage: name,
+      of: kindOf(ctx),
+      ...(args.length === 0 ? {} : { args }),
+    });
+    return this.#call(`storage ${name}`, ctx, this.#storage[name] ?? [], {});
+  }
+
+  /** Scripts of the storage that was made last. */
+  #storage: Readonly<Record<string, Script>> = {};
+
+  runner(): TurnRunner {
+    if (this.#runner !== undefined) return this.#runner;
+    const spec = this.#scenario.runner;
+    if (spec === undefined) throw new Malformed('the scenario has no runner');
+    this.#storage = spec.storage ?? {};
+    const config: Record<string, unknown> = {
+      ...storage(this, spec, 'Callback'),
+      executorCallback: this.#executor('executor', spec.executor ?? []),
+      tools: (spec.tools ?? []).map((name) => this.tool(name)),
+      turnInputPipeline: this.#pipeline('turnInput', spec.turnInput),
+      turnOutputPipeline: this.#pipeline('turnOutput', spec.turnOutput),
+      ...this.#dispatchPipelines('', spec, 'dispatchInputPipeline', 'dispatchOutputPipeline'),
+      host: this.#host,
+      ...spec.raw,
+    };
+    if (spec.omit?.includes('executor') === true) delete config['executorCallback'];
+    const runner = new TurnRunner(config as unknown as TurnRunnerConfig);
+    for (const name of functional) runner.on(name, (event) => this.#event(event));
+    for (const name of observable) runner.observe(name, (event) => this.#event(event));
+    this.#runner = runner;
+    return runner;
+  }
+
+  async run(arg: unknown): Promise<void> {
+    const line: Record<string, unknown> = { by: 'main', did: 'run' };
+    try {
+      const { aborted, ...given } = arg as Fields;
+      const controller = new AbortController();
+      this.values.set('abort', controller);
+      if (aborted === true) controller.abort();
+      const { message } = given;
+      const input: Record<string, unknown> = {
+        systemPrompt: 'Be brief.',
+        turnAbortController: controller,
+        ...given,
+      };
+      if (typeof message === 'object') input['message'] = this.record(message);
+      await this.runner().run(input as unknown as TurnInput);
+    } catch (error) {
+      if (error instanceof Malformed) throw error;
+      line['threw'] = this.describe(error);
+    }
+    this.write(line);
+  }
+
+  async dispatch(frame: Frame, arg: unknown): Promise<unknown> {
+    const known = ['name', 'runner', 'source', 'raw', 'observe'];
+    const { name, runner, source, raw, observe } = fields(arg, ...known);
+    const prefix = str(name, 'dispatch');
+    const spec = (runner ?? {}) as RunnerSpec;
+    const input: Record<string, unknown> = {
+      ...this.#dispatchPipelines(`${prefix} `, spec, 'turnInputPipeline', 'turnOutputPipeline'),
+    };
+    if (spec.executor !== undefined) {
+      input['executor'] = this.#executor(`${prefix} executor`, spec.executor);
+    }
+    if (source === true) input['source'] = frame.inTurn;
+    if (raw !== undefined) {
+      input['raw'] = this.#raw(spec, raw as Fields);
+      input['host'] = this.#host;
+    }
+    if (observe === true) {
+      const to = source === true ? prefix : undefined;
+      const handler = (event: TurnEvent): void => this.#event(event, to);
+      input['hooks'] = Object.fromEntries(functional.map((event) => [event, handler]));
+      input['observers'] = Object.fromEntries(
+        observable.filter((event) => !event.startsWith('turn')).map((event) => [event, handler]),
+      );
+    }
+    Object.assign(input, spec.raw);
+    const got = await DispatchRunner.dispatch(input as unknown as DispatchInput);
+    return { status: got.status, iterations: got.iterations };
+  }
+
+  make(arg: unknown): unknown {
+    const [kind, value] = only(arg);
+    if (kind !== 'tool') return described(newRecord(arg));
+    const tool = this.tool(str(value));
+    const { name, ephemeral, trusted, onCollision, meta } = tool;
+    return { name, ephemeral, trusted, onCollision, meta: meta.all() };
+  }
+
+  #raw(spec: RunnerSpec, arg: Fields): Record<string, unknown> {
+    this.#storage = spec.storage ?? {};
+    const controller = new AbortController();
+    this.values.set('abort', controller);
+    const raw: Record<string, unknown> = {
+      ...storage(this, spec, ''),
+      systemPrompt: 'Be brief.',
+      tools: (spec.tools ?? []).map((name) => this.tool(name)),
+      turnAbortController: controller,
+      ...arg,
+    };
+    for (const kind of ['memories', 'messages', 'thoughts', 'retrievables', 'toolCalls']) {
+      if (raw[kind] !== undefined) raw[kind] = list(raw[kind]).map((item) => this.record(item));
+    }
+    return raw;
+  }
+
+  #dispatchPipelines(
+    prefix: string,
+    spec: RunnerSpec,
+    input: string,
+    output: string,
+  ): Record<string, unknown> {
+    const bound = spec.maxIterations === undefined ? [] : [maxIterations(spec.maxIterations)];
+    return {
+      [input]: [...bound, ...this.#pipeline(`${prefix}dispatchInput`, spec.dispatchInput)],
+      [output]: this.#pipeline(`${prefix}dispatchOutput`, spec.dispatchOutput),
+    };
+  }
+
+  #pipeline(by: string, scripts: readonly (Script | null)[] = []): unknown[] {
+    return scripts.map((script, i) =>
+      script === null
+        ? null
+        : (ctx: AnyContext, next: () => Promise<void>) =>
+            this.#call(`${by} ${i}`, ctx, script, { next }),
+    );
+  }
+
+  #executor(by: string, script: Script) {
+    return (ctx: AnyContext, helpers: unknown) => this.#call(by, ctx, script, { helpers });
+  }
+
+  #call(by: string, ctx: AnyContext, script: Script, more: Partial<Frame> | Fields): unknown {
+    const frame = Object.assign(new Frame(this, operations, by), more);
+    enter(frame, ctx);
+    frame.call = this.count(by);
+    const run = (): unknown => {
+      try {
+        return this.#watch(frame.run(script));
+      } catch (error) {
+        throw this.#noted(error);
+      }
+    };
+    return this.#patient ? Promise.resolve().then(run) : run();
+  }
+
+  /** Remembers that a scenario makes no sense, which turns an error inside a turn. */
+  #watch(result: unknown): unknown {
+    if (!(result instanceof Promise)) return result;
+    return result.catch((error: unknown) => {
+      throw this.#noted(error);
+    });
+  }
+
+  #noted(error: unknown): unknown {
+    if (error instanceof Malformed) this.broken ??= error;
+    return error;
+  }
+
+  #event(event: TurnEvent, to?: string): void {
+    const line = event.toJSON();
+    const { error } = event as { error?: unknown };
+    if (error !== undefined) line['error'] = this.describe(error);
+    if (to !== undefined) line['to'] = to;
+    this.write(line);
+  }
+}

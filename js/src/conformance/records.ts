@@ -1,0 +1,109 @@
+/**
+ * Records that scenarios describe.
+ */
+import {
+  Memory,
+  Message,
+  type RawMemory,
+  type RawMessage,
+  type RawRetrievable,
+  type RawThought,
+  type RawToolCall,
+  Retrievable,
+  Thought,
+  Tokenizable,
+  ToolCall,
+  FIXED_INSTANT,
+} from '../index.js';
+import { type Fields, fields, Malformed, only, str } from './scenario.js';
+
+/** Any record, standing instructions included. */
+export type AnyEntry = Memory | Message | Retrievable | Thought | Tokenizable | ToolCall;
+
+const common = ['id', 'content', 'createdAt', 'updatedAt'];
+
+/** Makes the record that `{kind: id}` or `{kind: fields}` describes. */
+export function newRecord(spec: unknown): AnyEntry {
+  const [kind, value] = only(spec);
+  if (kind === 'instruction') return new Tokenizable(str(value));
+  const given = typeof value === 'string' ? { id: value } : value;
+  switch (kind) {
+    case 'message':
+      return new Message({
+        role: 'user',
+        ...base(fields(given, ...common, 'role', 'identity')),
+      } as unknown as RawMessage);
+    case 'memory':
+      return new Memory({
+        confidence: 0.5,
+        importance: 0.5,
+        ...base(fields(given, ...common, 'confidence', 'importance')),
+      } as unknown as RawMemory);
+    case 'thought':
+      return new Thought(
+        base(
+          fields(given, ...common, 'identity', 'payload', 'replayCompatibility'),
+        ) as unknown as RawThought,
+      );
+    case 'retrievable':
+      return new Retrievable({
+        trustTier: 'first-party',
+        ...base(fields(given, ...common, 'trustTier', 'source', 'kind', 'score', 'inline')),
+      } as unknown as RawRetrievable);
+    case 'toolCall': {
+      const known = ['tool', 'checksum', 'args', 'isError', 'fromArtifactTool', 'inline'];
+      const { content, ...rest } = base(
+        fields(given, ...common, ...known, 'payload', 'replayCompatibility'),
+      );
+      return new ToolCall({
+        tool: 'calc',
+        checksum: rest['id'],
+        args: {},
+        isComplete: true,
+        isError: false,
+        results: content,
+        completedAt: rest['createdAt'],
+        ...rest,
+      } as unknown as RawToolCall);
+    }
+    default:
+      throw new Malformed(`${JSON.stringify(kind)} is no kind of record`);
+  }
+}
+
+function base(given: Fields): Record<string, unknown> {
+  const id = given['id'] ?? '';
+  return { content: id, createdAt: FIXED_INSTANT, updatedAt: FIXED_INSTANT, ...given, id };
+}
+
+/** What a log calls a record. */
+export function idOf(record: AnyEntry): string {
+  return record instanceof Tokenizable ? String(record) : record.id;
+}
+
+/** A record's text. */
+export function contentOf(record: AnyEntry): string {
+  if (record instanceof Tokenizable) return String(record);
+  return String(record instanceof ToolCall ? record.results : (record.content ?? ''));
+}
+
+/** What a record that was just made holds. */
+export function described(record: AnyEntry): Record<string, unknown> {
+  const { id } = record as Message;
+  if (record instanceof Message) {
+    return { id, role: record.role, content: contentOf(record) };
+  }
+  if (record instanceof Memory) {
+    return { id, confidence: record.confidence, importance: record.importance };
+  }
+  if (record instanceof Thought) return { id, content: contentOf(record) };
+  if (record instanceof Retrievable) {
+    const { trustTier, inline } = record;
+    return { id, content: contentOf(record), trustTier, inline };
+  }
+  if (record instanceof ToolCall) {
+    const { args, inline, fromArtifactTool } = record;
+    return { id, args, inline, fromArtifactTool };
+  }
+  return { content: String(record) };
+}

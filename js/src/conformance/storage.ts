@@ -1,0 +1,141 @@
+/**
+ * Storage callbacks that write to the log and do what scripts say.
+ */
+import type { Tokenizable } from '../index.js';
+import { type AnyContext, type Delta, DispatchContext } from '../index.js';
+import { type AnyEntry, contentOf, idOf } from './records.js';
+import { list, type RunnerSpec, strs } from './scenario.js';
+
+/** What callbacks need of the scenario's play. */
+export interface StorageSink {
+  /** Writes the line of a callback and does its script. @returns what the script returned */
+  called(
+    name: string,
+    ctx: AnyContext,
+    line: Record<string, unknown>,
+    args: readonly unknown[],
+  ): unknown;
+  record(spec: unknown): AnyEntry;
+  tool(name: string): unknown;
+}
+
+const kinds = ['Memory', 'Retrievable', 'Message', 'Thought', 'ToolCall'];
+const fetches = [
+  'fetchMemories',
+  'fetchMessages',
+  'fetchThoughts',
+  'fetchToolCalls',
+  'fetchRetrievables',
+];
+
+type Callback = (ctx: AnyContext, a: never, b: never) => unknown;
+
+/** The callbacks of a runner (with `Callback` behind their names) or of a raw context. */
+export function storage(
+  sink: StorageSink,
+  spec: RunnerSpec,
+  suffix: '' | 'Callback',
+): Record<string, unknown> {
+  const all: Record<string, Callback> = {};
+  // The contract counts a callback's parameters, so each is written out.
+  for (const name of fetches) {
+    all[name] = (ctx) =>
+      then(sink.called(name, ctx, {}, []), (got) =>
+        got === undefined ? [] : Array.isArray(got) ? got.map((item) => sink.record(item)) : got,
+      );
+  }
+  all['fetchTools'] = (ctx) =>
+    then(sink.called('fetchTools', ctx, {}, []), (got) =>
+      got === undefined ? [] : strs(got).map((name) => sink.tool(name)),
+    );
+  all['refreshStandingInstructions'] = (ctx) =>
+    then(sink.called('refreshStandingInstructions', ctx, {}, []), (got) =>
+      got === undefined ? [] : strs(got),
+    );
+  for (const kind of kinds) {
+    for (const op of ['store', 'mutate']) {
+      const name = op + kind;
+      all[name] = (ctx: AnyContext, record: AnyEntry) => {
+        const id = idOf(record);
+        const content = contentOf(record);
+        return sink.called(name, ctx, content === id ? {} : { content }, [id]);
+      };
+    }
+    const name = `delete${kind}`;
+    all[name] = (ctx: AnyContext, id: string) => sink.called(name, ctx, {}, [id]);
+  }
+  all['storeStandingInstruction'] = (ctx: AnyContext, value: Tokenizable) =>
+    sink.called('storeStandingInstruction', ctx, {}, [String(value)]);
+  all['mutateStandingInstruction'] = (ctx: AnyContext, value: Tokenizable, old: string) =>
+    sink.called('mutateStandingInstruction', ctx, {}, [old, String(value)]);
+  all['deleteStandingInstruction'] = (ctx: AnyContext, value: string) =>
+    sink.called('deleteStandingInstruction', ctx, {}, [value]);
+  for (const name of ['storeMediaBytes', 'storeRetrievableBytes']) {
+    all[name] = (ctx: AnyContext, id: string, bytes: unknown) => {
+      const text = bytes instanceof Uint8Array ? new TextDecoder().decode(bytes) : String(bytes);
+      return then(sink.called(name, ctx, {}, [id, text]), () => reader(text));
+    };
+  }
+  if (spec.storage?.['replaceToolCallGroup'] !== undefined) {
+    all['replaceToolCallGroup'] = (
+      ctx: AnyContext,
+      ids: string[],
+      replacements: readonly AnyEntry[],
+    ) => sink.called('replaceToolCallGroup', ctx, {}, [ids, replacements.map(idOf)]);
+  }
+  if (spec.storage?.['commit'] !== undefined) {
+    all['commit'] = (ctx: AnyContext, deltas: readonly Delta[]) =>
+      sink.called('commit', ctx, {}, [deltas.map(deltaWords)]);
+  }
+  if (spec.storage?.['discard'] !== undefined) {
+    all['discard'] = (ctx: AnyContext, deltas: readonly Delta[], status: string) =>
+      sink.called('discard', ctx, {}, [deltas.map(deltaWords), status]);
+  }
+  return Object.fromEntries(
+    Object.entries(all)
+      .filter(([name]) => spec.omit?.includes(name) !== true)
+      .map(([name, callback]) => [name + suffix, callback]),
+  );
+}
+
+/** Which of a context's kinds a callback was given. */
+export function kindOf(ctx: AnyContext): 'turn' | 'dispatch' {
+  return ctx instanceof DispatchContext ? 'dispatch' : 'turn';
+}
+
+/** Goes on with a value, at once if it is there. */
+export function then(value: unknown, next: (value: unknown) => unknown): unknown {
+  return isThenable(value) ? value.then(next) : next(value);
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+function deltaWords(delta: Delta): string {
+  const { op, kind } = delta;
+  switch (op) {
+    case 'replaceToolCallGroup':
+      return [op, kind, ...delta.ids, 'by', ...delta.records.map(idOf)].join(' ');
+    case 'delete':
+      return [op, kind, delta.id].join(' ');
+    case 'mutate':
+      return [op, kind, ...(delta.old === undefined ? [] : [delta.old]), idOf(delta.record)].join(
+        ' ',
+      );
+    default:
+      return [op, kind, idOf(delta.record)].join(' ');
+  }
+}
+
+/** A reader of a stored text, as records and scripts use it. */
+export function reader(text: string): Record<string, unknown> {
+  const lines = text === '' ? [] : text.split('\n');
+  return {
+    readAll: () => text,
+    line: (n: number) => list(lines)[n],
+    lineCount: () => lines.length,
+    byteLength: () => new TextEncoder().encode(text).length,
+    stream: () => new Blob([text]).stream(),
+  };
+}
