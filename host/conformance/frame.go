@@ -52,9 +52,7 @@ type frame struct {
 	next      func()
 	iteration int
 	args      json.RawMessage // a tool's
-	given     any             // what a storage callback was given
 	result    any
-	abort     func() // of the input that started the turn
 }
 
 func (f *frame) enter(ctx turns.Context) {

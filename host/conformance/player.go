@@ -210,7 +210,10 @@ func (g *game) describe(err error, depth int) map[string]any {
 	}
 	if coded != nil {
 		if coded.Code != "" {
-			v["code"], v["message"], v["status"] = string(coded.Code), coded.Message, coded.Status
+			v["code"], v["status"] = string(coded.Code), coded.Status
+			if coded.Code != host.CodeListenerError { // each language tells in its own words what a listener threw
+				v["message"] = coded.Message
+			}
 			if coded.Fatal {
 				v["fatal"] = true
 			}
@@ -245,7 +248,7 @@ func (g *game) error(name string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.errors == nil {
-		g.errors = map[string]error{"CANCELED": context.Canceled}
+		g.errors = map[string]error{"CANCELED": &scenarioError{"The operation was aborted.", context.Canceled}}
 	}
 	err, there := g.errors[name]
 	if !there {
@@ -270,5 +273,5 @@ func (g *game) error(name string) error {
 	return err
 }
 
-// nameOf is how a log calls something that a script made.
+// join joins words.
 func join(parts ...string) string { return strings.TrimSpace(strings.Join(parts, " ")) }

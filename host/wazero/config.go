@@ -17,6 +17,8 @@ type config struct {
 	chosen bool   // the user named the folder, so failing to use it is an error
 	heap   bool   // keep linear memory on Go's heap
 	gc     int    // GOGC of the guest, 0 for Go's default
+
+	interpret bool
 }
 
 // WithMemoryLimitPages bounds the memory of each instance, in pages of 64 KiB. An instance that needs more fails. Values
@@ -44,6 +46,12 @@ func WithGCPercent(percent int) Option {
 	return func(c *config) { c.gc = percent }
 }
 
+// WithInterpreter runs the module without compiling it to machine code, for platforms where that may not be, and for
+// tests. It is some fifty times slower.
+func WithInterpreter() Option {
+	return func(c *config) { c.interpret = true }
+}
+
 func newConfig(options []Option) config {
 	c := config{pages: DefaultMemoryLimitPages}
 	dir, err := os.UserCacheDir()
@@ -52,6 +60,9 @@ func newConfig(options []Option) config {
 	}
 	for _, option := range options {
 		option(&c)
+	}
+	if c.interpret {
+		c.cache, c.chosen = "", false // it holds machine code
 	}
 	return c
 }

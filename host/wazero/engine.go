@@ -104,7 +104,11 @@ func (e *Engine) compileCached(ctx context.Context, module []byte) error {
 
 // compile makes the runtime and compiles the module in it.
 func (e *Engine) compile(ctx context.Context, module []byte) error {
-	config := wz.NewRuntimeConfig().WithMemoryLimitPages(e.config.pages)
+	config := wz.NewRuntimeConfig()
+	if e.config.interpret {
+		config = wz.NewRuntimeConfigInterpreter()
+	}
+	config = config.WithMemoryLimitPages(e.config.pages)
 	if e.cache != nil {
 		config = config.WithCompilationCache(e.cache)
 	}

@@ -80,8 +80,7 @@ function matchList(want: readonly unknown[], got: unknown, names: Names, path: s
 function matchObject(want: Line, got: unknown, names: Names, path: string): string {
   const keys = Object.keys(want).sort();
   const first = keys[0] ?? '';
-  const matcher =
-    keys.length === 1 && Object.hasOwn(matchers, first) ? matchers[first] : undefined;
+  const matcher = keys.length === 1 && Object.hasOwn(matchers, first) ? matchers[first] : undefined;
   if (matcher !== undefined) {
     return matcher(want[first], got) ? '' : `${path} is ${canonical(got)}`;
   }

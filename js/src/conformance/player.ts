@@ -130,7 +130,9 @@ class Game implements Stage {
     for (const [name, own] of this.#errors) if (own === error) return { is: name };
     if (!isTurncoreError(error)) return { code: 'Error' };
     const { code, message, status, fatal, cause, suppressed } = error;
-    const line: Record<string, unknown> = { code, message, status };
+    const line: Record<string, unknown> = { code, status };
+    // Each language tells in its own words what a listener threw.
+    if (code !== 'E_LISTENER_ERROR') line['message'] = message;
     if (fatal) line['fatal'] = true;
     if (cause !== undefined && depth < 8) line['cause'] = this.describe(cause, depth + 1);
     if (suppressed.length > 0) {

@@ -10,6 +10,7 @@ const FOLDERS = {
   package: dist,
   smoke: new URL('../smoke/', import.meta.url),
   browser: new URL('./', import.meta.url),
+  conformance: new URL('../conformance/', import.meta.url),
 };
 
 /** Starts it. @returns its address without a final slash, and a function that stops it */

@@ -1,0 +1,41 @@
+# The conformance corpus on every host: native, wazero's compiler and interpreter, Node with the module of either build,
+# and Chromium's pages and workers. Each writes the same log, byte for byte. What the Go hosts do is recorded and
+# replayed by each other and in Node.
+source .ci/lib.sh
+need_js
+need_chromium
+logs=$PWD/build/conformance
+rm -rf "$logs"
+mkdir -p "$logs/journals"
+
+# passed HOSTS: reads what so many hosts say they have played.
+passed() {
+  local line count=0
+  while read -r line; do
+    [[ $line =~ ^(.*):\ ([0-9]+)\ passed$ ]] || continue
+    echo "$line"
+    tests_ran "${BASH_REMATCH[2]}"
+    count=$((count + 1))
+  done
+  ((count == $1)) || fail "$count hosts played the corpus, not $1"
+}
+
+TURNCORE_CONFORMANCE_TO="$logs" TURNCORE_RECORD_TO="$logs/journals" \
+  go test -count=1 -v -run='^TestCorpus$' ./host/conformance >"$logs/go.txt" || { grep -vE '^ *(---|===) (PASS|RUN)' "$logs/go.txt"; exit 1; }
+passed 3 < <(grep -E 'conformance_test.go:[0-9]+: .* passed$' "$logs/go.txt" | sed 's/.*conformance_test.go:[0-9]*: //')
+{
+  node js/test/conformance/node.mjs "$logs/node.log" "Node $(node --version)"
+  node js/test/conformance/node.mjs "$logs/node-go.log" "Node $(node --version), GOOS=js" go
+  node js/test/conformance/chromium.mjs "$logs/page.log" "$logs/worker.log"
+} >"$logs/js.txt" 2>"$logs/js.err" || { cat "$logs/js.txt" "$logs/js.err"; exit 1; }
+passed 4 <"$logs/js.txt"
+
+for log in "$logs"/*.log; do
+  cmp "$logs/native.log" "$log" || fail "$(basename "$log") differs from native.log"
+done
+
+count=$(find "$logs/journals" -name '*.journal' | wc -l)
+((count > 0)) || fail 'nothing was recorded'
+TURNCORE_REPLAY_FROM="$logs/journals" go_test -count=1 -run='^TestReplayFolder$' ./host/journal
+node --expose-gc .ci/recordings/folder.mjs "$logs/journals"
+tests_ran "$count"

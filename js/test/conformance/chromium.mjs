@@ -1,0 +1,52 @@
+// Plays the conformance corpus in headless Chromium, in a page and in a worker, prints what came of it and writes the
+// logs to files.
+//
+//   node chromium.mjs PAGE-LOG WORKER-LOG
+import { writeFile } from 'node:fs/promises';
+
+import { launchChromium } from '../browser/chromium.mjs';
+import { startPackageServer } from '../browser/package-server.mjs';
+import { readCorpus } from './corpus.mjs';
+
+const [pageLog, workerLog] = process.argv.slice(2);
+// As text: an object would lose keys such as __proto__ on the way into the page.
+const files = JSON.stringify(await readCorpus());
+const server = await startPackageServer();
+const browser = await launchChromium();
+let failed = false;
+try {
+  const page = await browser.newPage();
+  await page.goto(`${server.address}/`);
+  await report('Chromium page', pageLog, await page.evaluate(inPage, files));
+  await report('Chromium worker', workerLog, await page.evaluate(inWorker, files));
+} finally {
+  await browser.close();
+  server.stop();
+}
+process.exitCode = failed ? 1 : 0;
+
+async function report(name, file, { passed, failures, log }) {
+  await writeFile(file, log);
+  for (const failure of failures) console.log(`FAILED ${failure}`);
+  console.log(`${name}: ${passed} passed`);
+  if (failures.length > 0 || passed === 0) failed = true;
+}
+
+async function inPage(text) {
+  const conformance = await import('/package/conformance/index.js');
+  const { playCorpus } = await import('/conformance/play.mjs');
+  return playCorpus(conformance, JSON.parse(text), {});
+}
+
+async function inWorker(text) {
+  const worker = new Worker('/conformance/worker.mjs', { type: 'module' });
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.addEventListener('message', ({ data }) => resolve(data));
+      worker.addEventListener('error', ({ message }) => reject(new Error(message)));
+      worker.postMessage(text);
+    });
+  } finally {
+    worker.terminate();
+  }
+}

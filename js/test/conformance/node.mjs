@@ -1,0 +1,30 @@
+// Plays the conformance corpus in this Node, prints what came of it and writes the log to a file.
+//
+//   node node.mjs LOG NAME [go]      go: with the build of GOOS=js, by Go's own loader
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runInThisContext } from 'node:vm';
+
+import { dist } from '../smoke/package-folder.mjs';
+import { readCorpus } from './corpus.mjs';
+import { playCorpus } from './play.mjs';
+
+const [file, name, build] = process.argv.slice(2);
+const conformance = await import(new URL('conformance/index.js', dist));
+const { loadModule } = await import(new URL('index.js', dist));
+
+const { passed, failures, log } = await playCorpus(conformance, await readCorpus(), {
+  module: build === 'go' ? await goModule() : undefined,
+});
+await writeFile(file, log);
+for (const failure of failures) console.log(`FAILED ${failure}`);
+console.log(`${name}: ${passed} passed`);
+process.exitCode = failures.length > 0 || passed === 0 ? 1 : 0;
+
+async function goModule() {
+  const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
+  runInThisContext(await readFile(join(root, 'lib/wasm/wasm_exec.js'), 'utf8'));
+  const bytes = await readFile(new URL('../../../wasm/core/turncore-js.wasm', import.meta.url));
+  return loadModule(bytes, { goRuntime: globalThis.Go });
+}
