@@ -8,10 +8,12 @@
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { measureCrowd } from './crowd.mjs';
 import { measureFrames } from './frames.mjs';
 import { measureAdding, measureHistories } from './histories.mjs';
 import { measureMemory } from './memory.mjs';
 import { full, quick } from './meter.mjs';
+import { measureSeams } from './seams.mjs';
 import { measureStart } from './start.mjs';
 import { measureTurns } from './turns.mjs';
 
@@ -25,6 +27,8 @@ for (const part of [
   measureStart,
   measureFrames,
   measureTurns,
+  measureSeams,
+  measureCrowd,
   measureHistories,
   measureAdding,
   measureMemory,

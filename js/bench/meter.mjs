@@ -27,9 +27,10 @@ export const full = {
   warm: 500,
   runs: 4000,
   starts: 15,
+  crowd: 1000,
   turns: [10_000, 100_000],
 };
-export const quick = { rounds: 3, slice: 5, warm: 20, runs: 20, starts: 3, turns: [300, 600] };
+export const quick = { rounds: 3, slice: 5, warm: 20, runs: 20, starts: 3, crowd: 20, turns: [300, 600] };
 
 /** Nanoseconds of a monotonic clock. */
 export const now = () => performance.now() * 1e6;
@@ -121,6 +122,11 @@ function quantile(sorted, q) {
   const low = Math.floor(at);
   const high = Math.min(low + 1, sorted.length - 1);
   return sorted[low] + (sorted[high] - sorted[low]) * (at - low);
+}
+
+/** A quantile of samples in any order. */
+export function quantileOf(samples, q) {
+  return quantile(samples.slice().sort(ascending), q);
 }
 
 /** A row of the report. */

@@ -54,6 +54,10 @@ const (
 	Turn20       = "turn-20"
 	Turn500      = "turn-500"
 	Delta        = "delta"
+	Middleware   = "middleware"
+	Nested       = "nested"
+	CrowdRatio   = "crowd-ratio"
+	CrowdWorst   = "crowd-worst"
 	History0     = "history-0"
 	History50    = "history-50"
 	History5000  = "history-5000"
@@ -86,6 +90,10 @@ var All = []Figure{
 	{ID: Turn20, Title: "the same with 20 streamed deltas", Unit: Micros},
 	{ID: Turn500, Title: "the same with 500 streamed deltas", Unit: Micros},
 	{ID: Delta, Title: "each further delta (500 against 20)", Unit: Micros, Targets: map[string]float64{Node: 4}},
+	{ID: Middleware, Title: "a middleware of the host", Unit: Micros, Targets: map[string]float64{Node: 15}},
+	{ID: Nested, Title: "a dispatch inside a dispatch", Unit: Micros, Targets: map[string]float64{Node: 15}},
+	{ID: CrowdRatio, Title: "a delta among 1,000 streaming turns, against one alone", Unit: Times, Targets: everywhere(2)},
+	{ID: CrowdWorst, Title: "the same, 99.9th percentile", Unit: Millis, Targets: everywhere(2)},
 	{ID: History0, Title: "further turn on a history of 0 messages", Unit: Micros},
 	{ID: History50, Title: "further turn on a history of 50", Unit: Micros},
 	{ID: History5000, Title: "further turn on a history of 5,000", Unit: Micros},
@@ -152,6 +160,12 @@ func Summarize(id, engine, unit string, samples []float64) Row {
 func Median(samples []float64) float64 {
 	slices.Sort(samples)
 	return quantile(samples, 0.5)
+}
+
+// Quantile is the value that a part q of the samples, which it sorts, does not exceed.
+func Quantile(samples []float64, q float64) float64 {
+	slices.Sort(samples)
+	return quantile(samples, q)
 }
 
 // quantile reads sorted samples, between two of them where it must.
