@@ -3,6 +3,7 @@ package schema
 import (
 	"strings"
 
+	"github.com/turncore/turncore/runtime/pattern"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -336,18 +337,19 @@ func (k *compiler) size(s *sizes, key string, arg []byte) {
 	}
 }
 
-func (k *compiler) pattern(key, source string) *pattern {
-	p, err := parsePattern(source)
-	if err == nil {
-		if k.program += len(p.prog); k.program > maxAllPatterns {
-			k.unsupported(key, "a schema with patterns that large")
-		}
-	} else {
-		if reason := "pattern " + quote(source) + ": " + err.reason; err.unsupported {
+func (k *compiler) pattern(key, source string) *pattern.Pattern {
+	p, err := pattern.ECMA(source)
+	if err != nil {
+		bad := err.(*pattern.Error)
+		if reason := "pattern " + quote(source) + ": " + bad.Reason; bad.Unsupported {
 			k.unsupported(key, reason)
 		} else {
 			k.fail(key, reason)
 		}
+		return nil
+	}
+	if k.program += p.Size(); k.program > maxAllPatterns {
+		k.unsupported(key, "a schema with patterns that large")
 	}
 	return p
 }

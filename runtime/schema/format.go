@@ -3,6 +3,8 @@ package schema
 import (
 	"bytes"
 	"strings"
+
+	"github.com/turncore/turncore/runtime/pattern"
 )
 
 // formats returns the check of a format, nil for one that is an annotation.
@@ -364,6 +366,6 @@ func isRelativeJSONPointer(s []byte) bool {
 }
 
 func isPattern(s []byte) bool {
-	_, err := parsePattern(string(s))
-	return err == nil || err.unsupported
+	_, err := pattern.ECMA(string(s))
+	return err == nil || err.(*pattern.Error).Unsupported
 }

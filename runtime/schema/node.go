@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/turncore/turncore/runtime/value"
+import (
+	"github.com/turncore/turncore/runtime/pattern"
+	"github.com/turncore/turncore/runtime/value"
+)
 
 // node is one compiled schema object, or a boolean schema. Rules for one kind of instance are kept together, so that
 // an instance meets only those of its kind.
@@ -43,7 +46,7 @@ type limit struct {
 
 type stringRules struct {
 	size     sizes
-	pattern  *pattern
+	pattern  *pattern.Pattern
 	source   string // of pattern
 	format   func([]byte) bool
 	formatAs string
@@ -85,7 +88,7 @@ type property struct {
 }
 
 type patternProperty struct {
-	pattern *pattern
+	pattern *pattern.Pattern
 	node    *node
 }
 

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/turncore/turncore/runtime/pattern"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -252,8 +253,8 @@ func (v *validator) text(r *stringRules, text []byte) bool {
 	return ok
 }
 
-func (v *validator) matches(p *pattern, text []byte) bool {
-	ok := p.match(text, &v.budget)
+func (v *validator) matches(p *pattern.Pattern, text []byte) bool {
+	ok := p.Match(text, &v.budget)
 	return v.spend(0) && ok
 }
 
