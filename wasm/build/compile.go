@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/turncore/turncore/wasm/build/peephole"
 )
 
 // modulePackage is the main package that both files are compiled from.
@@ -28,8 +30,8 @@ var (
 	targets      = []target{wasip1Target, jsTarget}
 )
 
-// compile builds t from the sources under root and puts it at path in one
-// step, so that an interrupted build leaves the previous file.
+// compile builds t from the sources under root, rewrites it as package peephole
+// does and puts it at path in one step, so that an interrupted build leaves the previous file.
 func compile(ctx context.Context, root string, t target, path string) error {
 	return compileWith(ctx, root, t, path, "-s -w")
 }
@@ -66,6 +68,16 @@ func compileWith(ctx context.Context, root string, t target, path, ldflags strin
 		"GOTOOLCHAIN="+toolchain, "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("compile %s: %w\n%s", t.file, err, bytes.TrimSpace(out))
+	}
+	file, err := os.ReadFile(built)
+	if err != nil {
+		return err
+	}
+	if file, err = peephole.Rewrite(file); err != nil {
+		return fmt.Errorf("rewrite %s: %w", t.file, err)
+	}
+	if err := os.WriteFile(built, file, 0o644); err != nil {
+		return err
 	}
 	if err := os.Chmod(built, 0o644); err != nil {
 		return err

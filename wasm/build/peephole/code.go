@@ -1,0 +1,215 @@
+package peephole
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Opcodes that the pass looks at. The others it only has to step over.
+const (
+	opUnreachable  = 0x00
+	opBlock        = 0x02
+	opLoop         = 0x03
+	opIf           = 0x04
+	opElse         = 0x05
+	opEnd          = 0x0b
+	opBr           = 0x0c
+	opBrIf         = 0x0d
+	opBrTable      = 0x0e
+	opReturn       = 0x0f
+	opCall         = 0x10
+	opCallIndirect = 0x11
+	opDrop         = 0x1a
+	opSelect       = 0x1b
+	opLocalGet     = 0x20
+	opLocalSet     = 0x21
+	opLocalTee     = 0x22
+	opGlobalGet    = 0x23
+	opGlobalSet    = 0x24
+	opI32Load      = 0x28
+	opI32Load8U    = 0x2d
+	opI64Load32U   = 0x35
+	opI32Store     = 0x36
+	opI64Store     = 0x37
+	opI64Store32   = 0x3e
+	opMemorySize   = 0x3f
+	opMemoryGrow   = 0x40
+	opI32Const     = 0x41
+	opI64Const     = 0x42
+	opF32Const     = 0x43
+	opF64Const     = 0x44
+	opI32Eqz       = 0x45
+	opI32Add       = 0x6a
+	opI32Sub       = 0x6b
+	opI64Add       = 0x7c
+	opI32WrapI64   = 0xa7
+	opI64ExtendI32 = 0xad // unsigned
+	opPrefixFC     = 0xfc
+)
+
+// instruction is one instruction of a function. Its meaning is in op and the operands; raw is how the file spells it, nil
+// when the pass has changed or made it.
+type instruction struct {
+	op     byte
+	raw    []byte
+	x      int64  // index, depth, constant, alignment, or the number behind a prefix
+	offset uint32 // of an access to memory
+	table  []uint32
+}
+
+func (i *instruction) is(op byte, x int64) bool { return i.op == op && i.x == x }
+
+func (i *instruction) isLoad() bool  { return i.op >= opI32Load && i.op <= opI64Load32U }
+func (i *instruction) isStore() bool { return i.op >= opI32Store && i.op <= opI64Store32 }
+
+// accessSizes are the bytes that the loads and stores from opI32Load on touch.
+const accessSizes = "\x04\x08\x04\x08\x01\x01\x02\x02\x01\x01\x02\x02\x04\x04\x04\x08\x04\x08\x01\x02\x01\x02\x04"
+
+// size is how many bytes a load or store touches.
+func (i *instruction) size() uint32 { return uint32(accessSizes[i.op-opI32Load]) }
+
+var errTruncated = errors.New("peephole: a function is truncated")
+
+// decode reads the instructions of a function.
+func decode(code []byte) ([]instruction, error) {
+	var list []instruction
+	for at := 0; at < len(code); {
+		i, size, err := decodeOne(code[at:])
+		if err != nil {
+			return nil, err
+		}
+		i.raw = code[at : at+size]
+		list = append(list, i)
+		at += size
+	}
+	return list, nil
+}
+
+func decodeOne(b []byte) (i instruction, size int, err error) {
+	c := cursor{b: b}
+	i.op = c.byte()
+	switch op := i.op; {
+	case op == opUnreachable, op == 0x01, op == opElse, op == opEnd, op == opReturn, op == opDrop, op == opSelect,
+		op >= opI32Eqz && op <= 0xc4:
+	case op == opBlock, op == opLoop, op == opIf, op == opI32Const, op == opI64Const:
+		i.x = c.signed()
+	case op == opBr, op == opBrIf, op == opCall, op >= opLocalGet && op <= opGlobalSet, op == opMemorySize, op == opMemoryGrow:
+		i.x = int64(c.unsigned())
+	case op == opBrTable:
+		n := c.unsigned()
+		for range min(n, uint64(len(b))) + 1 { // the default comes last
+			i.table = append(i.table, uint32(c.unsigned()))
+		}
+	case op == opCallIndirect:
+		i.x = int64(c.unsigned())
+		c.unsigned()
+	case op >= opI32Load && op <= opI64Store32:
+		i.x = int64(c.unsigned())
+		i.offset = uint32(c.unsigned())
+	case op == opF32Const:
+		c.skip(4)
+	case op == opF64Const:
+		c.skip(8)
+	case op == opPrefixFC:
+		switch i.x = int64(c.unsigned()); {
+		case i.x <= 7: // conversions
+		case i.x == 10: // memory.copy
+			c.skip(2)
+		case i.x == 11: // memory.fill
+			c.skip(1)
+		default:
+			return i, 0, fmt.Errorf("peephole: unknown instruction 0xfc %d", i.x)
+		}
+	default:
+		return i, 0, fmt.Errorf("peephole: unknown instruction %#x", op)
+	}
+	if c.bad {
+		return i, 0, errTruncated
+	}
+	return i, c.at, nil
+}
+
+// encode appends the instructions as a file spells them.
+func encode(b []byte, list []instruction) []byte {
+	for k := range list {
+		i := &list[k]
+		if i.raw != nil {
+			b = append(b, i.raw...)
+			continue
+		}
+		b = append(b, i.op)
+		switch op := i.op; {
+		case op == opI32Const, op == opI64Const:
+			b = appendSigned(b, i.x)
+		case op == opBr, op == opBrIf, op >= opLocalGet && op <= opGlobalSet:
+			b = binary.AppendUvarint(b, uint64(i.x))
+		case op >= opI32Load && op <= opI64Store32:
+			b = binary.AppendUvarint(b, uint64(i.x))
+			b = binary.AppendUvarint(b, uint64(i.offset))
+		}
+	}
+	return b
+}
+
+func appendSigned(b []byte, v int64) []byte {
+	for {
+		c := byte(v & 0x7f)
+		v >>= 7
+		if v == 0 && c&0x40 == 0 || v == -1 && c&0x40 != 0 {
+			return append(b, c)
+		}
+		b = append(b, c|0x80)
+	}
+}
+
+// cursor reads the numbers of the binary format.
+type cursor struct {
+	b   []byte
+	at  int
+	bad bool
+}
+
+func (c *cursor) byte() byte {
+	if c.at >= len(c.b) {
+		c.bad = true
+		return 0
+	}
+	c.at++
+	return c.b[c.at-1]
+}
+
+func (c *cursor) skip(n uint64) []byte {
+	if n > uint64(len(c.b)-c.at) {
+		c.bad = true
+		return nil
+	}
+	c.at += int(n)
+	return c.b[c.at-int(n) : c.at]
+}
+
+func (c *cursor) unsigned() uint64 {
+	v, n := binary.Uvarint(c.b[c.at:])
+	if n <= 0 {
+		c.bad = true
+		return 0
+	}
+	c.at += n
+	return v
+}
+
+func (c *cursor) signed() int64 {
+	var v int64
+	for shift := 0; shift < 70; shift += 7 {
+		x := c.byte()
+		v |= int64(x&0x7f) << shift
+		if x&0x80 == 0 {
+			if shift < 57 && x&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return v
+		}
+	}
+	c.bad = true
+	return 0
+}
