@@ -22,6 +22,7 @@ const (
 	MethodOpenGate       uint8 = 18 // OpenGateArgs → the value that the gate was resolved with, when it is settled
 	MethodSettleGate     uint8 = 19 // SettleGateArgs → nil
 	MethodWarn           uint8 = 20 // WarnArgs → nil
+	MethodValidate       uint8 = 21 // of turn 0: ValidateToolArgs → the arguments, defaults filled in
 )
 
 // NextArgs of MethodNext, which a host middleware calls to run what follows it.
@@ -103,6 +104,12 @@ type StatsArgs struct {
 // ExecuteToolArgs of MethodExecuteTool: Tool.executor(ctx)(args).
 type ExecuteToolArgs struct {
 	Tool uint32 // number of a defined tool
+	Args Raw
+}
+
+// ValidateToolArgs of MethodValidate, which checks arguments against a tool's schema outside of any turn.
+type ValidateToolArgs struct {
+	Tool ToolDef
 	Args Raw
 }
 

@@ -1157,6 +1157,28 @@ func (z *ExecuteToolArgs) Decode(r *Reader) {
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
+func (z *ValidateToolArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 2)
+	b, _ = z.Tool.MarshalMsg(b)
+	b = appendRaw(b, z.Args)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *ValidateToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("ValidateToolArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ValidateToolArgs) Decode(r *Reader) {
+	r.fields(2)
+	z.Tool.Decode(r)
+	z.Args = r.raw(z.Args)
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
 func (z *CountArgs) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendArray(b, 1)
 	b = appendText(b, z.Checksum)
@@ -1388,11 +1410,12 @@ func (z *MiddlewareArgs) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ToolArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 4)
+	b = appendArray(b, 5)
 	b = appendUint(b, uint64(z.Tool))
 	b = appendText(b, z.CallID)
 	b = appendRaw(b, z.Args)
 	b = appendBool(b, z.Keep)
+	b = appendUint(b, uint64(z.Valid))
 	return b, nil
 }
 
@@ -1405,11 +1428,12 @@ func (z *ToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolArgs) Decode(r *Reader) {
-	r.fields(4)
+	r.fields(5)
 	z.Tool = uint32(r.Uint(math.MaxUint32))
 	z.CallID = string(r.Text())
 	z.Args = r.raw(z.Args)
 	z.Keep = r.Bool()
+	z.Valid = uint32(r.Uint(math.MaxUint32))
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.

@@ -41,6 +41,7 @@ type ToolArgs struct {
 	CallID string // the checksum
 	Args   Raw    // validated, defaults applied
 	Keep   bool   // host code asked for it: keep the handler's result and send nil
+	Valid  uint32 // the effect that validated Args, whose result the handler gets if the host has kept it; 0 for none
 }
 
 // Delta is one queued write.

@@ -40,6 +40,7 @@ type Dispatch struct {
 	state      any            // the executor's own
 	artifacts  artifacts
 	spooling   int // stores that wait for their text to be spooled
+	running    []*toolRun
 
 	// Used again in every iteration.
 	call         CallExecutor
@@ -141,6 +142,7 @@ func (d *Dispatch) run(task Task) error {
 }
 
 func (d *Dispatch) end(failure error) {
+	d.cutTools()
 	d.ended = true
 	d.turn.emit(d, EventDispatchEnd, &DispatchEndEvent{Started: d.started, Status: d.status, Iterations: d.iterations, Err: failure})
 }
@@ -177,6 +179,9 @@ func (d *Dispatch) loop(task Task) error {
 
 // endIteration ends the iteration that is open. What its queue still holds is lost.
 func (d *Dispatch) endIteration(task Task, status Status) {
+	if status != StatusContinue {
+		d.cutTools()
+	}
 	end := &d.iterationEnd // mostly there is nothing in it that anybody keeps
 	if len(d.queue) > 0 {
 		end = &IterationEndEvent{}

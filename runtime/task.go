@@ -42,6 +42,15 @@ type CallTool struct {
 	Args    []byte // validated value
 	Keep    bool   // the outside keeps the handler's result; the effect's value is nil
 	Number  uint32 // set by Await: the effect's number, under which a kept result lies
+	Valid   uint32 // number of the effect that validated Args; 0 if the schema did
+}
+
+// CallValidate runs a tool's own validation; its value is what the handler is to get.
+type CallValidate struct {
+	Context uint32
+	Tool    *Tool
+	Args    []byte
+	Number  uint32 // set by Await: the effect's number
 }
 
 // Write does one write through its storage callback.
@@ -118,6 +127,7 @@ func (*Forge) effect()          {}
 func (*CallExecutor) effect()   {}
 func (*CallMiddleware) effect() {}
 func (*CallTool) effect()       {}
+func (*CallValidate) effect()   {}
 func (*Write) effect()          {}
 func (*Commit) effect()         {}
 func (*Discard) effect()        {}

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/turncore/turncore/runtime/fault"
@@ -21,6 +22,7 @@ type Tool struct {
 	Ephemeral   bool
 	Hidden      bool
 	Artifact    bool    // its result is text for the model, which no artifact tool reads
+	Validates   bool    // its own validation runs outside; the schema only describes
 	Handler     Handler // nil: it runs outside
 
 	reader   *readerTool // a tool that reads artifacts
@@ -35,6 +37,9 @@ func (t *Tool) Compile() error {
 	}
 	if kind, _ := value.Get(t.InputSchema, "type"); value.KindOf(t.InputSchema) != value.KindMap || !isObjectType(kind) {
 		return fault.New(fault.InvalidInitialToolValue, t.Name+": inputSchema must be a JSON Schema of type object")
+	}
+	if t.Validates {
+		return nil
 	}
 	var err error
 	if t.compiled, err = schema.Compile(t.InputSchema); err != nil {
@@ -64,23 +69,83 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, keep bool) (r
 	if err != nil {
 		return nil, 0, fault.New(fault.InvalidToolArgs, tool.Name+": "+err.Error())
 	}
-	valid, violations := tool.compiled.Validate(args)
-	if len(violations) > 0 {
-		return nil, 0, invalidArgs(tool.Name, violations)
+	call := CallTool{Context: d.number, Tool: tool, CallID: callID, Keep: keep}
+	if call.Args, call.Valid, err = d.validate(task, tool, args); err != nil {
+		return nil, 0, err
 	}
-	started := d.turn.elapsed
-	d.turn.emit(d, EventToolExecutionStart, &ToolStartEvent{Tool: tool.Name, CallID: callID, Args: valid})
-	call := CallTool{Context: d.number, Tool: tool, CallID: callID, Args: valid, Keep: keep}
+	run := d.beginTool(&call)
 	if tool.Handler != nil {
-		result, err = tool.Handler(task, d, valid)
+		result, err = tool.Handler(task, d, call.Args)
 	} else {
 		result, err = task.Await(&call)
 	}
-	d.turn.emit(d, EventToolExecutionEnd, &ToolEndEvent{Tool: tool.Name, CallID: callID, Started: started, IsError: err != nil})
+	if !d.endTool(run, err != nil) {
+		return nil, call.Number, fault.New(fault.CallAfterEnd, "the dispatch has ended")
+	}
 	if err != nil {
 		return nil, call.Number, fault.Wrap(fault.ToolDownstreamError, err)
 	}
 	return result, call.Number, nil
+}
+
+// validate checks a call's arguments, by the tool's schema or by the tool's own validation. It returns what the handler
+// gets, and the number of the effect that gave it.
+func (d *Dispatch) validate(task Task, tool *Tool, args []byte) (valid []byte, number uint32, err error) {
+	if !tool.Validates {
+		valid, err = tool.Check(args)
+		return valid, 0, err
+	}
+	call := CallValidate{Context: d.number, Tool: tool, Args: args}
+	if valid, err = task.Await(&call); err != nil {
+		return nil, 0, err
+	}
+	if d.ended {
+		return nil, 0, fault.New(fault.CallAfterEnd, "the dispatch has ended")
+	}
+	return valid, call.Number, nil
+}
+
+// Check validates arguments against the tool's schema, without any conversion, and fills its defaults in;
+// E_INVALID_TOOL_ARGS says all that is wrong with them.
+func (t *Tool) Check(args []byte) ([]byte, error) {
+	valid, violations := t.compiled.Validate(args)
+	if len(violations) > 0 {
+		return nil, invalidArgs(t.Name, violations)
+	}
+	return valid, nil
+}
+
+// toolRun is an execution of a tool that has not ended.
+type toolRun struct {
+	tool, callID string
+	started      uint64
+	cut          bool // the dispatch has ended before it
+}
+
+func (d *Dispatch) beginTool(call *CallTool) *toolRun {
+	run := &toolRun{tool: call.Tool.Name, callID: call.CallID, started: d.turn.elapsed}
+	d.running = append(d.running, run)
+	d.turn.emit(d, EventToolExecutionStart, &ToolStartEvent{Tool: run.tool, CallID: run.callID, Args: call.Args})
+	return run
+}
+
+// endTool tells that an execution has ended. It returns false when the end of the dispatch has told so before.
+func (d *Dispatch) endTool(run *toolRun, failed bool) bool {
+	if run.cut {
+		return false
+	}
+	d.running = slices.DeleteFunc(d.running, func(other *toolRun) bool { return other == run })
+	d.turn.emit(d, EventToolExecutionEnd, &ToolEndEvent{Tool: run.tool, CallID: run.callID, Started: run.started, IsError: failed})
+	return true
+}
+
+// cutTools ends the executions that nobody awaited: a dispatch's events end with it.
+func (d *Dispatch) cutTools() {
+	for len(d.running) > 0 {
+		run := d.running[0]
+		d.endTool(run, true)
+		run.cut = true
+	}
 }
 
 // invalidArgs says all that is wrong with a call's arguments, in words and as a list of {path, keyword, message}.

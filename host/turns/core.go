@@ -111,31 +111,61 @@ func (c *core) runnerLocked(d *definition) (*openRunner, error) {
 		return nil, err
 	}
 	r.in = abi.Append(nil, frame)
-	if r.out, err = c.step(r.in); err != nil {
+	if r.out, _, r.err, err = c.ask(r.in); err != nil {
 		return nil, err
-	}
-	op, reply, rest, err := abi.Next(r.out, c.greeting.Limits)
-	switch {
-	case err != nil:
-	case op == abi.OpFault:
-		r.err = faultError(reply)
-	case op != abi.OpReply || len(rest) > 0:
-		err = fmt.Errorf("frame %d came in answer to OpenRunner", op)
-	default:
-		var f abi.Reply
-		if err = abi.DecodeTo(reply, &f); err == nil && f.Failed {
-			var v abi.ErrorValue
-			if err = abi.DecodeTo(f.Value, &v); err == nil {
-				r.err = host.ErrorOf(&v, nil)
-			}
-		}
-	}
-	if err != nil {
-		c.failed = c.inst.Retire(err)
-		return nil, c.failed
 	}
 	c.runners[d] = r
 	return r, r.err
+}
+
+// ask hands the core a frame that belongs to no turn and is answered by a Reply. refused is what the Reply, or a Fault,
+// refuses it with; err means that the core is dead. The caller holds c.mu.
+func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
+	if out, err = c.step(in); err != nil {
+		return nil, nil, nil, err
+	}
+	op, frame, rest, err := abi.Next(out, c.greeting.Limits)
+	switch {
+	case err != nil:
+	case op == abi.OpFault:
+		refused = faultError(frame)
+	case op != abi.OpReply || len(rest) > 0:
+		err = fmt.Errorf("frame %d came in place of a Reply", op)
+	default:
+		var f abi.Reply
+		if err = abi.DecodeTo(frame, &f); err == nil && f.Failed {
+			var v abi.ErrorValue
+			if err = abi.DecodeTo(f.Value, &v); err == nil {
+				refused = host.ErrorOf(&v, nil)
+			}
+		}
+		value = f.Value
+	}
+	if err != nil {
+		c.failed = c.inst.Retire(err)
+		return nil, nil, nil, c.failed
+	}
+	return out, value, refused, nil
+}
+
+// validate has the core check arguments against a tool's schema and returns them with its defaults.
+func (c *core) validate(args *abi.ValidateToolArgs) (abi.Raw, error) {
+	c.mu.Lock()
+	f := &abi.Call{Call: c.number(), Method: abi.MethodValidate, Args: abi.AppendPayload(nil, args)}
+	_, valid, refused, err := c.ask(abi.Append(nil, f))
+	failed := c.failed
+	c.mu.Unlock()
+	if failed != nil {
+		c.fail(failed)
+		return nil, failed
+	}
+	if err == nil {
+		err = refused
+	}
+	if err != nil {
+		return nil, err
+	}
+	return valid, nil
 }
 
 // closeRunner forgets a runner.

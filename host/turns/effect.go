@@ -95,6 +95,16 @@ func (e *effect) prepare(raw abi.Raw) error {
 			return fmt.Errorf("tool %d is not defined", args.Tool)
 		}
 		e.perform = func() (abi.Raw, error) { return e.runTool(d, tool, Args{args.Args}, args.Keep) }
+	case abi.EffectValidate:
+		args, err := abi.Decode[abi.ValidateArgs](raw)
+		if err != nil {
+			return err
+		}
+		tool := t.tools.tool(args.Tool)
+		if tool == nil || tool.Validator == nil {
+			return fmt.Errorf("tool %d has no validation", args.Tool)
+		}
+		e.perform = func() (abi.Raw, error) { return tool.runValidator(Args{args.Args}) }
 	case abi.EffectStore:
 		args, err := abi.Decode[abi.Delta](raw)
 		if err != nil {

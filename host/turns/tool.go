@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/turncore/turncore/abi"
@@ -16,12 +17,19 @@ type Tool struct {
 	InputSchema any
 	// Handler runs the tool. Its result goes back to who called the executor.
 	Handler ToolHandler
+	// Validator takes the place of validation against InputSchema, which only describes the tool to the model then. It
+	// is given the arguments as they came and returns what the handler gets: anything that encodes to an object, or nil
+	// for the same. An error refuses them: it is the cause of an E_INVALID_TOOL_ARGS.
+	Validator func(args Args) (any, error)
 	// Meta is the application's own data.
 	Meta map[string]any
 	// Ephemeral tools do not outlive the dispatch: ToolRegistry.PruneEphemeral removes them.
 	Ephemeral bool
 	// Trusted says that the tool's results are the application's own words, not a third party's.
 	Trusted bool
+	// Artifact says that the result is text for the model itself, which is never stored as an artifact: the tool reads
+	// one, for instance. Tool calls of it have FromArtifactTool set.
+	Artifact bool
 	// OnCollision says what MergeTools does when another registry has a tool of the same name.
 	OnCollision Collision
 }
@@ -156,6 +164,12 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 	if t.Ephemeral {
 		def.Flags |= abi.ToolEphemeral
 	}
+	if t.Validator != nil {
+		def.Flags |= abi.ToolValidates
+	}
+	if t.Artifact {
+		def.Flags |= abi.ToolArtifact
+	}
 	return def, err
 }
 
@@ -164,4 +178,48 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 // handler's failure as E_TOOL_DOWNSTREAM_ERROR. The result is the very value the handler returned.
 func (t *Tool) Executor(ctx *DispatchContext) func(args any) (any, error) {
 	return func(args any) (any, error) { return ctx.executeTool(t, args) }
+}
+
+// ValidateArgs checks arguments as a call of the tool does, without a turn, and returns what the handler would get. It
+// fails with E_INVALID_TOOL_ARGS, and with E_INVALID_INITIAL_TOOL_VALUE for a tool that is invalid itself. h is where
+// the schema is looked at; nil gives the call a host of its own, which loads a module.
+func (t *Tool) ValidateArgs(ctx context.Context, h *Host, args any) (Args, error) {
+	def, err := t.definition(1)
+	if err != nil {
+		return Args{}, err
+	}
+	raw, err := encodeArgs(args)
+	if err != nil {
+		return Args{}, err
+	}
+	if t.Validator != nil {
+		raw, err = t.runValidator(Args{raw})
+		return Args{raw}, err
+	}
+	if h == nil {
+		h = NewHost(HostOptions{})
+		defer h.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to report it to
+	}
+	c, err := h.acquire(ctx)
+	if err != nil {
+		return Args{}, err
+	}
+	valid, err := c.validate(&abi.ValidateToolArgs{Tool: def, Args: raw})
+	return Args{valid}, err
+}
+
+// runValidator runs the tool's own validation.
+func (t *Tool) runValidator(args Args) (abi.Raw, error) {
+	valid, err := t.Validator(args)
+	if err != nil {
+		return nil, newError(abi.CodeInvalidToolArgs, t.Name+": "+err.Error(), err)
+	}
+	if valid == nil {
+		return args.raw, nil
+	}
+	raw, err := encodeArgs(valid)
+	if err != nil {
+		return nil, newError(abi.CodeInvalidValue, "the validated arguments of "+t.Name+": "+err.Error(), err)
+	}
+	return raw, nil
 }

@@ -150,3 +150,119 @@ func TestMergeTools(t *testing.T) {
 		t.Errorf("keep: %v, %v", got, err)
 	}
 }
+
+func TestToolWithValidator(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		var seen turns.Args
+		refusal := errors.New("even numbers only")
+		tool := &turns.Tool{
+			Name: "even", Description: "d",
+			// Only describes: nothing in it is looked at.
+			InputSchema: `{"type":"object","properties":{"n":{"type":"string"}},"$dynamicRef":"#nowhere"}`,
+			Validator: func(args turns.Args) (any, error) {
+				switch n := args.Number("n"); {
+				case n == 0:
+					panic("no number")
+				case int(n)%2 != 0:
+					return nil, refusal
+				case n == 2:
+					return nil, nil
+				}
+				return map[string]any{"half": args.Number("n") / 2}, nil
+			},
+			Handler: func(_ *turns.DispatchContext, args turns.Args) (any, error) { seen = args; return "done", nil },
+		}
+		log := &recorder{}
+		_, err := turns.Dispatch(t.Context(), raw(h, log, func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			run := tool.Executor(ctx)
+			if _, err := run(map[string]any{"n": 8}); err != nil || seen.Number("half") != 4 {
+				t.Errorf("%v, %s", err, seen.JSON())
+			}
+			if _, err := run(map[string]any{"n": 2}); err != nil || seen.Number("n") != 2 {
+				t.Errorf("as it came: %v, %s", err, seen.JSON())
+			}
+			if _, err := run(map[string]any{"n": 3}); !errors.Is(err, host.CodeInvalidToolArgs) || !errors.Is(err, refusal) {
+				t.Errorf("refused: %v", err)
+			}
+			if _, err := run(map[string]any{"n": 0}); err == nil || errors.Is(err, host.CodeInvalidToolArgs) {
+				t.Errorf("a validation that panics: %v", err)
+			}
+			return ctx.Ack()
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "dS iS(0) xS xE(false) xS xE(false) iE(0,ack) dE(ack,1)"; log.words() != want {
+			t.Errorf("events\n got %s\nwant %s", log.words(), want)
+		}
+		if args := find[*turns.ToolExecutionStartEvent](log)[0].Args; string(args) != `{"half":4}` {
+			t.Errorf("toolExecutionStart has %s, want the validated arguments", args)
+		}
+		if got, err := tool.ValidateArgs(t.Context(), h, `{"n":4}`); err != nil || got.Number("half") != 2 {
+			t.Errorf("without a turn: %s, %v", got.JSON(), err)
+		}
+	})
+}
+
+func TestValidateArgs(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		tool := named("t")
+		tool.InputSchema = `{"type":"object","properties":{"n":{"type":"number"},"unit":{"default":"m"}},"required":["n"]}`
+		if got, err := tool.ValidateArgs(t.Context(), h, map[string]any{"n": 5}); err != nil || string(got.JSON()) != `{"n":5,"unit":"m"}` {
+			t.Errorf("%s, %v", got.JSON(), err)
+		}
+		for name, c := range map[string]struct {
+			args any
+			want host.Code
+		}{
+			"no conversion":     {`{"n":"5"}`, host.CodeInvalidToolArgs},
+			"missing":           {nil, host.CodeInvalidToolArgs},
+			"no JSON":           {`{`, host.CodeInvalidToolArgs},
+			"cannot be encoded": {map[string]any{"n": func() {}}, host.CodeInvalidToolArgs},
+		} {
+			if _, err := tool.ValidateArgs(t.Context(), h, c.args); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %s", name, err, c.want)
+			}
+		}
+		tool.InputSchema = `{"type":"object","$ref":"https://example.com/remote"}`
+		if _, err := tool.ValidateArgs(t.Context(), h, nil); !errors.Is(err, host.CodeInvalidInitialToolValue) {
+			t.Errorf("a schema that is not supported: %v", err)
+		}
+		tool.Name = ""
+		if _, err := tool.ValidateArgs(t.Context(), h, nil); !errors.Is(err, host.CodeInvalidInitialToolValue) || !strings.Contains(err.Error(), "`name`") {
+			t.Errorf("a tool without a name: %v", err)
+		}
+	})
+}
+
+func TestToolThatNobodyAwaits(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		for name, end := range map[string]func(*turns.DispatchContext) error{
+			"ack":   func(ctx *turns.DispatchContext) error { return ctx.Ack() },
+			"nack":  func(ctx *turns.DispatchContext) error { return ctx.Nack(errX) },
+			"fail":  func(*turns.DispatchContext) error { return errX },
+			"abort": func(ctx *turns.DispatchContext) error { ctx.Abort(errX); return nil },
+		} {
+			started, release, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+			tool := named("slow")
+			tool.Handler = func(*turns.DispatchContext, turns.Args) (any, error) {
+				close(started)
+				<-release
+				return nil, nil
+			}
+			log := &recorder{}
+			_, _ = turns.Dispatch(t.Context(), raw(h, log, func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+				go func() { _, err := tool.Executor(ctx)(nil); ended <- err }()
+				<-started
+				return end(ctx)
+			}))
+			close(release)
+			if err := <-ended; !errors.Is(err, host.CodeCallAfterEnd) {
+				t.Errorf("%s: the call ended with %v", name, err)
+			}
+			if got := log.words(); !strings.HasPrefix(got, "dS iS(0) xS ") || strings.Count(got, "xE(true) iE(0") != 1 {
+				t.Errorf("%s: events %s, want one toolExecutionEnd before iterationEnd", name, got)
+			}
+		}
+	})
+}

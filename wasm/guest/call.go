@@ -15,6 +15,9 @@ const callMargin = 256
 // wrong in a method goes into its reply.
 func (in *Instance) call(f *abi.Call) error {
 	t := in.turns[f.Turn]
+	if f.Turn == 0 {
+		return in.callOutside(f)
+	}
 	if t == nil {
 		(&turn{in: in, number: f.Turn}).reply(f.Call, nil, fault.New(fault.CallAfterEnd, "the turn has ended"))
 		return nil
@@ -102,6 +105,31 @@ func (in *Instance) call(f *abi.Call) error {
 		return nil
 	}
 	return t.callDispatchMethod(f, d)
+}
+
+// callOutside serves what is asked outside of any turn: whether arguments obey a tool's schema.
+func (in *Instance) callOutside(f *abi.Call) error {
+	t := &turn{in: in}
+	if f.Method != abi.MethodValidate {
+		t.reply(f.Call, nil, fault.New(fault.ABIUnknownTarget, "method "+itoa(int64(f.Method))+" outside of a turn"))
+		return nil
+	}
+	r := abi.NewReader(f.Args)
+	var a abi.ValidateToolArgs
+	if a.Decode(r); !r.OK() {
+		return malformed(f, r)
+	}
+	tool, err := toolOf(&a.Tool)
+	var valid []byte
+	switch {
+	case err != nil:
+	case tool.Validates:
+		err = fault.New(fault.ABIUnknownTarget, "the validation of tool "+tool.Name+" is the host's")
+	default:
+		valid, err = tool.Check(a.Args)
+	}
+	t.reply(f.Call, valid, err)
+	return nil
 }
 
 // callDispatchMethod serves the methods that only a DispatchContext has.

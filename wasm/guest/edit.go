@@ -126,6 +126,7 @@ func toolOf(def *abi.ToolDef) (*runtime.Tool, error) {
 		Ephemeral:   def.Flags&abi.ToolEphemeral != 0,
 		Hidden:      def.Flags&abi.ToolHidden != 0,
 		Artifact:    def.Flags&abi.ToolArtifact != 0,
+		Validates:   def.Flags&abi.ToolValidates != 0,
 	}
 	return tool, tool.Compile()
 }

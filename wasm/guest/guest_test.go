@@ -221,9 +221,106 @@ func TestToolThatIsNotAwaited(t *testing.T) {
 	w.call(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: schemaOf(`{"a":1}`)})
 	w.ok(w.call(1, abi.MethodAck, nil))
 	w.result(e)
-	w.want("turnStart dispatchStart iterationStart toolStart iterationEnd(0) dispatchEnd(0,1) turnEnd(0)")
+	w.want("turnStart dispatchStart iterationStart toolStart toolEnd iterationEnd(0) dispatchEnd(0,1) turnEnd(0)")
 	if len(w.ends) != 1 || w.in.effects != 0 || len(w.in.idle) != 2 {
 		t.Errorf("ends %+v, %d effects outstanding, %d coroutines idle, want both", w.ends, w.in.effects, len(w.in.idle))
+	}
+}
+
+// A tool whose handler ends in a later iteration is one that went on in the background: its end is told when it ends.
+func TestToolThatEndsInTheNextIteration(t *testing.T) {
+	w := open(t, withTool)
+	w.start()
+	e := w.effect(abi.EffectExecutor)
+	w.call(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: schemaOf(`{"a":1}`)})
+	tool := w.effect(abi.EffectTool)
+	w.result(e)
+	e = w.effect(abi.EffectExecutor)
+	w.result(tool)
+	if len(w.replies) != 1 || w.replies[0].Failed {
+		t.Errorf("replies %+v", w.replies)
+	}
+	w.ok(w.call(1, abi.MethodAck, nil))
+	w.result(e)
+	w.want("turnStart dispatchStart iterationStart toolStart iterationEnd(4) iterationStart toolEnd iterationEnd(0) dispatchEnd(0,2) turnEnd(0)")
+}
+
+// A tool that is validated by the host: between checksum and toolExecutionStart.
+func TestToolWithItsOwnValidation(t *testing.T) {
+	w := open(t, func(r *abi.OpenRunner) {
+		withTool(r)
+		r.Tools[0].Flags = abi.ToolValidates
+		r.Tools[0].InputSchema = schemaOf(`{"type":"object","$dynamicRef":"#what the module does not support"}`)
+	})
+	w.start()
+	e := w.effect(abi.EffectExecutor)
+	execute := &abi.ExecuteToolArgs{Tool: 1, Args: schemaOf(`{"a":"1"}`)}
+
+	w.call(1, abi.MethodExecuteTool, execute)
+	check := w.effect(abi.EffectValidate)
+	args := decode[abi.ValidateArgs](t, check.Args)
+	if args.Tool != 1 || string(args.Args) != string(schemaOf(`{"a":"1"}`)) {
+		t.Errorf("asked to validate %+v", args)
+	}
+	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: check.Effect, Value: schemaOf(`{"a":1,"b":2}`)})
+	tool := w.effect(abi.EffectTool)
+	run := decode[abi.ToolArgs](t, tool.Args)
+	if string(run.Args) != string(schemaOf(`{"a":1,"b":2}`)) || run.Valid != check.Effect {
+		t.Errorf("runs with %+v", run)
+	}
+	if want, _ := value.Checksum("add", schemaOf(`{"a":"1"}`)); run.CallID != want {
+		t.Errorf("call id %s, want that of the arguments as they came, %s", run.CallID, want)
+	}
+	w.result(tool)
+
+	w.call(1, abi.MethodExecuteTool, execute)
+	w.fail(w.effect(abi.EffectValidate), "not so")
+	if len(w.replies) != 1 || !w.replies[0].Failed || w.failure(&w.replies[0]).Message != "not so" {
+		t.Errorf("replies %+v, want the failure as it is", w.replies)
+	}
+
+	w.call(1, abi.MethodExecuteTool, execute)
+	late := w.effect(abi.EffectValidate)
+	w.ok(w.call(1, abi.MethodAck, nil))
+	w.result(e)
+	w.result(late)
+	w.want("turnStart dispatchStart iterationStart toolStart toolEnd iterationEnd(0) dispatchEnd(0,1) turnEnd(0)")
+}
+
+// Arguments can be checked outside of a turn.
+func TestValidateOutsideOfATurn(t *testing.T) {
+	w := open(t, nil)
+	ask := func(method uint8, def abi.ToolDef, args string) *abi.Reply {
+		w.step(&abi.Call{
+			Op: abi.OpCall, Call: 7, Method: method,
+			Args: abi.AppendPayload(nil, &abi.ValidateToolArgs{Tool: def, Args: schemaOf(args)}),
+		})
+		if len(w.replies) != 1 || w.replies[0].Turn != 0 || w.replies[0].Call != 7 {
+			t.Fatalf("replies %+v, faults %+v", w.replies, w.faults)
+		}
+		return &w.replies[0]
+	}
+	def := abi.ToolDef{Name: "add", InputSchema: schemaOf(`{"type":"object","properties":{"a":{"type":"number"},"b":{"default":2}}}`)}
+	if r := ask(abi.MethodValidate, def, `{"a":1}`); r.Failed || string(r.Value) != string(schemaOf(`{"a":1,"b":2}`)) {
+		t.Errorf("reply %+v", r)
+	}
+	own := def
+	own.Flags = abi.ToolValidates
+	broken := def
+	broken.InputSchema = schemaOf(`{"type":"string"}`)
+	for _, c := range []struct {
+		name  string
+		reply *abi.Reply
+		code  string
+	}{
+		{"arguments that break the schema", ask(abi.MethodValidate, def, `{"a":"1"}`), abi.CodeInvalidToolArgs},
+		{"a tool that is broken", ask(abi.MethodValidate, broken, `{}`), abi.CodeInvalidInitialToolValue},
+		{"a tool with its own validation", ask(abi.MethodValidate, own, `{}`), abi.CodeABIUnknownTarget},
+		{"a method of a turn", ask(abi.MethodAck, def, `{}`), abi.CodeABIUnknownTarget},
+	} {
+		if got := w.failure(c.reply).Code; got != c.code {
+			t.Errorf("%s: %s, want %s", c.name, got, c.code)
+		}
 	}
 }
 

@@ -133,8 +133,12 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectMiddleware, e.Context))
 	case *runtime.CallTool:
 		e.Number, eff.valued = eff.number, true
-		args := abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Keep}
+		args := abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Keep, Valid: e.Valid}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectTool, e.Context))
+	case *runtime.CallValidate:
+		e.Number, eff.valued = eff.number, true
+		args := abi.ValidateArgs{Tool: e.Tool.Number, Args: e.Args}
+		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectValidate, e.Context))
 	case *runtime.Write:
 		args := deltaOf(e.Delta)
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectStore, e.Context))

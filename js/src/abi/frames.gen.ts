@@ -220,6 +220,8 @@ export const Method = {
   SettleGate: 19,
   /** WarnArgs → nil */
   Warn: 20,
+  /** of turn 0: ValidateToolArgs → the arguments, defaults filled in */
+  Validate: 21,
 } as const;
 
 /** Streams of ReportArgs. */
@@ -831,6 +833,11 @@ export type ExecuteToolArgs = [tool: number, args: Uint8Array];
 /** Places of the fields of {@link ExecuteToolArgs}. */
 export const ExecuteToolArgsField = { tool: 0, args: 1 } as const;
 
+/** Of MethodValidate, which checks arguments against a tool's schema outside of any turn. */
+export type ValidateToolArgs = [tool: ToolDef, args: Uint8Array];
+/** Places of the fields of {@link ValidateToolArgs}. */
+export const ValidateToolArgsField = { tool: 0, args: 1 } as const;
+
 /** Of MethodToolCallCount. */
 export type CountArgs = [checksum: string];
 /** Places of the fields of {@link CountArgs}. */
@@ -903,9 +910,15 @@ export type MiddlewareArgs = [pipeline: number, index: number];
 export const MiddlewareArgsField = { pipeline: 0, index: 1 } as const;
 
 /** Of EffectTool: run a tool's handler. */
-export type ToolArgs = [tool: number, callId: string, args: Uint8Array, keep: boolean];
+export type ToolArgs = [
+  tool: number,
+  callId: string,
+  args: Uint8Array,
+  keep: boolean,
+  valid: number,
+];
 /** Places of the fields of {@link ToolArgs}. */
-export const ToolArgsField = { tool: 0, callId: 1, args: 2, keep: 3 } as const;
+export const ToolArgsField = { tool: 0, callId: 1, args: 2, keep: 3, valid: 4 } as const;
 
 /** Is one queued write. */
 export type Delta = [
@@ -1362,6 +1375,7 @@ export const LAYOUTS = {
   LogArgs: ['u8', 'str', 'str', 'bool', 'raw'],
   StatsArgs: ['raw'],
   ExecuteToolArgs: ['u32', 'raw'],
+  ValidateToolArgs: ['ToolDef', 'raw'],
   CountArgs: ['str'],
   DispatchArgs: ['u32'],
   DispatchResult: ['u32', 'u8', 'u32'],
@@ -1371,7 +1385,7 @@ export const LAYOUTS = {
   WarnArgs: ['str', 'str', 'str', 'ErrorValue?', 'raw'],
   ExecutorArgs: ['u32'],
   MiddlewareArgs: ['u8', 'u32'],
-  ToolArgs: ['u32', 'str', 'raw', 'bool'],
+  ToolArgs: ['u32', 'str', 'raw', 'bool', 'u32'],
   Delta: ['u8', 'u8', 'i64', 'str', 'str[]', 'i64[]'],
   CommitArgs: ['Delta[]'],
   CommitResult: ['u32', 'u32'],
