@@ -32,6 +32,7 @@ func (s source) same(o source) bool { return s.id == o.id && s.class == o.class 
 type artifacts struct {
 	scans   [2]scan
 	pending []int64 // retrievables whose text is to be spooled
+	kept    []int64 // those that the host left as they are
 
 	// As forge left them.
 	forged   bool
@@ -76,7 +77,7 @@ func (d *Dispatch) scan(which int) (changed bool) {
 		body := d.turn.records.body(handle)
 		if which == sourcesCalled {
 			s.addCall(handle, body)
-		} else if s.addFound(handle, body); unspooled(body) {
+		} else if s.addFound(handle, body); unspooled(body) && !slices.Contains(d.artifacts.kept, handle) {
 			d.artifacts.pending = append(d.artifacts.pending, handle)
 		}
 	})

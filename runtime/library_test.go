@@ -16,11 +16,11 @@ type library struct {
 	texts    map[string]string // by the record's id, of a list with #n
 	inOrder  []string          // effects about artifacts, in short words
 	failRead error
-	refuse   error            // of spooling
-	keep     bool             // spooling leaves records as they are
-	tamper   func(e *Read)    // of what a reader answers
-	forge    func(e *Forge)   // registers tools of the host's
-	spooled  map[int64]string // ids of records by the handle that they got
+	refuse   error // of spooling
+	onSpool  func()
+	keep     bool           // spooling leaves records as they are
+	tamper   func(e *Read)  // of what a reader answers
+	forge    func(e *Forge) // registers tools of the host's
 	defined  map[uint32]*Tool
 	lists    map[uint32][]string // registered tools by context, as the host was told
 	crossed  int                 // syncs about tools
@@ -62,6 +62,9 @@ func (l *library) serve(p *play, e Effect) error {
 		body := p.turn.records.body(e.Handle)
 		id := string(record.ID(record.Retrievables, body))
 		l.inOrder = append(l.inOrder, "spool "+id)
+		if l.onSpool != nil {
+			l.onSpool()
+		}
 		if l.refuse != nil {
 			return l.refuse
 		}

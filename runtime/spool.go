@@ -88,6 +88,10 @@ func (d *Dispatch) spoolPending(task Task) error {
 			if err != nil {
 				return err
 			}
+			if into == pending[i] {
+				d.artifacts.kept = append(d.artifacts.kept, into)
+				continue
+			}
 			d.replaceSpooled(pending[i], into)
 		}
 		pending = pending[n:]
@@ -98,9 +102,6 @@ func (d *Dispatch) spoolPending(task Task) error {
 
 // replaceSpooled puts one record in the place of another, here and up to where the dispatch's context was copied from.
 func (d *Dispatch) replaceSpooled(handle, into int64) {
-	if handle == into {
-		return
-	}
 	t := d.turn
 	for at := d; ; at = at.parent {
 		c := &t.context

@@ -307,7 +307,7 @@ func (t *turn) callStore(call uint32, method uint8, d *runtime.Dispatch, a *abi.
 		t.reply(call, storedAs(kind, handle), d.Mutate(kind, handle, old))
 	default:
 		t.serve(call, func(task runtime.Task) (result []byte, err error) {
-			stored := handle
+			var stored int64
 			if method == abi.MethodStore {
 				stored, err = t.run.Store(task, kind, handle)
 			} else {
