@@ -28,6 +28,20 @@ type readerGroup struct {
 // readerGroups are the tools that the module makes, in the order in which they are registered.
 var readerGroups = []*readerGroup{&textTools}
 
+// ReaderTools are the names of the tools that read artifacts of a class, in order: those of the class, then those of all.
+func ReaderTools(class string) (names []string) {
+	for _, own := range [2]bool{true, false} {
+		for _, g := range readerGroups {
+			for i := range g.tools {
+				if g.class == class && own || g.class == "" && !own {
+					names = append(names, g.tools[i].name)
+				}
+			}
+		}
+	}
+	return names
+}
+
 // forgedGroup is the tools that were made of a group for some artifacts.
 type forgedGroup struct {
 	group *readerGroup

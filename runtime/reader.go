@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -66,6 +67,35 @@ func (r *reader) text() ([]byte, error) {
 		return nil, fault.New(fault.NotASpoolReader, "the whole text must be one string of at most "+strconv.Itoa(bound)+" bytes")
 	}
 	return e.Lines[0], nil
+}
+
+// readerOf reads the artifact, or the text of the host's, at a place in a record.
+func (d *Dispatch) readerOf(task Task, kind record.Kind, handle int64, part int) *reader {
+	s := source{kind: kind, handle: handle, part: uint32(part)}
+	body := d.turn.records.body(handle)
+	content := record.Retrievable(body).Part()
+	if kind == record.ToolCalls {
+		content = record.ToolCall(body).Results()
+	}
+	record.EachPart(content, func(i int, _ record.PartKind, v []byte) bool {
+		if i == part {
+			s.body = v
+		}
+		return i < part
+	})
+	return &reader{task, d, s}
+}
+
+// ArtifactSize is how long an artifact is: the one at a place in the list of a tool call's results (0 for a single one),
+// or in a retrievable's content (0).
+func (d *Dispatch) ArtifactSize(task Task, kind record.Kind, handle int64, part int) (bytes, lines uint64, err error) {
+	return d.readerOf(task, kind, handle, part).size()
+}
+
+// ArtifactText is the artifact's whole text, or that of a text of the host's; E_ARTIFACT_TOO_LARGE when it is more than
+// 8 MiB or a quarter of the limit on frames.
+func (d *Dispatch) ArtifactText(task Task, kind record.Kind, handle int64, part int) ([]byte, error) {
+	return d.readerOf(task, kind, handle, part).text()
 }
 
 // lines visits the lines from one on and up to another, as far as there are that many, until yield returns false. They

@@ -73,7 +73,9 @@ func (d *Dispatch) StoreSpooled(task Task, op WriteOp, handle int64) (int64, err
 // places, in the contexts that they come from too.
 func (d *Dispatch) spoolPending(task Task) error {
 	d.scan(sourcesFound)
-	for pending := d.artifacts.pending; len(pending) > 0; {
+	pending := d.artifacts.pending
+	any := len(pending) > 0
+	for len(pending) > 0 {
 		n := min(len(pending), maxSpooling)
 		spools, list := make([]Spool, n), make([]Effect, n)
 		for i := range spools {
@@ -96,7 +98,11 @@ func (d *Dispatch) spoolPending(task Task) error {
 		}
 		pending = pending[n:]
 	}
-	d.artifacts.pending = nil
+	if any {
+		// What was looked at meanwhile is looked at again.
+		d.artifacts.pending = nil
+		d.artifacts.scans[sourcesFound].edits = d.cols[record.Retrievables].edits - 1
+	}
 	return nil
 }
 

@@ -162,7 +162,7 @@ func (a *answer) run(c *pending, group string) error {
 	now := d.Stamp()
 	return d.StoreToolCall(record.AppendToolCall(nil, record.ToolCallFields{
 		ID: c.record, Tool: name, Args: args, Checksum: sum, IsComplete: true, IsError: report.IsError, Results: results,
-		Payload: a.payload(c, group, args, problem), ReplayCompatibility: compatibility,
+		Payload: a.payload(c, group, args, problem), ReplayCompatibility: compatibility, FromArtifactTool: tool.Artifact,
 		CreatedAt: c.created, UpdatedAt: now, CompletedAt: now,
 	}))
 }

@@ -102,9 +102,11 @@ func (e *Executor) Execute(d Dispatch) error {
 // exchange sends the request and reads the response.
 func (e *Executor) exchange(d Dispatch, st *state) error {
 	o := &e.options
-	stream, err := d.HTTP(Request{
-		Method: "POST", URL: o.url, Headers: o.headers, Credential: o.credential, Body: st.projection.request(e, d),
-	})
+	body, err := st.projection.request(e, d)
+	if err != nil {
+		return err
+	}
+	stream, err := d.HTTP(Request{Method: "POST", URL: o.url, Headers: o.headers, Credential: o.credential, Body: body})
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,14 @@ type Dispatch interface {
 	Instructions(yield func(text []byte) bool)
 	// Records visits a collection in order. A handle names the same body for as long as the dispatch.
 	Records(kind record.Kind, yield func(handle int64, body []byte) bool)
+	// ArtifactSize is how long an artifact is: the one at a place in the list of a tool call's results (0 for a single
+	// one), or in a retrievable's content (0).
+	ArtifactSize(kind record.Kind, handle int64, part int) (bytes, lines uint64, err error)
+	// ArtifactText is the artifact's whole text, or that of a text which the host holds. It fails with
+	// E_ARTIFACT_TOO_LARGE when that is more than may be read at once.
+	ArtifactText(kind record.Kind, handle int64, part int) ([]byte, error)
+	// ReaderTools are the names of the tools that read artifacts of a class, in order.
+	ReaderTools(className string) []string
 	// Tools visits the visible tools in order.
 	Tools(yield func(Tool) bool)
 	// Tool finds a tool by its name, a hidden one too.
@@ -72,6 +80,7 @@ type Tool struct {
 	Name        string
 	Description string
 	InputSchema []byte // JSON Schema of object type, as a value
+	Artifact    bool   // its results are text that was read from an artifact
 }
 
 // ToolCallReport is what is said about a tool call. Absent parts keep what was said before.

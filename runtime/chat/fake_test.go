@@ -37,6 +37,8 @@ type dispatch struct {
 	requests       [][]byte
 	logs           []string
 	failReport     error
+	read           []string // what was asked of artifacts
+	failRead       error
 	quiet          bool // keep no events
 }
 
@@ -126,6 +128,18 @@ func (d *dispatch) Records(kind record.Kind, yield func(handle int64, body []byt
 		}
 	}
 }
+
+func (d *dispatch) ArtifactSize(kind record.Kind, handle int64, part int) (bytes, lines uint64, err error) {
+	d.read = append(d.read, "size "+strconv.Itoa(part))
+	return 1000, 20, d.failRead
+}
+
+func (d *dispatch) ArtifactText(kind record.Kind, handle int64, part int) ([]byte, error) {
+	d.read = append(d.read, "text "+strconv.Itoa(part))
+	return []byte("text " + strconv.Itoa(part) + " of " + kind.String()), d.failRead
+}
+
+func (d *dispatch) ReaderTools(class string) []string { return []string{"read_" + class, "read"} }
 
 func (d *dispatch) Tools(yield func(chat.Tool) bool) {
 	for _, t := range d.tools {

@@ -19,8 +19,13 @@ type projection struct {
 	units   []unit    // what body holds of the timeline
 	head    int       // bytes of body before the timeline
 	body    []byte
-	prefix  []byte // scratch
-	text    []byte // scratch
+	// What stands for artifacts, as the host has told.
+	artifacts map[place]string
+	found     []item // scratch
+	note      []byte // scratch
+
+	prefix []byte // scratch
+	text   []byte // scratch
 }
 
 // source is a collection that is part of the timeline.
@@ -44,11 +49,14 @@ type unit struct {
 	start int // offset in body
 }
 
-// request returns the body of a request. It is valid until the next one.
-func (p *projection) request(e *Executor, d Dispatch) []byte {
+// request returns the body of a request. It is valid until the next one. An error is one of reading an artifact.
+func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
+	if err := p.describeFound(d); err != nil {
+		return nil, err
+	}
 	p.prefix = e.appendHead(p.prefix[:0], d)
 	p.prefix = append(p.prefix, `"messages":[`...)
-	p.text = appendSystemText(p.text[:0], d)
+	p.text = p.appendSystemText(p.text[:0], d)
 	if len(p.text) > 0 {
 		p.prefix = append(p.prefix, `{"role":"system","content":`...)
 		p.prefix = append(value.AppendJSONString(p.prefix, p.text), '}')
@@ -59,8 +67,12 @@ func (p *projection) request(e *Executor, d Dispatch) []byte {
 		p.head = len(p.prefix)
 		p.done, p.units = p.done[:0], p.units[:0]
 	}
-	p.extend()
-	return append(p.body, "]}"...)
+	from := p.rewind()
+	if err := p.describeCalls(d, from); err != nil {
+		return nil, err
+	}
+	p.extend(from)
+	return append(p.body, "]}"...), nil
 }
 
 // appendHead appends all members of a request but the messages, from the opening brace to the last comma.
@@ -159,14 +171,13 @@ func (s *source) visit(d Dispatch) {
 	}
 }
 
-// extend brings the timeline in body up to date.
-func (p *projection) extend() {
+// rewind takes out of body what is not as it was, and returns the first item of the timeline that is not in it.
+func (p *projection) rewind() (from int) {
 	same := 0
 	for same < len(p.done) && same < len(p.line) && p.done[same] == p.line[same].handle {
 		same++
 	}
 	// The unit before the first difference is made again too: what follows it may have become a part of it.
-	from := 0
 	for len(p.units) > 0 {
 		last := p.units[len(p.units)-1]
 		p.units = p.units[:len(p.units)-1]
@@ -177,6 +188,11 @@ func (p *projection) extend() {
 		}
 	}
 	p.done = p.done[:from]
+	return from
+}
+
+// extend puts the timeline from an item on into body.
+func (p *projection) extend(from int) {
 	for i := from; i < len(p.line); {
 		p.units = append(p.units, unit{first: i, start: len(p.body)})
 		i = p.appendUnit(i)

@@ -62,8 +62,18 @@ func (c *chatDispatch) Tool(name string) (chat.Tool, bool) {
 }
 
 func chatTool(t *runtime.Tool) chat.Tool {
-	return chat.Tool{Number: t.Number, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema}
+	return chat.Tool{Number: t.Number, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, Artifact: t.Artifact}
 }
+
+func (c *chatDispatch) ArtifactSize(kind record.Kind, handle int64, part int) (bytes, lines uint64, err error) {
+	return c.Dispatch.ArtifactSize(c.task, kind, handle, part)
+}
+
+func (c *chatDispatch) ArtifactText(kind record.Kind, handle int64, part int) ([]byte, error) {
+	return c.Dispatch.ArtifactText(c.task, kind, handle, part)
+}
+
+func (c *chatDispatch) ReaderTools(class string) []string { return runtime.ReaderTools(class) }
 
 // fits refuses what the frame that carries it to the host would have no room for.
 func (c *chatDispatch) fits(size int) error {
