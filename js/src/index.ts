@@ -22,7 +22,6 @@ export {
 
 export { type TurnInput, TurnRunner, type TurnRunnerConfig } from './turns/turn-runner.js';
 export type {
-  ConduitBytes,
   DispatchCallbacks,
   OptionalCallbacks,
   RecordCallbacks,
@@ -89,11 +88,41 @@ export { Registry } from './stash/registry.js';
 export { Identity, type RawIdentity } from './primitives/identity.js';
 export { Memory, type RawMemory } from './primitives/memory.js';
 export { Message, type RawMessage, type Role } from './primitives/message.js';
-export { type RawRetrievable, Retrievable, type TrustTier } from './primitives/retrievable.js';
+export { type RawRetrievable, Retrievable } from './primitives/retrievable.js';
+export type { TrustTier } from './primitives/trust-tier.js';
+export {
+  Media,
+  type MediaKind,
+  type MediaParts,
+  type MediaStashEntry,
+  type ModalityHazard,
+  type RawMedia,
+} from './primitives/media.js';
+export {
+  type ConduitBytes,
+  isMediaReader,
+  isSpoolReader,
+  type MediaReader,
+  type ReaderDescription,
+  type SpoolReader,
+} from './primitives/readers.js';
+export {
+  type ArtifactClass,
+  isArtifactClass,
+  type SizeHints,
+  SpooledArtifact,
+} from './primitives/spooled-artifact.js';
+export { type JsonForm, SpooledJsonArtifact } from './primitives/spooled-json-artifact.js';
+export { SpooledMarkdownArtifact } from './primitives/spooled-markdown-artifact.js';
+export {
+  type ArtifactHandle,
+  type HandleRenderer,
+  renderHandle,
+} from './primitives/artifact-handle.js';
 export { type RawThought, Thought } from './primitives/thought.js';
 export type { Timestamp } from './primitives/timestamp.js';
-export { Tokenizable } from './primitives/tokenizable.js';
-export { type RawToolCall, ToolCall } from './primitives/tool-call.js';
+export { type TextEvaluator, type TextSource, Tokenizable } from './primitives/tokenizable.js';
+export { type RawToolCall, ToolCall, type ToolCallResults } from './primitives/tool-call.js';
 
 export {
   type AnyTool,
@@ -140,6 +169,21 @@ export type {
   WarningEvent,
 } from './events/events.js';
 
+export {
+  type ByteStore,
+  type MediaStore,
+  MemoryMediaStore,
+  MemorySpoolStore,
+  type SpoolStore,
+} from './store/byte-store.js';
+export { MemoryReader } from './readers/memory-reader.js';
+export {
+  blobReader,
+  type ByteSource,
+  fileReader,
+  RangeReader,
+  type ReadableFile,
+} from './readers/range-reader.js';
 export { memoryStore } from './store/memory-store.js';
 export { loadConversation } from './store/load-conversation.js';
 export { type SessionOptions, storeCallbacks } from './store/store-callbacks.js';

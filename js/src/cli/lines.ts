@@ -3,6 +3,8 @@
  */
 import { errorJSON } from '../events/error-json.js';
 import type { TurnEvent } from '../events/events.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
+import type { ToolCallResults } from '../primitives/tool-call.js';
 import type { Conversation } from '../store/store.js';
 import type { TurnResult } from '../turns/turn-stream.js';
 import type { Output } from './screen.js';
@@ -46,8 +48,13 @@ export function endLine(result: TurnResult, records: Conversation): object {
       tool,
       args,
       isError,
-      results: results.toString(),
+      results: resultText(results),
     })),
     error: described === undefined ? null : { code: described.code, message: described.message },
   };
+}
+
+/** A result as text: what is no text as its JSON. */
+function resultText(results: ToolCallResults): string {
+  return results instanceof Tokenizable ? results.toString() : JSON.stringify(results);
 }

@@ -3,8 +3,9 @@
  */
 import { Encoder } from '../codec/encoder.js';
 import { encodeBody } from '../primitives/body.js';
+import { Message } from '../primitives/message.js';
 import { Thought } from '../primitives/thought.js';
-import { Tokenizable } from '../primitives/tokenizable.js';
+import { renderForCrossing, Tokenizable } from '../primitives/tokenizable.js';
 import { ToolCall } from '../primitives/tool-call.js';
 import type { Entry } from './kinds.js';
 
@@ -13,18 +14,43 @@ const FIELDS = 8192;
 /** Ids, names and sources up to this many UTF-16 units are usual. */
 const USUAL = 512;
 
-/** More bytes than a record's body can have; Infinity for one that must be encoded to know. */
+/**
+ * Renders the dynamic texts of a record, so that encoding it cannot fail.
+ *
+ * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID
+ */
+export function renderTexts(entry: Entry): void {
+  if (entry instanceof Tokenizable) {
+    entry[renderForCrossing]();
+    return;
+  }
+  const text = entry instanceof ToolCall ? entry.results : entry.content;
+  if (text instanceof Tokenizable) text[renderForCrossing]();
+  if (entry instanceof Message || entry instanceof Thought) {
+    entry.ownIdentity?.representation[renderForCrossing]();
+  }
+}
+
+/**
+ * More bytes than a record's body can have; Infinity for one that must be encoded to know. Its dynamic texts are
+ * rendered.
+ *
+ * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID
+ */
 export function mostBytes(entry: Entry): number {
-  if (entry instanceof Tokenizable) return entry.length * 3 + FIELDS;
+  renderTexts(entry);
+  if (entry instanceof Tokenizable) return entry[renderForCrossing]() * 3 + FIELDS;
   if (entry instanceof ToolCall || entry.id.length > USUAL) return Number.POSITIVE_INFINITY;
   if (entry instanceof Thought && entry.payload !== undefined) return Number.POSITIVE_INFINITY;
+  if (entry instanceof Message && entry.attachments.length > 0) return Number.POSITIVE_INFINITY;
   if (
     'source' in entry &&
     ((entry.source ?? '').length > USUAL || (entry.kind ?? '').length > USUAL)
   ) {
     return Number.POSITIVE_INFINITY;
   }
-  return (entry.content?.length ?? 0) * 3 + FIELDS;
+  const { content } = entry;
+  return (content instanceof Tokenizable ? content[renderForCrossing]() * 3 : 0) + FIELDS;
 }
 
 /** As {@link mostBytes}, or the very size where that does not know. */

@@ -5,16 +5,25 @@ import { EventKind, Method } from '../abi/frames.gen.js';
 import { attempt } from '../attempt.js';
 import type { Encoder } from '../codec/encoder.js';
 import { Collections, type Entry, requireEntry } from '../collections/kinds.js';
+import { renderTexts } from '../collections/record-size.js';
 import type { RecordSet } from '../collections/record-set.js';
-import { invalidValue } from '../errors.js';
+import { invalidValue, TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 import type { Memory } from '../primitives/memory.js';
 import type { Message } from '../primitives/message.js';
+import {
+  type ConduitBytes,
+  isMediaReader,
+  isSpoolReader,
+  type MediaReader,
+  type SpoolReader,
+} from '../primitives/readers.js';
 import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { ContextState } from '../pump/context-state.js';
+import { spoolRetrievable } from '../pump/spool.js';
 import type { Registry } from '../stash/registry.js';
 import { type AnyTool, executeTool } from '../tools/tool.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
@@ -135,9 +144,11 @@ export abstract class BaseContext {
   }
 
   /**
-   * Calls fetchRetrievablesCallback and returns what it gives; the collection stays as it is.
+   * Calls fetchRetrievablesCallback and returns what it gives, with the texts spooled: of a document whose content is a
+   * string and that is not inline, storeRetrievableBytesCallback gets the text, and the document in the list holds an
+   * artifact. The collection stays as it is.
    *
-   * @throws Error (rejects) when two of them share an id
+   * @throws Error (rejects) when two of them share an id, before anything is written; E_NOT_A_SPOOL_READER
    */
   async fetchRetrievables(): Promise<Retrievable[]> {
     const list = (await this.#fetch(Collections.retrievables)) as Retrievable[];
@@ -146,7 +157,9 @@ export abstract class BaseContext {
       if (ids.has(id)) throw new Error(`Duplicate retrievable id: ${id}`);
       ids.add(id);
     }
-    return list;
+    const { callbacks } = this[stateOf].session.spec;
+    const ctx = this.#owner;
+    return Promise.all(list.map((r) => spoolRetrievable(ctx, callbacks.storeRetrievableBytes, r)));
   }
 
   /** Calls refreshStandingInstructionsCallback and returns what it gives; the collection stays as it is. */
@@ -184,16 +197,19 @@ export abstract class BaseContext {
     return this.#delete(Collections.memories, id);
   }
 
-  /** Stores a retrieved document and returns it. */
-  async storeRetrievable(retrievable: Retrievable): Promise<Retrievable> {
-    await this.#write(Method.Store, Collections.retrievables, retrievable);
-    return retrievable;
+  /**
+   * Stores a retrieved document, its text spooled as by {@link fetchRetrievables}. Rejects with
+   * E_ARTIFACT_ID_COLLISION, before anything is written, when a tool call has its id.
+   *
+   * @returns the document as it was stored
+   */
+  storeRetrievable(retrievable: Retrievable): Promise<Retrievable> {
+    return this.#writeRetrievable(Method.Store, retrievable);
   }
 
-  /** Replaces the document with the same id and returns it. */
-  async mutateRetrievable(retrievable: Retrievable): Promise<Retrievable> {
-    await this.#write(Method.Mutate, Collections.retrievables, retrievable);
-    return retrievable;
+  /** Replaces the document with the same id, otherwise as {@link storeRetrievable}. */
+  mutateRetrievable(retrievable: Retrievable): Promise<Retrievable> {
+    return this.#writeRetrievable(Method.Mutate, retrievable);
   }
 
   /** Deletes a retrieved document. */
@@ -252,6 +268,7 @@ export abstract class BaseContext {
       replacements.forEach((call, i) =>
         requireEntry(Collections.toolCalls, call, `replacements[${i}]`),
       );
+      for (const item of replacements) renderTexts(item);
       const { session, number } = this[stateOf];
       const enc = session.beginCall(number, Method.ReplaceGroup);
       const { call } = session;
@@ -265,6 +282,31 @@ export abstract class BaseContext {
       }
       return session.callLater(enc, call) as Promise<void>;
     });
+  }
+
+  /**
+   * Hands bytes to storeMediaBytesCallback, at once, and returns the reader that it gives. Nothing else changes.
+   *
+   * @throws TurncoreError (rejects) E_NOT_A_MEDIA_READER when it gives something else
+   */
+  async storeMediaBytes(id: string, bytes: ConduitBytes): Promise<MediaReader> {
+    const { storeMediaBytes } = this[stateOf].session.spec.callbacks;
+    const reader = await storeMediaBytes(this.#owner, requireId(id), bytes);
+    if (!isMediaReader(reader)) throw TurncoreError.of('E_NOT_A_MEDIA_READER');
+    return reader;
+  }
+
+  /**
+   * Hands text or bytes to storeRetrievableBytesCallback, at once, and returns the reader that it gives. Nothing else
+   * changes.
+   *
+   * @throws TurncoreError (rejects) E_NOT_A_SPOOL_READER when it gives something else
+   */
+  async storeRetrievableBytes(id: string, bytes: ConduitBytes): Promise<SpoolReader> {
+    const { storeRetrievableBytes } = this[stateOf].session.spec.callbacks;
+    const reader = await storeRetrievableBytes(this.#owner, requireId(id), bytes);
+    if (!isSpoolReader(reader)) throw TurncoreError.of('E_NOT_A_SPOOL_READER');
+    return reader;
   }
 
   /** Tells listeners of a piece of an answer. */
@@ -301,7 +343,9 @@ export abstract class BaseContext {
     enc.arrayHeader(2);
     enc.int(known);
     enc.value(args, 'args');
-    const effect = (await session.callLater(enc, call)) as number;
+    const effect = await session.callLater(enc, call);
+    // A tool whose handler runs in the module gives its result in a list of one.
+    if (typeof effect !== 'number') return (effect as readonly unknown[])[0] ?? undefined;
     const result = session.kept?.get(effect);
     session.kept?.delete(effect);
     return result;
@@ -311,16 +355,30 @@ export abstract class BaseContext {
     return this[stateOf].set(collection) as unknown as RecordSet<T>;
   }
 
+  /** Whose callbacks are called: a dispatch within a turn calls the turn's methods. */
+  get #owner(): object {
+    return (this[stateOf].session.contexts[0] ?? this[stateOf]).facade;
+  }
+
   async #fetch(which: number): Promise<unknown> {
-    const { session } = this[stateOf];
-    // A dispatch within a turn calls the turn's methods, and so does its fetching.
-    const owner = session.contexts[0] ?? this[stateOf];
-    return await session.spec.callbacks.fetches[which]!(owner.facade);
+    return await this[stateOf].session.spec.callbacks.fetches[which]!(this.#owner);
+  }
+
+  async #writeRetrievable(method: number, retrievable: Retrievable): Promise<Retrievable> {
+    const collection = Collections.retrievables;
+    const handle = await this.#writeEntry(method, collection, retrievable, '');
+    if (typeof handle !== 'number') return retrievable;
+    return this[stateOf].session.handles.entryOf(handle) as Retrievable;
   }
 
   #write(method: number, collection: number, entry: Entry, old = ''): Promise<void> {
+    return this.#writeEntry(method, collection, entry, old) as Promise<void>;
+  }
+
+  #writeEntry(method: number, collection: number, entry: Entry, old: string): Promise<unknown> {
     return attempt(() => {
       requireEntry(collection, entry, 'record');
+      renderTexts(entry);
       const { session, number } = this[stateOf];
       const enc = session.beginCall(number, method);
       const { call } = session;
@@ -328,13 +386,13 @@ export abstract class BaseContext {
       enc.int(collection);
       this.#entry(enc, entry);
       enc.str(old);
-      return session.callLater(enc, call) as Promise<void>;
+      return session.callLater(enc, call);
     });
   }
 
   #delete(collection: number, id: string): Promise<void> {
     return attempt(() => {
-      if (typeof id !== 'string') throw invalidValue('id', 'must be a string');
+      requireId(id);
       const { session, number } = this[stateOf];
       const enc = session.beginCall(number, Method.Delete);
       const { call } = session;
@@ -359,6 +417,11 @@ export abstract class BaseContext {
     entry[encodeBody](enc);
     enc.endBin(mark);
   }
+}
+
+function requireId(id: unknown): string {
+  if (typeof id !== 'string') throw invalidValue('id', 'must be a string');
+  return id;
 }
 
 function toText(value: string | Tokenizable): Entry {

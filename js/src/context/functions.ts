@@ -1,6 +1,7 @@
 /**
  * The functions that a caller gives to run on contexts: executors, middleware and callbacks.
  */
+import type { Awaitable } from '../awaitable.js';
 import type { NextFn } from '../pump/runner-spec.js';
 import type { DispatchContext } from './dispatch-context.js';
 import type { DispatchExecutorHelpers } from './executor-helpers.js';
@@ -9,8 +10,7 @@ import type { TurnContext } from './turn-context.js';
 /** A context of either kind. */
 export type AnyContext = TurnContext | DispatchContext;
 
-/** What a callback or middleware may return: nothing, now or later. */
-export type Awaitable<T> = T | PromiseLike<T>;
+export type { Awaitable };
 
 /**
  * A model call. It runs once per iteration and signals with `ctx.ack()` or `ctx.nack(error)`; when it returns without

@@ -47,7 +47,7 @@ export class Identity {
   [encodeBody](enc: Encoder): void {
     enc.arrayHeader(2);
     enc.str(this.identifier);
-    enc.str(this.representation.toString());
+    this.representation[encodeBody](enc);
   }
 }
 

@@ -72,7 +72,7 @@ export class Memory {
   [encodeBody](enc: Encoder): void {
     enc.arrayHeader(6);
     enc.str(this.id);
-    enc.str(this.content.toString());
+    this.content[encodeBody](enc);
     enc.float(this.confidence);
     enc.float(this.importance);
     enc.int(this.#createdAt);

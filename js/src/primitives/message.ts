@@ -4,8 +4,9 @@
 import type { Encoder } from '../codec/encoder.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
-import { encodeBody, encodeOptional, Parts } from './body.js';
+import { encodeBody, Parts } from './body.js';
 import { Identity, type RawIdentity, toIdentity } from './identity.js';
+import { Media } from './media.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
@@ -17,12 +18,14 @@ export interface RawMessage {
   /** Not empty; unique in its store. */
   readonly id: string;
   readonly role: Role;
-  /** Not empty when it is a string. */
-  readonly content: string | Tokenizable;
+  /** Not empty when it is a string. Required unless there are attachments. */
+  readonly content?: string | Tokenizable | undefined;
   /** Default: the role, as both names. */
   readonly identity?: string | RawIdentity | Identity | undefined;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
+  /** What came with it: at least one, or undefined. */
+  readonly attachments?: readonly Media[] | undefined;
 }
 
 /** A message of a conversation. Immutable. */
@@ -31,8 +34,10 @@ export class Message {
   readonly id: string;
   /** Who wrote it. */
   readonly role: Role;
-  /** Its text. A record that the module read from storage without text has none. */
+  /** Its text; undefined when it is nothing but attachments. */
   readonly content: Tokenizable | undefined;
+  /** What came with it, frozen; empty for none. */
+  readonly attachments: readonly Media[];
   readonly #identity: Identity | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
@@ -43,6 +48,7 @@ export class Message {
     this.id = values['id'] as string;
     this.role = values['role'] as Role;
     this.content = values['content'] as Tokenizable | undefined;
+    this.attachments = Object.freeze((values['attachments'] as Media[] | undefined) ?? []);
     this.#identity = values['identity'] as Identity | undefined;
     this.#createdAt = values['createdAt'] as number;
     this.#updatedAt = values['updatedAt'] as number;
@@ -52,6 +58,11 @@ export class Message {
   /** Who speaks. */
   get identity(): Identity {
     return this.#identity ?? Identity.from(this.role);
+  }
+
+  /** @internal The identity that was given. */
+  get ownIdentity(): Identity | undefined {
+    return this.#identity;
   }
 
   /** When it was made. */
@@ -70,6 +81,7 @@ export class Message {
       id: this.id,
       role: this.role,
       content: this.content?.toString(),
+      attachments: this.attachments.map((media) => media.toJSON()),
       identity: this.identity.toJSON(),
       createdAt: this.createdAt.toISOString(),
       updatedAt: this.updatedAt.toISOString(),
@@ -81,16 +93,25 @@ export class Message {
     enc.arrayHeader(7);
     enc.str(this.id);
     enc.str(this.role);
-    encodeOptional(enc, this.content?.toString());
+    if (this.content === undefined) enc.nil();
+    else this.content[encodeBody](enc);
     if (this.#identity === undefined) enc.nil();
     else this.#identity[encodeBody](enc);
     enc.int(this.#createdAt);
     enc.int(this.#updatedAt);
-    enc.nil();
+    if (this.attachments.length === 0) enc.nil();
+    else {
+      enc.arrayHeader(this.attachments.length);
+      for (const media of this.attachments) media[encodeBody](enc);
+    }
   }
 }
 
-const classes = { text: toText, identity: toIdentity };
+const classes = {
+  text: toText,
+  identity: toIdentity,
+  instances: { Media: (value: unknown) => value instanceof Media },
+};
 
 /** The kind of field `message`: a Message, or the text of one that is yet to be made. */
 export const toMessage: Converter = (value) =>

@@ -2,20 +2,21 @@
  * Retrieved documents.
  */
 import type { Encoder } from '../codec/encoder.js';
+import type { DispatchContext } from './reader-context.js';
+import { type Converter, invalid } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, encodeOptional, Parts } from './body.js';
+import { type ArtifactClass, isArtifactClass, SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
-
-/** Where a document comes from, chosen by who retrieved it: how far its text is to be trusted. */
-export type TrustTier = 'first-party' | 'third-party-public' | 'third-party-private';
+import type { TrustTier } from './trust-tier.js';
 
 /** What a {@link Retrievable} is made of. */
 export interface RawRetrievable {
   /** Not empty; unique in its store. */
   readonly id: string;
   /** Not empty when it is a string. */
-  readonly content: string | Tokenizable;
+  readonly content: string | Tokenizable | SpooledArtifact;
   /** No default: whoever retrieves must say. */
   readonly trustTier: TrustTier;
   /** Where it was found. */
@@ -24,18 +25,20 @@ export interface RawRetrievable {
   readonly kind?: string | undefined;
   /** How well it fits, 0 to 1. */
   readonly score?: number | undefined;
-  /** Whether its text stands in the prompt itself. Default false. */
+  /** Whether its text stands in the prompt itself, in place of a handle. Default false. */
   readonly inline?: boolean | undefined;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
+  /** Gives the class of the artifact that its text becomes. Default: {@link SpooledArtifact}. */
+  readonly artifactConstructor?: (() => ArtifactClass) | undefined;
 }
 
 /** A retrieved document. Immutable. */
 export class Retrievable {
   /** Unique in its store. */
   readonly id: string;
-  /** Its text. */
-  readonly content: Tokenizable;
+  /** Its text, or the artifact that holds it. */
+  readonly content: Tokenizable | SpooledArtifact;
   /** How far its text is to be trusted. */
   readonly trustTier: TrustTier;
   /** Where it was found. */
@@ -44,8 +47,10 @@ export class Retrievable {
   readonly kind: string | undefined;
   /** How well it fits, 0 to 1. */
   readonly score: number | undefined;
-  /** Whether its text stands in the prompt itself. */
+  /** Whether its text stands in the prompt itself, in place of a handle. */
   readonly inline: boolean;
+  /** Gives the class of the artifact that its text becomes. */
+  readonly artifactConstructor: (() => ArtifactClass) | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
 
@@ -53,15 +58,61 @@ export class Retrievable {
   constructor(raw: RawRetrievable) {
     const values = raw instanceof Parts ? raw.values : check('Retrievable', raw, classes);
     this.id = values['id'] as string;
-    this.content = values['content'] as Tokenizable;
+    this.content = values['content'] as Tokenizable | SpooledArtifact;
     this.trustTier = values['trustTier'] as TrustTier;
     this.source = values['source'] as string | undefined;
     this.kind = values['kind'] as string | undefined;
     this.score = values['score'] as number | undefined;
     this.inline = values['inline'] as boolean;
+    this.artifactConstructor = values['artifactConstructor'] as (() => ArtifactClass) | undefined;
     this.#createdAt = values['createdAt'] as number;
     this.#updatedAt = values['updatedAt'] as number;
     Object.freeze(this);
+  }
+
+  /** Whether nobody knows how large its handle is: an artifact that is not inline and has no size hints. */
+  get sizeUnknown(): boolean {
+    const { content } = this;
+    return content instanceof SpooledArtifact && !this.inline && !content.hasSizeHints();
+  }
+
+  /** Its whole text. */
+  async contentString(): Promise<string> {
+    const { content } = this;
+    return content instanceof SpooledArtifact ? content.asString() : content.toString();
+  }
+
+  /**
+   * Tokens that it has in a prompt: those of its handle, at once, when it is an artifact that is not inline and has
+   * size hints; else those of its whole text, which for an artifact come later.
+   *
+   * @throws TurncoreError as {@link Tokenizable.estimateTokens}
+   */
+  estimateTokens(encoding: string, ctx?: DispatchContext): number | Promise<number> {
+    const { content } = this;
+    if (!(content instanceof SpooledArtifact)) return content.estimateTokens(encoding, ctx);
+    if (this.inline || !content.hasSizeHints()) return content.estimateTokens(encoding, ctx);
+    return content.estimateHandleTokens(this.id, encoding);
+  }
+
+  /**
+   * @internal The same document with another content.
+   */
+  withContent(content: SpooledArtifact): Retrievable {
+    return new Retrievable(
+      new Parts({
+        id: this.id,
+        content,
+        trustTier: this.trustTier,
+        source: this.source,
+        kind: this.kind,
+        score: this.score,
+        inline: this.inline,
+        artifactConstructor: this.artifactConstructor,
+        createdAt: this.#createdAt,
+        updatedAt: this.#updatedAt,
+      }) as unknown as RawRetrievable,
+    );
   }
 
   /** When it was made. */
@@ -78,7 +129,7 @@ export class Retrievable {
   toJSON(): Record<string, unknown> {
     return {
       id: this.id,
-      content: this.content.toString(),
+      content: this.content.toJSON(),
       trustTier: this.trustTier,
       source: this.source,
       kind: this.kind,
@@ -93,7 +144,7 @@ export class Retrievable {
   [encodeBody](enc: Encoder): void {
     enc.arrayHeader(9);
     enc.str(this.id);
-    enc.str(this.content.toString());
+    this.content[encodeBody](enc);
     enc.str(this.trustTier);
     encodeOptional(enc, this.source);
     encodeOptional(enc, this.kind);
@@ -105,4 +156,18 @@ export class Retrievable {
   }
 }
 
-const classes = { text: toText, content: toText };
+/** The kind of field `content`: text, or an artifact. */
+const toContent: Converter = (value, report) =>
+  value instanceof SpooledArtifact ? value : toText(value, report);
+
+/** The kind of field `artifactClass`: what gives a class of artifacts. It is asked once, to see that it does. */
+export const toArtifactClass: Converter = (value) => {
+  if (typeof value !== 'function' || value.length > 0) return invalid;
+  try {
+    return isArtifactClass((value as () => unknown)()) ? value : invalid;
+  } catch {
+    return invalid;
+  }
+};
+
+const classes = { text: toText, content: toContent, artifactClass: toArtifactClass };

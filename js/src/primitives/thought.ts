@@ -57,6 +57,11 @@ export class Thought {
     return this.#identity ?? Identity.from('assistant');
   }
 
+  /** @internal The identity that was given. */
+  get ownIdentity(): Identity | undefined {
+    return this.#identity;
+  }
+
   /** When it was made. */
   get createdAt(): Date {
     return new Date(this.#createdAt);
@@ -84,7 +89,7 @@ export class Thought {
   [encodeBody](enc: Encoder): void {
     enc.arrayHeader(7);
     enc.str(this.id);
-    enc.str(this.content.toString());
+    this.content[encodeBody](enc);
     if (this.#identity === undefined) enc.nil();
     else this.#identity[encodeBody](enc);
     enc.value(this.payload, 'payload');

@@ -2,51 +2,158 @@
  * Text that a model sees.
  */
 import type { Encoder } from '../codec/encoder.js';
+import type { DispatchContext } from './reader-context.js';
+import { TurncoreError } from '../errors.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { encodeBody } from './body.js';
+import { estimateText, type TokenCounter } from './estimate.js';
+
+/**
+ * Gives the text of a dynamic {@link Tokenizable}. It is called at every read, at once, and has to return a string; it
+ * must do without a context, which is there only when the reader had one.
+ */
+export type TextEvaluator = (ctx?: DispatchContext) => string;
+
+/** What a {@link Tokenizable} is made of. */
+export type TextSource = string | TextEvaluator;
+
+/** Name of the method that renders a text before it crosses to the module. */
+export const renderForCrossing = Symbol('renderForCrossing');
 
 /**
  * A piece of text for a model: contents of records, system prompts and standing instructions. Wherever one is
- * accepted a plain string is too. Immutable; two with the same text are different entries of a collection.
+ * accepted a plain string is too. Two with the same text are different entries of a collection.
+ *
+ * A static one holds a string. A dynamic one has a function that gives the text each time it is read; the module gets
+ * the text that it has when its record crosses. {@link set} changes what the host reads from then on, and nothing that
+ * the module has already.
  */
 export class Tokenizable {
-  readonly #text: string;
+  #source: TextSource;
+  /** Dynamic: the text that crosses, from the last time it was rendered for that. */
+  #crossing: string | undefined;
+  /** Tokens by encoding; of a dynamic text, as it reads without a context. */
+  #counts: Map<string, number> | undefined;
+  /** Dynamic: tokens by context and encoding. */
+  #contextCounts: WeakMap<object, Map<string, number>> | undefined;
 
-  /** @param text the text; it may be empty. @throws TypeError unless it is a string */
-  constructor(text: string) {
-    if (typeof text !== 'string') throw new TypeError('a Tokenizable needs a string');
-    this.#text = text;
+  /**
+   * @param source the text, which may be empty, or the function that gives it
+   * @throws TypeError for anything else
+   */
+  constructor(source: TextSource) {
+    this.#source = requireSource(source);
   }
 
-  /** A Tokenizable of a string; a Tokenizable is returned as it is. */
-  static from(value: string | Tokenizable): Tokenizable {
+  /** A Tokenizable of a string or a function; a Tokenizable is returned as it is. */
+  static from(value: TextSource | Tokenizable): Tokenizable {
     return value instanceof Tokenizable ? value : new Tokenizable(value);
   }
 
-  /** UTF-16 units of the text. */
+  /** Whether a function gives the text. */
+  get dynamic(): boolean {
+    return typeof this.#source === 'function';
+  }
+
+  /** UTF-16 units of the text. @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID */
   get length(): number {
-    return this.#text.length;
+    return this.render().length;
   }
 
-  /** The text. */
+  /**
+   * The text, for a context if one is given.
+   *
+   * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID when the function threw, which is the cause then, or gave
+   *   something that is no string
+   */
+  render(ctx?: DispatchContext): string {
+    const source = this.#source;
+    return typeof source === 'string' ? source : evaluate(source, ctx);
+  }
+
+  /** Replaces the text, or the function that gives it. @returns this text. @throws TypeError for anything else */
+  set(source: TextSource): this {
+    this.#source = requireSource(source);
+    this.#crossing = undefined;
+    this.#counts = undefined;
+    this.#contextCounts = undefined;
+    return this;
+  }
+
+  /**
+   * Tokens that the text has in an encoding: `claude` has ceil(UTF-16 units / 3.5), another one is counted by the
+   * tokenizer that the context's host has for it, and is ceil(UTF-16 units / 4) when there is none. The count is kept:
+   * once for an encoding, and of a dynamic text once for each context and encoding.
+   *
+   * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID; E_INVALID_VALUE for an encoding that is no name
+   */
+  estimateTokens(encoding: string, ctx?: DispatchContext): number {
+    const counts = this.#countsFor(ctx);
+    let count = counts.get(encoding);
+    if (count === undefined) {
+      count = estimateText(encoding, this.render(ctx), ctx as TokenCounter | undefined);
+      counts.set(encoding, count);
+    }
+    return count;
+  }
+
+  /** The text without a context. @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID */
   toString(): string {
-    return this.#text;
+    return this.render();
   }
 
-  /** The text. */
+  /** The text without a context. @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID */
   valueOf(): string {
-    return this.#text;
+    return this.render();
   }
 
-  /** The text. */
+  /** The text without a context. @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID */
   toJSON(): string {
-    return this.#text;
+    return this.render();
+  }
+
+  /** @internal Renders the text that crosses, so that encoding it cannot fail. Returns its UTF-16 units. */
+  [renderForCrossing](): number {
+    const text = this.render();
+    if (this.dynamic) this.#crossing = text;
+    return text.length;
   }
 
   /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.str(this.#text);
+    enc.str(this.#crossing ?? this.render());
   }
+
+  #countsFor(ctx: DispatchContext | undefined): Map<string, number> {
+    // Only with a context is there a tokenizer, so counts with one and without are kept apart for static texts too.
+    if (ctx === undefined) return (this.#counts ??= new Map<string, number>());
+    this.#contextCounts ??= new WeakMap();
+    let counts = this.#contextCounts.get(ctx);
+    if (counts === undefined) {
+      counts = new Map();
+      this.#contextCounts.set(ctx, counts);
+    }
+    return counts;
+  }
+}
+
+function requireSource(source: TextSource): TextSource {
+  if (typeof source === 'string' || typeof source === 'function') return source;
+  throw new TypeError('a Tokenizable needs a string, or a function that returns one');
+}
+
+function evaluate(evaluator: TextEvaluator, ctx: DispatchContext | undefined): string {
+  let text: unknown;
+  try {
+    text = evaluator(ctx);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw TurncoreError.of('E_TOKENIZABLE_EVALUATOR_INVALID', why, { cause });
+  }
+  if (typeof text === 'string') return text;
+  const what =
+    text === null ? 'null' : Array.isArray(text) ? 'a list' : `a value of type ${typeof text}`;
+  throw TurncoreError.of('E_TOKENIZABLE_EVALUATOR_INVALID', `it returned ${what}`);
 }
 
 /** The kind of field `text`: a Tokenizable, or a string that is made one. */

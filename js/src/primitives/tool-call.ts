@@ -2,10 +2,17 @@
  * Records of tool calls.
  */
 import type { Encoder } from '../codec/encoder.js';
+import { type Converter, invalid } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, encodeOptional, Parts } from './body.js';
+import { Media } from './media.js';
+import { SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
+
+/** What a tool call gave: text, an artifact or several, a media or several. */
+export type ToolCallResults =
+  Tokenizable | SpooledArtifact | readonly SpooledArtifact[] | Media | readonly Media[];
 
 /** What a {@link ToolCall} is made of. */
 export interface RawToolCall {
@@ -19,15 +26,15 @@ export interface RawToolCall {
   readonly checksum: string;
   readonly isComplete: boolean;
   readonly isError: boolean;
-  /** What the model is shown. */
-  readonly results: string | Tokenizable;
+  /** What the call gave. Lists are not empty, and of one kind. */
+  readonly results: string | ToolCallResults;
   /** What a provider wants back as it was: a JSON-like value. Needs replayCompatibility. */
   readonly payload?: unknown;
   /** Names the wire form that the payload may be sent in. */
   readonly replayCompatibility?: string | undefined;
   /** Whether a tool that reads artifacts made the results. Default false. */
   readonly fromArtifactTool?: boolean | undefined;
-  /** Whether the results stand in the prompt themselves. Default false. */
+  /** Whether artifacts stand in the prompt themselves, in place of their handles. Default false. */
   readonly inline?: boolean | undefined;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
@@ -46,15 +53,15 @@ export class ToolCall {
   readonly checksum: string;
   readonly isComplete: boolean;
   readonly isError: boolean;
-  /** What the model is shown. */
-  readonly results: Tokenizable;
+  /** What the call gave; lists are frozen. */
+  readonly results: ToolCallResults;
   /** What a provider wants back as it was, deeply frozen. */
   readonly payload: unknown;
   /** Names the wire form that the payload may be sent in. */
   readonly replayCompatibility: string | undefined;
   /** Whether a tool that reads artifacts made the results. */
   readonly fromArtifactTool: boolean;
-  /** Whether the results stand in the prompt themselves. */
+  /** Whether artifacts stand in the prompt themselves, in place of their handles. */
   readonly inline: boolean;
   readonly #createdAt: number;
   readonly #updatedAt: number;
@@ -69,7 +76,7 @@ export class ToolCall {
     this.checksum = values['checksum'] as string;
     this.isComplete = values['isComplete'] as boolean;
     this.isError = values['isError'] as boolean;
-    this.results = values['results'] as Tokenizable;
+    this.results = values['results'] as ToolCallResults;
     this.payload = values['payload'];
     this.replayCompatibility = values['replayCompatibility'] as string | undefined;
     this.fromArtifactTool = values['fromArtifactTool'] as boolean;
@@ -104,7 +111,7 @@ export class ToolCall {
       checksum: this.checksum,
       isComplete: this.isComplete,
       isError: this.isError,
-      results: this.results.toString(),
+      results: plainResults(this.results),
       payload: this.payload,
       replayCompatibility: this.replayCompatibility,
       fromArtifactTool: this.fromArtifactTool,
@@ -124,7 +131,7 @@ export class ToolCall {
     enc.str(this.checksum);
     enc.bool(this.isComplete);
     enc.bool(this.isError);
-    enc.str(this.results.toString());
+    encodeResults(enc, this.results);
     enc.value(this.payload, 'payload');
     encodeOptional(enc, this.replayCompatibility);
     enc.bool(this.fromArtifactTool);
@@ -135,4 +142,36 @@ export class ToolCall {
   }
 }
 
-const classes = { text: toText, results: toText };
+function encodeResults(enc: Encoder, results: ToolCallResults): void {
+  if (!isList(results)) {
+    results[encodeBody](enc);
+    return;
+  }
+  enc.arrayHeader(results.length);
+  for (const result of results) result[encodeBody](enc);
+}
+
+function plainResults(results: ToolCallResults): unknown {
+  return isList(results) ? results.map((result) => result.toJSON()) : results.toJSON();
+}
+
+function isList(
+  results: ToolCallResults,
+): results is readonly SpooledArtifact[] | readonly Media[] {
+  return Array.isArray(results);
+}
+
+/** The kind of field `results`: text, an artifact or a media, or a list of either of the last two. */
+const toResults: Converter = (value, report) => {
+  if (!Array.isArray(value)) return isBulky(value) ? value : toText(value, report);
+  const list = value as unknown[];
+  const artifacts = list.length > 0 && list.every((item) => item instanceof SpooledArtifact);
+  const media = list.length > 0 && list.every((item) => item instanceof Media);
+  return artifacts || media ? Object.freeze(list.slice()) : invalid;
+};
+
+function isBulky(value: unknown): value is SpooledArtifact | Media {
+  return value instanceof SpooledArtifact || value instanceof Media;
+}
+
+const classes = { results: toResults };

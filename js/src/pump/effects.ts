@@ -3,14 +3,22 @@
  */
 import { EffectKind, Method, Op, Pipeline, Write } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import type { Encoder } from '../codec/encoder.js';
 import { requireShape } from '../codec/shape.js';
 import type { ToolCall } from '../primitives/tool-call.js';
+import { runForge, runRead, runSpool, shownResult } from './artifact-effects.js';
 import { ChatExecutor } from './chat-executor.js';
 import type { ContextState } from './context-state.js';
 import { type Delta, readDelta, type WireDelta } from './deltas.js';
 import { asError } from './error-table.js';
 import { HttpEffect } from './http.js';
+import {
+  awaitNothing,
+  beginResult,
+  failEffect,
+  isThenable,
+  sendResult,
+  settleEffect,
+} from './results.js';
 import type { NextFn } from './runner-spec.js';
 import type { Session } from './session.js';
 
@@ -45,6 +53,15 @@ export function runEffect(session: Session, frame: readonly unknown[]): void {
       return;
     case EffectKind.HTTP:
       runHttp(session, effect, context, args);
+      return;
+    case EffectKind.Spool:
+      runSpool(session, effect, session.context(context), args);
+      return;
+    case EffectKind.Read:
+      runRead(session, effect, session.context(context), args);
+      return;
+    case EffectKind.Forge:
+      runForge(session, effect, session.context(context), args);
       return;
     default:
       throw new CodecError('frame', 0, `unknown effect ${String(frame[3])}`);
@@ -107,7 +124,7 @@ function runTool(session: Session, effect: number, state: ContextState, args: un
   const keep = a[3] as boolean;
   const settle = (value: unknown): void => {
     if (!keep) {
-      settleEffect(session, effect, state, value);
+      settleShown(session, effect, state, value);
       return;
     }
     if (!session.ended) (session.kept ??= new Map<number, unknown>()).set(effect, value);
@@ -122,6 +139,19 @@ function runTool(session: Session, effect: number, state: ContextState, args: un
   }
   if (!isThenable(result)) settle(result);
   else result.then(settle, (error: unknown) => failEffect(session, effect, state, error));
+}
+
+/** Settles a call that a model made with what the model is shown of its result. */
+function settleShown(session: Session, effect: number, state: ContextState, value: unknown): void {
+  const shown = shownResult(value);
+  if (!isThenable(shown)) {
+    settleEffect(session, effect, state, shown);
+    return;
+  }
+  shown.then(
+    (text) => settleEffect(session, effect, state, text),
+    (error: unknown) => failEffect(session, effect, state, error),
+  );
 }
 
 function runStore(session: Session, effect: number, context: number, args: unknown): void {
@@ -296,81 +326,6 @@ function sendChunk(
   if (data === undefined) enc.nil();
   else enc.bin(data);
   session.pump.sendAndDrain(session, enc);
-}
-
-/** Settles an effect that gives nothing when what user code returned has settled. */
-function awaitNothing(
-  session: Session,
-  effect: number,
-  state: ContextState,
-  result: unknown,
-): void {
-  if (!isThenable(result)) {
-    settleEffect(session, effect, state, undefined);
-    return;
-  }
-  result.then(
-    () => settleEffect(session, effect, state, undefined),
-    (error: unknown) => failEffect(session, effect, state, error),
-  );
-}
-
-/** Sends the value of an effect; one that cannot cross fails it. */
-function settleEffect(session: Session, effect: number, state: ContextState, value: unknown): void {
-  const enc = beginResult(session, effect, false);
-  if (enc === undefined) return;
-  if (value === undefined) enc.nil();
-  else {
-    try {
-      enc.value(value, 'result');
-    } catch (error) {
-      failEffect(session, effect, state, error);
-      return;
-    }
-  }
-  sendResult(session, effect, enc);
-}
-
-function failEffect(session: Session, effect: number, state: ContextState, thrown: unknown): void {
-  const enc = beginResult(session, effect, true);
-  if (enc === undefined) return;
-  session.errors.encode(enc, asError(thrown), state.reason);
-  sendResult(session, effect, enc);
-}
-
-/** Begins a Result, whose value is written next; undefined when nobody waits for it any more. */
-function beginResult(session: Session, effect: number, failed: boolean): Encoder | undefined {
-  if (session.ended || !session.pump.alive) return undefined;
-  const enc = session.pump.frame();
-  enc.arrayHeader(6);
-  enc.int(Op.Result);
-  enc.int(session.number);
-  enc.int(effect);
-  enc.int(session.elapsed());
-  enc.bool(failed);
-  return enc;
-}
-
-/** Sends a Result. One that the module cannot take, because it is too large say, is replaced by that failure. */
-function sendResult(session: Session, effect: number, enc: Encoder): void {
-  try {
-    const fault = session.pump.send(session, enc);
-    if (fault !== undefined) throw fault;
-    session.pump.drain();
-  } catch (error) {
-    const again = beginResult(session, effect, true);
-    if (again === undefined) return;
-    session.errors.encode(again, error, undefined);
-    session.pump.sendAndDrain(session, again);
-  }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as { then?: unknown }).then === 'function'
-  );
 }
 
 function nothing(): void {

@@ -13,6 +13,9 @@ import type { Delta } from './deltas.js';
 /** Writes one record, or for a deletion its id or text. */
 export type WriteFn = (ctx: object, value: Entry | string, old?: string) => unknown;
 
+/** Keeps bytes under an id and gives a reader of them. */
+export type BytesFn = (ctx: object, id: string, bytes: unknown) => unknown;
+
 /** The callbacks of a runner or of a raw context, under one set of names. */
 export interface Callbacks {
   /** By collection number and by kind of write: store, mutate, delete. */
@@ -21,6 +24,8 @@ export interface Callbacks {
     ((ctx: object, ids: string[], replacements: Entry[]) => unknown) | undefined;
   readonly commit: ((ctx: object, deltas: Delta[]) => unknown) | undefined;
   readonly discard: ((ctx: object, deltas: Delta[], status: string) => unknown) | undefined;
+  readonly storeMediaBytes: BytesFn;
+  readonly storeRetrievableBytes: BytesFn;
   /** By collection number; tools last. */
   readonly fetches: readonly ((ctx: object) => unknown)[];
 }

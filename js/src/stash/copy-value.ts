@@ -71,18 +71,20 @@ function copyObject(value: object, field: string, depth: number): unknown {
     const item = (value as Record<string, unknown>)[key];
     if (item === undefined) continue;
     const part = copy(item, `${field}.${key}`, depth + 1);
-    if (key === '__proto__') {
-      Object.defineProperty(result, key, {
-        value: part,
-        writable: true,
-        enumerable: true,
-        configurable: true,
-      });
-    } else {
-      result[key] = part;
-    }
+    if (key === '__proto__') defineData(result, key, part);
+    else result[key] = part;
   }
   return result;
+}
+
+/** Sets a key as data, whatever objects inherit under it. */
+export function defineData(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }
 
 function freeze(value: unknown): unknown {

@@ -1,8 +1,9 @@
 /**
  * The stash: JSON-like values under dotted paths, kept apart from the objects that were put in and are taken out.
  */
+import { PHRASES, RULES } from '../abi/rules.gen.js';
 import { invalidValue, TurncoreError } from '../errors.js';
-import { copyValue } from './copy-value.js';
+import { copyValue, defineData } from './copy-value.js';
 
 type Node = Record<string, unknown> | unknown[];
 
@@ -39,7 +40,8 @@ export class Registry {
    */
   constructor(initial: Readonly<Record<string, unknown>> = {}) {
     if (typeof initial !== 'object' || initial === null || Array.isArray(initial)) {
-      throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', 'it must be an object');
+      const why = PHRASES.type.replace('{type}', RULES.Registry.title);
+      throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', why);
     }
     try {
       this.#root = copyValue(initial, 'value') as Root;
@@ -178,7 +180,7 @@ function split(path: string): string[] {
   }
   const parts = path.split('.');
   for (const part of parts) {
-    if (part === '' || part === '__proto__') throw invalidValue('path', `${path} is no path`);
+    if (part === '') throw invalidValue('path', `${path} is no path`);
   }
   return parts;
 }
@@ -199,7 +201,8 @@ function read(node: Node, part: string): unknown {
 
 function write(node: Node, part: string, value: unknown, path: string): void {
   if (!Array.isArray(node)) {
-    node[part] = value;
+    if (part === '__proto__') defineData(node, part, value);
+    else node[part] = value;
     return;
   }
   const index = isIndex(part) ? Number(part) : -1;

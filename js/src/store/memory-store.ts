@@ -5,7 +5,7 @@ import { type AnyRecord, History, type HistoryKind } from '../collections/histor
 import { invalidValue } from '../errors.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { Delta } from '../pump/deltas.js';
-import { MemoryBytes } from './memory-bytes.js';
+import { MemoryReader } from '../readers/memory-reader.js';
 import type { BytesReader, Conversation, Store } from './store.js';
 
 const kinds = {
@@ -42,7 +42,7 @@ class MemoryStore implements Store {
   }
 
   writeBytes(session: string, id: string, bytes: string | Uint8Array): BytesReader {
-    const reader = new MemoryBytes(bytes);
+    const reader = new MemoryReader(bytes);
     this.#session(session).bytes.set(id, reader);
     return reader;
   }

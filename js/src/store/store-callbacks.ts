@@ -5,8 +5,10 @@ import type { RecordName } from '../collections/kinds.js';
 import type { TurnContext } from '../context/turn-context.js';
 import type { Delta } from '../pump/deltas.js';
 import type { Entry } from '../collections/kinds.js';
-import type { ConduitBytes, TurnCallbacks } from '../turns/callbacks.js';
-import type { Store } from './store.js';
+import type { ConduitBytes } from '../primitives/readers.js';
+import type { TurnCallbacks } from '../turns/callbacks.js';
+import { collectBytes } from './byte-store.js';
+import type { BytesReader, Store } from './store.js';
 
 /** Settings of {@link storeCallbacks} and {@link loadConversation}. */
 export interface SessionOptions {
@@ -38,8 +40,8 @@ export function storeCallbacks(store: Store, options: SessionOptions = {}): Turn
     commit(ctx, { op: 'mutate', kind, record });
   const remove = (kind: RecordName) => (ctx: TurnContext, id: string) =>
     commit(ctx, { op: 'delete', kind, id });
-  const bytes = async (ctx: TurnContext, id: string, content: ConduitBytes): Promise<unknown> =>
-    store.writeBytes(session(ctx), id, await collect(content));
+  const bytes = async (ctx: TurnContext, id: string, content: ConduitBytes): Promise<BytesReader> =>
+    store.writeBytes(session(ctx), id, await collectBytes(content));
   const load = async (ctx: TurnContext) => await store.load(session(ctx));
   return {
     fetchMemoriesCallback: async (ctx) => [...(await load(ctx)).memories],
@@ -74,12 +76,4 @@ export function storeCallbacks(store: Store, options: SessionOptions = {}): Turn
     storeRetrievableBytesCallback: bytes,
     commitCallback: (ctx, deltas) => store.commit(session(ctx), deltas),
   };
-}
-
-/** Text or bytes of what a conduit is given. */
-async function collect(content: ConduitBytes): Promise<string | Uint8Array> {
-  if (typeof content === 'string' || content instanceof Uint8Array) return content;
-  return new Uint8Array(
-    await new Response(content as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer(),
-  );
 }

@@ -2,9 +2,10 @@
  * Stores: where conversations live between turns.
  */
 import type { History } from '../collections/history.js';
-import type { Awaitable } from '../context/functions.js';
+import type { Awaitable } from '../awaitable.js';
 import type { Memory } from '../primitives/memory.js';
 import type { Message } from '../primitives/message.js';
+import type { MediaReader, SpoolReader } from '../primitives/readers.js';
 import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
@@ -41,16 +42,7 @@ export interface Store {
   writeBytes(session: string, id: string, bytes: string | Uint8Array): Awaitable<BytesReader>;
 }
 
-/** Reads bytes that a store keeps. */
-export interface BytesReader {
-  /** The i-th line of the text, from 0, without its end; undefined beyond the last. */
-  line(index: number): Awaitable<string | undefined>;
-  /** Lines of the text: one more than it has line feeds, 0 for an empty one. */
-  lineCount(): Awaitable<number>;
-  /** Bytes. */
+/** Reads bytes that a store keeps, as a text by lines or as they are. */
+export interface BytesReader extends SpoolReader, MediaReader {
   byteLength(): Awaitable<number>;
-  /** The whole text. */
-  readAll(): Awaitable<string>;
-  /** The bytes, from the start at each call. */
-  stream(): ReadableStream<Uint8Array>;
 }

@@ -2,21 +2,21 @@
  * The callbacks of a runner and of a raw dispatch context, by their names in the API.
  */
 import type { DispatchContext } from '../context/dispatch-context.js';
-import type { Awaitable } from '../context/functions.js';
+import type { Awaitable } from '../awaitable.js';
 import type { TurnContext } from '../context/turn-context.js';
 import type { Memory } from '../primitives/memory.js';
 import type { Message } from '../primitives/message.js';
+import type { ConduitBytes, MediaReader, SpoolReader } from '../primitives/readers.js';
 import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { Delta } from '../pump/deltas.js';
-import type { Callbacks, WriteFn } from '../pump/runner-spec.js';
+import type { BytesFn, Callbacks, WriteFn } from '../pump/runner-spec.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { Checked } from '../validation/rules.js';
 
-/** Bytes that a conduit takes: text, bytes, or a stream of bytes. */
-export type ConduitBytes = string | Uint8Array | ReadableStream<Uint8Array>;
+export type { ConduitBytes };
 
 /** Functions that read and write one kind of context's records, by their names in a raw context. */
 export interface RecordCallbacks<Ctx> {
@@ -46,8 +46,14 @@ export interface RecordCallbacks<Ctx> {
   readonly storeToolCall: (ctx: Ctx, toolCall: ToolCall) => unknown;
   readonly mutateToolCall: (ctx: Ctx, toolCall: ToolCall) => unknown;
   readonly deleteToolCall: (ctx: Ctx, id: string) => unknown;
-  readonly storeMediaBytes: (ctx: Ctx, id: string, bytes: ConduitBytes) => unknown;
-  readonly storeRetrievableBytes: (ctx: Ctx, id: string, bytes: ConduitBytes) => unknown;
+  /** Keeps the bytes of a media and gives a reader of them. */
+  readonly storeMediaBytes: (ctx: Ctx, id: string, bytes: ConduitBytes) => Awaitable<MediaReader>;
+  /** Keeps the text of a retrieved document, and gives a reader of it. */
+  readonly storeRetrievableBytes: (
+    ctx: Ctx,
+    id: string,
+    bytes: ConduitBytes,
+  ) => Awaitable<SpoolReader>;
 }
 
 /** Functions that a context may do without. */
@@ -100,6 +106,8 @@ export function callbacksOf(values: Checked, suffix: '' | 'Callback'): Callbacks
     ]),
     fetches: fetches.map((name) => get(name) as (ctx: object) => unknown),
     replaceToolCallGroup: get('replaceToolCallGroup') as Callbacks['replaceToolCallGroup'],
+    storeMediaBytes: get('storeMediaBytes') as BytesFn,
+    storeRetrievableBytes: get('storeRetrievableBytes') as BytesFn,
     commit: get('commit') as Callbacks['commit'],
     discard: get('discard') as Callbacks['discard'],
   };

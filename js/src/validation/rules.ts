@@ -241,6 +241,9 @@ function within(field: string, part: string): string {
 }
 
 /** The words of a broken rule. */
-export function phrase(rule: keyof typeof PHRASES, words: Readonly<Record<string, string>>): string {
+export function phrase(
+  rule: keyof typeof PHRASES,
+  words: Readonly<Record<string, string>>,
+): string {
   return PHRASES[rule].replace(/\{(\w+)\}/g, (_, word: string) => words[word] ?? '');
 }

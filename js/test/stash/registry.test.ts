@@ -75,7 +75,6 @@ describe('Registry', () => {
       ['n.x', 1],
       ['', 1],
       ['a..b', 1],
-      ['__proto__.polluted', 1],
     ];
     for (const [path, value] of bad) {
       assert.throws(() => r.set(path, value), { code: 'E_INVALID_VALUE' }, path);
@@ -84,6 +83,14 @@ describe('Registry', () => {
     assert.throws(() => r.set('list.9000', 1), { code: 'E_INVALID_VALUE' });
     assert.equal(({} as { polluted?: unknown }).polluted, undefined);
     assert.equal(r.get('constructor'), undefined);
+    assert.equal(r.get('__proto__'), undefined);
+    r.set('__proto__.polluted', 1).set('constructor', 2).set('a.__proto__', 3);
+    assert.equal(r.get('__proto__.polluted'), 1);
+    assert.deepEqual(r.keys(), ['n', 'list', '__proto__.polluted', 'constructor', 'a.__proto__']);
+    assert.equal(({} as { polluted?: unknown }).polluted, undefined);
+    assert.deepEqual(new Registry(r.all()).keys(), r.keys());
+    assert.equal(r.delete('__proto__'), true);
+    assert.equal(r.has('__proto__'), false);
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
     assert.throws(() => r.set('loop', loop), { code: 'E_INVALID_VALUE' });

@@ -90,6 +90,8 @@ export function fakeTurn(answer: Answer, executor: DispatchExecutorFn = () => un
         callbacks: {
           writes: Array.from({ length: 6 }, () => [never, never, never] as const),
           fetches: [],
+          storeMediaBytes: never,
+          storeRetrievableBytes: never,
           replaceToolCallGroup: undefined,
           commit: undefined,
           discard: undefined,

@@ -7,12 +7,15 @@ import { join } from 'node:path';
 import type { Module } from '../../src/engine/module.js';
 import { loadModule } from '../../src/engine/module.js';
 import {
+  type ConduitBytes,
   type DispatchContext,
   type DispatchExecutorFn,
   type DispatchExecutorHelpers,
   fixedClock,
   type HostOptions,
   type JournalSink,
+  type MemoryReader,
+  MemorySpoolStore,
   Message,
   seededEntropy,
   type TurnEvent,
@@ -66,8 +69,11 @@ export function recordingCallbacks(log: string[] = []): Callbacks {
       log.push(`${name} ${id}`);
     };
   const read = (_ctx: unknown): never[] => [];
-  const conduit = (_ctx: unknown, id: string, _bytes: unknown): void =>
-    void log.push(`bytes ${id}`);
+  const spools = new MemorySpoolStore();
+  const conduit = (_ctx: unknown, id: string, bytes: ConduitBytes): Promise<MemoryReader> => {
+    log.push(`bytes ${id}`);
+    return spools.write(id, bytes);
+  };
   return {
     fetchMemoriesCallback: read,
     fetchMessagesCallback: read,

@@ -1,13 +1,13 @@
 /**
  * Bytes in memory.
  */
-import type { BytesReader } from './store.js';
+import type { MediaReader, SpoolReader } from '../primitives/readers.js';
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A reader of bytes that it holds. */
-export class MemoryBytes implements BytesReader {
+/** Reads bytes that it holds: as a text by lines, or as they are. What it was given does not change any more. */
+export class MemoryReader implements SpoolReader, MediaReader {
   readonly #bytes: Uint8Array;
   #lines: readonly string[] | undefined;
 
@@ -16,22 +16,27 @@ export class MemoryBytes implements BytesReader {
     this.#bytes = typeof content === 'string' ? encoder.encode(content) : content.slice();
   }
 
+  /** The line in a place, from 0, without its line feed; undefined beyond the last. */
   line(index: number): string | undefined {
     return this.#split()[index];
   }
 
+  /** Lines: one more than there are line feeds, 0 when it is empty. */
   lineCount(): number {
     return this.#split().length;
   }
 
+  /** Bytes. */
   byteLength(): number {
     return this.#bytes.length;
   }
 
+  /** The whole text. */
   readAll(): string {
     return decoder.decode(this.#bytes);
   }
 
+  /** The bytes from the first on. */
   stream(): ReadableStream<Uint8Array> {
     const bytes = this.#bytes;
     return new ReadableStream({

@@ -1,0 +1,23 @@
+/**
+ * Handles: what a model is shown in place of an artifact.
+ */
+
+/** What a handle says of an artifact. */
+export interface ArtifactHandle {
+  /** Names the artifact to the reader tools. */
+  readonly id: string;
+  /** Name of its class. */
+  readonly kind: string;
+  /** Bytes of its text. */
+  readonly byteLength: number;
+  /** Lines of its text. */
+  readonly lineCount: number;
+}
+
+/** Writes the text that stands for an artifact in a prompt. */
+export type HandleRenderer = (handle: ArtifactHandle) => string;
+
+/** The text that stands for an artifact in a prompt: what it is, how large, and how to read it. */
+export const renderHandle: HandleRenderer = ({ id, kind, byteLength, lineCount }) =>
+  `[artifact ${id}: ${kind}, ${byteLength} bytes, ${lineCount} lines. ` +
+  'Read it with artifact_head, artifact_tail, artifact_grep or artifact_cat.]';

@@ -1,0 +1,227 @@
+/**
+ * Artifacts: texts that are kept outside of the prompt and read a part at a time.
+ */
+import { Part } from '../abi/frames.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import type { DispatchContext } from './reader-context.js';
+import { invalidValue, TurncoreError } from '../errors.js';
+import type { AnyTool } from '../tools/tool.js';
+import { check } from '../validation/rules.js';
+import { type HandleRenderer, renderHandle } from './artifact-handle.js';
+import { encodeBody } from './body.js';
+import { estimateText, exactTokens, type TokenCounter, tokensOfLength } from './estimate.js';
+
+import { isSpoolReader, type SpoolReader } from './readers.js';
+
+/** Name of the property that tells the module how an artifact's JSON is laid out. */
+export const jsonForm = Symbol('jsonForm');
+
+/** How large a text is, as far as that is known without reading it. */
+export interface SizeHints {
+  /** Bytes of the text as UTF-8. */
+  readonly byteLength: number;
+  /** Lines of the text: one more than it has line feeds, 0 for an empty one. */
+  readonly lineCount: number;
+}
+
+/** A class of artifacts: {@link SpooledArtifact} or one that extends it. */
+export interface ArtifactClass {
+  new (reader: SpoolReader, hints?: SizeHints): SpooledArtifact;
+  /** Name of the class as models and the module know it. */
+  readonly className: string;
+  /** The reader tools that the class adds to those that every artifact has. */
+  forgeTools(ctx: DispatchContext): Iterable<AnyTool>;
+}
+
+/**
+ * A text that a reader reads by lines, such as a tool's long result or a retrieved document. A model is shown its handle
+ * (id, class, size) and reads parts of it with the `artifact_*` tools, which each iteration of a dispatch that has
+ * artifacts finds in `ctx.tools`. The text itself stays with the host: the module asks for lines.
+ *
+ * A class that extends this one adds reader tools of its own with {@link forgeTools}.
+ */
+export class SpooledArtifact {
+  /**
+   * Name of the class as models and the module know it. A class that extends this one sets its own; without it the
+   * name of the JavaScript class counts, which bundlers may change.
+   */
+  static readonly className: string = 'SpooledArtifact';
+
+  /** @internal How the JSON that it holds is laid out, if that is known. */
+  readonly [jsonForm]: string | undefined;
+
+  readonly #reader: SpoolReader;
+  readonly #hints: SizeHints | undefined;
+
+  /**
+   * @param reader reads the text
+   * @param hints how large it is; with them the sizes and the handle cost no reading
+   * @throws TurncoreError E_NOT_A_SPOOL_READER, E_INVALID_VALUE for hints that are no sizes
+   */
+  constructor(reader: SpoolReader, hints?: SizeHints) {
+    if (!isSpoolReader(reader)) throw TurncoreError.of('E_NOT_A_SPOOL_READER');
+    this.#reader = reader;
+    if (hints !== undefined) {
+      const { byteLength, lineCount } = check('SizeHints', hints);
+      this.#hints = { byteLength: byteLength as number, lineCount: lineCount as number };
+    }
+  }
+
+  /**
+   * The reader tools that the class adds to those that every artifact has, for a dispatch: called at the start of each
+   * iteration whose tool calls or retrieved documents hold an artifact of the class. They are registered for that
+   * iteration, unless a tool of that name is there already. This class adds none: its own are made in the module.
+   */
+  static forgeTools(_ctx: DispatchContext): Iterable<AnyTool> {
+    return [];
+  }
+
+  /** What reads the text. */
+  get reader(): SpoolReader {
+    return this.#reader;
+  }
+
+  /** Name of its class, as models and the module know it. */
+  get kind(): string {
+    return classNameOf(this.constructor as unknown as ArtifactClass);
+  }
+
+  /** Whether its sizes are known without reading. */
+  hasSizeHints(): boolean {
+    return this.#hints !== undefined;
+  }
+
+  /** Bytes of the text as UTF-8: the hint, or what the reader says. */
+  async byteLength(): Promise<number> {
+    return this.#hints?.byteLength ?? (await this.#reader.byteLength());
+  }
+
+  /** Lines of the text: the hint, or what the reader says. */
+  async lineCount(): Promise<number> {
+    return this.#hints?.lineCount ?? (await this.#reader.lineCount());
+  }
+
+  /** The first lines. @param n how many, 0 or more */
+  async head(n = 10): Promise<string[]> {
+    return this.#lines(0, requireCount('n', n));
+  }
+
+  /** The last lines. @param n how many, 0 or more */
+  async tail(n = 10): Promise<string[]> {
+    const count = await this.#reader.lineCount();
+    return this.#lines(Math.max(0, count - requireCount('n', n)), count);
+  }
+
+  /**
+   * The lines that match. Each line is tried by itself from its start, so that the `g` flag and the expression's
+   * `lastIndex` make no difference. This is the engine's own RegExp; the `artifact_grep` tool that models use knows
+   * RE2's syntax.
+   */
+  async grep(pattern: RegExp): Promise<string[]> {
+    if (!(pattern instanceof RegExp)) throw invalidValue('pattern', 'must be a RegExp');
+    const own = new RegExp(pattern.source, pattern.flags.replace('g', ''));
+    const found: string[] = [];
+    await this.#each(0, Number.POSITIVE_INFINITY, (line) => {
+      own.lastIndex = 0;
+      if (own.test(line)) found.push(line);
+    });
+    return found;
+  }
+
+  /**
+   * Lines from one place to another, the last not included. A start below 0 is 0, an end beyond the last line is the
+   * number of lines.
+   */
+  async cat(start = 0, end = Number.POSITIVE_INFINITY): Promise<string[]> {
+    if (!Number.isInteger(start)) throw invalidValue('start', 'must be a whole number');
+    if (!Number.isInteger(end) && end !== Number.POSITIVE_INFINITY) {
+      throw invalidValue('end', 'must be a whole number');
+    }
+    return this.#lines(Math.max(0, start), end);
+  }
+
+  /** The whole text, as it was written. */
+  async asString(): Promise<string> {
+    return this.#reader.readAll();
+  }
+
+  /**
+   * Tokens that the whole text has; see {@link Tokenizable.estimateTokens}. Without a tokenizer it is read a line at a
+   * time.
+   */
+  async estimateTokens(encoding: string, ctx?: DispatchContext): Promise<number> {
+    const counter = ctx as TokenCounter | undefined;
+    if (exactTokens(encoding, '', counter) !== undefined) {
+      return estimateText(encoding, await this.asString(), counter);
+    }
+    let units = -1;
+    await this.#each(0, Number.POSITIVE_INFINITY, (line) => (units += line.length + 1));
+    return tokensOfLength(encoding, Math.max(units, 0));
+  }
+
+  /**
+   * Tokens that its handle has: the text that stands for it in a prompt.
+   *
+   * @param id what the handle names it by
+   * @param render writes the handle; default: as the module writes it
+   * @throws Error when its sizes are not known without reading
+   */
+  estimateHandleTokens(
+    id: string,
+    encoding: string,
+    render: HandleRenderer = renderHandle,
+  ): number {
+    if (this.#hints === undefined) {
+      throw new Error('the handle of an artifact without size hints cannot be estimated');
+    }
+    return estimateText(encoding, render({ id, kind: this.kind, ...this.#hints }));
+  }
+
+  /** What it is, without its text. */
+  toJSON(): Record<string, unknown> {
+    return { artifact: this.kind, ...this.#hints };
+  }
+
+  /** @internal */
+  [encodeBody](enc: Encoder): void {
+    enc.arrayHeader(5);
+    enc.int(Part.Artifact);
+    enc.str(this.kind);
+    enc.int(this.#hints?.byteLength ?? -1);
+    enc.int(this.#hints?.lineCount ?? -1);
+    enc.str(this[jsonForm] ?? '');
+  }
+
+  async #lines(from: number, to: number): Promise<string[]> {
+    const lines: string[] = [];
+    await this.#each(from, to, (line) => lines.push(line));
+    return lines;
+  }
+
+  /** Visits lines in order, as far as there are any. */
+  async #each(from: number, to: number, visit: (line: string) => void): Promise<void> {
+    for (let i = from; i < to; i++) {
+      const read = this.#reader.line(i);
+      const line = typeof read === 'string' || read === undefined ? read : await read;
+      if (line === undefined) return;
+      visit(line);
+    }
+  }
+}
+
+/** The name of a class of artifacts: its own `className`, or else the name of the JavaScript class. */
+export function classNameOf(of: ArtifactClass): string {
+  if (Object.hasOwn(of, 'className') && typeof of.className === 'string') return of.className;
+  return (of as unknown as { name: string }).name || of.className;
+}
+
+/** Tells whether a value is a class of artifacts. */
+export function isArtifactClass(value: unknown): value is ArtifactClass {
+  if (typeof value !== 'function') return false;
+  return value === SpooledArtifact || (value.prototype as unknown) instanceof SpooledArtifact;
+}
+
+function requireCount(field: string, n: number): number {
+  if (Number.isInteger(n) && n >= 0) return n;
+  throw invalidValue(field, 'must be a whole number that is not negative');
+}

@@ -1,0 +1,32 @@
+/**
+ * The classes of artifacts that a context's records hold.
+ */
+import { Collections } from '../collections/kinds.js';
+import { Retrievable } from '../primitives/retrievable.js';
+import {
+  type ArtifactClass,
+  classNameOf,
+  SpooledArtifact,
+} from '../primitives/spooled-artifact.js';
+import { ToolCall } from '../primitives/tool-call.js';
+import type { ContextState } from './context-state.js';
+
+/** The classes by their names, in the order in which they are met. Of two with one name the first counts. */
+export function artifactClasses(state: ContextState): Map<string, ArtifactClass> {
+  const classes = new Map<string, ArtifactClass>();
+  const add = (value: unknown): void => {
+    if (!(value instanceof SpooledArtifact)) return;
+    const of = value.constructor as unknown as ArtifactClass;
+    const name = classNameOf(of);
+    if (!classes.has(name)) classes.set(name, of);
+  };
+  for (const entry of state.set(Collections.toolCalls)) {
+    if (!(entry instanceof ToolCall)) continue;
+    const { results } = entry;
+    for (const result of Array.isArray(results) ? (results as unknown[]) : [results]) add(result);
+  }
+  for (const entry of state.set(Collections.retrievables)) {
+    if (entry instanceof Retrievable && !entry.inline) add(entry.content);
+  }
+  return classes;
+}

@@ -1,0 +1,99 @@
+/**
+ * Results: how effects are settled.
+ */
+import { Op } from '../abi/frames.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import type { ContextState } from './context-state.js';
+import { asError } from './error-table.js';
+import type { Session } from './session.js';
+
+/** Settles an effect that gives nothing when what user code returned has settled. */
+export function awaitNothing(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  result: unknown,
+): void {
+  if (!isThenable(result)) {
+    settleEffect(session, effect, state, undefined);
+    return;
+  }
+  result.then(
+    () => settleEffect(session, effect, state, undefined),
+    (error: unknown) => failEffect(session, effect, state, error),
+  );
+}
+
+/** Sends the value of an effect; one that cannot cross fails it. */
+export function settleEffect(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  value: unknown,
+): void {
+  const enc = beginResult(session, effect, false);
+  if (enc === undefined) return;
+  if (value === undefined) enc.nil();
+  else {
+    try {
+      enc.value(value, 'result');
+    } catch (error) {
+      failEffect(session, effect, state, error);
+      return;
+    }
+  }
+  sendResult(session, effect, enc);
+}
+
+/** Fails an effect with what was thrown. */
+export function failEffect(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  thrown: unknown,
+): void {
+  const enc = beginResult(session, effect, true);
+  if (enc === undefined) return;
+  session.errors.encode(enc, asError(thrown), state.reason);
+  sendResult(session, effect, enc);
+}
+
+/** Begins a Result, whose value is written next; undefined when nobody waits for it any more. */
+export function beginResult(
+  session: Session,
+  effect: number,
+  failed: boolean,
+): Encoder | undefined {
+  if (session.ended || !session.pump.alive) return undefined;
+  const enc = session.pump.frame();
+  enc.arrayHeader(6);
+  enc.int(Op.Result);
+  enc.int(session.number);
+  enc.int(effect);
+  enc.int(session.elapsed());
+  enc.bool(failed);
+  return enc;
+}
+
+/** Sends a Result. One that the module cannot take, because it is too large say, is replaced by that failure. */
+export function sendResult(session: Session, effect: number, enc: Encoder): void {
+  try {
+    const fault = session.pump.send(session, enc);
+    if (fault !== undefined) throw fault;
+    session.pump.drain();
+  } catch (error) {
+    const again = beginResult(session, effect, true);
+    if (again === undefined) return;
+    session.errors.encode(again, error, undefined);
+    session.pump.sendAndDrain(session, again);
+  }
+}
+
+/** Tells whether a value is one that comes later. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === 'function'
+  );
+}
