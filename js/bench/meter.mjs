@@ -30,7 +30,15 @@ export const full = {
   crowd: 1000,
   turns: [10_000, 100_000],
 };
-export const quick = { rounds: 3, slice: 5, warm: 20, runs: 20, starts: 3, crowd: 20, turns: [300, 600] };
+export const quick = {
+  rounds: 3,
+  slice: 5,
+  warm: 20,
+  runs: 20,
+  starts: 3,
+  crowd: 20,
+  turns: [300, 600],
+};
 
 /** Nanoseconds of a monotonic clock. */
 export const now = () => performance.now() * 1e6;
