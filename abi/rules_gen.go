@@ -25,6 +25,8 @@ const (
 	KindSpoolReader   Kind = "spoolReader"
 	KindArtifactClass Kind = "artifactClass"
 	KindMediaStash    Kind = "mediaStash"
+	KindTimeout       Kind = "timeout"
+	KindGateSchema    Kind = "gateSchema"
 	KindCount         Kind = "count"
 	KindInstance      Kind = "instance"
 	KindAny           Kind = "any"
@@ -70,6 +72,8 @@ var phrases = map[string]string{
 	"spoolReader":     "`{field}` must be a reader with line, byteLength, lineCount and readAll",
 	"artifactClass":   "`{field}` must be a function without parameters that returns an artifact class",
 	"mediaStash":      "`{field}` must be an object whose entries have a value and a trustTier",
+	"timeout":         "`{field}` must be a whole number of milliseconds from 1 on",
+	"gateSchema":      "`{field}` must be a JSON Schema or a Standard Schema",
 	"count":           "`{field}` must be a whole number that is not negative",
 	"instance":        "`{field}` must be an instance of {class}",
 	"any":             "`{field}` must be a value",
@@ -348,6 +352,18 @@ var (
 		Title:  "registry",
 		Code:   CodeInvalidInitialRegistryValue,
 		Fields: []Field{},
+	}
+	TurnGateRules = &Rules{
+		Title: "gate",
+		Code:  CodeInvalidInitialTurnGateValue,
+		Fields: []Field{
+			{Name: "id", Kind: KindString, Required: true, NonEmpty: true},
+			{Name: "reason", Kind: KindString, Required: true, NonEmpty: true},
+			{Name: "payload", Kind: KindAny, Required: true},
+			{Name: "createdAt", Kind: KindDatetime, Required: true},
+			{Name: "schema", Kind: KindGateSchema},
+			{Name: "timeout", Kind: KindTimeout},
+		},
 	}
 	ToolRules = &Rules{
 		Title:   "tool",

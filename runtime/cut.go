@@ -45,10 +45,11 @@ func (t *Turn) Break(err error) (iterations int) {
 			iterations = d.iterations
 		}
 	}
+	t.context.ended = true
+	t.abortGates(err)
 	if !t.standalone {
 		t.emitError(nil, err)
 		t.emit(nil, EventTurnEnd, &TurnEndEvent{Started: t.started, Status: StatusFailed, Err: err})
 	}
-	t.context.ended = true
 	return iterations
 }

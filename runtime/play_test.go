@@ -39,6 +39,8 @@ type play struct {
 	discarded func(task Task, e *Discard) error
 	message   string // text of the turn's own message
 	prepare   func(p *play)
+	listen    func(payload any)
+	due       uint64 // of the tick asked for
 
 	library library // of artifacts
 
@@ -61,12 +63,13 @@ type noted struct {
 }
 
 var (
-	errX      = &fault.Error{Name: "Error", Message: "X", Handle: 901}
-	errY      = &fault.Error{Name: "Error", Message: "Y", Handle: 902}
-	abortion  = &fault.Error{Name: "AbortError", Message: "stop", Handle: 903, Abort: true}
-	statuses  = [...]string{"ack", "nack", "aborted", "failed", "continue"}
-	verbs     = [...]string{"store", "mutate", "delete", "replace"}
-	eventWord = map[EventKind]string{
+	errX        = &fault.Error{Name: "Error", Message: "X", Handle: 901}
+	errY        = &fault.Error{Name: "Error", Message: "Y", Handle: 902}
+	abortion    = &fault.Error{Name: "AbortError", Message: "stop", Handle: 903, Abort: true}
+	gateResults = [...]string{"resolved", "rejected", "aborted", "timeout"}
+	statuses    = [...]string{"ack", "nack", "aborted", "failed", "continue"}
+	verbs       = [...]string{"store", "mutate", "delete", "replace"}
+	eventWord   = map[EventKind]string{
 		EventMessage: "msg", EventThought: "th", EventTurnStart: "tS", EventGenerationStats: "stats",
 	}
 )
@@ -184,7 +187,13 @@ func (p *play) Event(h Head, payload any) {
 	}
 	p.events = append(p.events, noted{h, payload})
 	p.words = append(p.words, p.word(h, payload))
+	if p.listen != nil {
+		p.listen(payload)
+	}
 }
+
+// Timer implements World.
+func (p *play) Timer(due uint64) { p.due = due }
 
 // nested notes begin and end events, which have to lie properly in each other.
 func (p *play) nested(name string, begin bool) {
@@ -225,6 +234,10 @@ func (p *play) word(h Head, payload any) string {
 		return "xS"
 	case *ToolEndEvent:
 		return fmt.Sprintf("xE(%t)", e.IsError)
+	case *GateOpenEvent:
+		return "gO"
+	case *GateClosedEvent:
+		return "gC(" + gateResults[e.Result] + ")"
 	case *LogEvent:
 		return fmt.Sprintf("log(%d)", e.Level)
 	case *WarningEvent:

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/schema"
@@ -150,22 +149,8 @@ func (d *Dispatch) cutTools() {
 
 // invalidArgs says all that is wrong with a call's arguments, in words and as a list of {path, keyword, message}.
 func invalidArgs(tool string, violations []schema.Violation) error {
-	var text strings.Builder
-	text.WriteString(tool)
-	details := value.AppendListHeader(nil, len(violations))
-	for i, v := range violations {
-		if i == 0 {
-			text.WriteString(": ")
-		} else {
-			text.WriteString("; ")
-		}
-		text.WriteString(v.Message)
-		details = value.AppendMapHeader(details, 3)
-		details = value.AppendString(value.AppendString(details, "path"), v.Path)
-		details = value.AppendString(value.AppendString(details, "keyword"), v.Keyword)
-		details = value.AppendString(value.AppendString(details, "message"), v.Message)
-	}
-	f := fault.New(fault.InvalidToolArgs, text.String())
+	text, details := violationList(violations)
+	f := fault.New(fault.InvalidToolArgs, tool+": "+text)
 	f.Details = details
 	return f
 }

@@ -37,6 +37,9 @@ type Turn struct {
 	reason     error // why the turn was aborted, may be nil
 	tools      []*Tool
 	made       []*Tool // by the guest, numbered from firstMade
+	gates      []*Gate // open ones, in the order of their opening
+	lastGate   uint32  // number of the last one
+	gateDue    uint64  // what the world was last asked for
 	standalone bool    // a dispatch without a turn: nobody sees the turn's context
 }
 
@@ -104,6 +107,7 @@ func (t *Turn) Run(task Task, message int64) (status Status, iterations int, err
 	status, iterations, err = t.stages(task, message)
 	t.cutInside(task, nil)
 	t.context.ended = true
+	t.abortGates(nil)
 	end := &TurnEndEvent{Started: t.started, Status: status}
 	if status == StatusFailed {
 		end.Err = err
@@ -183,6 +187,7 @@ func (t *Turn) Abort(reason error) {
 	for _, d := range t.dispatches {
 		d.aborted = true
 	}
+	t.abortGates(reason)
 }
 
 // AbortDispatch aborts one dispatch and those inside it.

@@ -10,6 +10,9 @@ type World interface {
 	Event(h Head, p any)
 	// Sync tells of a change to a collection that host code did not make, and of the signal of a dispatch.
 	Sync(s Sync)
+	// Timer asks for a call of Turn.Tick when the turn's clock has reached due, in place of what it asked for before; 0
+	// for none.
+	Timer(due uint64)
 }
 
 // Head is what all events carry.
@@ -47,6 +50,8 @@ const (
 	EventIterationEnd       EventKind = 9
 	EventToolExecutionStart EventKind = 10
 	EventToolExecutionEnd   EventKind = 11
+	EventTurnGateOpen       EventKind = 12
+	EventTurnGateClosed     EventKind = 13
 	EventLog                EventKind = 14
 	EventWarning            EventKind = 15
 	EventError              EventKind = 16
@@ -120,6 +125,23 @@ type ToolEndEvent struct {
 	Tool, CallID string
 	Started      uint64
 	IsError      bool
+}
+
+// GateOpenEvent says that a gate waits to be settled.
+type GateOpenEvent struct {
+	Gate      uint32
+	ID        string
+	Reason    string
+	Payload   []byte
+	CreatedAt int64
+	Digest    string
+}
+
+// GateClosedEvent says that a gate was settled.
+type GateClosedEvent struct {
+	Gate   uint32
+	ID     string
+	Result GateResult
 }
 
 // LogEvent is a line of the structured log.

@@ -11,11 +11,29 @@ func Checksum(tool string, args []byte) (string, error) {
 		return "", err
 	}
 	text = AppendJSONString(append(text, `,"tool":`...), []byte(tool))
-	sum := sha256(append(text, '}'))
+	return digest(append(text, '}')), nil
+}
+
+// GateDigest names what a gate shows to who decides: the SHA-256 of the canonical JSON of {"id": id, "payload": payload,
+// "reason": reason}, in 64 lower-case hexadecimal digits. An error says what is wrong with payload.
+func GateDigest(id, reason string, payload []byte) (string, error) {
+	text := append(make([]byte, 0, 128+len(id)+len(reason)+2*len(payload)), `{"id":`...)
+	text = append(AppendJSONString(text, []byte(id)), `,"payload":`...)
+	text, err := AppendCanonical(text, payload)
+	if err != nil {
+		return "", err
+	}
+	text = AppendJSONString(append(text, `,"reason":`...), []byte(reason))
+	return digest(append(text, '}')), nil
+}
+
+// digest is the SHA-256 of text in lower-case hexadecimal digits. It may overwrite what lies behind text.
+func digest(text []byte) string {
+	sum := sha256(text)
 	// Written out because encoding/hex would link fmt into the guest.
 	var digits [2 * len(sum)]byte
 	for i, b := range sum {
 		digits[2*i], digits[2*i+1] = hexDigits[b>>4], hexDigits[b&15]
 	}
-	return string(digits[:]), nil
+	return string(digits[:])
 }

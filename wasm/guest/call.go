@@ -92,6 +92,20 @@ func (in *Instance) call(f *abi.Call) error {
 		}
 		t.reply(f.Call, b, nil)
 		return nil
+	case abi.MethodOpenGate:
+		var a abi.OpenGateArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.callOpenGate(f.Call, d, &a)
+		return nil
+	case abi.MethodSettleGate:
+		var a abi.SettleGateArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		t.reply(f.Call, nil, t.settleGate(&a))
+		return nil
 	case abi.MethodDispatch:
 		var a abi.DispatchArgs
 		if a.Decode(&r); !r.OK() {

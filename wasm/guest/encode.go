@@ -125,6 +125,12 @@ func (t *turn) appendPayload(b []byte, p any) []byte {
 	case *runtime.ErrorEvent:
 		e := abi.ErrorEvent{Error: *t.errorValue(p.Err)}
 		b, _ = e.MarshalMsg(b)
+	case *runtime.GateOpenEvent:
+		e := abi.GateOpenEvent{Gate: p.Gate, ID: p.ID, Reason: p.Reason, Payload: p.Payload, CreatedAt: p.CreatedAt, Digest: p.Digest}
+		b, _ = e.MarshalMsg(b)
+	case *runtime.GateClosedEvent:
+		e := abi.GateClosedEvent{Gate: p.Gate, ID: p.ID, Result: uint8(p.Result)}
+		b, _ = e.MarshalMsg(b)
 	case *runtime.LogEvent:
 		e := abi.LogEvent{Level: p.Level, Kind: p.Kind, Message: p.Message, HasPayload: p.HasPayload, Payload: p.Payload}
 		b, _ = e.MarshalMsg(b)

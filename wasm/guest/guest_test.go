@@ -21,6 +21,7 @@ type wire struct {
 	replies []abi.Reply
 	ends    []abi.End
 	faults  []abi.Fault
+	timers  []uint64
 }
 
 func open(t testing.TB, configure func(*abi.OpenRunner)) *wire {
@@ -62,7 +63,7 @@ func (w *wire) step(frames ...marshaler) {
 }
 
 func (w *wire) take(out []byte) {
-	w.effects, w.replies, w.ends, w.faults = nil, nil, nil, nil
+	w.effects, w.replies, w.ends, w.faults, w.timers = nil, nil, nil, nil, nil
 	for len(out) > 0 {
 		op, frame, rest, err := abi.Next(out, abi.DefaultLimits())
 		if err != nil {
@@ -86,6 +87,12 @@ func (w *wire) take(out []byte) {
 				word += fmt.Sprintf("(%d,%d)", p.Status, p.Iterations)
 			case abi.EventTurnEnd:
 				word += fmt.Sprintf("(%d)", decode[abi.TurnEndEvent](w.t, e.Payload).Status)
+			case abi.EventTurnGateOpen:
+				p := decode[abi.GateOpenEvent](w.t, e.Payload)
+				word = fmt.Sprintf("gateOpen(%d %s)", p.Gate, p.ID)
+			case abi.EventTurnGateClosed:
+				p := decode[abi.GateClosedEvent](w.t, e.Payload)
+				word = fmt.Sprintf("gateClosed(%d %d)", p.Gate, p.Result)
 			case abi.EventError:
 				if e.Scope&abi.ScopeTurn == 0 {
 					continue
@@ -96,6 +103,8 @@ func (w *wire) take(out []byte) {
 			w.log = append(w.log, word)
 		case abi.OpEffect:
 			w.effects = append(w.effects, decode[abi.Effect](w.t, frame))
+		case abi.OpTimer:
+			w.timers = append(w.timers, decode[abi.Timer](w.t, frame).Due)
 		case abi.OpReply:
 			w.replies = append(w.replies, decode[abi.Reply](w.t, frame))
 		case abi.OpEnd:

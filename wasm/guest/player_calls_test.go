@@ -26,6 +26,10 @@ func (p *player) method(context uint32, method uint8, args interface {
 // call calls a method by chance, mostly on the innermost dispatch.
 func (p *player) call() {
 	context := p.context()
+	if !p.alone && p.chance(6) {
+		p.gate(context)
+		return
+	}
 	if context == 0 || p.chance(2) {
 		p.write(context)
 		return
@@ -79,6 +83,30 @@ func (p *player) call() {
 			p.method(context, abi.MethodAck, nil)
 		}
 	}
+}
+
+// gate opens a gate or settles one.
+func (p *player) gate(context uint32) {
+	if p.gates == 0 || p.chance(3) {
+		a := &abi.OpenGateArgs{ID: fmt.Sprint("g", p.random.IntN(3)), Reason: "why", Payload: jsonValue(`{"b":[1,true],"a":"ä"}`)}
+		if p.chance(2) {
+			a.Timeout = 1 + uint64(p.random.IntN(100))
+		}
+		if p.chance(2) {
+			a.Schema = jsonValue(`{"type":"boolean"}`)
+		}
+		p.method(context, abi.MethodOpenGate, a)
+		return
+	}
+	a := &abi.SettleGateArgs{Gate: 1 + uint32(p.random.IntN(int(p.gates))), Settle: uint8(p.random.IntN(3))}
+	switch a.Settle {
+	case abi.SettleResolve:
+		a.Value = jsonValue([]string{"true", "7"}[p.random.IntN(2)])
+	case abi.SettleReject:
+		p.errors++
+		a.Error = &abi.ErrorValue{Handle: p.errors, Name: "Error", Message: "no", Status: 500}
+	}
+	p.method(0, abi.MethodSettleGate, a)
 }
 
 // write stores, mutates, deletes or replaces by chance.
@@ -211,7 +239,7 @@ func (p *player) frame(op abi.Op, frame []byte) {
 		f := read[abi.Cancel](p, frame)
 		p.effects = slices.DeleteFunc(p.effects, func(e abi.Effect) bool { return e.Effect == f.Effect })
 	case abi.OpTimer:
-		if f := read[abi.Timer](p, frame); f.Due < p.elapsed {
+		if f := read[abi.Timer](p, frame); p.gates == 0 && f.Due < p.elapsed { // a gate may be overdue
 			p.t.Errorf("turn %d: a timer for %d, it is %d", p.turn, f.Due, p.elapsed)
 		}
 	case abi.OpEnd:
@@ -227,6 +255,20 @@ func (p *player) frame(op abi.Op, frame []byte) {
 // span follows what begins and ends.
 func (p *player) span(e abi.Event) {
 	p.t.Helper()
+	switch e.Kind {
+	case abi.EventTurnGateOpen:
+		g := read[abi.GateOpenEvent](p, e.Payload)
+		if p.gates++; g.Gate != p.gates {
+			p.t.Errorf("turn %d: gate %d opens, want %d", p.turn, g.Gate, p.gates)
+		}
+		p.open[fmt.Sprint("gate ", g.Gate)] = true
+	case abi.EventTurnGateClosed:
+		key := fmt.Sprint("gate ", read[abi.GateClosedEvent](p, e.Payload).Gate)
+		if !p.open[key] {
+			p.t.Errorf("turn %d: %s is closed, and open are %v", p.turn, key, p.open)
+		}
+		delete(p.open, key)
+	}
 	name := map[uint8]string{
 		abi.EventTurnStart: "turn", abi.EventTurnEnd: "turn", abi.EventDispatchStart: "dispatch", abi.EventDispatchEnd: "dispatch",
 		abi.EventIterationStart: "iteration", abi.EventIterationEnd: "iteration",

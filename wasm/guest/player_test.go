@@ -97,7 +97,8 @@ type player struct {
 	digest   []int64          // what the last Digest answered
 	asked    uint32           // the context it was about
 	errors   int64
-	handle   int64 // the next free one
+	gates    uint32 // opened so far
+	handle   int64  // the next free one
 	known    [6][]int64
 	mirror   [][6][]int64
 	history  bool

@@ -103,7 +103,24 @@ func (t *turn) timer(due uint64) {
 	t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: due})
 }
 
-// tick wakes the streams that have waited too long, and asks again for those that have not.
+// Timer implements runtime.World: the turn's one timer is for the earliest of what gates and streams need.
+func (t *turn) Timer(due uint64) {
+	if t.ended {
+		return
+	}
+	for _, e := range t.effects {
+		if s := e.stream; s != nil && s.waits && s.idle > 0 && (due == 0 || s.asleep+s.idle < due) {
+			due = s.asleep + s.idle
+		}
+	}
+	if due != t.due {
+		t.due = due
+		t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: due})
+	}
+}
+
+// tick settles the gates whose time is up, wakes the streams that have waited too long, and asks again for those that
+// have not.
 func (in *Instance) tick(f *abi.Tick) {
 	t := in.turns[f.Turn]
 	if t == nil {
@@ -124,4 +141,5 @@ func (in *Instance) tick(f *abi.Tick) {
 		s.late = true
 		s.wake()
 	}
+	t.run.Tick()
 }

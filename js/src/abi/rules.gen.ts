@@ -23,6 +23,8 @@ export type FieldKind =
   | 'spoolReader'
   | 'artifactClass'
   | 'mediaStash'
+  | 'timeout'
+  | 'gateSchema'
   | 'count'
   | 'instance'
   | 'any';
@@ -95,6 +97,8 @@ export const PHRASES = {
   spoolReader: '`{field}` must be a reader with line, byteLength, lineCount and readAll',
   artifactClass: '`{field}` must be a function without parameters that returns an artifact class',
   mediaStash: '`{field}` must be an object whose entries have a value and a trustTier',
+  timeout: '`{field}` must be a whole number of milliseconds from 1 on',
+  gateSchema: '`{field}` must be a JSON Schema or a Standard Schema',
   count: '`{field}` must be a whole number that is not negative',
   instance: '`{field}` must be an instance of {class}',
   any: '`{field}` must be a value',
@@ -425,6 +429,18 @@ export const RULES = {
     title: 'registry',
     code: 'E_INVALID_INITIAL_REGISTRY_VALUE',
     fields: {
+    },
+  },
+  TurnGate: {
+    title: 'gate',
+    code: 'E_INVALID_INITIAL_TURN_GATE_VALUE',
+    fields: {
+      id: { kind: 'string', required: true, nonEmpty: true },
+      reason: { kind: 'string', required: true, nonEmpty: true },
+      payload: { kind: 'any', required: true },
+      createdAt: { kind: 'datetime', required: true },
+      schema: { kind: 'gateSchema' },
+      timeout: { kind: 'timeout' },
     },
   },
   Tool: {

@@ -84,6 +84,14 @@ export function convert(
       return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
         ? value
         : invalid;
+    case 'timeout':
+      return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1
+        ? value
+        : invalid;
+    case 'gateSchema':
+      return isObject(value) || typeof value === 'boolean' || typeof value === 'function'
+        ? value
+        : invalid;
     case 'any':
       // Fields of records are data; those of configurations may be anything.
       return lenient ? toPlain(value, report) : value;

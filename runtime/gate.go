@@ -1,0 +1,262 @@
+package runtime
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/schema"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// GateInput opens a gate: a place where a turn waits until somebody outside decides.
+type GateInput struct {
+	ID        string
+	Reason    string
+	Payload   []byte // value: what there is to decide on
+	CreatedAt int64  // ms since the Unix epoch
+	Schema    []byte // JSON Schema that resolutions must keep, a value; nil for any
+	Timeout   uint64 // ms from the opening; 0 for none
+}
+
+// GateResult is how a gate was settled. The numbers are the ABI's.
+type GateResult uint8
+
+// Results of a gate.
+const (
+	GateResolved GateResult = 0
+	GateRejected GateResult = 1
+	GateAborted  GateResult = 2
+	GateTimeout  GateResult = 3
+)
+
+// Gate is an open gate, or one that was settled. It belongs to its turn, wherever in it it was opened: the end of a
+// dispatch leaves it open, the abort and the end of the turn settle it.
+type Gate struct {
+	number   uint32
+	id       string
+	digest   string
+	schema   *schema.Schema
+	due      uint64 // by the turn's clock; 0 for never
+	doomed   bool   // it was opened after the turn's abort: the next Tick settles it
+	dispatch *Dispatch
+	settled  func(value []byte, err error) // nil once it was told
+}
+
+// Number of the gate within its turn, from 1.
+func (g *Gate) Number() uint32 { return g.number }
+
+// Settled tells whether the gate is settled.
+func (g *Gate) Settled() bool { return g.settled == nil }
+
+// OpenGate opens a gate from the turn's context (d nil) or from a dispatch's. settled is told once how the gate was
+// settled, after turnGateClosed: with the value that it was resolved with, or with the error that whoever waits is to
+// get. Nothing is parked meanwhile. A bad input is refused with E_INVALID_INITIAL_TURN_GATE_VALUE, without an event.
+//
+// The turn's abort settles its gates at once. A gate that is opened after it is announced first, so that a listener may
+// still settle it; the next Tick, which it asks for, aborts it.
+func (t *Turn) OpenGate(d *Dispatch, in GateInput, settled func(value []byte, err error)) error {
+	switch {
+	case t.standalone:
+		return fault.New(fault.LLMExecutionGateNotSupported)
+	case t.context.ended || d != nil && d.ended:
+		return fault.New(fault.CallAfterEnd, "the turn or the dispatch has ended")
+	}
+	compiled, digest, err := in.check()
+	if err != nil {
+		return err
+	}
+	t.lastGate++
+	g := &Gate{
+		number: t.lastGate, id: in.ID, digest: digest, schema: compiled, doomed: t.context.aborted, dispatch: d, settled: settled,
+	}
+	if in.Timeout > 0 {
+		g.due = t.elapsed + in.Timeout
+	}
+	t.gates = append(t.gates, g)
+	t.emit(d, EventTurnGateOpen, &GateOpenEvent{
+		Gate: g.number, ID: in.ID, Reason: in.Reason, Payload: in.Payload, CreatedAt: in.CreatedAt, Digest: digest,
+	})
+	t.askTick()
+	return nil
+}
+
+// WaitFor opens a gate and parks the task until it is settled. It is for code that is compiled in; calls of host code,
+// which wait outside, go to OpenGate.
+func (t *Turn) WaitFor(task Task, d *Dispatch, in GateInput) (resolution []byte, err error) {
+	done := false
+	// A listener may settle the gate before OpenGate returns.
+	if refusal := t.OpenGate(d, in, func(v []byte, e error) { resolution, err, done = v, e, true }); refusal != nil {
+		return nil, refusal
+	}
+	task.Wait(func() bool { return done })
+	return resolution, err
+}
+
+// check lists all that is wrong with the input.
+func (in *GateInput) check() (compiled *schema.Schema, digest string, err error) {
+	var wrong []string
+	if in.ID == "" {
+		wrong = append(wrong, "`id` must be a non-empty string")
+	}
+	if in.Reason == "" {
+		wrong = append(wrong, "`reason` must be a non-empty string")
+	}
+	if len(in.Payload) == 0 {
+		wrong = append(wrong, "`payload` is required")
+	} else if digest, err = value.GateDigest(in.ID, in.Reason, in.Payload); err != nil {
+		wrong = append(wrong, "`payload`: "+err.Error())
+	}
+	if in.CreatedAt > maxStamp || in.CreatedAt < -maxStamp {
+		wrong = append(wrong, "`createdAt` must be a number of milliseconds")
+	}
+	if in.Schema != nil {
+		if compiled, err = schema.Compile(in.Schema); err != nil {
+			wrong = append(wrong, "`schema`: "+err.Error())
+		}
+	}
+	if in.Timeout > value.MaxInt {
+		wrong = append(wrong, "`timeout` must be a whole number of milliseconds")
+	}
+	if wrong != nil {
+		return nil, "", fault.New(fault.InvalidInitialTurnGateValue, wrong...)
+	}
+	return compiled, digest, nil
+}
+
+// Gate finds one of the turn's gates by its number. known is true and g nil for one that was settled before.
+func (t *Turn) Gate(number uint32) (g *Gate, known bool) {
+	for _, g := range t.gates {
+		if g.number == number {
+			return g, true
+		}
+	}
+	return nil, number > 0 && number <= t.lastGate
+}
+
+// OpenGates is how many of the turn's gates are open.
+func (t *Turn) OpenGates() int { return len(t.gates) }
+
+// Accept holds a resolution against the gate's schema, and shown, unless it is empty, against the digest of what the
+// gate shows. It returns the value with the schema's defaults filled in; nothing else is converted. A value that is
+// refused fails with E_INVALID_TURN_GATE_RESOLUTION, whose details list what is wrong, and leaves the gate open.
+func (g *Gate) Accept(resolution []byte, shown string) ([]byte, error) {
+	if shown != "" && shown != g.digest {
+		return nil, invalidResolution(g.id, []schema.Violation{{Keyword: "digest", Message: "what was shown is not what the gate shows"}})
+	}
+	if len(resolution) == 0 {
+		resolution = value.AppendNil(nil)
+	}
+	if g.schema == nil {
+		return resolution, nil
+	}
+	valid, violations := g.schema.Validate(resolution)
+	if len(violations) > 0 {
+		return nil, invalidResolution(g.id, violations)
+	}
+	return valid, nil
+}
+
+func invalidResolution(id string, violations []schema.Violation) error {
+	text, details := violationList(violations)
+	f := fault.New(fault.InvalidTurnGateResolution, id+": "+text)
+	f.Details = details
+	return f
+}
+
+// violationList says all that is wrong with a value, in words and as a list of {path, keyword, message}.
+func violationList(violations []schema.Violation) (words string, details []byte) {
+	var text strings.Builder
+	details = value.AppendListHeader(nil, len(violations))
+	for i, v := range violations {
+		if i > 0 {
+			text.WriteString("; ")
+		}
+		text.WriteString(v.Message)
+		details = value.AppendMapHeader(details, 3)
+		details = value.AppendString(value.AppendString(details, "path"), v.Path)
+		details = value.AppendString(value.AppendString(details, "keyword"), v.Keyword)
+		details = value.AppendString(value.AppendString(details, "message"), v.Message)
+	}
+	return text.String(), details
+}
+
+// ResolveGate settles a gate with a value that it accepted. It does nothing when the gate is settled, and so do the
+// other ways to settle one: the first wins.
+func (t *Turn) ResolveGate(g *Gate, resolution []byte) {
+	t.settleGate(g, GateResolved, resolution, nil)
+}
+
+// RejectGate settles a gate with an error, which whoever waits gets as it is; nil stands for one that says no more.
+func (t *Turn) RejectGate(g *Gate, err error) {
+	if err == nil {
+		err = fault.Plain("the gate was rejected without an error")
+	}
+	t.settleGate(g, GateRejected, nil, err)
+}
+
+// AbortGate settles a gate with E_TURN_GATE_ABORTED.
+func (t *Turn) AbortGate(g *Gate) {
+	t.settleGate(g, GateAborted, nil, fault.New(fault.TurnGateAborted, g.id))
+}
+
+// abortGates settles all gates: the turn was aborted, or it ends and nobody could settle them any more.
+func (t *Turn) abortGates(reason error) {
+	for len(t.gates) > 0 {
+		g := t.gates[0]
+		err := fault.New(fault.TurnGateAborted, g.id)
+		err.Cause = reason
+		t.settleGate(g, GateAborted, nil, err)
+	}
+}
+
+// settleGate tells listeners that a gate is closed, then whoever waits.
+func (t *Turn) settleGate(g *Gate, result GateResult, resolution []byte, err error) {
+	tell := g.settled
+	if tell == nil {
+		return
+	}
+	g.settled = nil
+	if i := slices.Index(t.gates, g); i >= 0 {
+		t.gates = slices.Delete(t.gates, i, i+1)
+	}
+	t.emit(g.dispatch, EventTurnGateClosed, &GateClosedEvent{Gate: g.number, ID: g.id, Result: result})
+	tell(resolution, err)
+	t.askTick()
+}
+
+// Tick settles the gates whose time is up.
+func (t *Turn) Tick() {
+	t.gateDue = 0 // this was it
+	for i := 0; i < len(t.gates); {
+		switch g := t.gates[i]; {
+		case g.doomed:
+			err := fault.New(fault.TurnGateAborted, g.id)
+			err.Cause = t.reason
+			t.settleGate(g, GateAborted, nil, err)
+		case g.due > 0 && g.due <= t.elapsed:
+			t.settleGate(g, GateTimeout, nil, fault.New(fault.TurnGateTimeout, g.id))
+		default:
+			i++
+		}
+	}
+	t.askTick()
+}
+
+// askTick asks for the tick that the next of the open gates needs.
+func (t *Turn) askTick() {
+	next := uint64(0)
+	for _, g := range t.gates {
+		due := g.due
+		if g.doomed {
+			due = max(t.elapsed, 1) // 0 would be never
+		}
+		if due > 0 && (next == 0 || due < next) {
+			next = due
+		}
+	}
+	if next != t.gateDue {
+		t.gateDue = next
+		t.world.Timer(next)
+	}
+}
