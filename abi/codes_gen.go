@@ -122,6 +122,8 @@ const (
 	CodeReplayDiverged = "E_REPLAY_DIVERGED"
 	// CodeSpendLimit: The turn has spent what it may.
 	CodeSpendLimit = "E_SPEND_LIMIT"
+	// CodeSpendUnknownPrice: What a model call cost is unknown.
+	CodeSpendUnknownPrice = "E_SPEND_UNKNOWN_PRICE"
 	// CodeStorageCommitError: Writing an iteration's records to storage failed.
 	CodeStorageCommitError = "E_STORAGE_COMMIT_ERROR"
 	// CodeTokenizableEvaluatorInvalid: The evaluator of a dynamic text failed.
@@ -132,8 +134,12 @@ const (
 	CodeTokenEstimatorShadowsBuiltin = "E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN"
 	// CodeToolAlreadyRegistered: A tool of this name is already registered.
 	CodeToolAlreadyRegistered = "E_TOOL_ALREADY_REGISTERED"
+	// CodeToolCalculation: The expression cannot be calculated.
+	CodeToolCalculation = "E_TOOL_CALCULATION"
 	// CodeToolDownstreamError: The tool's handler failed.
 	CodeToolDownstreamError = "E_TOOL_DOWNSTREAM_ERROR"
+	// CodeToolFetchRefused: The request is not allowed.
+	CodeToolFetchRefused = "E_TOOL_FETCH_REFUSED"
 	// CodeTurnGateAborted: The gate was aborted.
 	CodeTurnGateAborted = "E_TURN_GATE_ABORTED"
 	// CodeTurnGateTimeout: The gate timed out.
@@ -397,7 +403,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeMaxRepeats, Status: 508, Fatal: false,
 		Message: "The model repeated a tool call too often.",
-		Help:    "The same tool was asked for with the same arguments as often as maxRepeats allows. Find out why its result does not satisfy the model.",
+		Help:    "The same tool was called with the same arguments more often than maxRepeats allows. Find out why its result does not satisfy the model.",
 	},
 	{
 		Code: CodeNotAMediaReader, Status: 500, Fatal: true,
@@ -440,6 +446,11 @@ var codes = [...]CodeInfo{
 		Help:    "Model calls cost as much as spendLimit allows, by the usage they reported and the price table. Raise the limit, or find out what was spent on.",
 	},
 	{
+		Code: CodeSpendUnknownPrice, Status: 500, Fatal: false,
+		Message: "What a model call cost is unknown.",
+		Help:    "Add the model that the message names to the price table of spendLimit, and have the executor report the model and its token counts with reportGenerationStats.",
+	},
+	{
 		Code: CodeStorageCommitError, Status: 500, Fatal: false,
 		Message: "Writing an iteration's records to storage failed.",
 		Help:    "The cause is the storage callback's error. The details say how many of the writes were applied; a commitCallback with a transaction makes that all or none.",
@@ -465,9 +476,19 @@ var codes = [...]CodeInfo{
 		Help:    "Rename one of the tools, register with overwrite, or merge with a collision policy.",
 	},
 	{
+		Code: CodeToolCalculation, Status: 422, Fatal: false,
+		Message: "The expression cannot be calculated.",
+		Help:    "The message says what is wrong and at which character of the expression.",
+	},
+	{
 		Code: CodeToolDownstreamError, Status: 500, Fatal: false,
 		Message: "The tool's handler failed.",
 		Help:    "The cause is what the handler threw.",
+	},
+	{
+		Code: CodeToolFetchRefused, Status: 403, Fatal: false,
+		Message: "The request is not allowed.",
+		Help:    "The fetch tool makes requests to the origins and with the methods that it was made with, and no others.",
 	},
 	{
 		Code: CodeTurnGateAborted, Status: 499, Fatal: false,

@@ -1,8 +1,6 @@
 package runtime
 
 import (
-	"strconv"
-
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -37,7 +35,8 @@ type Dispatch struct {
 	streams    [2]map[string]*stream
 	toolCalls  map[string]*toolStream
 	counts     map[string]int // current tool calls by checksum; nil until first asked for
-	state      any            // the executor's own
+	bounds     bounds
+	state      any // the executor's own
 	artifacts  artifacts
 	spooling   int // stores that wait for their text to be spooled
 	running    []*toolRun
@@ -151,7 +150,7 @@ func (d *Dispatch) end(failure error) {
 func (d *Dispatch) loop(task Task) error {
 	for n := 0; !d.aborted && !d.signalled(); n++ {
 		d.iteration, d.iterations, d.begun, d.closing = n, n+1, true, false
-		d.begunAt = d.turn.elapsed
+		d.begunAt, d.bounds.stored = d.turn.elapsed, [Collections]int{}
 		d.turn.emit(d, EventIterationStart, nil)
 		failure, committed := d.iterate(task)
 		if d.ended {
@@ -301,15 +300,4 @@ func (d *Dispatch) State() *any { return &d.state }
 // Records visits a collection in order, with each record's handle and encoded body.
 func (d *Dispatch) Records(kind record.Kind, yield func(handle int64, body []byte) bool) {
 	d.cols[kind].each(func(handle int64) bool { return yield(handle, d.turn.records.body(handle)) })
-}
-
-// MaxIterations is a middleware that nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so
-// that what the n iterations did is kept. It belongs into the dispatch input pipeline.
-func MaxIterations(n int) func(*Dispatch) error {
-	return func(d *Dispatch) error {
-		if d.iteration < n || d.signalled() {
-			return nil
-		}
-		return d.Nack(fault.New(fault.MaxIterations, strconv.Itoa(n)))
-	}
 }

@@ -327,7 +327,7 @@ func TestMaxIterations(t *testing.T) {
 
 // A compiled-in middleware that fails ends its pipeline like a host's.
 func TestBuiltinFails(t *testing.T) {
-	p := &play{t: t, executor: never, config: Config{DispatchInput: []Middleware{{Index: 0}, {Builtin: func(*Dispatch) error { return errX }}}}}
+	p := &play{t: t, executor: never, config: Config{DispatchInput: []Middleware{{Index: 0}, {Builtin: func(Task, *Dispatch) error { return errX }}}}}
 	post := false
 	p.pipelines[DispatchInput] = []middleware{func(_ *seam, next func()) error { next(); post = true; return nil }}
 	if status, _, err := p.run(); status != StatusFailed || !errors.Is(err, fault.DispatchPipelineError) || !post {

@@ -7,19 +7,26 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
+// claude is the encoding that is estimated by length everywhere, without a warning.
+const claude = "claude"
+
 // tokens estimates how many tokens the artifact's text has: by the host's tokenizer for the encoding, or else by its
 // length.
 func (r *reader) tokens(encoding string) (uint64, error) {
+	var failure error
 	if slices.Contains(r.d.turn.config.Encodings, encoding) {
 		e := &Estimate{Context: r.d.number, Encoding: encoding, Handle: r.source.handle, Part: r.source.part}
-		_, err := r.task.Await(e)
-		return e.Tokens, err
+		if _, failure = r.task.Await(e); failure == nil {
+			return uint64(e.Tokens[0]), nil
+		} else if r.d.aborted {
+			return 0, failure
+		}
 	}
 	units := uint64(0)
 	var preview []byte
 	count, err := r.lines(0, maxLine, func(i uint64, line []byte) bool {
 		if i == 0 {
-			preview = append(preview, clipUnits(line, 80)...)
+			preview = append(preview, clipUnits(line, previewUnits)...)
 		}
 		units += utf16Length(line)
 		return true
@@ -30,25 +37,130 @@ func (r *reader) tokens(encoding string) (uint64, error) {
 	if count > 0 {
 		units += count - 1 // line feeds
 	}
-	if encoding != "claude" {
-		r.d.warnEstimate(encoding, preview)
+	if encoding != claude {
+		r.d.warnEstimate(encoding, preview, failure)
 	}
 	return tokensByLength(encoding, units), nil
 }
 
+// counted names what was counted: a record by its handle, a tool by its number, the system prompt.
+type counted struct {
+	encoding string
+	what     uint8
+	number   int64
+}
+
+// What can be counted.
+const (
+	countedRecord uint8 = iota
+	countedTool
+	countedPrompt
+)
+
+// tally counts the tokens of texts, those that the host's tokenizer counts in one exchange, and remembers them for
+// the turn: a record never changes.
+type tally struct {
+	d        *Dispatch
+	encoding string
+	keys     []counted // of texts that are not counted yet
+	texts    [][]byte
+}
+
+func (y *tally) known(what uint8, number int64) bool {
+	_, ok := y.d.turn.counted[counted{y.encoding, what, number}]
+	return ok
+}
+
+func (y *tally) of(what uint8, number int64) int64 {
+	return y.d.turn.counted[counted{y.encoding, what, number}]
+}
+
+// add has a text counted. It keeps the text until then.
+func (y *tally) add(what uint8, number int64, text []byte) {
+	y.keys = append(y.keys, counted{y.encoding, what, number})
+	y.texts = append(y.texts, text)
+}
+
+// count counts what was added. The error is that of an abort.
+func (y *tally) count(task Task) error {
+	if y.d.turn.counted == nil {
+		y.d.turn.counted = make(map[counted]int64)
+	}
+	exact := slices.Contains(y.d.turn.config.Encodings, y.encoding)
+	for at := 0; at < len(y.texts); {
+		end := len(y.texts)
+		if exact {
+			end = y.batch(at)
+		}
+		tokens, err := y.tokens(task, y.texts[at:end], exact)
+		if err != nil {
+			return err
+		}
+		for i, n := range tokens {
+			y.d.turn.counted[y.keys[at+i]] = n
+		}
+		at = end
+	}
+	y.keys, y.texts = y.keys[:0], y.texts[:0]
+	return nil
+}
+
+// batch returns the end of the texts from at on that one frame holds, at least one.
+func (y *tally) batch(at int) int {
+	room, most := y.d.turn.config.frame()/2, y.d.turn.config.array()
+	end := at
+	for end < len(y.texts) && end-at < most {
+		if room -= len(y.texts[end]) + 8; room < 0 && end > at {
+			break
+		}
+		end++
+	}
+	return end
+}
+
+func (y *tally) tokens(task Task, texts [][]byte, exact bool) ([]int64, error) {
+	var failure error
+	if exact {
+		e := &Estimate{Context: y.d.number, Encoding: y.encoding, Texts: texts}
+		if _, failure = task.Await(e); failure == nil {
+			return e.Tokens, nil
+		} else if y.d.aborted {
+			return nil, failure
+		}
+	}
+	tokens := make([]int64, len(texts))
+	for i, text := range texts {
+		tokens[i] = int64(tokensByLength(y.encoding, utf16Length(text)))
+	}
+	if y.encoding != claude {
+		y.d.warnEstimate(y.encoding, clipUnits(texts[0], previewUnits), failure)
+	}
+	return tokens, nil
+}
+
+// previewUnits is how many UTF-16 code units of a text a warning shows.
+const previewUnits = 80
+
 // tokensByLength estimates how many tokens a text of so many UTF-16 code units has.
 func tokensByLength(encoding string, units uint64) uint64 {
-	if encoding == "claude" {
+	if encoding == claude {
 		return (units*2 + 6) / 7 // 3.5 to the token
 	}
 	return (units + 3) / 4
 }
 
-// warnEstimate says, once for an encoding, that there is no tokenizer for it. preview is the beginning of the text.
-func (d *Dispatch) warnEstimate(encoding string, preview []byte) {
+// warnEstimate says, once for an encoding, that there is no tokenizer for it or that it failed. preview is the beginning
+// of the text.
+func (d *Dispatch) warnEstimate(encoding string, preview []byte, failure error) {
+	why := "there is no tokenizer for " + encoding
+	if failure != nil {
+		why = "the tokenizer for " + encoding + " failed"
+	}
 	payload := value.AppendString(value.AppendMapHeader(nil, 2), "encoding")
 	payload = value.AppendString(value.AppendString(payload, encoding), "textPreview")
-	d.warn("token-estimation-degraded", encoding, "there is no tokenizer for "+encoding+": tokens are estimated from the length of the text", value.AppendText(payload, preview))
+	d.warnOnce("token-estimation-degraded", encoding, &WarningEvent{
+		Message: why + ": tokens are estimated from the length of the text", Payload: value.AppendText(payload, preview), Err: failure,
+	})
 }
 
 // utf16Length is how many UTF-16 code units text takes.

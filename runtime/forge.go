@@ -185,7 +185,7 @@ func (d *Dispatch) register(forged []*Tool) {
 	own := len(tools)
 	for _, tool := range forged {
 		if slices.ContainsFunc(tools[:own], func(t *Tool) bool { return t.Name == tool.Name }) {
-			d.warn("artifact-tool-shadowed", tool.Name, "artifacts cannot be read with "+tool.Name+", for that is the name of a tool of yours", nil)
+			d.warn("artifact-tool-shadowed", tool.Name, "artifacts cannot be read with "+tool.Name+", for that is the name of a tool of yours")
 			continue
 		}
 		tools = append(tools, tool)
@@ -193,8 +193,14 @@ func (d *Dispatch) register(forged []*Tool) {
 	d.setTools(tools)
 }
 
-// warn tells of a warning about a subject, once in a dispatch. payload is a map; nil for one with the subject as `tool`.
-func (d *Dispatch) warn(kind, subject, message string, payload []byte) {
+// warn tells of a warning about a tool, once in a dispatch.
+func (d *Dispatch) warn(kind, tool, message string) {
+	payload := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "tool"), tool)
+	d.warnOnce(kind, tool, &WarningEvent{Message: message, Payload: payload})
+}
+
+// warnOnce tells of a warning about a subject, once in a dispatch.
+func (d *Dispatch) warnOnce(kind, subject string, e *WarningEvent) {
 	a := &d.artifacts
 	key := kind + " " + subject
 	if a.warned[key] {
@@ -204,10 +210,8 @@ func (d *Dispatch) warn(kind, subject, message string, payload []byte) {
 		a.warned = make(map[string]bool)
 	}
 	a.warned[key] = true
-	if payload == nil {
-		payload = value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "tool"), subject)
-	}
-	d.turn.emit(d, EventWarning, &WarningEvent{FromDispatch: true, Kind: kind, Message: message, Payload: payload})
+	e.FromDispatch, e.Kind = true, kind
+	d.turn.emit(d, EventWarning, e)
 }
 
 // readerTool returns the tool that does in this dispatch, as it is, what a reader tool does that somebody has.

@@ -123,6 +123,7 @@ func (d *Dispatch) Log(level uint8, kind, message string, payload []byte) {
 
 // ReportStats tells observers what a model call cost; stats is an encoded map.
 func (d *Dispatch) ReportStats(stats []byte) {
+	d.turn.noteUsage(stats)
 	d.turn.emit(d, EventGenerationStats, &StatsEvent{Stats: stats})
 }
 

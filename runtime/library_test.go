@@ -13,17 +13,18 @@ import (
 
 // library is the scripted host's artifacts: the texts that its readers read, and what it was asked for.
 type library struct {
-	texts    map[string]string // by the record's id, of a list with #n
-	inOrder  []string          // effects about artifacts, in short words
-	failRead error
-	refuse   error // of spooling
-	onSpool  func()
-	keep     bool           // spooling leaves records as they are
-	tamper   func(e *Read)  // of what a reader answers
-	forge    func(e *Forge) // registers tools of the host's
-	defined  map[uint32]*Tool
-	lists    map[uint32][]string // registered tools by context, as the host was told
-	crossed  int                 // syncs about tools
+	texts        map[string]string // by the record's id, of a list with #n
+	inOrder      []string          // effects about artifacts, in short words
+	failRead     error
+	failEstimate error
+	refuse       error // of spooling
+	onSpool      func()
+	keep         bool           // spooling leaves records as they are
+	tamper       func(e *Read)  // of what a reader answers
+	forge        func(e *Forge) // registers tools of the host's
+	defined      map[uint32]*Tool
+	lists        map[uint32][]string // registered tools by context, as the host was told
+	crossed      int                 // syncs about tools
 }
 
 func (l *library) reset() {
@@ -86,8 +87,14 @@ func (l *library) serve(p *play, e Effect) error {
 	case *Read:
 		return l.read(p, e)
 	case *Estimate:
-		l.inOrder = append(l.inOrder, fmt.Sprintf("estimate %s of %d", e.Encoding, e.Handle))
-		e.Tokens = 77
+		l.inOrder = append(l.inOrder, estimateWord(e))
+		if l.failEstimate != nil {
+			return l.failEstimate
+		}
+		e.Tokens = make([]int64, max(len(e.Texts), 1))
+		for i := range e.Tokens {
+			e.Tokens[i] = 77
+		}
 	case *Forge:
 		l.inOrder = append(l.inOrder, "forge "+strings.Join(e.Classes, " "))
 		if l.forge != nil {
@@ -226,4 +233,11 @@ func (s *seam) offered(name string) string {
 		return "no tool"
 	}
 	return strings.Join(offers(tool), " ")
+}
+
+func estimateWord(e *Estimate) string {
+	if e.Handle != 0 {
+		return fmt.Sprintf("estimate %s of %d", e.Encoding, e.Handle)
+	}
+	return fmt.Sprintf("estimate %d", len(e.Texts))
 }

@@ -24,7 +24,7 @@ func (p Pipeline) String() string {
 // Middleware is one entry of a pipeline: the host's function at Index, or one compiled in.
 type Middleware struct {
 	Index   int
-	Builtin func(d *Dispatch) error // nil for the host's; dispatch pipelines only
+	Builtin Bound // nil for the host's; dispatch pipelines only
 }
 
 // pipeline is one run through a list of middleware.
@@ -54,7 +54,7 @@ func (p *pipeline) run(task Task, i int) {
 		}
 		m := p.list[i]
 		if m.Builtin != nil {
-			if err := m.Builtin(p.dispatch); err != nil {
+			if err := m.Builtin(task, p.dispatch); err != nil {
 				p.fail(err)
 				return
 			}

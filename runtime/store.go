@@ -287,6 +287,7 @@ func (d *Dispatch) enqueue(delta Delta) {
 	if delta.Kind == record.ToolCalls {
 		d.counts = nil
 	}
+	d.noteStore(delta)
 	d.turn.apply(&d.contextState, delta)
 	d.queue = append(d.queue, delta)
 }

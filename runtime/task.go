@@ -104,14 +104,14 @@ type Read struct {
 	Lines        [][]byte
 }
 
-// Estimate counts tokens with a tokenizer of the host: of an artifact's text, or of Text when Handle is 0.
+// Estimate counts tokens with a tokenizer of the host: of an artifact's text, or of Texts when Handle is 0.
 type Estimate struct {
 	Context  uint32
 	Encoding string
 	Handle   int64
 	Part     uint32
-	Text     []byte
-	Tokens   uint64 // set by Await
+	Texts    [][]byte
+	Tokens   []int64 // set by Await: one, or as many as there are Texts
 }
 
 // Forge asks host code to register the reader tools of artifact classes of its own.

@@ -36,11 +36,13 @@ type Turn struct {
 	dispatches []*Dispatch
 	reason     error // why the turn was aborted, may be nil
 	tools      []*Tool
-	made       []*Tool // by the guest, numbered from firstMade
-	gates      []*Gate // open ones, in the order of their opening
-	lastGate   uint32  // number of the last one
-	gateDue    uint64  // what the world was last asked for
-	standalone bool    // a dispatch without a turn: nobody sees the turn's context
+	made       []*Tool           // by the guest, numbered from firstMade
+	gates      []*Gate           // open ones, in the order of their opening
+	lastGate   uint32            // number of the last one
+	gateDue    uint64            // what the world was last asked for
+	usage      []usage           // of model calls, by model
+	counted    map[counted]int64 // tokens
+	standalone bool              // a dispatch without a turn: nobody sees the turn's context
 }
 
 // contextState is what a TurnContext and a DispatchContext both have.

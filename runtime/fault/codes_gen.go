@@ -122,6 +122,8 @@ const (
 	ReplayDiverged Code = "E_REPLAY_DIVERGED"
 	// SpendLimit: The turn has spent what it may.
 	SpendLimit Code = "E_SPEND_LIMIT"
+	// SpendUnknownPrice: What a model call cost is unknown.
+	SpendUnknownPrice Code = "E_SPEND_UNKNOWN_PRICE"
 	// StorageCommitError: Writing an iteration's records to storage failed.
 	StorageCommitError Code = "E_STORAGE_COMMIT_ERROR"
 	// TokenizableEvaluatorInvalid: The evaluator of a dynamic text failed.
@@ -132,8 +134,12 @@ const (
 	TokenEstimatorShadowsBuiltin Code = "E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN"
 	// ToolAlreadyRegistered: A tool of this name is already registered.
 	ToolAlreadyRegistered Code = "E_TOOL_ALREADY_REGISTERED"
+	// ToolCalculation: The expression cannot be calculated.
+	ToolCalculation Code = "E_TOOL_CALCULATION"
 	// ToolDownstreamError: The tool's handler failed.
 	ToolDownstreamError Code = "E_TOOL_DOWNSTREAM_ERROR"
+	// ToolFetchRefused: The request is not allowed.
+	ToolFetchRefused Code = "E_TOOL_FETCH_REFUSED"
 	// TurnGateAborted: The gate was aborted.
 	TurnGateAborted Code = "E_TURN_GATE_ABORTED"
 	// TurnGateTimeout: The gate timed out.
@@ -203,12 +209,15 @@ var table = [...]info{
 	{ReaderNotDescribable, "The value's reader cannot be described.", 422, false},
 	{ReplayDiverged, "The replayed turn differs from its journal.", 500, true},
 	{SpendLimit, "The turn has spent what it may.", 402, false},
+	{SpendUnknownPrice, "What a model call cost is unknown.", 500, false},
 	{StorageCommitError, "Writing an iteration's records to storage failed.", 500, false},
 	{TokenizableEvaluatorInvalid, "The evaluator of a dynamic text failed.", 500, true},
 	{TokenBudget, "The context does not fit the token budget.", 413, false},
 	{TokenEstimatorShadowsBuiltin, "A token estimator of this name is built in.", 409, true},
 	{ToolAlreadyRegistered, "A tool of this name is already registered.", 409, true},
+	{ToolCalculation, "The expression cannot be calculated.", 422, false},
 	{ToolDownstreamError, "The tool's handler failed.", 500, false},
+	{ToolFetchRefused, "The request is not allowed.", 403, false},
 	{TurnGateAborted, "The gate was aborted.", 499, false},
 	{TurnGateTimeout, "The gate timed out.", 408, false},
 	{ValidationException, "The value breaks the rules.", 422, false},

@@ -17,8 +17,8 @@ func (t *turn) ask(eff *effect, e runtime.Effect) {
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectRead, e.Context))
 	case *runtime.Estimate:
 		args := abi.EstimateArgs{Encoding: e.Encoding, Handle: e.Handle, Part: e.Part}
-		if e.Handle == 0 {
-			args.Texts = []string{string(e.Text)}
+		for _, text := range e.Texts {
+			args.Texts = append(args.Texts, string(text))
 		}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectEstimate, e.Context))
 	case *runtime.Forge:
@@ -48,9 +48,15 @@ func (t *turn) take(asked runtime.Effect, raw abi.Raw) error {
 		return takeRead(e, append([]byte(nil), raw...))
 	case *runtime.Estimate:
 		n := r.Array()
-		e.Tokens = r.Uint(abi.MaxInt)
-		if !r.OK() || n != 1 || len(r.Rest()) != 0 {
-			return malformedResult("an estimate is an array of one number of tokens")
+		if !r.OK() || n != max(len(e.Texts), 1) {
+			return malformedResult("an estimate is an array with a number of tokens for each text")
+		}
+		e.Tokens = make([]int64, n)
+		for i := range e.Tokens {
+			e.Tokens[i] = int64(r.Uint(abi.MaxInt))
+		}
+		if !r.OK() || len(r.Rest()) != 0 {
+			return malformedResult("an estimate is an array of numbers of tokens")
 		}
 	}
 	return nil

@@ -334,7 +334,7 @@ func TestPanicInACall(t *testing.T) {
 	w := open(t, func(r *abi.OpenRunner) {
 		r.DispatchInput = []abi.Middleware{{}, {Kind: abi.MiddlewareBuiltin, Name: "maxIterations", Arg: abi.Raw{1}}}
 	})
-	w.in.runners[1].DispatchInput[1].Builtin = func(*runtime.Dispatch) error { panic("broken") }
+	w.in.runners[1].DispatchInput[1].Builtin = func(runtime.Task, *runtime.Dispatch) error { panic("broken") }
 	w.start()
 	m := w.effect(abi.EffectMiddleware)
 	if e := w.failure(w.call(1, abi.MethodNext, &abi.NextArgs{Effect: m.Effect})); e.Code != abi.CodeInstanceFailed {

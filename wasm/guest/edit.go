@@ -172,18 +172,18 @@ func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
 	for _, p := range []struct {
 		from []abi.Middleware
 		to   *[]runtime.Middleware
-		turn bool
+		name runtime.Pipeline
 	}{
-		{f.TurnInput, &c.TurnInput, true},
-		{f.TurnOutput, &c.TurnOutput, true},
-		{f.DispatchInput, &c.DispatchInput, false},
-		{f.DispatchOutput, &c.DispatchOutput, false},
+		{f.TurnInput, &c.TurnInput, runtime.TurnInput},
+		{f.TurnOutput, &c.TurnOutput, runtime.TurnOutput},
+		{f.DispatchInput, &c.DispatchInput, runtime.DispatchInput},
+		{f.DispatchOutput, &c.DispatchOutput, runtime.DispatchOutput},
 	} {
 		for i, m := range p.from {
 			entry := runtime.Middleware{Index: i}
 			if m.Kind == abi.MiddlewareBuiltin {
 				var err error
-				if entry.Builtin, err = builtin(&m, p.turn); err != nil {
+				if entry.Builtin, err = runtime.NewBound(p.name, m.Name, m.Arg); err != nil {
 					return nil, err
 				}
 			}
@@ -191,15 +191,4 @@ func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
 		}
 	}
 	return c, nil
-}
-
-// builtin returns a middleware that is compiled in.
-func builtin(m *abi.Middleware, turn bool) (func(*runtime.Dispatch) error, error) {
-	if m.Name == "maxIterations" && !turn {
-		if n, ok := value.Int(m.Arg); ok && n > 0 {
-			return runtime.MaxIterations(int(n)), nil
-		}
-		return nil, fault.New(fault.InvalidOptions, "maxIterations must be a positive integer")
-	}
-	return nil, fault.New(fault.InvalidOptions, "there is no built-in middleware "+m.Name+" for this pipeline")
 }

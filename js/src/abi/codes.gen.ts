@@ -318,7 +318,7 @@ export const CODES = {
     status: 508,
     fatal: false,
     message: 'The model repeated a tool call too often.',
-    help: 'The same tool was asked for with the same arguments as often as maxRepeats allows. Find out why its result does not satisfy the model.',
+    help: 'The same tool was called with the same arguments more often than maxRepeats allows. Find out why its result does not satisfy the model.',
   },
   E_NOT_A_MEDIA_READER: {
     status: 500,
@@ -368,6 +368,12 @@ export const CODES = {
     message: 'The turn has spent what it may.',
     help: 'Model calls cost as much as spendLimit allows, by the usage they reported and the price table. Raise the limit, or find out what was spent on.',
   },
+  E_SPEND_UNKNOWN_PRICE: {
+    status: 500,
+    fatal: false,
+    message: 'What a model call cost is unknown.',
+    help: 'Add the model that the message names to the price table of spendLimit, and have the executor report the model and its token counts with reportGenerationStats.',
+  },
   E_STORAGE_COMMIT_ERROR: {
     status: 500,
     fatal: false,
@@ -398,11 +404,23 @@ export const CODES = {
     message: 'A tool of this name is already registered.',
     help: 'Rename one of the tools, register with overwrite, or merge with a collision policy.',
   },
+  E_TOOL_CALCULATION: {
+    status: 422,
+    fatal: false,
+    message: 'The expression cannot be calculated.',
+    help: 'The message says what is wrong and at which character of the expression.',
+  },
   E_TOOL_DOWNSTREAM_ERROR: {
     status: 500,
     fatal: false,
     message: "The tool's handler failed.",
     help: 'The cause is what the handler threw.',
+  },
+  E_TOOL_FETCH_REFUSED: {
+    status: 403,
+    fatal: false,
+    message: 'The request is not allowed.',
+    help: 'The fetch tool makes requests to the origins and with the methods that it was made with, and no others.',
   },
   E_TURN_GATE_ABORTED: {
     status: 499,

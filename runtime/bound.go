@@ -1,0 +1,88 @@
+package runtime
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+)
+
+// Bound is a middleware that is compiled in. It lets the pipeline go on, or ends the dispatch by a signal; an error fails
+// the pipeline.
+type Bound func(task Task, d *Dispatch) error
+
+// bounds is what a dispatch remembers for the middleware that is compiled in.
+type bounds struct {
+	repeats []repeat         // tool calls stored in this dispatch, by checksum
+	stored  [Collections]int // stores of the iteration that is open
+}
+
+// repeat is how often a call was stored.
+type repeat struct {
+	checksum, tool string
+	count          int
+}
+
+// noteStore keeps what MaxRepeats and AckOnNoToolCalls ask about.
+func (d *Dispatch) noteStore(delta Delta) {
+	switch delta.Op {
+	case WriteStore:
+		d.bounds.stored[delta.Kind]++
+	case WriteReplaceGroup:
+		d.bounds.stored[record.ToolCalls]++
+		return
+	default:
+		return
+	}
+	if delta.Kind != record.ToolCalls {
+		return
+	}
+	call := record.ToolCall(d.turn.records.body(delta.Handle))
+	checksum := call.Checksum()
+	for i := range d.bounds.repeats {
+		if r := &d.bounds.repeats[i]; r.checksum == string(checksum) {
+			r.count++
+			return
+		}
+	}
+	d.bounds.repeats = append(d.bounds.repeats, repeat{string(checksum), string(call.Tool()), 1})
+}
+
+// MaxIterations nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so that what the n
+// iterations did is kept. It belongs into the dispatch input pipeline.
+func MaxIterations(n int) Bound {
+	return func(_ Task, d *Dispatch) error {
+		if d.iteration < n || d.signalled() {
+			return nil
+		}
+		return d.Nack(fault.New(fault.MaxIterations, strconv.Itoa(n)))
+	}
+}
+
+// MaxRepeats nacks with E_MAX_REPEATS when a tool call, which is a tool with certain arguments, was stored more than n
+// times in the dispatch. In the dispatch output pipeline it discards the iteration that repeats the call, in the input
+// pipeline that iteration is kept and no further one begins.
+func MaxRepeats(n int) Bound {
+	return func(_ Task, d *Dispatch) error {
+		if d.signalled() {
+			return nil
+		}
+		for _, r := range d.bounds.repeats {
+			if r.count > n {
+				return d.Nack(fault.New(fault.MaxRepeats, r.tool+" was called "+strconv.Itoa(r.count)+" times with the same arguments, "+strconv.Itoa(n)+" are allowed"))
+			}
+		}
+		return nil
+	}
+}
+
+// AckOnNoToolCalls acks when the executor has not signalled and its iteration stored a message and no tool call: the
+// model has answered and asks for nothing. It belongs into the dispatch output pipeline.
+func AckOnNoToolCalls() Bound {
+	return func(_ Task, d *Dispatch) error {
+		if d.signalled() || d.bounds.stored[record.ToolCalls] > 0 || d.bounds.stored[record.Messages] == 0 {
+			return nil
+		}
+		return d.Ack()
+	}
+}

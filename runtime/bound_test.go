@@ -1,0 +1,121 @@
+package runtime
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+)
+
+// Decision 28: a call may be made n times; in the output pipeline the iteration that repeats it is lost, in the input
+// pipeline it is kept.
+func TestMaxRepeats(t *testing.T) {
+	for _, c := range []struct {
+		pipeline   Pipeline
+		iterations int
+		stored     int
+	}{
+		{DispatchOutput, 3, 2},
+		{DispatchInput, 4, 3},
+	} {
+		p := &play{t: t}
+		list := []Middleware{{Builtin: MaxRepeats(2)}}
+		if c.pipeline == DispatchInput {
+			p.config.DispatchInput = list
+		} else {
+			p.config.DispatchOutput = list
+		}
+		// What was there before the dispatch does not count, nor does another call or a change of one.
+		p.prepare = func(p *play) {
+			for _, id := range []string{"x", "y", "z"} {
+				p.add(0, record.ToolCalls, p.record(record.ToolCalls, id, "same"))
+			}
+		}
+		p.executor = func(s *seam) error {
+			id := string(rune('a' + s.n))
+			s.must(s.store(record.ToolCalls, "other"+id, "sum"+id))
+			s.must(s.store(record.ToolCalls, id, "same"))
+			return s.mutate(record.ToolCalls, id, "same")
+		}
+		status, iterations, err := p.run()
+		if status != StatusNack || iterations != c.iterations || !errors.Is(err, fault.MaxRepeats) || !strings.Contains(err.Error(), "calc was called 3 times") {
+			t.Errorf("%s: %s after %d iterations, %v", c.pipeline, statuses[status], iterations, err)
+		}
+		if len(p.storage) != 3*c.stored {
+			t.Errorf("%s: storage saw %q", c.pipeline, p.storage)
+		}
+	}
+}
+
+func TestAckOnNoToolCalls(t *testing.T) {
+	bound := []Middleware{{Builtin: AckOnNoToolCalls()}}
+	p := &play{t: t, config: Config{DispatchOutput: bound}}
+	p.executor = func(s *seam) error {
+		switch s.n {
+		case 0: // a message that goes with a call
+			s.must(s.store(record.Messages, "m0", ""))
+			s.must(s.store(record.ToolCalls, "c", ""))
+			return s.d.Commit(s.task) // what was committed counts too
+		case 1: // nothing at all
+			return nil
+		case 2:
+			return s.store(record.Thoughts, "t", "")
+		}
+		return s.store(record.Messages, "m1", "")
+	}
+	if status, iterations, err := p.run(); status != StatusAck || iterations != 4 || err != nil {
+		t.Errorf("%s after %d iterations, %v", statuses[status], iterations, err)
+	}
+	// A signal of the executor's stands.
+	p = &play{t: t, config: Config{DispatchOutput: bound}}
+	p.executor = func(s *seam) error { s.must(s.store(record.Messages, "m", "")); return s.ack() }
+	if status, _, err := p.run(); status != StatusAck || err != nil || len(p.storage) != 1 {
+		t.Errorf("%s, %v, %q", statuses[status], err, p.storage)
+	}
+}
+
+// A middleware that is compiled in is refused where it does not belong and with what breaks its rules.
+func TestBoundOptions(t *testing.T) {
+	const budget, spend = `{"encoding":"claude","limit":100,"reserve":20}`, `{"limit":0.5,"prices":{"m":{"input":1,"output":2,"cachedInput":0.1}}}`
+	for _, c := range []struct {
+		pipeline  Pipeline
+		name, arg string
+		want      string
+	}{
+		{DispatchInput, "maxIterations", `1`, ""},
+		{DispatchOutput, "maxIterations", `1`, "no built-in middleware maxIterations for the pipeline dispatch-output"},
+		{TurnInput, "maxIterations", `1`, "pipeline turn-input"},
+		{DispatchInput, "maxIterations", `0`, "maxIterations must be a positive integer"},
+		{DispatchInput, "maxRepeats", `2`, ""},
+		{DispatchOutput, "maxRepeats", `2`, ""},
+		{DispatchOutput, "maxRepeats", `"2"`, "maxRepeats must be"},
+		{TurnOutput, "maxRepeats", `2`, "pipeline turn-output"},
+		{DispatchOutput, "ackOnNoToolCalls", `null`, ""},
+		{DispatchInput, "ackOnNoToolCalls", `null`, "pipeline dispatch-input"},
+		{DispatchInput, "tokenBudget", budget, ""},
+		{DispatchInput, "tokenBudget", `{"encoding":"claude","limit":100}`, ""},
+		{DispatchOutput, "tokenBudget", budget, "pipeline dispatch-output"},
+		{DispatchInput, "tokenBudget", `7`, "tokenBudget.encoding"},
+		{DispatchInput, "tokenBudget", `{"encoding":"","limit":100}`, "tokenBudget.encoding"},
+		{DispatchInput, "tokenBudget", `{"encoding":"x","limit":1.5}`, "tokenBudget.limit"},
+		{DispatchInput, "tokenBudget", `{"encoding":"x","limit":5,"reserve":5}`, "tokenBudget.reserve"},
+		{DispatchInput, "spendLimit", spend, ""},
+		{DispatchOutput, "spendLimit", spend, "pipeline dispatch-output"},
+		{DispatchInput, "spendLimit", `{"limit":0,"prices":{"m":{"input":1,"output":2}}}`, "spendLimit.limit"},
+		{DispatchInput, "spendLimit", `{"limit":1,"prices":{}}`, "spendLimit.prices must name"},
+		{DispatchInput, "spendLimit", `{"limit":1}`, "spendLimit.prices must name"},
+		{DispatchInput, "spendLimit", `{"limit":1,"prices":{"m":{"input":1}}}`, "spendLimit.prices.m"},
+		{DispatchInput, "spendLimit", `{"limit":1,"prices":{"m":{"input":1,"output":2,"cachedInput":-1}}}`, "spendLimit.prices.m"},
+		{DispatchInput, "sleep", `1`, "no built-in middleware sleep"},
+	} {
+		bound, err := NewBound(c.pipeline, c.name, valueFrom(c.arg))
+		switch {
+		case c.want == "" && (err != nil || bound == nil):
+			t.Errorf("%s %s: %v", c.name, c.arg, err)
+		case c.want != "" && (!errors.Is(err, fault.InvalidOptions) || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s %s: %v, want %q", c.name, c.arg, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package runtime
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// Budget is the argument of TokenBudget.
+type Budget struct {
+	Encoding string
+	Limit    int64 // tokens that the model's window holds
+	Reserve  int64 // of them for the answer, and for what a provider puts around texts
+}
+
+// TokenBudget makes the dispatch's context fit into limit less reserve tokens: it takes records out of the dispatch's
+// collections, and out of nothing else, until it fits. First to go is the conversation before the last user message,
+// oldest first; then retrievables, those with the lowest score first; then memories, the least important first; then what
+// the dispatch has done since that message, oldest first. Neighbouring tool calls go together. System prompt, standing
+// instructions, tools and the last user message stay: when they alone do not fit it changes nothing and nacks with
+// E_TOKEN_BUDGET. It belongs into the dispatch input pipeline.
+func TokenBudget(b Budget) Bound {
+	return func(task Task, d *Dispatch) error {
+		if d.signalled() {
+			return nil
+		}
+		y := &tally{d: d, encoding: b.Encoding}
+		d.tally(y)
+		if err := y.count(task); err != nil {
+			return err
+		}
+		s := shedding{d: d, tally: y}
+		s.needed = s.fixed()
+		for k := record.Instructions; k < record.Kinds; k++ {
+			d.Records(k, func(handle int64, _ []byte) bool {
+				s.needed += y.of(countedRecord, handle)
+				return true
+			})
+		}
+		available := b.Limit - b.Reserve
+		if s.needed <= available {
+			return nil
+		}
+		return s.shed(available)
+	}
+}
+
+// tally has counted whatever a model may be shown of the dispatch's context.
+func (d *Dispatch) tally(y *tally) {
+	if !y.known(countedPrompt, 0) {
+		y.add(countedPrompt, 0, []byte(d.turn.SystemPrompt))
+	}
+	d.registry.Visible(func(t *Tool) bool {
+		if !y.known(countedTool, int64(t.Number)) {
+			text := append(append([]byte(t.Name), '\n'), t.Description...)
+			y.add(countedTool, int64(t.Number), appendJSON(append(text, '\n'), t.InputSchema))
+		}
+		return true
+	})
+	for k := record.Instructions; k < record.Kinds; k++ {
+		d.Records(k, func(handle int64, body []byte) bool {
+			if !y.known(countedRecord, handle) {
+				y.add(countedRecord, handle, shownText(k, body))
+			}
+			return true
+		})
+	}
+}
+
+// shownText is what a model may be shown of a record: its text, of a tool call also what was asked. An artifact is there
+// by its description.
+func shownText(kind record.Kind, body []byte) []byte {
+	switch kind {
+	case record.Instructions:
+		return record.ID(kind, body)
+	case record.Memories:
+		return record.Memory(body).Content()
+	case record.Messages:
+		content, _ := record.Message(body).Content()
+		return content
+	case record.Thoughts:
+		t := record.Thought(body)
+		if t.Payload() == nil {
+			return t.Content()
+		}
+		return appendJSON(slices.Clone(t.Content()), t.Payload())
+	case record.Retrievables:
+		r := record.Retrievable(body)
+		if part := r.Part(); part != nil {
+			return appendJSON(nil, part)
+		}
+		return r.Content()
+	}
+	c := record.ToolCall(body)
+	text := appendJSON(append(append([]byte(nil), c.Tool()...), '\n'), c.Args())
+	text = append(text, '\n')
+	if results, ok := value.String(c.Results()); ok {
+		return append(text, results...)
+	}
+	return appendJSON(text, c.Results())
+}
+
+// appendJSON appends a value as JSON text; nothing of one that has none.
+func appendJSON(dst, v []byte) []byte {
+	if out, err := value.AppendJSON(dst, v); err == nil {
+		return out
+	}
+	return dst
+}
+
+// shedding is a context on its way into a budget.
+type shedding struct {
+	d          *Dispatch
+	tally      *tally
+	needed     int64
+	candidates []candidate
+}
+
+// candidate is a record that may go. Those of one unit go together.
+type candidate struct {
+	kind   record.Kind
+	handle int64
+	at     int64
+	rank   float64
+	unit   int
+}
+
+// fixed is what the system prompt and the tools take.
+func (s *shedding) fixed() int64 {
+	sum := s.tally.of(countedPrompt, 0)
+	s.d.registry.Visible(func(t *Tool) bool {
+		sum += s.tally.of(countedTool, int64(t.Number))
+		return true
+	})
+	return sum
+}
+
+// shed takes out as few records as needed, or none and nacks.
+func (s *shedding) shed(available int64) error {
+	timeline, last := s.timeline()
+	s.candidates = append(s.candidates, timeline[:last]...)
+	s.ranked(record.Retrievables, func(body []byte) float64 { score, _ := record.Retrievable(body).Score(); return score })
+	s.ranked(record.Memories, func(body []byte) float64 { return record.Memory(body).Importance() })
+	if last < len(timeline) {
+		s.candidates = append(s.candidates, timeline[last+1:]...)
+	}
+	wanted, n := s.needed, 0
+	for n < len(s.candidates) && wanted > available {
+		for unit := s.candidates[n].unit; ; {
+			wanted -= s.tally.of(countedRecord, s.candidates[n].handle)
+			if n++; unit == 0 || n == len(s.candidates) || s.candidates[n].unit != unit {
+				break
+			}
+		}
+	}
+	d := s.d
+	if wanted > available {
+		f := fault.New(fault.TokenBudget, strconv.FormatInt(wanted, 10)+" tokens are needed, "+strconv.FormatInt(max(available, 0), 10)+" are available")
+		f.Details = figures(wanted, max(available, 0))
+		return d.Nack(f)
+	}
+	for _, r := range s.candidates[:n] {
+		d.turn.take(&d.contextState, &d.cols[r.kind], r.handle)
+		if r.kind == record.ToolCalls {
+			d.counts = nil
+		}
+	}
+	const info = 2
+	d.Log(info, "token-budget", strconv.Itoa(n)+" records were left out of the context", figures(s.needed, available))
+	return nil
+}
+
+func figures(needed, available int64) []byte {
+	m := value.AppendInt(value.AppendString(value.AppendMapHeader(nil, 2), "needed"), needed)
+	return value.AppendInt(value.AppendString(m, "available"), available)
+}
+
+// timeline is messages, thoughts and tool calls by the times they were made, and the place of the last user message in it,
+// its length if there is none. Tool calls with nothing between them are a unit.
+func (s *shedding) timeline() (line []candidate, last int) {
+	for _, kind := range [...]record.Kind{record.Messages, record.Thoughts, record.ToolCalls} {
+		s.d.Records(kind, func(handle int64, body []byte) bool {
+			line = append(line, candidate{kind: kind, handle: handle, at: record.CreatedAt(kind, body)})
+			return true
+		})
+	}
+	slices.SortStableFunc(line, func(a, b candidate) int { return order(a.at, b.at) })
+	last = len(line)
+	for i := range line {
+		r := &line[i]
+		switch r.kind {
+		case record.ToolCalls:
+			r.unit = i + 1
+			if i > 0 && line[i-1].kind == record.ToolCalls {
+				r.unit = line[i-1].unit
+			}
+		case record.Messages:
+			if string(record.Message(s.d.turn.records.body(r.handle)).Role()) == "user" {
+				last = i
+			}
+		}
+	}
+	return line, last
+}
+
+// ranked adds the records of a collection, the lowest rank first and of equal ones the oldest.
+func (s *shedding) ranked(kind record.Kind, rank func(body []byte) float64) {
+	var list []candidate
+	s.d.Records(kind, func(handle int64, body []byte) bool {
+		list = append(list, candidate{kind: kind, handle: handle, at: record.CreatedAt(kind, body), rank: rank(body)})
+		return true
+	})
+	slices.SortStableFunc(list, func(a, b candidate) int {
+		if a.rank != b.rank {
+			return order(a.rank, b.rank)
+		}
+		return order(a.at, b.at)
+	})
+	s.candidates = append(s.candidates, list...)
+}
+
+func order[T int64 | float64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
