@@ -113,10 +113,10 @@ func (g *game) tool(name string) *turns.Tool {
 func (g *game) makeTool(key string, spec ToolSpec) *turns.Tool {
 	t := &turns.Tool{Name: key, Description: key, InputSchema: spec.InputSchema, Meta: spec.Meta}
 	if spec.Name != nil {
-		t.Name = *spec.Name
+		t.Name = str(spec.Name)
 	}
 	if spec.Description != nil {
-		t.Description = *spec.Description
+		t.Description = str(spec.Description)
 	}
 	if t.InputSchema == nil {
 		t.InputSchema = map[string]any{"type": "object"}

@@ -82,13 +82,7 @@ func init() {
 			a := fieldsOf(arg)
 			name, script := a.str("name", ""), scriptOf(a.any("do"))
 			a.end()
-			f.game.mu.Lock()
-			kept := f.game.kept[name]
-			f.game.mu.Unlock()
-			if kept == nil {
-				panic(malformed("nothing was kept as %q", name))
-			}
-			inner := *kept
+			inner := *f.game.keptFrame(name)
 			inner.by = join(f.by, "with", name)
 			return nil, inner.do(script)
 		},
@@ -151,8 +145,9 @@ func init() {
 		"unhide":         func(f *frame, arg any) (any, error) { f.inTurn().Tools().Unhide(strs(arg)...); return nil, nil },
 		"setHidden":      func(f *frame, arg any) (any, error) { f.inTurn().Tools().SetHidden(strs(arg)...); return nil, nil },
 		"pruneEphemeral": func(f *frame, _ any) (any, error) { f.inTurn().Tools().PruneEphemeral(); return nil, nil },
-		"bindTools": func(f *frame, _ any) (any, error) {
-			f.game.keepValue("bind", f.inTurn().Tools().BindContext(f.inDispatch()))
+		"bindTools": func(f *frame, arg any) (any, error) {
+			tools := f.game.keptFrame(str(arg)).inTurn().Tools()
+			f.game.keepValue("bind", tools.BindContext(f.inDispatch()))
 			return nil, nil
 		},
 		"unbindTools": func(f *frame, _ any) (any, error) { f.game.value("bind").(func())(); return nil, nil },
@@ -203,6 +198,16 @@ func (g *game) keepValue(name string, v any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.values[name] = v
+}
+
+func (g *game) keptFrame(name string) *frame {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	kept := g.kept[name]
+	if kept == nil {
+		panic(malformed("nothing was kept as %q", name))
+	}
+	return kept
 }
 
 func (g *game) value(name string) any {

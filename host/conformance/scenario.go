@@ -42,8 +42,8 @@ type ErrorSpec struct {
 
 // ToolSpec describes a tool.
 type ToolSpec struct {
-	Name        *string        `json:"name"` // its key if absent
-	Description *string        `json:"description"`
+	Name        any            `json:"name"` // its key if absent
+	Description any            `json:"description"`
 	InputSchema any            `json:"inputSchema"`
 	Handler     Script         `json:"handler"`
 	Meta        map[string]any `json:"meta"`

@@ -1,12 +1,13 @@
 /**
  * One call of a function of a scenario, and how its script is done.
  */
-import type {
-  AnyContext,
-  AnyTool,
+import {
+  type AnyContext,
+  type AnyTool,
   DispatchContext,
-  DispatchExecutorHelpers,
-  TurnRunner,
+  type DispatchExecutorHelpers,
+  TurnContext,
+  type TurnRunner,
 } from '../index.js';
 import type { AnyEntry } from './records.js';
 import { Malformed, type Script } from './scenario.js';
@@ -130,5 +131,14 @@ export class Frame {
       return undefined;
     }
     return isThenable(got) ? got.then(succeeded, failed) : then(got, succeeded);
+  }
+}
+
+/** Puts a context into a frame. */
+export function enter(frame: Frame, ctx: AnyContext): void {
+  if (ctx instanceof TurnContext || ctx instanceof DispatchContext) frame.ctx = ctx;
+  if (ctx instanceof DispatchContext) {
+    frame.dispatch = ctx;
+    frame.iteration = ctx.iteration;
   }
 }

@@ -1,26 +1,24 @@
 /**
  * What steps of scripts may do.
  */
+import type { Tokenizable } from '../index.js';
 import {
   type AnyContext,
   type CollisionPolicy,
-  DispatchContext,
   type GenerationStats,
   type LogLevel,
   type Memory,
   type Message,
-  type RecordSet,
   type Retrievable,
   type Thought,
-  Tokenizable,
   type ToolCall,
   ToolRegistry,
-  TurnContext,
 } from '../index.js';
 import { type Frame, type Operation, returned } from './frame.js';
 import { type AnyEntry, idOf } from './records.js';
 import { fields, list, Malformed, only, type Script, str, strs } from './scenario.js';
 import { see } from './see.js';
+import { kindOf, namedSet, setOf } from './sets.js';
 import { isThenable } from './storage.js';
 
 /** A step whose call throws at once if it fails. */
@@ -146,7 +144,10 @@ export const operations: Readonly<Record<string, Operation>> = {
   unhide: now((f, arg) => void f.inTurn.tools.unhide(...strs(arg))),
   setHidden: now((f, arg) => void f.inTurn.tools.setHidden(strs(arg))),
   pruneEphemeral: now((f) => void f.inTurn.tools.pruneEphemeral()),
-  bindTools: now((f) => void f.stage.values.set('bind', f.inTurn.tools.bindContext(f.inDispatch))),
+  bindTools: now((f, arg) => {
+    const { tools } = (value(f, `kept ${str(arg)}`) as Frame).inTurn;
+    f.stage.values.set('bind', tools.bindContext(f.inDispatch));
+  }),
   unbindTools: now((f) => (value(f, 'bind') as () => void)()),
   mergeTools: now((f, arg) => {
     const { lists, policy } = fields(arg, 'lists', 'policy');
@@ -239,37 +240,6 @@ function remove(ctx: AnyContext, kind: string, id: unknown): Promise<void> {
   }
 }
 
-function kindOf(record: AnyEntry): string {
-  if (record instanceof Tokenizable) return 'instructions';
-  const names: Readonly<Record<string, string>> = {
-    Memory: 'memories',
-    Message: 'messages',
-    Thought: 'thoughts',
-    Retrievable: 'retrievables',
-    ToolCall: 'toolCalls',
-  };
-  return names[record.constructor.name] ?? '';
-}
-
-function setOf(ctx: AnyContext, record: AnyEntry): RecordSet<AnyEntry> {
-  return namedSet(ctx, kindOf(record));
-}
-
-/** A collection of a context, by its name in scripts. */
-export function namedSet(ctx: AnyContext, name: string): RecordSet<AnyEntry> {
-  const sets: Readonly<Record<string, unknown>> = {
-    instructions: ctx.standingInstructions,
-    memories: ctx.turnMemories,
-    messages: ctx.turnMessages,
-    thoughts: ctx.turnThoughts,
-    retrievables: ctx.turnRetrievables,
-    toolCalls: ctx.turnToolCalls,
-  };
-  const set = sets[name];
-  if (set === undefined) throw new Malformed(`${name} are no kind of records`);
-  return set as RecordSet<AnyEntry>;
-}
-
 /** Asks storage for records and returns their ids; adds them to the collection if so wanted. */
 async function fetchRecords(f: Frame, kind: string, load: boolean): Promise<unknown> {
   const ctx = f.inTurn;
@@ -336,13 +306,4 @@ function listen(f: Frame, arg: unknown): void {
   stage.values.set(`listen ${by}`, () =>
     functional ? runner.off(which, listener) : runner.unobserve(which, listener),
   );
-}
-
-/** Puts a context into a frame. */
-export function enter(frame: Frame, ctx: AnyContext): void {
-  if (ctx instanceof TurnContext || ctx instanceof DispatchContext) frame.ctx = ctx;
-  if (ctx instanceof DispatchContext) {
-    frame.dispatch = ctx;
-    frame.iteration = ctx.iteration;
-  }
 }

@@ -20,9 +20,9 @@ import {
   TurnRunner,
   type TurnRunnerConfig,
 } from '../index.js';
-import { Frame, type Stage } from './frame.js';
+import { enter, Frame, type Stage } from './frame.js';
 import type { Line, Log } from './line.js';
-import { enter, operations } from './operations.js';
+import { operations } from './operations.js';
 import { type AnyEntry, described, newRecord } from './records.js';
 import {
   type Fields,

@@ -3,9 +3,9 @@
  */
 import { TurnContext } from '../index.js';
 import type { Frame } from './frame.js';
-import { namedSet } from './operations.js';
 import { contentOf, idOf } from './records.js';
 import { Malformed } from './scenario.js';
+import { namedSet } from './sets.js';
 
 const collections = [
   'instructions',
