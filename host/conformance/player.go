@@ -204,6 +204,11 @@ func (g *game) describe(err error, depth int) map[string]any {
 		return g.describe(inner, depth)
 	}
 	v := map[string]any{"code": "Error"}
+	if cause := errors.Unwrap(err); cause != nil && depth < 8 {
+		if inner := g.describe(cause, depth+1); inner["is"] != nil {
+			v["cause"] = inner
+		}
+	}
 	var coded *host.Error
 	if e, ok := err.(*host.Error); ok {
 		coded = e
@@ -211,9 +216,7 @@ func (g *game) describe(err error, depth int) map[string]any {
 	if coded != nil {
 		if coded.Code != "" {
 			v["code"], v["status"] = string(coded.Code), coded.Status
-			if coded.Code != host.CodeListenerError { // each language tells in its own words what a listener threw
-				v["message"] = coded.Message
-			}
+			v["message"] = coded.Message
 			if coded.Fatal {
 				v["fatal"] = true
 			}
@@ -229,7 +232,12 @@ func (g *game) describe(err error, depth int) map[string]any {
 		}
 	}
 	if cause := errors.Unwrap(err); cause != nil && depth < 8 && coded != nil && coded.Code != "" {
-		v["cause"] = g.describe(cause, depth+1)
+		inner := g.describe(cause, depth+1)
+		v["cause"] = inner
+		// A plain error's wording, and how a listener's panic is told, are each language's own.
+		if len(inner) == 1 && inner["code"] == "Error" || coded.Code == host.CodeListenerError {
+			delete(v, "message")
+		}
 	}
 	return v
 }

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,7 +105,8 @@ func (s *Stash) Has(path string) bool {
 	return ok
 }
 
-// Set sets the value at a path, making maps on the way. A value that cannot be encoded is refused with E_INVALID_VALUE.
+// Set sets the value at a path, making maps on the way, and a list where the next step is a number. A value that cannot
+// be encoded is refused with E_INVALID_VALUE, and so is a path that leads through a plain value.
 func (s *Stash) Set(path string, v any) error {
 	// Encoding runs code of v's type, so that no lock may be held.
 	data, err := value.Append(nil, v, path)
@@ -112,15 +114,25 @@ func (s *Stash) Set(path string, v any) error {
 		return newError(abi.CodeInvalidValue, err.Error(), err)
 	}
 	steps := strings.Split(path, ".")
+	if path == "" {
+		return newError(abi.CodeInvalidValue, "path: must be a non-empty string", nil)
+	}
+	if slices.Contains(steps, "") {
+		return newError(abi.CodeInvalidValue, "path: "+path+" is no path", nil)
+	}
 	t := s.state.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(steps) > 1 {
 		var whole any
-		if i := s.state.stash.find(steps[0]); i >= 0 {
+		i := s.state.stash.find(steps[0])
+		if i >= 0 {
 			whole = plain(s.state.stash.entries[i].data)
 		}
-		if data, err = value.Append(nil, place(whole, steps[1:], plain(data)), path); err != nil {
+		if whole, err = place(whole, i >= 0, steps, 1, plain(data)); err != nil {
+			return newError(abi.CodeInvalidValue, path+": "+err.Error(), nil)
+		}
+		if data, err = value.Append(nil, whole, path); err != nil {
 			return newError(abi.CodeInvalidValue, err.Error(), err)
 		}
 	}
@@ -207,24 +219,48 @@ func lookup(v any, steps []string) (any, bool) {
 	return v, true
 }
 
-// place returns container with v at the path inside it.
-func place(container any, steps []string, v any) any {
-	if len(steps) == 0 {
-		return v
+// maxList is how far a path may reach beyond the end of a list.
+const maxList = 8192
+
+// place returns container with v at what follows the first n steps inside it. What is missing on the way becomes a list where the next step is
+// an index, and a map otherwise.
+func place(container any, there bool, steps []string, n int, v any) (any, error) {
+	if n == len(steps) {
+		return v, nil
 	}
-	if list, ok := container.([]any); ok {
-		if i, err := strconv.Atoi(steps[0]); err == nil && i >= 0 && i <= len(list) {
-			if i == len(list) {
-				list = append(list, nil)
-			}
-			list[i] = place(list[i], steps[1:], v)
-			return list
+	step, index := steps[n], indexOf(steps[n])
+	if !there {
+		container = make(map[string]any)
+		if index >= 0 {
+			container = []any(nil)
 		}
 	}
-	m, ok := container.(map[string]any)
-	if !ok {
-		m = make(map[string]any)
+	switch c := container.(type) {
+	case map[string]any:
+		old, there := c[step]
+		inner, err := place(old, there, steps, n+1, v)
+		c[step] = inner
+		return c, err
+	case []any:
+		if index < 0 || index >= maxList {
+			return nil, fmt.Errorf("%s is no place in a list", step)
+		}
+		there := index < len(c)
+		for len(c) <= index {
+			c = append(c, nil)
+		}
+		inner, err := place(c[index], there, steps, n+1, v)
+		c[index] = inner
+		return c, err
 	}
-	m[steps[0]] = place(m[steps[0]], steps[1:], v)
-	return m
+	return nil, fmt.Errorf("%s holds a value without parts", strings.Join(steps[:n], "."))
+}
+
+// indexOf returns the place in a list that a step means, -1 for none.
+func indexOf(step string) int {
+	i, err := strconv.Atoi(step)
+	if err != nil || i < 0 || strconv.Itoa(i) != step {
+		return -1
+	}
+	return i
 }

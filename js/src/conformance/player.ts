@@ -128,13 +128,21 @@ class Game implements Stage {
 
   describe(error: unknown, depth = 0): Record<string, unknown> {
     for (const [name, own] of this.#errors) if (own === error) return { is: name };
-    if (!isTurncoreError(error)) return { code: 'Error' };
+    if (!isTurncoreError(error)) {
+      const cause = error instanceof Error ? error.cause : undefined;
+      const inner = cause === undefined || depth >= 8 ? {} : this.describe(cause, depth + 1);
+      return 'is' in inner ? { code: 'Error', cause: inner } : { code: 'Error' };
+    }
     const { code, message, status, fatal, cause, suppressed } = error;
-    const line: Record<string, unknown> = { code, status };
-    // Each language tells in its own words what a listener threw.
-    if (code !== 'E_LISTENER_ERROR') line['message'] = message;
+    const line: Record<string, unknown> = { code, message, status };
     if (fatal) line['fatal'] = true;
-    if (cause !== undefined && depth < 8) line['cause'] = this.describe(cause, depth + 1);
+    if (cause !== undefined && depth < 8) {
+      const inner = this.describe(cause, depth + 1);
+      line['cause'] = inner;
+      // A plain error's wording, and how a listener's panic is told, are each language's own.
+      const plain = inner['code'] === 'Error' && !('cause' in inner);
+      if (plain || code === 'E_LISTENER_ERROR') delete line['message'];
+    }
     if (suppressed.length > 0) {
       line['suppressed'] = suppressed.map((item) => this.describe(item, depth + 1));
     }

@@ -84,7 +84,13 @@ export function idOf(record: AnyEntry): string {
 /** A record's text. */
 export function contentOf(record: AnyEntry): string {
   if (record instanceof Tokenizable) return String(record);
-  return String(record instanceof ToolCall ? record.results : (record.content ?? ''));
+  return textOf(record instanceof ToolCall ? record.results : record.content);
+}
+
+/** The text of what may be a Tokenizable; that of other things is not shown. */
+function textOf(value: unknown): string {
+  if (value instanceof Tokenizable) return String(value);
+  return typeof value === 'string' ? value : '';
 }
 
 /** What a record that was just made holds. */

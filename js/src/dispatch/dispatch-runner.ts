@@ -166,7 +166,7 @@ async function dispatchFrom(
 ): Promise<DispatchOutcome> {
   const { session } = source;
   if (session.ended) {
-    throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', 'the turn of the source has ended');
+    throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
   }
   const spec: RunnerSpec = {
     executor: values['executor'] as RunnerSpec['executor'],
