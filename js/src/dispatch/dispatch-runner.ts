@@ -145,7 +145,7 @@ export class DispatchRunner {
    * turn's buses, and its writes are committed to that context. With `raw` it stands alone.
    *
    * @returns how it ended, when it acked or was aborted
-   * @throws TurncoreError (rejects) before any event with E_INVALID_LLM_DISPATCH_INPUT or
+   * @throws TurncoreError (rejects) before any event with E_INVALID_LLM_DISPATCH_INPUT, E_CALL_AFTER_END or
    *   E_INVALID_LLM_EXECUTION_CONTEXT listing every violation; after a nack with its error as it is, after a failure
    *   with what `dispatchEnd` carries
    */

@@ -271,7 +271,7 @@ describe('dispatch from a context', { skip }, () => {
     );
     assert.equal(code, 'E_INVALID_LLM_DISPATCH_INPUT');
     await assert.rejects(DispatchRunner.dispatch({ source: turn!, executor: (c) => c.ack() }), {
-      code: 'E_INVALID_LLM_DISPATCH_INPUT',
+      code: 'E_CALL_AFTER_END',
     });
   });
 });
