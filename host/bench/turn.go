@@ -56,13 +56,17 @@ type conversation struct {
 	runner *turns.TurnRunner
 	events int
 	deltas int // that an answer is streamed in
+	input  turns.TurnInput
 }
 
 // events of a turn without deltas: start and end of the turn, the dispatch, two iterations and the tool's execution.
 const quietEvents = 10
 
 func newConversation(e host.Engine, deltas int, change func(*turns.TurnRunnerConfig)) (*conversation, error) {
-	c := &conversation{host: turns.NewHost(turns.HostOptions{Engine: e}), deltas: deltas}
+	c := &conversation{
+		host: turns.NewHost(turns.HostOptions{Engine: e}), deltas: deltas,
+		input: turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"},
+	}
 	add := &turns.Tool{
 		Name: "add", Description: "Adds two numbers.",
 		InputSchema: `{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}`,
@@ -118,7 +122,7 @@ func (c *conversation) answer(ctx *turns.DispatchContext, h *turns.Helpers) erro
 // turn runs a turn and checks that it was one.
 func (c *conversation) turn() error {
 	c.events = 0
-	result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
+	result, err := c.runner.Run(context.Background(), c.input)
 	if err != nil {
 		return err
 	}
@@ -141,12 +145,15 @@ func measureTurns(p pace, e host.Engine) ([]figure.Row, error) {
 	for _, v := range []struct {
 		id     string
 		deltas int
-	}{{figure.Turn, 0}, {figure.Turn20, 20}, {figure.Turn500, 500}} {
+	}{{figure.Turn, 0}, {figure.TurnStored, 0}, {figure.Turn20, 20}, {figure.Turn500, 500}} {
 		c, err := newConversation(e, v.deltas, nil)
 		if err != nil {
 			return nil, err
 		}
 		defer c.close()
+		if v.id != figure.TurnStored {
+			c.input.Text = ""
+		}
 		subjects = append(subjects, timed(v.id, c.turn))
 	}
 	if err := p.measure(subjects...); err != nil {
@@ -157,5 +164,5 @@ func measureTurns(p pace, e host.Engine) ([]figure.Row, error) {
 		rows = append(rows, s.row(e.Name()))
 	}
 	delta := func(many, few float64) float64 { return max(many-few, 0) / 480 / 1000 }
-	return append(rows, paired(figure.Delta, e.Name(), figure.Micros, subjects[2], subjects[1], delta)), nil
+	return append(rows, paired(figure.Delta, e.Name(), figure.Micros, subjects[3], subjects[2], delta)), nil
 }

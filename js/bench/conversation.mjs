@@ -41,13 +41,15 @@ const observability = [
 /** Events of a turn without deltas. */
 const QUIET = 10;
 
-/** What every measured turn is started with. */
+/** What measured turns are started with. */
 export const input = { systemPrompt: 'Answer briefly.', message: 'What is 1 + 2?' };
 
 /** A runner with a listener of all events. */
 export class Conversation {
   #events = 0;
   #status = '';
+  /** What a turn is started with. */
+  input = input;
 
   /**
    * @param deltas how many an answer is streamed in
@@ -110,7 +112,7 @@ export class Conversation {
   /** Runs a turn and checks that it was one. */
   async turn() {
     this.#events = 0;
-    await this.runner.run(input);
+    await this.runner.run(this.input);
     if (this.#status !== 'ack' || this.#events !== QUIET + this.deltas) {
       throw new Error(`the turn ended ${this.#status} after ${this.#events} events`);
     }
@@ -118,7 +120,7 @@ export class Conversation {
 
   /** Runs a turn whose events are not those of a conversation. */
   async other() {
-    await this.runner.run(input);
+    await this.runner.run(this.input);
     if (this.#status !== 'ack') throw new Error(`the turn ended ${this.#status}`);
   }
 }

@@ -51,6 +51,7 @@ const (
 	EmptyStep    = "empty-step"
 	Effect       = "effect"
 	Turn         = "turn"
+	TurnStored   = "turn-stored"
 	Turn20       = "turn-20"
 	Turn500      = "turn-500"
 	Delta        = "delta"
@@ -87,8 +88,9 @@ var All = []Figure{
 	{ID: EmptyStep, Title: "empty step", Unit: Micros, Targets: map[string]float64{Wazero: 0.6}},
 	{ID: Effect, Title: "effect round trip, 1 KiB result", Unit: Micros, Targets: map[string]float64{Wazero: 4}},
 	{ID: Turn, Title: "turn: one tool call, two iterations", Unit: Micros, Targets: map[string]float64{Wazero: 75, Node: 75}},
-	{ID: Turn20, Title: "the same with 20 streamed deltas", Unit: Micros},
-	{ID: Turn500, Title: "the same with 500 streamed deltas", Unit: Micros},
+	{ID: TurnStored, Title: "the same, with the user's message stored first", Unit: Micros},
+	{ID: Turn20, Title: "the turn with 20 streamed deltas", Unit: Micros},
+	{ID: Turn500, Title: "the turn with 500 streamed deltas", Unit: Micros},
 	{ID: Delta, Title: "each further delta (500 against 20)", Unit: Micros, Targets: map[string]float64{Node: 4}},
 	{ID: Middleware, Title: "a middleware of the host", Unit: Micros, Targets: map[string]float64{Node: 15}},
 	{ID: Nested, Title: "a dispatch inside a dispatch", Unit: Micros, Targets: map[string]float64{Node: 15}},

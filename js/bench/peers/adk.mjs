@@ -100,7 +100,7 @@ const late = await sample(Math.ceil(Number(count) / 50), turn, async () => {
 const peer = `${name} ${await versionOf(name)}`;
 console.log(
   JSON.stringify([
-    { peer, title: 'turn with a tool call', ...fresh, figure: 'turn', engine: 'Node' },
+    { peer, title: 'turn with a tool call', ...fresh, figure: 'turn-stored', engine: 'Node' },
     {
       peer,
       title: `the same after ${turns} such turns, against ours on 5,000 messages`,
