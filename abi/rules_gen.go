@@ -46,6 +46,7 @@ const (
 	RuleExactlyOne      = "exactlyOne"
 	RuleEither          = "either"
 	RuleRequires        = "requires"
+	RuleJsonSchema      = "jsonSchema"
 	RuleRequiredWithout = "requiredWithout"
 )
 
@@ -89,6 +90,7 @@ var phrases = map[string]string{
 	"exactlyOne":      "exactly one of `{field}` and `{other}` is required",
 	"either":          "`{field}` or `{other}` is required",
 	"requires":        "`{other}` is required when `{field}` is given",
+	"jsonSchema":      "`{other}` is required, as `{field}` gives no JSON Schema: {why}",
 	"requiredWithout": "`{field}` must be a non-empty string when `{other}` is not given",
 }
 
@@ -378,6 +380,24 @@ var (
 			{Name: "ephemeral", Kind: KindBoolean, Default: "false"},
 			{Name: "trusted", Kind: KindBoolean, Default: "false"},
 			{Name: "onCollision", Kind: KindString, Enum: []string{"throw", "replace", "keep"}, Default: "\"throw\""},
+			{Name: "jsonSchema", Kind: KindObject},
+			{Name: "artifactConstructor", Kind: KindArtifactClass},
+		},
+	}
+	ArtifactToolRules = &Rules{
+		Title:   "artifact tool",
+		Code:    CodeInvalidInitialToolValue,
+		Convert: true,
+		Fields: []Field{
+			{Name: "name", Kind: KindString, Required: true, NonEmpty: true},
+			{Name: "description", Kind: KindString, Required: true, NonEmpty: true},
+			{Name: "inputSchema", Kind: KindSchema, Required: true},
+			{Name: "handler", Kind: KindFunction, Required: true},
+			{Name: "meta", Kind: KindObject, Default: "{}"},
+			{Name: "ephemeral", Kind: KindBoolean, Default: "false"},
+			{Name: "trusted", Kind: KindBoolean, Default: "false"},
+			{Name: "onCollision", Kind: KindString, Enum: []string{"throw", "replace", "keep"}, Default: "\"throw\""},
+			{Name: "jsonSchema", Kind: KindObject},
 		},
 	}
 )

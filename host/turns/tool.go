@@ -107,7 +107,7 @@ func (t *Tool) Validate() error {
 	}
 	v := [...]given{
 		givenText(t.Name), givenText(t.Description), givenIf(t.InputSchema != nil), givenIf(t.Handler != nil),
-		givenIf(true), givenIf(true), givenIf(true), givenText(collisionName(t.OnCollision)),
+		givenIf(true), givenIf(true), givenIf(true), givenText(collisionName(t.OnCollision)), givenIf(false), givenIf(false),
 	}
 	list := violations(abi.ToolRules, "", v[:])
 	if t.InputSchema != nil {

@@ -114,6 +114,7 @@ export const PHRASES = {
   exactlyOne: 'exactly one of `{field}` and `{other}` is required',
   either: '`{field}` or `{other}` is required',
   requires: '`{other}` is required when `{field}` is given',
+  jsonSchema: '`{other}` is required, as `{field}` gives no JSON Schema: {why}',
   requiredWithout: '`{field}` must be a non-empty string when `{other}` is not given',
 } as const;
 
@@ -456,6 +457,24 @@ export const RULES = {
       ephemeral: { kind: 'boolean', default: false },
       trusted: { kind: 'boolean', default: false },
       onCollision: { kind: 'string', enum: ['throw', 'replace', 'keep'], default: 'throw' },
+      jsonSchema: { kind: 'object' },
+      artifactConstructor: { kind: 'artifactClass' },
+    },
+  },
+  ArtifactTool: {
+    title: 'artifact tool',
+    code: 'E_INVALID_INITIAL_TOOL_VALUE',
+    convert: true,
+    fields: {
+      name: { kind: 'string', required: true, nonEmpty: true },
+      description: { kind: 'string', required: true, nonEmpty: true },
+      inputSchema: { kind: 'schema', required: true },
+      handler: { kind: 'function', required: true },
+      meta: { kind: 'object', default: {} },
+      ephemeral: { kind: 'boolean', default: false },
+      trusted: { kind: 'boolean', default: false },
+      onCollision: { kind: 'string', enum: ['throw', 'replace', 'keep'], default: 'throw' },
+      jsonSchema: { kind: 'object' },
     },
   },
 } as const satisfies Record<string, TypeRules>;

@@ -2,10 +2,18 @@
  * Tools: what a model may call.
  */
 import { attempt } from '../attempt.js';
-import type { Encoder } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
+import { TurncoreError } from '../errors.js';
 import { Registry } from '../stash/registry.js';
-import { check } from '../validation/rules.js';
+import { type AnyArtifactClass, toArtifactClass } from '../validation/artifact-class.js';
+import { type Converter, invalid, toSchema } from '../validation/field-kinds.js';
+import { check, phrase } from '../validation/rules.js';
+import {
+  inputJsonSchema,
+  isStandardSchema,
+  type StandardSchema,
+  validateArguments,
+} from './standard-schema.js';
 
 /** What happens when registries are merged and a tool's name is taken. */
 export type CollisionPolicy = 'throw' | 'replace' | 'keep';
@@ -29,18 +37,31 @@ export type ToolHandler<Args, Result> = (
   meta: Registry,
 ) => Result | PromiseLike<Result>;
 
+/** Calls a tool within a dispatch. */
+export type ToolCaller<Input, Result> = { call(args: Input): Promise<Result> }['call'];
+
 /** Name of the method by which a context runs a tool. */
 export const executeTool = Symbol('executeTool');
 
 /** What a {@link Tool} is made of. */
-export interface RawTool<Args, Result> {
+export interface RawTool<Args, Result, Input = Args> {
   /** Unique in its registry. */
   readonly name: string;
   /** For the model. */
   readonly description: string;
-  /** What the arguments must be. */
-  readonly inputSchema: ObjectSchema;
+  /**
+   * What the arguments must be: a JSON Schema, which the module validates by, or a Standard Schema (of Zod, Valibot,
+   * ArkType …), which validates by itself and says what types the handler gets.
+   */
+  readonly inputSchema: ObjectSchema | StandardSchema<Input, Args>;
+  /**
+   * The JSON Schema that a model is shown of a Standard Schema which gives none itself: because its library cannot, or
+   * because it has a part that JSON Schema has no words for. It only describes.
+   */
+  readonly jsonSchema?: ObjectSchema | undefined;
   readonly handler: ToolHandler<Args, Result>;
+  /** Gives the class of artifacts that the tool's results are wrapped in. It is called once here, to check the class. */
+  readonly artifactConstructor?: (() => AnyArtifactClass) | undefined;
   /** The tool's own data, which its handler gets. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /** Whether it goes when its dispatch has acked. Default false. */
@@ -55,24 +76,41 @@ export interface RawTool<Args, Result> {
 export interface ToolDescription {
   readonly name: string;
   readonly description: string;
+  /** JSON Schema of the arguments. */
   readonly inputSchema: ObjectSchema;
+}
+
+/** Checks arguments by a JSON Schema: the module does. */
+export type ArgumentCheck = (tool: AnyTool, args: unknown, host: unknown) => Promise<unknown>;
+
+/** What {@link Tool.validate} checks by; there once the part of the package that has the module is loaded. */
+const checker: { check?: ArgumentCheck } = {};
+
+/** @internal Says how arguments are checked by a JSON Schema. */
+export function setArgumentCheck(argumentCheck: ArgumentCheck): void {
+  checker.check = argumentCheck;
 }
 
 /**
  * Something a model may call. Immutable.
  *
- * @typeParam Args type of the arguments, as its schema describes them
+ * @typeParam Args what the handler gets, as the schema describes it
  * @typeParam Result what the handler returns
+ * @typeParam Input what a caller gives: differs from Args when validation changes it
  */
-export class Tool<Args = Record<string, unknown>, Result = unknown> {
+export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args> {
   /** Unique in its registry. */
   readonly name: string;
   /** For the model. */
   readonly description: string;
-  /** What the arguments must be, deeply frozen. */
-  readonly inputSchema: ObjectSchema;
+  /** What the arguments must be: a JSON Schema, deeply frozen, or the Standard Schema that was given. */
+  readonly inputSchema: ObjectSchema | StandardSchema<Input, Args>;
+  /** What a model is shown of it, deeply frozen. */
+  readonly jsonSchema: ObjectSchema;
   /** Runs the tool. {@link executor} is how it is called. */
   readonly handler: ToolHandler<Args, Result>;
+  /** Gives the class of artifacts for its results, if it has one. */
+  readonly artifactConstructor: (() => AnyArtifactClass) | undefined;
   /** The tool's own data. */
   readonly meta: Registry;
   /** Whether it goes when its dispatch has acked. */
@@ -83,12 +121,19 @@ export class Tool<Args = Record<string, unknown>, Result = unknown> {
   readonly onCollision: CollisionPolicy;
 
   /** @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE listing every violation */
-  constructor(raw: RawTool<Args, Result>) {
-    const values = check('Tool', raw);
+  constructor(raw: RawTool<Args, Result, Input>) {
+    const values = check(this instanceof ArtifactTool ? 'ArtifactTool' : 'Tool', raw, {
+      artifactClass: toArtifactClass,
+      schema: schemaOf(raw),
+    });
     this.name = values['name'] as string;
     this.description = values['description'] as string;
-    this.inputSchema = values['inputSchema'] as ObjectSchema;
+    const { given, json } = values['inputSchema'] as Schemas;
+    this.inputSchema = given as ObjectSchema | StandardSchema<Input, Args>;
+    this.jsonSchema = json;
     this.handler = values['handler'] as ToolHandler<Args, Result>;
+    this.artifactConstructor = values['artifactConstructor'] as
+      (() => AnyArtifactClass) | undefined;
     this.meta = new Registry(values['meta'] as Record<string, unknown>);
     this.ephemeral = values['ephemeral'] as boolean;
     this.trusted = values['trusted'] as boolean;
@@ -98,7 +143,29 @@ export class Tool<Args = Record<string, unknown>, Result = unknown> {
 
   /** What a model is told of it. */
   describe(): ToolDescription {
-    return { name: this.name, description: this.description, inputSchema: this.inputSchema };
+    return { name: this.name, description: this.description, inputSchema: this.jsonSchema };
+  }
+
+  /**
+   * Checks arguments as a call does, without a call: nothing is converted, defaults are filled in.
+   *
+   * @param args JSON-like data
+   * @param host where a JSON Schema is looked at: a Host, or options for one. Default: a shared one
+   * @returns what the handler would get
+   * @throws TurncoreError (rejects) E_INVALID_TOOL_ARGS, and E_INVALID_INITIAL_TOOL_VALUE for a JSON Schema that uses
+   *   what is not supported; and whatever a Standard Schema throws
+   */
+  validate(args: unknown, host?: object): Promise<Args> {
+    const schema = this.inputSchema;
+    if (isStandardSchema(schema)) {
+      return validateArguments(schema as StandardSchema<Input, Args>, this.name, args);
+    }
+    if (checker.check === undefined) {
+      return Promise.reject(
+        TurncoreError.of('E_INVALID_OPTIONS', 'import a runner or Host to validate by JSON Schema'),
+      );
+    }
+    return checker.check(this, args, host) as Promise<Args>;
   }
 
   /**
@@ -106,27 +173,69 @@ export class Tool<Args = Record<string, unknown>, Result = unknown> {
    * toolExecutionStart and toolExecutionEnd, and runs the handler.
    *
    * @returns a function that resolves to what the handler returned. It rejects with E_INVALID_TOOL_ARGS when the
-   *   arguments break the schema (the handler is not called), and with E_TOOL_DOWNSTREAM_ERROR when the handler threw
+   *   arguments break the schema (the handler is not called), with E_TOOL_DOWNSTREAM_ERROR when the handler threw, and
+   *   with E_CALL_AFTER_END when the dispatch had ended before the handler
    */
-  executor(ctx: DispatchContext): (args: Args) => Promise<Result> {
+  executor(ctx: DispatchContext): ToolCaller<Input, Result> {
     return (args) => attempt(() => ctx[executeTool](this, args) as Promise<Result>);
   }
 }
 
-/** A tool whatever its arguments. */
-export type AnyTool = Tool<never>;
-
-/** Writes a tool's definition for the module. */
-export function encodeTool(enc: Encoder, number: number, tool: AnyTool): void {
-  enc.arrayHeader(8);
-  enc.int(number);
-  enc.str(tool.name);
-  enc.str(tool.description);
-  enc.value(tool.inputSchema, 'inputSchema');
-  enc.int((tool.trusted ? 1 : 0) | (tool.ephemeral ? 2 : 0));
-  enc.int(collisions.indexOf(tool.onCollision));
-  enc.str('');
-  enc.nil();
+/**
+ * A tool whose result is text that the model reads as it is: it is not kept as an artifact, and its calls are stored with
+ * `fromArtifactTool`, so that no reader tool is offered for them. It has no artifactConstructor.
+ */
+export class ArtifactTool<Args = Record<string, unknown>, Input = Args> extends Tool<
+  Args,
+  ArtifactText,
+  Input
+> {
+  /** @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE listing every violation */
+  // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- narrows what it takes
+  constructor(raw: Omit<RawTool<Args, ArtifactText, Input>, 'artifactConstructor'>) {
+    super(raw);
+  }
 }
 
-const collisions: readonly CollisionPolicy[] = ['throw', 'replace', 'keep'];
+/** Text: a string, or something that gives one, such as a Tokenizable. */
+export type ArtifactText = string | { toString(): string };
+
+/** A tool whatever its arguments. */
+export type AnyTool = Omit<Tool<never>, 'executor' | 'validate'> & {
+  executor(ctx: DispatchContext): ToolCaller<unknown, unknown>;
+  validate(args: unknown, host?: object): Promise<unknown>;
+};
+
+/** A schema as it was given, and the JSON Schema of it. */
+interface Schemas {
+  readonly given: ObjectSchema | StandardSchema;
+  readonly json: ObjectSchema;
+}
+
+/** Takes either kind of schema. */
+function schemaOf(raw: unknown): Converter {
+  return (value, report) => {
+    if (!isStandardSchema(value)) {
+      const json = toSchema(value, report);
+      return json === invalid ? invalid : { given: json, json };
+    }
+    const supplied = (raw as { jsonSchema?: unknown }).jsonSchema;
+    if (supplied !== undefined) {
+      const json = toSchema(supplied, report);
+      return json === invalid ? invalid : { given: value, json };
+    }
+    const missing = (why: string): typeof invalid => {
+      report(phrase('jsonSchema', { field: 'inputSchema', other: 'jsonSchema', why }));
+      return invalid;
+    };
+    let json: unknown;
+    try {
+      json = inputJsonSchema(value);
+    } catch (error) {
+      return missing(error instanceof Error ? error.message : String(error));
+    }
+    if (json === undefined) return missing(`${value['~standard'].vendor} gives none`);
+    const converted = toSchema(json, report);
+    return converted === invalid ? missing('it is not of type object') : { given: value, json: converted };
+  };
+}

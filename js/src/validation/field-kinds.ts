@@ -26,6 +26,7 @@ export interface ClassKinds {
   readonly spoolReader?: Converter;
   readonly artifactClass?: Converter;
   readonly mediaStash?: Converter;
+  readonly schema?: Converter;
 }
 
 /**
@@ -63,7 +64,7 @@ export function convert(
     case 'args':
       return toArgs(value, report);
     case 'schema':
-      return toSchema(value, report);
+      return (classes.schema ?? toSchema)(value, report);
     case 'list':
       return Array.isArray(value) ? (value as unknown[]) : invalid;
     case 'identity':
@@ -148,7 +149,8 @@ function toArgs(value: unknown, report: (violation: string) => void): Conversion
   return isObject(args) ? toPlain(args, report) : invalid;
 }
 
-function toSchema(value: unknown, report: (violation: string) => void): Conversion {
+/** A JSON Schema of type object, deeply frozen. */
+export function toSchema(value: unknown, report: (violation: string) => void): Conversion {
   if (!isObject(value) || value['type'] !== 'object') return invalid;
   return toPlain(value, report);
 }

@@ -1,0 +1,97 @@
+/**
+ * Schemas of other libraries: the interface of standardschema.dev, version 1, and its JSON Schema part.
+ */
+import { TurncoreError } from '../errors.js';
+
+/** A part of a path that an issue names. */
+export type IssueStep = PropertyKey | { readonly key: PropertyKey };
+
+/** What a validation found wrong. */
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly IssueStep[] | undefined;
+}
+
+/** What a validation gives: the value, or what is wrong. */
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+/** Says what options a JSON Schema is asked for with. */
+export interface JSONSchemaOptions {
+  readonly target: string;
+}
+
+/**
+ * A Standard Schema, version 1: what Zod, Valibot, ArkType and others give.
+ *
+ * @typeParam Input what it takes
+ * @typeParam Output what validation gives
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (
+      value: unknown,
+    ) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly jsonSchema?:
+      | { readonly input: (options: JSONSchemaOptions) => Record<string, unknown> }
+      | undefined;
+  };
+}
+
+/** Tells a Standard Schema. Some libraries make functions of theirs. */
+export function isStandardSchema(value: unknown): value is StandardSchema {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  const standard = (value as Partial<StandardSchema>)['~standard'];
+  return typeof standard === 'object' && typeof standard.validate === 'function';
+}
+
+/**
+ * The JSON Schema of what a Standard Schema takes, as the library itself gives it.
+ *
+ * @returns undefined when the library gives none
+ * @throws what the library throws for a schema that has none
+ */
+export function inputJsonSchema(schema: StandardSchema): Record<string, unknown> | undefined {
+  const options = { target: 'draft-2020-12' };
+  const trait = schema['~standard'].jsonSchema;
+  if (trait !== undefined) return trait.input(options);
+  // Releases of Zod 4 before that trait have a method of the same meaning.
+  const { toJSONSchema } = schema as { toJSONSchema?: unknown };
+  if (typeof toJSONSchema !== 'function') return undefined;
+  return toJSONSchema.call(schema, { ...options, io: 'input' }) as Record<string, unknown>;
+}
+
+/**
+ * Validates arguments and gives what a tool's handler gets.
+ *
+ * @param tool name of the tool, for the message
+ * @throws TurncoreError (rejects) E_INVALID_TOOL_ARGS, whose details list {path, message}; and whatever validation throws
+ */
+export async function validateArguments<Output>(
+  schema: StandardSchema<unknown, Output>,
+  tool: string,
+  args: unknown,
+): Promise<Output> {
+  const result = await schema['~standard'].validate(args);
+  if (result.issues === undefined) return result.value;
+  const details = result.issues.map((issue) => ({
+    path: pointerTo(issue.path ?? []),
+    message: issue.message,
+  }));
+  const list = details.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  throw TurncoreError.of('E_INVALID_TOOL_ARGS', `${tool}: ${list.join('; ')}`, { details });
+}
+
+/** The JSON Pointer of a path. */
+function pointerTo(path: readonly IssueStep[]): string {
+  return path
+    .map((step) => {
+      const key = String(typeof step === 'object' ? step.key : step);
+      return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    })
+    .join('');
+}
