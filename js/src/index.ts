@@ -126,13 +126,24 @@ export { type RawToolCall, ToolCall, type ToolCallResults } from './primitives/t
 
 export {
   type AnyTool,
+  type ArtifactText,
+  ArtifactTool,
   type CollisionPolicy,
   type ObjectSchema,
   type RawTool,
   Tool,
+  type ToolCaller,
   type ToolDescription,
   type ToolHandler,
 } from './tools/tool.js';
+export type {
+  IssueStep,
+  JSONSchemaOptions,
+  SchemaIssue,
+  SchemaResult,
+  StandardSchema,
+} from './tools/standard-schema.js';
+export type { AnyArtifactClass } from './validation/artifact-class.js';
 export { type MergeOptions, ToolRegistry } from './tools/tool-registry.js';
 
 export type { Listener } from './events/bus.js';

@@ -114,7 +114,7 @@ export const PHRASES = {
   exactlyOne: 'exactly one of `{field}` and `{other}` is required',
   either: '`{field}` or `{other}` is required',
   requires: '`{other}` is required when `{field}` is given',
-  jsonSchema: '`{other}` is required, as `{field}` gives no JSON Schema: {why}',
+  jsonSchema: 'no JSON Schema can be made of it, so `{other}` is required: {why}',
   requiredWithout: '`{field}` must be a non-empty string when `{other}` is not given',
 } as const;
 

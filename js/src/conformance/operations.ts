@@ -160,7 +160,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   }),
   execute: later((f, arg) => {
     const { tool, args } = fields(arg, 'tool', 'args');
-    return f.stage.tool(str(tool)).executor(f.inDispatch)(args as never);
+    return f.stage.tool(str(tool)).executor(f.inDispatch)(args);
   }),
   make: now((f, arg) => f.stage.make(arg)),
 

@@ -26,7 +26,7 @@ import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { ToolCall } from '../primitives/tool-call.js';
 import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import type { ContextState } from '../pump/context-state.js';
-import { type Host, hostOf, type HostOptions } from '../pump/host.js';
+import { type Host, hostOf, type HostOptions, sharedHost } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
 import { type MiddlewareFn, toolParts, type RunnerSpec } from '../pump/runner-spec.js';
 import { Registry } from '../stash/registry.js';
@@ -294,16 +294,4 @@ function refuse(detail: string): never {
   throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', detail, {
     cause: invalidValue('input', detail),
   });
-}
-
-/** Hosts of raw dispatches that name no host, by module: they hold an instance and nothing of a dispatch. */
-const sharedHosts = new Map<unknown, Host>();
-
-function sharedHost(module: unknown): Host {
-  let host = sharedHosts.get(module);
-  if (host === undefined) {
-    host = hostOf(undefined, module);
-    sharedHosts.set(module, host);
-  }
-  return host;
 }

@@ -20,6 +20,8 @@ import {
   settleEffect,
 } from './results.js';
 import type { NextFn } from './runner-spec.js';
+import { copyValue } from '../stash/copy-value.js';
+import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
 import type { Session } from './session.js';
 
 /** What is known here of a DispatchContext: what its executor streams through. */
@@ -53,6 +55,9 @@ export function runEffect(session: Session, frame: readonly unknown[]): void {
       return;
     case EffectKind.HTTP:
       runHttp(session, effect, context, args);
+      return;
+    case EffectKind.Validate:
+      runValidate(session, effect, session.context(context), args);
       return;
     case EffectKind.Spool:
       runSpool(session, effect, session.context(context), args);
@@ -119,9 +124,10 @@ function nextOf(session: Session, effect: number, state: ContextState): NextFn {
 }
 
 function runTool(session: Session, effect: number, state: ContextState, args: unknown): void {
-  const a = requireShape(args, 'ns*b', 'ToolArgs');
+  const a = requireShape(args, 'ns*bn', 'ToolArgs');
   const tool = session.toolOf(a[0] as number);
   const keep = a[3] as boolean;
+  const valid = takeKept(session, a[4] as number, a[2]);
   const settle = (value: unknown): void => {
     if (!keep) {
       settleShown(session, effect, state, value);
@@ -132,13 +138,47 @@ function runTool(session: Session, effect: number, state: ContextState, args: un
   };
   let result: unknown;
   try {
-    result = tool.handler(a[2] as never, state.facade as never, tool.meta);
+    result = tool.handler(valid, state.facade as never, tool.meta);
   } catch (error) {
     failEffect(session, effect, state, error);
     return;
   }
   if (!isThenable(result)) settle(result);
   else result.then(settle, (error: unknown) => failEffect(session, effect, state, error));
+}
+
+/** What was kept under the number of an effect; the value that crossed when nothing is. */
+function takeKept(session: Session, effect: number, crossed: unknown): unknown {
+  if (effect === 0 || session.kept?.has(effect) !== true) return crossed;
+  const kept = session.kept.get(effect);
+  session.kept.delete(effect);
+  return kept;
+}
+
+/** Runs a tool's own validation. What it gives is kept for the handler, as not all of it may have an encoding. */
+function runValidate(session: Session, effect: number, state: ContextState, args: unknown): void {
+  const a = requireShape(args, 'n*', 'ValidateArgs');
+  const tool = session.toolOf(a[0] as number);
+  const schema = tool.inputSchema;
+  if (!isStandardSchema(schema)) {
+    throw new CodecError('frame', 0, `tool ${tool.name} has no validation of its own`);
+  }
+  validateArguments(schema, tool.name, a[1]).then(
+    (valid) => {
+      if (!session.ended) (session.kept ??= new Map<number, unknown>()).set(effect, valid);
+      settleEffect(session, effect, state, isEncodable(valid) ? valid : a[1]);
+    },
+    (error: unknown) => failEffect(session, effect, state, error),
+  );
+}
+
+function isEncodable(value: unknown): boolean {
+  try {
+    copyValue(value, 'args');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Settles a call that a model made with what the model is shown of its result. */

@@ -9,6 +9,7 @@ import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy
 import { invalidValue } from '../errors.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
+import { setArgumentCheck } from '../tools/tool.js';
 import type { Credential, HttpSettings } from './http.js';
 import { Pump } from './pump.js';
 
@@ -154,6 +155,25 @@ export function hostOf(option: unknown, module: unknown): Host {
   const options = (option ?? {}) as HostOptions;
   return new Host(module === undefined ? options : { ...options, module: module as ModuleSource });
 }
+
+/** Hosts of what names no host, by module: they hold an instance and nothing of a turn. */
+const sharedHosts = new Map<unknown, Host>();
+
+/** The host that all share which name none. */
+export function sharedHost(module: unknown): Host {
+  let host = sharedHosts.get(module);
+  if (host === undefined) {
+    host = hostOf(undefined, module);
+    sharedHosts.set(module, host);
+  }
+  return host;
+}
+
+setArgumentCheck(async (tool, args, option) => {
+  const host = option === undefined ? sharedHost(undefined) : hostOf(option, undefined);
+  const pump = host.ready() ?? (await host.acquire());
+  return pump.validate(tool, args);
+});
 
 function engineName(): string {
   const g = globalThis as Record<string, unknown>;

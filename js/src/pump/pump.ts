@@ -6,7 +6,7 @@
  * reached, all others to the end. So an event is delivered before the call that caused it returns, and what listeners
  * do in between keeps its order. Effects start in a microtask.
  */
-import { EditKind, Op } from '../abi/frames.gen.js';
+import { EditKind, Method, Op } from '../abi/frames.gen.js';
 import { CodecError, decodeValue } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 import { isOutbound } from '../codec/shape.js';
@@ -17,7 +17,8 @@ import { TurncoreError } from '../errors.js';
 import { framesOfTurn } from '../journal/format.js';
 import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
-import { type AnyTool, encodeTool } from '../tools/tool.js';
+import { encodeTool } from '../tools/encode-tool.js';
+import type { AnyTool } from '../tools/tool.js';
 import type { TurnPump, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
@@ -196,6 +197,13 @@ export class Pump implements HistorySink, TurnPump {
     const call = ++this.#lastCall;
     const enc = this.frame();
     encodeOpenRunner(enc, runner, call, spec);
+    this.#ask(call, enc);
+    this.#runners.set(spec, runner);
+    return runner;
+  }
+
+  /** Sends a frame of no turn, which is answered in its step. @throws what it is refused with */
+  #ask(call: number, enc: Encoder): unknown {
     const reply = { call, done: false, failed: false, value: undefined as unknown };
     const before = this.#opened;
     this.#opened = reply;
@@ -207,8 +215,7 @@ export class Pump implements HistorySink, TurnPump {
       this.#opened = before;
     }
     if (reply.failed) throw refusal(reply.value);
-    this.#runners.set(spec, runner);
-    return runner;
+    return reply.value;
   }
 
   /** Lets a session's journal know of a runner that its next frames name. */
@@ -242,6 +249,22 @@ export class Pump implements HistorySink, TurnPump {
     const fault = this.#step(enc.bytes(), session)?.error;
     this.#encoders.push(enc);
     if (fault !== undefined) throw fault;
+  }
+
+  /**
+   * Checks arguments against a tool's schema, outside of any turn, and returns them with its defaults.
+   *
+   * @throws TurncoreError E_INVALID_TOOL_ARGS, E_INVALID_INITIAL_TOOL_VALUE
+   */
+  validate(tool: AnyTool, args: unknown): unknown {
+    const call = ++this.#lastCall;
+    const enc = this.frame();
+    enc.arrayHeader(7);
+    for (const field of [Op.Call, 0, call, 0, 0, Method.Validate]) enc.int(field);
+    enc.arrayHeader(2);
+    encodeTool(enc, 1, tool);
+    enc.value(args, 'args');
+    return this.#ask(call, enc);
   }
 
   number(history: History, length: number): number {

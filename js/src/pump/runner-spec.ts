@@ -4,7 +4,8 @@
 import { Callback, ExecutorKind, MiddlewareKind, Op } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { Entry } from '../collections/kinds.js';
-import { type AnyTool, encodeTool } from '../tools/tool.js';
+import { encodeTool } from '../tools/encode-tool.js';
+import type { AnyTool } from '../tools/tool.js';
 import { ToolRegistry, type ToolState } from '../tools/tool-registry.js';
 import { builtinOf } from './builtin.js';
 import { ChatExecutor } from './chat-executor.js';

@@ -32,13 +32,10 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    readonly validate: (
-      value: unknown,
-    ) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     readonly jsonSchema?:
-      | { readonly input: (options: JSONSchemaOptions) => Record<string, unknown> }
-      | undefined;
+      { readonly input: (options: JSONSchemaOptions) => Record<string, unknown> } | undefined;
   };
 }
 

@@ -158,7 +158,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
   validate(args: unknown, host?: object): Promise<Args> {
     const schema = this.inputSchema;
     if (isStandardSchema(schema)) {
-      return validateArguments(schema as StandardSchema<Input, Args>, this.name, args);
+      return validateArguments(schema, this.name, args);
     }
     if (checker.check === undefined) {
       return Promise.reject(
@@ -197,14 +197,23 @@ export class ArtifactTool<Args = Record<string, unknown>, Input = Args> extends 
   }
 }
 
-/** Text: a string, or something that gives one, such as a Tokenizable. */
-export type ArtifactText = string | { toString(): string };
+/** Text: a string or a Tokenizable. */
+export type ArtifactText = string | { render(): string };
 
 /** A tool whatever its arguments. */
-export type AnyTool = Omit<Tool<never>, 'executor' | 'validate'> & {
-  executor(ctx: DispatchContext): ToolCaller<unknown, unknown>;
+export interface AnyTool extends Omit<Tool, 'inputSchema' | 'handler' | 'executor' | 'validate'> {
+  readonly inputSchema: ObjectSchema | StandardSchema;
+  readonly handler: AnyHandler['run'];
+  /** See {@link Tool.validate}. */
   validate(args: unknown, host?: object): Promise<unknown>;
-};
+  /** See {@link Tool.executor}. */
+  executor(ctx: DispatchContext): ToolCaller<unknown, unknown>;
+}
+
+/** A handler whatever its arguments. */
+interface AnyHandler {
+  run(args: unknown, ctx: DispatchContext, meta: Registry): unknown;
+}
 
 /** A schema as it was given, and the JSON Schema of it. */
 interface Schemas {
@@ -225,7 +234,7 @@ function schemaOf(raw: unknown): Converter {
       return json === invalid ? invalid : { given: value, json };
     }
     const missing = (why: string): typeof invalid => {
-      report(phrase('jsonSchema', { field: 'inputSchema', other: 'jsonSchema', why }));
+      report(phrase('jsonSchema', { other: 'jsonSchema', why }));
       return invalid;
     };
     let json: unknown;
@@ -236,6 +245,8 @@ function schemaOf(raw: unknown): Converter {
     }
     if (json === undefined) return missing(`${value['~standard'].vendor} gives none`);
     const converted = toSchema(json, report);
-    return converted === invalid ? missing('it is not of type object') : { given: value, json: converted };
+    return converted === invalid
+      ? missing('it is not of type object')
+      : { given: value, json: converted };
   };
 }

@@ -15,9 +15,9 @@ export const ARTIFACT_METHODS = [
 ] as const;
 
 /** Any class of artifacts, whatever it is constructed with. */
-export type AnyArtifactClass = abstract new (...args: never[]) => Readonly<
-  Record<(typeof ARTIFACT_METHODS)[number], unknown>
->;
+export type AnyArtifactClass = abstract new (
+  ...args: never[]
+) => Readonly<Record<(typeof ARTIFACT_METHODS)[number], unknown>>;
 
 /** Tells whether a value is a class whose instances have an artifact's methods. */
 export function hasArtifactMethods(value: unknown): value is AnyArtifactClass {
