@@ -61,10 +61,38 @@ func TestSelect(t *testing.T) {
 		if got := texts(t, nodes); err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", query, got, err, want)
 		}
-		ok, err := parse(t, query).Matches(enc(t, doc))
+		ok, err := finds(parse(t, query), enc(t, doc))
 		if err != nil || ok != (want != "") {
-			t.Errorf("%s matches: %v, %v", query, ok, err)
+			t.Errorf("%s finds something: %v, %v", query, ok, err)
 		}
+	}
+}
+
+// finds tells whether a query selects anything, and looks no further than the first node.
+func finds(q *jsonpath.Query, root []byte) (found bool, err error) {
+	err = q.Each(root, jsonpath.BudgetFor(len(root)), func([]byte) bool {
+		if found {
+			panic("called again")
+		}
+		found = true
+		return false
+	})
+	return found, err
+}
+
+// Evaluations that share a budget use it up together.
+func TestSharedBudget(t *testing.T) {
+	q, doc := parse(t, `$[*]`), enc(t, `[1,2,3]`)
+	budget := &jsonpath.Budget{Nodes: 7, Steps: 100}
+	var errs []error
+	for range 3 {
+		errs = append(errs, q.Each(doc, budget, func([]byte) bool { return true }))
+	}
+	if errs[0] != nil || errs[1] != nil || !errors.Is(errs[2], jsonpath.ErrTooManyNodes) {
+		t.Errorf("%v", errs)
+	}
+	if budget = (&jsonpath.Budget{Nodes: 7, Steps: 3}); !errors.Is(q.Each(doc, budget, func([]byte) bool { return true }), jsonpath.ErrTooManySteps) {
+		t.Error("three steps are enough")
 	}
 }
 
@@ -199,7 +227,7 @@ func FuzzSelect(f *testing.F) {
 				t.Fatalf("%q on %q selects %x", query, doc, node)
 			}
 		}
-		found, err := q.Matches(root)
+		found, err := finds(q, root)
 		if err != nil || found != (len(nodes) > 0) {
 			t.Fatalf("%q on %q: %v, %v", query, doc, found, err)
 		}

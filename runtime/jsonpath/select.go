@@ -7,11 +7,20 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
+// Budget is what one evaluation may use, or several that share it.
+type Budget struct {
+	Nodes int // that may be selected
+	Steps int // that may be taken
+}
+
+// BudgetFor is the budget for values that have so many bytes: [MaxNodes], and steps as [ErrTooManySteps] says.
+func BudgetFor(bytes int) *Budget { return &Budget{Nodes: MaxNodes, Steps: 4<<20 + 4*bytes} }
+
 // Select returns the nodes that the query selects from a value, as parts of it. The error is one of this package's
 // limits, or one of package value when root is malformed.
 func (q *Query) Select(root []byte) ([][]byte, error) {
 	var nodes [][]byte
-	err := q.Each(root, func(node []byte) bool {
+	err := q.Each(root, BudgetFor(len(root)), func(node []byte) bool {
 		nodes = append(nodes, node)
 		return true
 	})
@@ -21,23 +30,12 @@ func (q *Query) Select(root []byte) ([][]byte, error) {
 	return nodes, nil
 }
 
-// Matches tells whether the query selects anything from a value. It looks no further than the first node.
-func (q *Query) Matches(root []byte) (bool, error) {
-	found := false
-	err := q.Each(root, func([]byte) bool {
-		found = true
-		return false
-	})
-	return found && err == nil, err
-}
-
-// Each calls fn for each node that the query selects from a value, in order, until fn returns false. Errors are those
-// of [Query.Select].
-func (q *Query) Each(root []byte, fn func(node []byte) bool) error {
-	e := evaluation{root: root, steps: 4<<20 + 4*len(root)}
-	nodes := 0
+// Each calls fn for each node that the query selects from a value, in order, until fn returns false. What it uses is
+// taken from the budget. Errors are those of [Query.Select], and may come after fn has been called.
+func (q *Query) Each(root []byte, budget *Budget, fn func(node []byte) bool) error {
+	e := evaluation{root: root, budget: budget}
 	e.walk(q.path.segments, root, func(node []byte) bool {
-		if nodes++; nodes > MaxNodes {
+		if budget.Nodes--; budget.Nodes < 0 {
 			e.err = ErrTooManyNodes
 			return false
 		}
@@ -50,10 +48,10 @@ func (q *Query) Each(root []byte, fn func(node []byte) bool) error {
 // evaluation is one evaluation of a query. Nodes go depth first through the segments, which gives them the order of the
 // RFC without a list for each segment.
 type evaluation struct {
-	root  []byte
-	steps int // left
-	depth int
-	err   error
+	root   []byte
+	budget *Budget
+	depth  int
+	err    error
 
 	source  string // of the pattern that was compiled last
 	pattern *pattern.Pattern
@@ -61,7 +59,7 @@ type evaluation struct {
 
 // spend counts a look at n bytes, and is false when that is one too many.
 func (e *evaluation) spend(n int) bool {
-	if e.steps -= 1 + n>>5; e.steps < 0 && e.err == nil {
+	if e.budget.Steps -= 1 + n>>5; e.budget.Steps < 0 && e.err == nil {
 		e.err = ErrTooManySteps
 	}
 	return e.err == nil
@@ -350,10 +348,10 @@ func (e *evaluation) matches(x *expression, node []byte) bool {
 		key := string(rune(x.op)) + string(source)
 		if key != e.source {
 			e.source = key
-			e.pattern, _ = pattern.IRegexp(key[1:], x.op == opMatch, &e.steps)
+			e.pattern, _ = pattern.IRegexp(key[1:], x.op == opMatch, &e.budget.Steps)
 		}
 		p = e.pattern
 	}
-	found := p != nil && p.Match(text, &e.steps)
+	found := p != nil && p.Match(text, &e.budget.Steps)
 	return e.spend(0) && found
 }

@@ -1,6 +1,9 @@
 package value
 
-import "unicode/utf8"
+import (
+	"errors"
+	"unicode/utf8"
+)
 
 // FromJSON appends the value of a JSON text to dst. The text is checked strictly against RFC 8259; numbers are read as
 // ECMAScript reads them, and one too large for a float64 becomes null, as it would by way of ECMAScript. The error is
@@ -106,16 +109,49 @@ func AppendJSON(dst, v []byte) ([]byte, error) { return appendJSON(dst, v, false
 // sorted by the UTF-16 code units of their keys.
 func AppendCanonical(dst, v []byte) ([]byte, error) { return appendJSON(dst, v, true) }
 
+// AppendIndented appends v as [AppendJSON] does, with a line for each member and element, indented by two spaces a level,
+// as ECMAScript writes it. It stops when it has appended more than limit bytes, and cut then says that this is not the
+// whole text.
+func AppendIndented(dst, v []byte, limit int) (out []byte, cut bool, err error) {
+	w := writer{v: v, indent: true, limit: len(dst) + limit}
+	if out, err = w.finish(dst); err == errFull {
+		return out, true, nil
+	}
+	return out, false, err
+}
+
+var errFull = errors.New("value: beyond the limit")
+
 func appendJSON(dst, v []byte, canonical bool) ([]byte, error) {
 	w := writer{v: v, canonical: canonical}
+	return w.finish(dst)
+}
+
+func (w *writer) finish(dst []byte) ([]byte, error) {
 	out := w.value(dst, MaxDepth)
-	if w.err == nil && w.i != len(v) {
+	if w.err == nil && w.i != len(w.v) {
 		w.err = ErrMalformed
 	}
-	if w.err != nil {
+	if w.err != nil && w.err != errFull {
 		return dst, w.err
 	}
-	return out, nil
+	return out, w.err
+}
+
+// line starts a line within the containers that are open at a depth, when there are lines.
+func (w *writer) line(dst []byte, depth int) []byte {
+	if !w.indent || w.err != nil {
+		return dst
+	}
+	if len(dst) > w.limit {
+		w.err = errFull
+		return dst
+	}
+	dst = append(dst, '\n')
+	for range MaxDepth - depth {
+		dst = append(dst, "  "...)
+	}
+	return dst
 }
 
 // writer turns v[i:] into text, from front to back.
@@ -123,6 +159,8 @@ type writer struct {
 	v         []byte
 	i         int
 	canonical bool
+	indent    bool
+	limit     int // of what is indented
 	err       error
 }
 
@@ -168,7 +206,10 @@ func (w *writer) value(dst []byte, depth int) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = w.value(dst, depth-1)
+		dst = w.value(w.line(dst, depth-1), depth-1)
+	}
+	if n > 0 {
+		dst = w.line(dst, depth)
 	}
 	return append(dst, ']')
 }
@@ -188,8 +229,12 @@ func (w *writer) members(dst []byte, depth int, n uint64) []byte {
 			w.err = err
 			return dst
 		}
+		dst = w.line(dst, depth-1)
 		start := len(dst)
 		dst = append(AppendJSONString(dst, key), ':')
+		if w.indent {
+			dst = append(dst, ' ')
+		}
 		w.i = val
 		if dst = w.value(dst, depth-1); w.err != nil {
 			return dst
@@ -203,6 +248,9 @@ func (w *writer) members(dst []byte, depth int, n uint64) []byte {
 		v := w.v
 		sortSpans(spans, func(a, b span) bool { return lessUTF16(a.keyIn(v), b.keyIn(v)) })
 		dst = permute(dst, body, spans, ',')
+	}
+	if n > 0 {
+		dst = w.line(dst, depth)
 	}
 	return append(dst, '}')
 }
