@@ -63,7 +63,7 @@ type Sync struct {
 	Context    uint32
 	Collection uint8
 	Sync       uint8 // SyncAdd, …
-	Handle     int64 // > 0 given by the host, < 0 by the guest. SyncSignal: SignalAck or SignalNack
+	Handle     int64 // > 0 given by the host, < 0 by the guest. SyncSignal: SignalAck, …
 	Other      int64 // SyncReplace: takes the place of Handle. SyncOpen: the context it is copied from
 	Data       Raw
 }
@@ -76,14 +76,15 @@ const (
 	SyncOpen    uint8 = 3 // Context begins: its collections, stash and tools are copies of those of Other
 	SyncTools   uint8 = 4 // tools: Data is the whole list of registered tool numbers (array)
 	SyncInsert  uint8 = 5 // insert Handle before Other (0: append); Data as in SyncAdd
-	SyncSignal  uint8 = 6 // the dispatch was acked or nacked, as Handle says; Data is the ErrorValue of a nack
+	SyncSignal  uint8 = 6 // the dispatch was acked, nacked or aborted, as Handle says; Data is the ErrorValue of a nack or an abort
 	SyncDefine  uint8 = 7 // tools: Data is the ToolDef of a tool that the guest makes; not registered
 )
 
 // Signals of a SyncSignal.
 const (
 	SignalAck  int64 = 1
-	SignalNack int64 = 2
+	SignalNack  int64 = 2
+	SignalAbort int64 = 3 // its deadline has come: what runs in it is to stop
 )
 
 // Timer says when the turn wants its next Tick. It replaces the turn's earlier Timer.

@@ -15,6 +15,47 @@ type Bound func(task Task, d *Dispatch) error
 type bounds struct {
 	repeats []repeat         // tool calls stored in this dispatch, by checksum
 	stored  [Collections]int // stores of the iteration that is open
+	due     uint64           // when the deadline is, on the turn\'s clock; 0 for none
+	timed   bool             // it was set
+	expired bool             // it came, and nacked the dispatch
+}
+
+// Deadline nacks with E_DEADLINE when the dispatch has run for ms milliseconds of the turn's clock: at once when a Tick says
+// so, which aborts what runs then, and else before the next model call. An ack stands, and an open gate is waited for. It
+// belongs into the dispatch input pipeline.
+func Deadline(ms uint64) Bound {
+	return func(_ Task, d *Dispatch) error {
+		if d.iteration == 0 && !d.bounds.timed {
+			d.bounds.timed, d.bounds.due = true, d.started+ms
+			d.turn.askTick()
+		}
+		if d.signalled() || d.turn.elapsed < d.started+ms {
+			return nil
+		}
+		d.bounds.due = 0
+		return d.Nack(d.late())
+	}
+}
+
+// late is the error of a deadline that has passed.
+func (d *Dispatch) late() error {
+	return fault.New(fault.Deadline, "it has run for "+strconv.FormatUint(d.turn.elapsed-d.started, 10)+" ms")
+}
+
+// expire ends the dispatch because its deadline has come: it is nacked, and what runs in it is aborted.
+func (d *Dispatch) expire() {
+	d.bounds.due = 0
+	if d.signalled() || d.aborted {
+		return
+	}
+	err := d.late()
+	d.bounds.expired = d.Nack(err) == nil
+	for _, inner := range d.turn.dispatches {
+		if (inner == d || inner.inside(d)) && !inner.ended && !inner.aborted {
+			inner.Abort(err)
+			d.turn.world.Sync(Sync{Context: inner.number, Op: SyncSignal, Handle: SignalAbort, Err: err})
+		}
+	}
 }
 
 // repeat is how often a call was stored.

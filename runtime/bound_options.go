@@ -20,6 +20,11 @@ func NewBound(pipeline Pipeline, name string, arg []byte) (Bound, error) {
 			return MaxRepeats(int(n)), nil
 		}
 		return nil, options("maxRepeats must be a positive integer")
+	case name == "deadline" && input:
+		if ms, ok := value.Int(arg); ok && ms > 0 {
+			return Deadline(uint64(ms)), nil
+		}
+		return nil, options("deadline must be a positive integer, in milliseconds")
 	case name == "ackOnNoToolCalls" && output:
 		return AckOnNoToolCalls(), nil
 	case name == "tokenBudget" && input:

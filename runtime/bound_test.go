@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,3 +120,85 @@ func TestBoundOptions(t *testing.T) {
 		}
 	}
 }
+
+// A deadline that a Tick tells of nacks the dispatch and aborts what runs in it, also inside dispatches of its own. Without
+// one it nacks before the next model call.
+func TestDeadline(t *testing.T) {
+	bound := []Middleware{{Builtin: Deadline(50)}}
+	t.Run("while the executor runs", func(t *testing.T) {
+		p := &play{t: t, config: Config{DispatchInput: bound}}
+		p.executor = func(s *seam) error {
+			s.must(s.store(record.Messages, "lost", ""))
+			s.turn.SetElapsed(49)
+			s.turn.Tick()
+			if s.d.aborted || s.d.signalled() {
+				t.Error("too early")
+			}
+			inner := &Config{Executor: running(func(d *Dispatch) error {
+				s.turn.SetElapsed(60)
+				s.turn.Tick()
+				if !d.aborted || d.signalled() {
+					t.Errorf("inside: aborted %t, signalled %t", d.aborted, d.signalled())
+				}
+				return abortion
+			})}
+			_, err := s.turn.Dispatch(s.task, s.d, inner)
+			s.must(err)
+			return abortion
+		}
+		status, iterations, err := p.run()
+		if status != StatusNack || iterations != 1 || !errors.Is(err, fault.Deadline) || !strings.HasSuffix(err.Error(), "it has run for 60 ms") {
+			t.Errorf("%s after %d iterations, %v", statuses[status], iterations, err)
+		}
+		p.want("tS dS iS(0) dS#2 iS#2(0) iE#2(0,aborted) dE#2(aborted,1) iE(0,nack,-store message lost) derr(E_DEADLINE) dE(nack,1,E_DEADLINE) err(E_DEADLINE) tE(nack)")
+		if len(p.expired) != 2 || len(p.storage) != 0 {
+			t.Errorf("contexts %v are aborted, storage saw %q", p.expired, p.storage)
+		}
+	})
+	t.Run("between iterations", func(t *testing.T) {
+		p := &play{t: t, config: Config{DispatchInput: bound}}
+		p.executor = func(s *seam) error {
+			s.turn.SetElapsed(uint64(s.n+1) * 30)
+			return s.store(record.Messages, string(rune('a'+s.n)), "")
+		}
+		status, iterations, err := p.run()
+		if status != StatusNack || iterations != 3 || !errors.Is(err, fault.Deadline) || len(p.storage) != 2 || len(p.expired) != 0 {
+			t.Errorf("%s after %d iterations, %v, storage saw %q", statuses[status], iterations, err, p.storage)
+		}
+	})
+	t.Run("after an ack", func(t *testing.T) {
+		p := &play{t: t, config: Config{DispatchInput: bound, DispatchOutput: []Middleware{{Index: 0}}}}
+		p.executor = func(s *seam) error { return s.ack() }
+		p.pipelines[DispatchOutput] = []middleware{func(s *seam, next func()) error {
+			s.turn.SetElapsed(99)
+			s.turn.Tick()
+			next()
+			return nil
+		}}
+		if status, _, err := p.run(); status != StatusAck || err != nil || len(p.expired) != 0 {
+			t.Errorf("%s, %v", statuses[status], err)
+		}
+	})
+	t.Run("timers", func(t *testing.T) {
+		p := &play{t: t, config: Config{DispatchInput: bound}}
+		p.executor = func(s *seam) error {
+			if s.n == 0 {
+				s.turn.SetElapsed(10)
+				return nil
+			}
+			return s.ack()
+		}
+		p.prepare = func(p *play) { p.turn.SetElapsed(5) }
+		if status, _, err := p.run(); status != StatusAck || err != nil {
+			t.Errorf("%s, %v", statuses[status], err)
+		}
+		if !slices.Equal(p.timers, []uint64{55, 0}) {
+			t.Errorf("timers %v", p.timers)
+		}
+	})
+}
+
+// running is an executor that is compiled in.
+type running func(d *Dispatch) error
+
+func (r running) Execute(_ Task, d *Dispatch) error { return r(d) }

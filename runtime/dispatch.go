@@ -128,7 +128,7 @@ func (d *Dispatch) run(task Task) error {
 	switch {
 	case failure != nil:
 		d.status = StatusNack
-	case d.aborted:
+	case d.aborted && !d.bounds.expired:
 		d.status = StatusAborted
 	case d.nacked:
 		d.status, failure = StatusNack, d.nackErr
@@ -143,6 +143,9 @@ func (d *Dispatch) run(task Task) error {
 func (d *Dispatch) end(failure error) {
 	d.cutTools()
 	d.ended = true
+	if d.bounds.due > 0 {
+		d.turn.askTick()
+	}
 	d.turn.emit(d, EventDispatchEnd, &DispatchEndEvent{Started: d.started, Status: d.status, Iterations: d.iterations, Err: failure})
 }
 
@@ -161,7 +164,7 @@ func (d *Dispatch) loop(task Task) error {
 		switch {
 		case failure != nil:
 			status = StatusNack
-		case d.aborted && !committed:
+		case d.aborted && !committed && !d.bounds.expired:
 			status = StatusAborted
 		case d.nacked:
 			status = StatusNack

@@ -225,7 +225,7 @@ func (t *Turn) settleGate(g *Gate, result GateResult, resolution []byte, err err
 	t.askTick()
 }
 
-// Tick settles the gates whose time is up.
+// Tick settles the gates and expires the dispatches whose time is up.
 func (t *Turn) Tick() {
 	t.gateDue = 0 // this was it
 	for i := 0; i < len(t.gates); {
@@ -240,10 +240,15 @@ func (t *Turn) Tick() {
 			i++
 		}
 	}
+	for _, d := range t.dispatches {
+		if due := d.bounds.due; due > 0 && due <= t.elapsed && !d.ended {
+			d.expire()
+		}
+	}
 	t.askTick()
 }
 
-// askTick asks for the tick that the next of the open gates needs.
+// askTick asks for the tick that the next of the open gates or of the deadlines needs.
 func (t *Turn) askTick() {
 	next := uint64(0)
 	for _, g := range t.gates {
@@ -252,6 +257,11 @@ func (t *Turn) askTick() {
 			due = max(t.elapsed, 1) // 0 would be never
 		}
 		if due > 0 && (next == 0 || due < next) {
+			next = due
+		}
+	}
+	for _, d := range t.dispatches {
+		if due := d.bounds.due; due > 0 && !d.ended && (next == 0 || due < next) {
 			next = due
 		}
 	}

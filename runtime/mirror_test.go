@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 	"github.com/turncore/turncore/runtime/value"
 )
@@ -63,6 +64,13 @@ func (p *play) Sync(s Sync) {
 func (p *play) signal(s Sync) {
 	p.t.Helper()
 	d := p.turn.DispatchContext(s.Context)
+	if s.Handle == SignalAbort {
+		if d == nil || !d.aborted || !fault.Is(s.Err, fault.Deadline) {
+			p.t.Errorf("context %d is aborted with %v", s.Context, s.Err)
+		}
+		p.expired = append(p.expired, s.Context)
+		return
+	}
 	if d == nil || p.signals[s.Context] != 0 {
 		p.t.Fatalf("signal %d of context %d, which had %d", s.Handle, s.Context, p.signals[s.Context])
 	}

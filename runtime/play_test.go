@@ -49,6 +49,8 @@ type play struct {
 	storage []string // what the storage callbacks saw, in order
 	mirror  [][Collections][]int64
 	signals map[uint32]int64 // of dispatches, by number
+	timers  []uint64         // asked for
+	expired []uint32         // contexts that a deadline aborted
 	names   map[int64]string
 	next    int64
 	effects uint32
@@ -109,7 +111,7 @@ func (p *play) open(in Input) bool {
 	p.t.Helper()
 	p.words, p.events, p.storage, p.opened = nil, nil, nil, nil
 	p.mirror, p.names, p.next, p.effects, p.seq = make([][Collections][]int64, 1), map[int64]string{}, 1, 0, 0
-	p.signals = map[uint32]int64{}
+	p.signals, p.expired, p.timers = map[uint32]int64{}, nil, nil
 	p.library.reset()
 	for i := range p.pipelines {
 		list := []*[]Middleware{&p.config.TurnInput, &p.config.TurnOutput, &p.config.DispatchInput, &p.config.DispatchOutput}[i]
@@ -193,7 +195,7 @@ func (p *play) Event(h Head, payload any) {
 }
 
 // Timer implements World.
-func (p *play) Timer(due uint64) { p.due = due }
+func (p *play) Timer(due uint64) { p.due, p.timers = due, append(p.timers, due) }
 
 // nested notes begin and end events, which have to lie properly in each other.
 func (p *play) nested(name string, begin bool) {

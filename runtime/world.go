@@ -189,8 +189,9 @@ const KindTools record.Kind = 7
 
 // Handles of a SyncSignal. The numbers are the ABI's.
 const (
-	SignalAck  int64 = 1
-	SignalNack int64 = 2
+	SignalAck   int64 = 1
+	SignalNack  int64 = 2
+	SignalAbort int64 = 3 // its deadline has come
 )
 
 // Sync is a change that the guest made to a context: to a collection, or by a signal.
@@ -201,7 +202,7 @@ type Sync struct {
 	Handle  int64
 	Other   int64   // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from, -1 for what a standalone dispatch was given
 	Body    []byte  // of a record that the guest made and names for the first time
-	Err     error   // SyncSignal: what a nack was given
+	Err     error   // SyncSignal: what a nack was given, or why it is aborted
 	Tool    *Tool   // SyncDefine: a tool that the guest makes
 	Tools   []*Tool // SyncTools: all that are registered
 }

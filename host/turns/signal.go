@@ -75,10 +75,11 @@ func runOnAck(fn *func()) {
 	(*fn)()
 }
 
-// readSignal takes note that a dispatch was acked or nacked. The ack handlers of host code's own call run after its reply;
+// readSignal takes note that a dispatch was acked, nacked or aborted. The ack handlers of host code's own call run after its reply;
 // all others are queued, as user code does not run here.
 func (t *turn) readSignal(c *DispatchContext, f *abi.Sync) error {
-	if c == nil || c.acked || c.nacked {
+	abort := f.Handle == abi.SignalAbort
+	if c == nil || !abort && (c.acked || c.nacked) {
 		return fmt.Errorf("signal of context %d, which takes none", f.Context)
 	}
 	reason, err := abi.BytesOf(f.Data)
@@ -91,10 +92,14 @@ func (t *turn) readSignal(c *DispatchContext, f *abi.Sync) error {
 			t.enqueue(delivery{acked: c})
 		}
 		return nil
-	case f.Handle == abi.SignalNack:
+	case f.Handle == abi.SignalNack || abort:
 		var v abi.ErrorValue
 		if err := abi.DecodeTo(reason, &v); err != nil {
 			return err
+		}
+		if abort {
+			c.state.abort(t.errors.decode(&v))
+			return nil
 		}
 		c.nacked, c.nackErr = true, t.errors.decode(&v)
 		return nil

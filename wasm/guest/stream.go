@@ -103,7 +103,7 @@ func (t *turn) timer(due uint64) {
 	t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: due})
 }
 
-// Timer implements runtime.World: the turn's one timer is for the earliest of what gates and streams need.
+// Timer implements runtime.World: the turn's one timer is for the earliest of what gates, deadlines and streams need.
 func (t *turn) Timer(due uint64) {
 	if t.ended {
 		return
@@ -119,7 +119,7 @@ func (t *turn) Timer(due uint64) {
 	}
 }
 
-// tick settles the gates whose time is up, wakes the streams that have waited too long, and asks again for those that
+// tick settles the gates and ends the dispatches whose time is up, wakes the streams that have waited too long, and asks again for those that
 // have not.
 func (in *Instance) tick(f *abi.Tick) {
 	t := in.turns[f.Turn]
@@ -142,4 +142,5 @@ func (in *Instance) tick(f *abi.Tick) {
 		s.wake()
 	}
 	t.run.Tick()
+	t.cancelAborted()
 }

@@ -267,6 +267,12 @@ func (in *Instance) abort(f *abi.Abort) error {
 	} else {
 		t.run.AbortDispatch(f.Context, reason)
 	}
+	t.cancelAborted()
+	return nil
+}
+
+// cancelAborted gives up the requests of contexts that were aborted.
+func (t *turn) cancelAborted() {
 	for i := 0; i < len(t.effects); {
 		e := t.effects[i]
 		if e.stream != nil && t.abortedIn(e.context) {
@@ -275,5 +281,4 @@ func (in *Instance) abort(f *abi.Abort) error {
 		}
 		i++
 	}
-	return nil
 }

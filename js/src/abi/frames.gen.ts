@@ -153,7 +153,7 @@ export const SyncKind = {
   Tools: 4,
   /** insert Handle before Other (0: append); Data as in SyncAdd */
   Insert: 5,
-  /** the dispatch was acked or nacked, as Handle says; Data is the ErrorValue of a nack */
+  /** the dispatch was acked, nacked or aborted, as Handle says; Data is the ErrorValue of a nack or an abort */
   Signal: 6,
   /** tools: Data is the ToolDef of a tool that the guest makes; not registered */
   Define: 7,
@@ -163,6 +163,8 @@ export const SyncKind = {
 export const Signal = {
   Ack: 1,
   Nack: 2,
+  /** its deadline has come: what runs in it is to stop */
+  Abort: 3,
 } as const;
 
 /** How something ended. */

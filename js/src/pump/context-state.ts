@@ -128,6 +128,14 @@ export class ContextState implements OpenContext {
     for (const inner of this.session.contexts) if (inner?.parent === this) inner.mark(reason);
   }
 
+  /** Aborts the context because its deadline has come. Its signal fires when user code may run. */
+  expire(reason: unknown): void {
+    if (this.aborted || this.ended) return;
+    this.aborted = true;
+    this.reason = reason;
+    queueMicrotask(() => this.#controller?.abort(reason));
+  }
+
   /** Follows a controller that the caller gave. Returns a function that stops it. */
   follow(controller: AbortController): () => void {
     this.#controller = controller;

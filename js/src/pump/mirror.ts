@@ -92,13 +92,17 @@ function syncTools(session: TurnSession, state: ContextState, data: Uint8Array |
   state.tools.mirror(numbers.map((n) => session.toolOf(Number(n))));
 }
 
-/** Notes that a dispatch was acked or nacked. Returns whether ack handlers are due that no call of user code runs. */
+/** Notes that a dispatch was acked, nacked or aborted. Returns whether ack handlers are due that no call of user code runs. */
 function syncSignal(
   session: TurnSession,
   state: ContextState,
   signal: number,
   data: Uint8Array | null,
 ): boolean {
+  if (signal === Signal.Abort && state.number !== 0 && data !== null) {
+    state.expire(session.errors.decode(session.pump.value(data)));
+    return false;
+  }
   if (state.number === 0 || state.acked || state.nacked) {
     throw new CodecError('frame', 0, `context ${state.number} takes no signal`);
   }
