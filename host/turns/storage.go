@@ -8,26 +8,6 @@ import (
 	"github.com/turncore/turncore/abi"
 )
 
-// MediaReader gives access to stored bytes of a medium.
-type MediaReader interface {
-	// Open returns the bytes from the beginning; it may be called again.
-	Open() (io.ReadCloser, error)
-	// ByteLength is the number of bytes, if it is known.
-	ByteLength() (n int64, known bool)
-}
-
-// SpoolReader gives access to a stored text, by lines.
-type SpoolReader interface {
-	// Line returns the n-th line, from 0, without its end.
-	Line(n int) (string, error)
-	// ReadAll returns the whole text.
-	ReadAll() (string, error)
-	// LineCount is the number of lines.
-	LineCount() (int, error)
-	// ByteLength is the number of bytes of UTF-8, if it is known.
-	ByteLength() (n int64, known bool)
-}
-
 // Callbacks are the storage that turns read and write: 27 functions that all must be there, and three that may.
 // StoreCallbacks makes them from a Store. They may be called from many goroutines at once, for different turns.
 //

@@ -1,0 +1,272 @@
+package turns
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// ArtifactClass is a kind of artifact. The classes that the core knows are SpooledText, SpooledJSON and SpooledMarkdown.
+type ArtifactClass struct {
+	// Name of the class, as the model sees it.
+	Name string
+	// ReaderTools makes the tools that read artifacts of a class of the application's own, at the start of an iteration
+	// whose context has such artifacts. ids name them: FindArtifact gives them. The tools that read any artifact are
+	// there as well. The tools should be Ephemeral and Artifact tools: both are set if they are not.
+	ReaderTools func(ctx *DispatchContext, ids []string) []*Tool
+}
+
+// Classes of artifacts that the core knows. It makes reader tools for them.
+var (
+	SpooledText     = &ArtifactClass{Name: "SpooledArtifact"}
+	SpooledJSON     = &ArtifactClass{Name: "SpooledJsonArtifact"}
+	SpooledMarkdown = &ArtifactClass{Name: "SpooledMarkdownArtifact"}
+)
+
+func (c *ArtifactClass) known() bool {
+	return c.Name == SpooledText.Name || c.Name == SpooledJSON.Name || c.Name == SpooledMarkdown.Name
+}
+
+// JSONForm is how the text of a JSON artifact holds its records.
+type JSONForm string
+
+// Forms of JSON texts.
+const (
+	AnyJSON JSONForm = ""       // found out by reading
+	OneJSON JSONForm = "json"   // one value
+	JSONL   JSONForm = "jsonl"  // a value on each line that is not empty
+	NDJSON  JSONForm = "ndjson" // the same by its other name
+	JSON5   JSONForm = "json5"  // one value, in JSON5
+)
+
+// SpooledArtifact is a text that stays where it is and is read through a reader, a part of it at a time: a result of a
+// tool, or a document, that is too long for a prompt. The model gets its handle and reader tools. Its methods may be
+// called from many goroutines; it does not change.
+type SpooledArtifact struct {
+	reader SpoolReader
+	class  *ArtifactClass
+	form   JSONForm
+	hinted bool
+	bytes  int64
+	lines  int
+}
+
+// NewSpooledArtifact returns an artifact that is read as lines of text. Without a reader it is not valid
+// (E_NOT_A_SPOOL_READER).
+func NewSpooledArtifact(reader SpoolReader) *SpooledArtifact {
+	return NewArtifactOf(SpooledText, reader)
+}
+
+// NewSpooledJSONArtifact returns an artifact that holds JSON.
+func NewSpooledJSONArtifact(reader SpoolReader, form JSONForm) *SpooledArtifact {
+	a := NewArtifactOf(SpooledJSON, reader)
+	a.form = form
+	return a
+}
+
+// NewSpooledMarkdownArtifact returns an artifact that holds Markdown.
+func NewSpooledMarkdownArtifact(reader SpoolReader) *SpooledArtifact {
+	return NewArtifactOf(SpooledMarkdown, reader)
+}
+
+// NewArtifactOf returns an artifact of a class.
+func NewArtifactOf(class *ArtifactClass, reader SpoolReader) *SpooledArtifact {
+	if class == nil {
+		class = SpooledText
+	}
+	return &SpooledArtifact{reader: reader, class: class}
+}
+
+// WithSizeHints returns the artifact with sizes that are known beforehand: bytes of UTF-8, and lines. They are given in
+// place of asking the reader.
+func (a *SpooledArtifact) WithSizeHints(bytes int64, lines int) *SpooledArtifact {
+	hinted := *a
+	hinted.hinted, hinted.bytes, hinted.lines = true, bytes, lines
+	return &hinted
+}
+
+// HasSizeHints tells whether the sizes are known without asking the reader.
+func (a *SpooledArtifact) HasSizeHints() bool { return a.hinted }
+
+// Class of the artifact.
+func (a *SpooledArtifact) Class() *ArtifactClass { return a.class }
+
+// Reader of the artifact's text.
+func (a *SpooledArtifact) Reader() SpoolReader { return a.reader }
+
+// Validate returns E_NOT_A_SPOOL_READER for an artifact without a reader, E_INVALID_VALUE for hints that are no sizes or
+// a form that there is not.
+func (a *SpooledArtifact) Validate() error {
+	switch {
+	case a == nil || a.reader == nil:
+		return newError(abi.CodeNotASpoolReader, "", nil)
+	case a.class.Name == "":
+		return newError(abi.CodeInvalidValue, "the artifact's class has no name", nil)
+	case a.hinted && (a.bytes < 0 || a.lines < 0):
+		return newError(abi.CodeInvalidValue, "size hints must not be negative", nil)
+	}
+	switch a.form {
+	case AnyJSON, OneJSON, JSONL, NDJSON, JSON5:
+		return nil
+	}
+	return newError(abi.CodeInvalidValue, "the form "+strconv.Quote(string(a.form))+" of a JSON artifact", nil)
+}
+
+// LineCount is the number of lines, by the hints if there are any.
+func (a *SpooledArtifact) LineCount(ctx context.Context) (int, error) {
+	if a.hinted {
+		return a.lines, nil
+	}
+	if a.reader == nil {
+		return 0, a.Validate()
+	}
+	return a.reader.LineCount(ctx)
+}
+
+// ByteLength is the number of bytes of UTF-8, by the hints if there are any.
+func (a *SpooledArtifact) ByteLength(ctx context.Context) (int64, error) {
+	if a.hinted {
+		return a.bytes, nil
+	}
+	if a.reader == nil {
+		return 0, a.Validate()
+	}
+	return byteLength(ctx, a.reader)
+}
+
+// byteLength asks a reader for its size, and counts if it does not know.
+func byteLength(ctx context.Context, r SpoolReader) (total int64, err error) {
+	if n, known := r.ByteLength(); known {
+		return n, nil
+	}
+	lines := int64(0)
+	err = readLines(ctx, r, 0, func(line []byte) bool {
+		total += int64(len(line))
+		lines++
+		return true
+	})
+	return total + max(lines-1, 0), err
+}
+
+// Cat returns the lines from start up to but not including end, as far as there are such lines; math.MaxInt as end
+// stands for all.
+func (a *SpooledArtifact) Cat(ctx context.Context, start, end int) ([]string, error) {
+	var lines []string
+	if a.reader == nil {
+		return nil, a.Validate()
+	}
+	start = max(start, 0)
+	if end <= start {
+		return nil, nil
+	}
+	err := readLines(ctx, a.reader, start, func(line []byte) bool {
+		lines = append(lines, string(line))
+		return len(lines) < end-start
+	})
+	return lines, err
+}
+
+// Head returns the first n lines, or all if there are fewer.
+func (a *SpooledArtifact) Head(ctx context.Context, n int) ([]string, error) { return a.Cat(ctx, 0, n) }
+
+// Tail returns the last n lines, or all if there are fewer.
+func (a *SpooledArtifact) Tail(ctx context.Context, n int) ([]string, error) {
+	if a.reader == nil {
+		return nil, a.Validate()
+	}
+	count, err := a.reader.LineCount(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.Cat(ctx, count-min(max(n, 0), count), count)
+}
+
+// Grep returns the lines that a pattern matches.
+func (a *SpooledArtifact) Grep(ctx context.Context, pattern *regexp.Regexp) ([]string, error) {
+	var lines []string
+	if a.reader == nil {
+		return nil, a.Validate()
+	}
+	err := readLines(ctx, a.reader, 0, func(line []byte) bool {
+		if pattern.Match(line) {
+			lines = append(lines, string(line))
+		}
+		return true
+	})
+	return lines, err
+}
+
+// AsString returns the whole text, byte for byte.
+func (a *SpooledArtifact) AsString(ctx context.Context) (string, error) {
+	if a.reader == nil {
+		return "", a.Validate()
+	}
+	return a.reader.ReadAll(ctx)
+}
+
+// EstimateTokens estimates how many tokens the whole text has: for "claude" a token for 3.5 UTF-16 code units, for other
+// encodings one for 4.
+func (a *SpooledArtifact) EstimateTokens(ctx context.Context, encoding string) (int, error) {
+	text, err := a.AsString(ctx)
+	return estimateTokens(encoding, text), err
+}
+
+func estimateTokens(encoding, text string) int {
+	units := 0
+	for _, r := range text {
+		units += utf16.RuneLen(r)
+	}
+	if encoding == "claude" {
+		return (units*2 + 6) / 7
+	}
+	return (units + 3) / 4
+}
+
+// ErrNoSizeHints is what Handle returns for an artifact whose sizes are not known.
+var ErrNoSizeHints = errors.New("the artifact has no size hints")
+
+// Handle is what a model gets in the place of the artifact's text, under the id of the record that holds it. It needs
+// size hints (ErrNoSizeHints).
+func (a *SpooledArtifact) Handle(id string) (string, error) {
+	if !a.hinted {
+		return "", ErrNoSizeHints
+	}
+	quoted, err := json.Marshal(id)
+	if err != nil {
+		return "", err
+	}
+	return "Artifact " + id + " (" + a.class.Name + ", " + strconv.FormatInt(a.bytes, 10) + " bytes, " + strconv.Itoa(a.lines) +
+		" lines). Its text is not shown here. Read it with callId " + string(quoted) + " and one of: " +
+		strings.Join(readerToolNames(a.class), ", ") + ".", nil
+}
+
+// EstimateHandleTokens estimates how many tokens the handle has.
+func (a *SpooledArtifact) EstimateHandleTokens(id, encoding string) (int, error) {
+	handle, err := a.Handle(id)
+	return estimateTokens(encoding, handle), err
+}
+
+// readerToolNames are the tools that the core makes for a class.
+func readerToolNames(class *ArtifactClass) (names []string) {
+	return append(names, "artifact_head", "artifact_tail", "artifact_cat", "artifact_byte_length", "artifact_line_count", "artifact_estimate_tokens")
+}
+
+// MarshalJSON gives what is known of the artifact without reading it.
+func (a *SpooledArtifact) MarshalJSON() ([]byte, error) {
+	described := struct {
+		Class string   `json:"class"`
+		Form  JSONForm `json:"form,omitempty"`
+		Bytes *int64   `json:"byteLength,omitempty"`
+		Lines *int     `json:"lineCount,omitempty"`
+	}{Class: a.class.Name, Form: a.form}
+	if a.hinted {
+		described.Bytes, described.Lines = &a.bytes, &a.lines
+	}
+	return json.Marshal(described)
+}
