@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
 )
 
 // ArtifactClass is a kind of artifact. The classes that the core knows are SpooledText, SpooledJSON and SpooledMarkdown.
@@ -237,7 +238,7 @@ func (a *SpooledArtifact) Handle(id string) (string, error) {
 	if !a.hinted {
 		return "", ErrNoSizeHints
 	}
-	quoted, err := json.Marshal(id)
+	quoted, err := value.JSON(value.String(nil, id))
 	if err != nil {
 		return "", err
 	}
@@ -255,6 +256,17 @@ func (a *SpooledArtifact) EstimateHandleTokens(id, encoding string) (int, error)
 // readerToolNames are the tools that the core makes for a class.
 func readerToolNames(class *ArtifactClass) (names []string) {
 	return append(names, "artifact_head", "artifact_tail", "artifact_cat", "artifact_byte_length", "artifact_line_count", "artifact_estimate_tokens")
+}
+
+// appendPart appends the artifact as it stands in a record.
+func (a *SpooledArtifact) appendPart(dst []byte) []byte {
+	dst = value.Int(value.Array(dst, 5), int64(abi.PartArtifact))
+	dst = value.String(dst, a.class.Name)
+	bytes, lines := int64(-1), int64(-1)
+	if a.hinted {
+		bytes, lines = a.bytes, int64(a.lines)
+	}
+	return value.String(value.Int(value.Int(dst, bytes), lines), string(a.form))
 }
 
 // MarshalJSON gives what is known of the artifact without reading it.

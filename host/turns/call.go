@@ -78,19 +78,42 @@ func payload(v interface {
 
 // store is MethodStore and MethodMutate.
 func (b *base) store(method uint8, r record, old string) error {
+	_, err := b.storeAs(method, r, old)
+	return err
+}
+
+// storeAs is store, and returns the reply's value.
+func (b *base) storeAs(method uint8, r record, old string) ([]byte, error) {
 	if err := r.Validate(); err != nil {
-		return err
+		return nil, err
 	}
 	t := b.state.turn
 	body, err := t.encode(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = t.invoke(b.state.number, method, func() (abi.Raw, error) {
+	return t.invoke(b.state.number, method, func() (abi.Raw, error) {
 		handle, data := t.name(r, body)
 		return abi.AppendPayload(nil, &abi.StoreArgs{Collection: r.kind(), Handle: handle, Data: data, Old: old}), nil
 	})
-	return err
+}
+
+// storeFound stores a document and returns the one that was stored in its place.
+func (b *base) storeFound(method uint8, r *Retrievable) (*Retrievable, error) {
+	v, err := b.storeAs(method, r, "")
+	if err != nil {
+		return nil, err
+	}
+	t := b.state.turn
+	in := abi.NewReader(v)
+	handle := in.Int(abi.MaxInt)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	stored, ok := t.handles.record(handle).(*Retrievable)
+	if !in.OK() || !ok {
+		return nil, fmt.Errorf("the reply to a store names %d, which is no document", handle)
+	}
+	return stored, nil
 }
 
 func (b *base) remove(kind uint8, id string) error {
@@ -122,11 +145,16 @@ func (b *base) MutateMemory(m *Memory) error { return b.store(abi.MethodMutate, 
 // DeleteMemory deletes the memory with the given id.
 func (b *base) DeleteMemory(id string) error { return b.remove(abi.CollectionMemories, id) }
 
-// StoreRetrievable adds a retrieved document. An id that a tool call has is refused with E_ARTIFACT_ID_COLLISION.
-func (b *base) StoreRetrievable(r *Retrievable) error { return b.store(abi.MethodStore, r, "") }
+// StoreRetrievable adds a retrieved document and returns it as it was stored: a text that is not inline is spooled before
+// that. An id that a tool call has is refused with E_ARTIFACT_ID_COLLISION.
+func (b *base) StoreRetrievable(r *Retrievable) (*Retrievable, error) {
+	return b.storeFound(abi.MethodStore, r)
+}
 
-// MutateRetrievable replaces the document with the same id.
-func (b *base) MutateRetrievable(r *Retrievable) error { return b.store(abi.MethodMutate, r, "") }
+// MutateRetrievable replaces the document with the same id and returns the new one as StoreRetrievable does.
+func (b *base) MutateRetrievable(r *Retrievable) (*Retrievable, error) {
+	return b.storeFound(abi.MethodMutate, r)
+}
 
 // DeleteRetrievable deletes the document with the given id.
 func (b *base) DeleteRetrievable(id string) error { return b.remove(abi.CollectionRetrievables, id) }
@@ -215,6 +243,9 @@ func (c *DispatchContext) executeTool(tool *Tool, args any) (any, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if len(v) > 0 && v[0] == 0x91 { // the handler ran inside the core
+		return value.Decode(v[1:])
 	}
 	in := abi.NewReader(v)
 	effect := uint32(in.Uint(math.MaxUint32))

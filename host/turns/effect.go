@@ -18,6 +18,7 @@ type effect struct {
 
 	perform func() (abi.Raw, error) // runs user code; no lock is held
 	cancel  context.CancelFunc      // of a request that the core may give up
+	named   func() abi.Raw          // the result's value, once it is sent; under the turn's lock
 
 	owner   *actor // whose steps caused it, while that waits
 	ready   bool   // all that came before it has been delivered
@@ -147,7 +148,7 @@ func (e *effect) prepare(raw abi.Raw) error {
 		e.cancel = cancel
 		e.perform = func() (abi.Raw, error) { return nil, e.request(ctx, &args) }
 	default:
-		return fmt.Errorf("kind %d is unknown", e.kind)
+		return e.prepareArtifact(raw)
 	}
 	return nil
 }
@@ -282,6 +283,9 @@ func (t *turn) settleEffect(a *actor, e *effect, r outcome) {
 	}
 	if t.closed {
 		return
+	}
+	if e.named != nil && r.err == nil {
+		r.value = e.named()
 	}
 	f := &t.frames.result
 	*f = abi.Result{Turn: t.number, Effect: e.number, Elapsed: t.tick(), Value: r.value}

@@ -268,6 +268,8 @@ func (t *turn) readSync(frame []byte) error {
 		return t.readSignal(c.dispatch, &f)
 	case f.Sync == abi.SyncTools && f.Collection == abi.CollectionTools:
 		return t.syncTools(c.state, f.Data)
+	case f.Sync == abi.SyncDefine && f.Collection == abi.CollectionTools:
+		return t.adoptTool(f.Data)
 	case f.Collection >= recordKinds:
 		return fmt.Errorf("sync of collection %d", f.Collection)
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -99,7 +101,7 @@ func (m *Media) Validate() error {
 		givenText(m.ID), givenText(m.Kind), givenText(m.MimeType), givenText(m.Filename), givenText(m.TrustTier),
 		givenText(m.ModalityHazard), optionalText(m.Source), givenIf(m.Reader != nil), givenIf(true),
 	})
-	for _, name := range sortedKeys(m.Stash) {
+	for _, name := range slices.Sorted(maps.Keys(m.Stash)) {
 		note := m.Stash[name]
 		path := "stash." + name + "."
 		list = append(list, violations(abi.MediaStashEntryRules, path, []given{givenIf(true), givenText(note.TrustTier), givenIf(true)})...)

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 )
@@ -44,10 +45,12 @@ const (
 type Message struct {
 	ID        string
 	Role      Role
-	Content   string
+	Content   string    // "" for a message that has Attachments only
 	Identity  *Identity // nil: the role
 	CreatedAt time.Time // to the millisecond, like all times
 	UpdatedAt time.Time
+	// Attachments of the message; nil for none.
+	Attachments []*Media
 }
 
 // Memory is something to remember across turns. Confidence and Importance lie between 0 and 1.
@@ -80,7 +83,9 @@ type ToolCall struct {
 	Checksum            string          // of tool and args, as in ToolCallEvent.Checksum
 	IsComplete          bool
 	IsError             bool
-	Results             string
+	// Results is what the tool answered: a string, a *SpooledArtifact, a *Media, or a []*SpooledArtifact or []*Media that
+	// is not empty. The model gets the handle of an artifact, unless the call is Inline.
+	Results             any
 	Payload             any
 	ReplayCompatibility string
 	FromArtifactTool    bool
@@ -102,15 +107,49 @@ const (
 
 // Retrievable is a retrieved document.
 type Retrievable struct {
-	ID        string
-	Content   string
+	ID string
+	// Content is a string that is not empty, or a *SpooledArtifact. A string that is not Inline is spooled when the
+	// document is stored or a dispatch begins: the model gets the handle of the artifact that takes its place.
+	Content   any
 	TrustTier TrustTier
 	Source    string   // "" for none
 	Kind      string   // "" for none
 	Score     *float64 // between 0 and 1; nil for none
-	Inline    bool
+	Inline    bool     // the model gets the content itself
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// ArtifactClass is what the content becomes when it is spooled: SpooledText if it is nil.
+	ArtifactClass *ArtifactClass
+}
+
+// SizeUnknown tells whether nobody can say, without reading, how large what the model gets of the document would be: its
+// content is an artifact without size hints, and not inline.
+func (r *Retrievable) SizeUnknown() bool {
+	a, ok := r.Content.(*SpooledArtifact)
+	return ok && !r.Inline && !a.HasSizeHints()
+}
+
+// ContentString is the whole content.
+func (r *Retrievable) ContentString(ctx context.Context) (string, error) {
+	if a, ok := r.Content.(*SpooledArtifact); ok {
+		return a.AsString(ctx)
+	}
+	text, _ := r.Content.(string)
+	return text, nil
+}
+
+// EstimateTokens estimates how many tokens the model gets of the document: of the handle of an artifact that has size
+// hints and is not inline, of the whole content otherwise.
+func (r *Retrievable) EstimateTokens(ctx context.Context, encoding string) (int, error) {
+	a, ok := r.Content.(*SpooledArtifact)
+	switch {
+	case ok && !r.Inline && a.HasSizeHints():
+		return a.EstimateHandleTokens(r.ID, encoding)
+	case ok:
+		return a.EstimateTokens(ctx, encoding)
+	}
+	text, _ := r.Content.(string)
+	return estimateTokens(encoding, text), nil
 }
 
 // Instruction is a standing instruction: a text the model is given in every turn.

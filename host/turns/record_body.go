@@ -59,7 +59,40 @@ func (m *Message) appendBody(dst []byte) ([]byte, error) {
 	dst = appendOptional(dst, m.Content)
 	dst = appendIdentity(dst, m.Identity)
 	dst = appendTimes(dst, m.CreatedAt, m.UpdatedAt)
-	return value.Nil(dst), nil
+	if len(m.Attachments) == 0 {
+		return value.Nil(dst), nil
+	}
+	return appendMedia(dst, m.Attachments)
+}
+
+func appendMedia(dst []byte, list []*Media) (_ []byte, err error) {
+	dst = value.Array(dst, len(list))
+	for _, m := range list {
+		if dst, err = m.appendPart(dst); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+// appendResults appends what a tool answered, which is valid.
+func appendResults(dst []byte, results any) ([]byte, error) {
+	switch r := results.(type) {
+	case *SpooledArtifact:
+		return r.appendPart(dst), nil
+	case []*SpooledArtifact:
+		dst = value.Array(dst, len(r))
+		for _, a := range r {
+			dst = a.appendPart(dst)
+		}
+		return dst, nil
+	case *Media:
+		return r.appendPart(dst)
+	case []*Media:
+		return appendMedia(dst, r)
+	}
+	text, _ := results.(string)
+	return value.String(dst, text), nil
 }
 
 func (m *Memory) appendBody(dst []byte) ([]byte, error) {
@@ -89,7 +122,9 @@ func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
 	}
 	dst = value.String(dst, c.Checksum)
 	dst = value.Bool(value.Bool(dst, c.IsComplete), c.IsError)
-	dst = value.String(dst, c.Results)
+	if dst, err = appendResults(dst, c.Results); err != nil {
+		return nil, err
+	}
 	if dst, err = value.Append(dst, c.Payload, "payload"); err != nil {
 		return nil, err
 	}
@@ -100,7 +135,19 @@ func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
 
 func (r *Retrievable) appendBody(dst []byte) ([]byte, error) {
 	dst = value.Array(dst, 9)
-	dst = value.String(value.String(value.String(dst, r.ID), r.Content), string(r.TrustTier))
+	dst = value.String(dst, r.ID)
+	switch content := r.Content.(type) {
+	case *SpooledArtifact:
+		dst = content.appendPart(dst)
+	case string:
+		if r.Inline {
+			dst = value.String(dst, content)
+			break
+		}
+		// The text itself stays here until it is spooled.
+		dst = value.Int(value.Int(value.Array(dst, 2), int64(abi.PartText)), int64(len(content)))
+	}
+	dst = value.String(dst, string(r.TrustTier))
 	dst = appendOptional(appendOptional(dst, r.Source), r.Kind)
 	if r.Score == nil {
 		dst = value.Nil(dst)
@@ -128,11 +175,12 @@ func decodeRecord(kind uint8, body []byte) (r record, err error) {
 		var b abi.Retrievable
 		_, err = b.UnmarshalMsg(body)
 		content := abi.NewReader(b.Content)
-		if text := content.Text(); err == nil {
-			b.Content, err = text, content.Err()
+		text := string(content.Text())
+		if err == nil {
+			err = content.Err()
 		}
 		r = &Retrievable{
-			ID: b.ID, Content: string(b.Content), TrustTier: TrustTier(b.TrustTier), Source: optional(b.Source), Kind: optional(b.Kind),
+			ID: b.ID, Content: text, TrustTier: TrustTier(b.TrustTier), Source: optional(b.Source), Kind: optional(b.Kind),
 			Score: b.Score, Inline: b.Inline, CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
 		}
 	case abi.CollectionMessages:

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/turncore/turncore/abi"
@@ -206,19 +207,62 @@ func MergeTools(policy Collision, lists ...[]*Tool) ([]*Tool, error) {
 type toolNumbers struct {
 	runner []*Tool          // 1, 2, …
 	own    []*Tool          // firstOwnTool, …
-	ids    map[*Tool]uint32 // of own
+	made   []*Tool          // by the guest: firstMadeTool, …
+	ids    map[*Tool]uint32 // of own and made
 }
 
-// firstOwnTool is the number of the first tool that is not the runner's.
-const firstOwnTool = 1 << 16
+// firstOwnTool is the number of the first tool that is not the runner's, firstMadeTool that of the first that the guest
+// makes.
+const (
+	firstOwnTool  = 1 << 16
+	firstMadeTool = 1 << 31
+)
 
 func (n *toolNumbers) tool(number uint32) *Tool {
 	switch {
+	case number >= firstMadeTool:
+		if i := number - firstMadeTool; uint64(i) < uint64(len(n.made)) {
+			return n.made[i]
+		}
+		return nil
 	case number >= firstOwnTool && int(number-firstOwnTool) < len(n.own):
 		return n.own[number-firstOwnTool]
 	case number >= 1 && int(number) <= len(n.runner):
 		return n.runner[number-1]
 	}
+	return nil
+}
+
+// adoptTool makes the host's object of a tool that the guest has made, and whose handler runs there.
+func (t *turn) adoptTool(data abi.Raw) error {
+	raw, err := abi.BytesOf(data)
+	if err != nil {
+		return err
+	}
+	def, err := abi.Decode[abi.ToolDef](raw)
+	if err != nil {
+		return err
+	}
+	if uint64(def.Number) != firstMadeTool+uint64(len(t.tools.made)) {
+		return fmt.Errorf("sync: tool %d comes out of turn", def.Number)
+	}
+	schema, err := value.JSON(def.InputSchema)
+	if err != nil {
+		return err
+	}
+	tool := &Tool{
+		Name: def.Name, Description: def.Description, InputSchema: schema, OnCollision: Collision(def.OnCollision),
+		Trusted: def.Flags&abi.ToolTrusted != 0, Ephemeral: def.Flags&abi.ToolEphemeral != 0, Artifact: def.Flags&abi.ToolArtifact != 0,
+	}
+	// Outside of the turn there is nothing that could run it.
+	tool.Handler = func(*DispatchContext, Args) (any, error) {
+		return nil, newError(abi.CodeABIUnknownTarget, "the tool "+tool.Name+" belongs to another turn", nil)
+	}
+	t.tools.made = append(t.tools.made, tool)
+	if t.tools.ids == nil {
+		t.tools.ids = make(map[*Tool]uint32)
+	}
+	t.tools.ids[tool] = def.Number
 	return nil
 }
 

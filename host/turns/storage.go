@@ -3,6 +3,7 @@ package turns
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/turncore/turncore/abi"
@@ -232,13 +233,14 @@ func (b *base) FetchTools() ([]*Tool, error) {
 	return c.FetchTools(ctx)
 }
 
-// FetchRetrievables asks storage for documents. Two with the same id are an error.
+// FetchRetrievables asks storage for documents. Two with the same id are an error. Texts that are not inline are spooled.
 func (b *base) FetchRetrievables() ([]*Retrievable, error) {
 	ctx, c := b.storage()
 	list, err := c.FetchRetrievables(ctx)
 	if err != nil {
 		return nil, err
 	}
+	// All are checked before any is written.
 	seen := make(map[string]bool, len(list))
 	for _, r := range list {
 		if err := r.Validate(); err != nil {
@@ -248,6 +250,12 @@ func (b *base) FetchRetrievables() ([]*Retrievable, error) {
 			return nil, duplicateError(r.ID)
 		}
 		seen[r.ID] = true
+	}
+	list = slices.Clone(list)
+	for i, r := range list {
+		if list[i], err = c.spool(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
 }
@@ -266,13 +274,17 @@ func (b *base) RefreshStandingInstructions() ([]string, error) {
 // StoreMediaBytes hands bytes to storage, at once. They do not pass through the core.
 func (b *base) StoreMediaBytes(id string, bytes io.Reader) (MediaReader, error) {
 	ctx, c := b.storage()
-	return c.StoreMediaBytes(ctx, id, bytes)
+	reader, err := c.StoreMediaBytes(ctx, id, bytes)
+	if err == nil && reader == nil {
+		err = newError(abi.CodeNotAMediaReader, "what StoreMediaBytes returned for "+id, nil)
+	}
+	return reader, err
 }
 
 // StoreRetrievableBytes hands a text to storage, at once. It does not pass through the core.
 func (b *base) StoreRetrievableBytes(id string, bytes io.Reader) (SpoolReader, error) {
 	ctx, c := b.storage()
-	return c.StoreRetrievableBytes(ctx, id, bytes)
+	return c.spoolBytes(ctx, id, bytes)
 }
 
 // storage returns the callbacks and the context they are given.

@@ -125,9 +125,78 @@ func (m *Message) Validate() error {
 	}
 	v := [...]given{
 		givenText(m.ID), givenText(m.Role), optionalText(m.Content), givenIf(m.Identity != nil),
-		givenTime(m.CreatedAt), givenTime(m.UpdatedAt), givenIf(false),
+		givenTime(m.CreatedAt), givenTime(m.UpdatedAt), givenIf(len(m.Attachments) > 0),
 	}
-	return invalid(abi.MessageRules, append(violations(abi.MessageRules, "", v[:]), m.Identity.violations("identity.")...))
+	list := append(violations(abi.MessageRules, "", v[:]), m.Identity.violations("identity.")...)
+	return invalid(abi.MessageRules, append(list, invalidMedia("attachments", m.Attachments)...))
+}
+
+// invalidMedia lists what is wrong with media.
+func invalidMedia(field string, list []*Media) (wrong []string) {
+	for i, m := range list {
+		if err := m.Validate(); err != nil {
+			wrong = append(wrong, at(field, i)+": "+err.Error())
+		}
+	}
+	return wrong
+}
+
+// invalidArtifact says what is wrong with an artifact.
+func invalidArtifact(field string, a *SpooledArtifact) []string {
+	if err := a.Validate(); err != nil {
+		return []string{field + ": " + err.Error()}
+	}
+	return nil
+}
+
+// invalidResults lists what is wrong with the results of a tool call.
+func invalidResults(results any) (wrong []string) {
+	const field = "results"
+	empty := []string{abi.Violation(abi.RuleNonEmptyList, "field", field)}
+	switch r := results.(type) {
+	case nil, string: // that they are there is checked by the table
+	case *SpooledArtifact:
+		return invalidArtifact(field, r)
+	case *Media:
+		if err := r.Validate(); err != nil {
+			return []string{field + ": " + err.Error()}
+		}
+	case []*SpooledArtifact:
+		for i, a := range r {
+			wrong = append(wrong, invalidArtifact(at(field, i), a)...)
+		}
+		if len(r) == 0 {
+			return empty
+		}
+	case []*Media:
+		if len(r) == 0 {
+			return empty
+		}
+		return invalidMedia(field, r)
+	default:
+		return []string{abi.Violation(string(abi.KindResults), "field", field)}
+	}
+	return wrong
+}
+
+// givenContent is the content of a document as the rules see it.
+func givenContent(content any) given {
+	if text, ok := content.(string); ok {
+		return givenText(text)
+	}
+	// What it is otherwise is checked apart.
+	return given{present: content != nil, text: "content"}
+}
+
+// invalidContent lists what is wrong with the content of a document.
+func invalidContent(content any) []string {
+	switch c := content.(type) {
+	case nil, string:
+		return nil
+	case *SpooledArtifact:
+		return invalidArtifact("content", c)
+	}
+	return []string{abi.Violation(string(abi.KindContent), "field", "content")}
 }
 
 // Validate checks the memory against the rules of E_INVALID_INITIAL_MEMORY_VALUE.
@@ -162,13 +231,14 @@ func (c *ToolCall) Validate() error {
 	}
 	v := [...]given{
 		givenText(c.ID), givenText(c.Tool), givenIf(len(c.Args) > 0), givenText(c.Checksum),
-		givenIf(true), givenIf(true), givenText(c.Results), givenIf(c.Payload != nil), optionalText(c.ReplayCompatibility),
+		givenIf(true), givenIf(true), givenIf(c.Results != nil), givenIf(c.Payload != nil), optionalText(c.ReplayCompatibility),
 		givenIf(true), givenIf(true), givenTime(c.CreatedAt), givenTime(c.UpdatedAt), givenTime(c.CompletedAt),
 	}
 	list := violations(abi.ToolCallRules, "", v[:])
 	if len(c.Args) > 0 && !isObject(c.Args) {
 		list = append(list, abi.Violation(string(abi.KindArgs), "field", "args"))
 	}
+	list = append(list, invalidResults(c.Results)...)
 	return invalid(abi.ToolCallRules, appendUnencodable(list, "payload", c.Payload))
 }
 
@@ -178,10 +248,10 @@ func (r *Retrievable) Validate() error {
 		return missing(abi.RetrievableRules)
 	}
 	v := [...]given{
-		givenText(r.ID), givenText(r.Content), givenText(r.TrustTier), optionalText(r.Source), optionalText(r.Kind),
-		optionalNumber(r.Score), givenIf(true), givenTime(r.CreatedAt), givenTime(r.UpdatedAt), givenIf(false),
+		givenText(r.ID), givenContent(r.Content), givenText(r.TrustTier), optionalText(r.Source), optionalText(r.Kind),
+		optionalNumber(r.Score), givenIf(true), givenTime(r.CreatedAt), givenTime(r.UpdatedAt), givenIf(r.ArtifactClass != nil),
 	}
-	return invalid(abi.RetrievableRules, violations(abi.RetrievableRules, "", v[:]))
+	return invalid(abi.RetrievableRules, append(violations(abi.RetrievableRules, "", v[:]), invalidContent(r.Content)...))
 }
 
 // Validate refuses an empty text with E_INVALID_TURN_CONTEXT.
