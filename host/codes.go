@@ -49,6 +49,7 @@ const (
 	CodeInvalidInitialRegistryValue    Code = abi.CodeInvalidInitialRegistryValue
 	CodeInvalidInitialMediaValue       Code = abi.CodeInvalidInitialMediaValue
 	CodeArtifactIDCollision            Code = abi.CodeArtifactIDCollision
+	CodeArtifactTooLarge               Code = abi.CodeArtifactTooLarge
 	CodeNotASpoolReader                Code = abi.CodeNotASpoolReader
 	CodeNotAMediaReader                Code = abi.CodeNotAMediaReader
 	CodeReaderNotDescribable           Code = abi.CodeReaderNotDescribable

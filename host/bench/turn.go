@@ -44,9 +44,15 @@ func noStorage() turns.Callbacks {
 		DeleteMessage:             remove,
 		DeleteThought:             remove,
 		DeleteToolCall:            remove,
-		StoreMediaBytes:           func(turns.Context, string, io.Reader) (turns.MediaReader, error) { return nil, nil },
-		StoreRetrievableBytes:     func(turns.Context, string, io.Reader) (turns.SpoolReader, error) { return nil, nil },
+		StoreMediaBytes:           func(_ turns.Context, _ string, r io.Reader) (turns.MediaReader, error) { return blob(r) },
+		StoreRetrievableBytes:     func(_ turns.Context, _ string, r io.Reader) (turns.SpoolReader, error) { return blob(r) },
 	}
+}
+
+// blob reads bytes into memory.
+func blob(r io.Reader) (*turns.Blob, error) {
+	data, err := io.ReadAll(r)
+	return turns.NewBlob(data), err
 }
 
 // A conversation is a runner whose turns have a tool call in their first iteration and an answer in their second, with a

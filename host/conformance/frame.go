@@ -16,8 +16,8 @@ type writer interface {
 	StoreMemory(*turns.Memory) error
 	MutateMemory(*turns.Memory) error
 	DeleteMemory(id string) error
-	StoreRetrievable(*turns.Retrievable) error
-	MutateRetrievable(*turns.Retrievable) error
+	StoreRetrievable(*turns.Retrievable) (*turns.Retrievable, error)
+	MutateRetrievable(*turns.Retrievable) (*turns.Retrievable, error)
 	DeleteRetrievable(id string) error
 	StoreMessage(*turns.Message) error
 	MutateMessage(*turns.Message) error

@@ -233,7 +233,8 @@ func mutate(f *frame, arg any) (any, error) {
 	case *turns.Thought:
 		return nil, ctx.MutateThought(r)
 	case *turns.Retrievable:
-		return nil, ctx.MutateRetrievable(r)
+		_, err := ctx.MutateRetrievable(r)
+		return nil, err
 	case *turns.ToolCall:
 		return nil, ctx.MutateToolCall(r)
 	}
@@ -257,7 +258,7 @@ func storeBytes(f *frame, arg any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.ReadAll()
+	return r.ReadAll(context.Background())
 }
 
 func report(f *frame, arg any) (any, error) {

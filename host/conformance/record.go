@@ -131,11 +131,24 @@ func idOf(r any) (id, content string) {
 	case *turns.Thought:
 		return r.ID, r.Content
 	case *turns.Retrievable:
-		return r.ID, r.Content
+		return r.ID, textOf(r.Content)
 	case *turns.ToolCall:
-		return r.ID, r.Results
+		return r.ID, textOf(r.Results)
 	}
 	panic(malformed("a %T is no record", r))
+}
+
+// textOf is a content or results as a log shows them.
+func textOf(content any) string {
+	switch c := content.(type) {
+	case nil:
+		return ""
+	case string:
+		return c
+	case *turns.SpooledArtifact:
+		return "[" + c.Class().Name + "]"
+	}
+	panic(malformed("a %T in a record", content))
 }
 
 func idsOf[R any](records []R) []any {

@@ -22,7 +22,8 @@ func store1(ctx writer, record any) error {
 	case *turns.Thought:
 		return ctx.StoreThought(r)
 	case *turns.Retrievable:
-		return ctx.StoreRetrievable(r)
+		_, err := ctx.StoreRetrievable(r)
+		return err
 	}
 	return ctx.StoreToolCall(record.(*turns.ToolCall))
 }

@@ -29,9 +29,15 @@ func noStorage() turns.Callbacks {
 		StoreToolCall: func(turns.Context, *turns.ToolCall) error { return nil }, MutateToolCall: func(turns.Context, *turns.ToolCall) error { return nil },
 
 		DeleteMemory: noDelete, DeleteRetrievable: noDelete, DeleteMessage: noDelete, DeleteThought: noDelete, DeleteToolCall: noDelete,
-		StoreMediaBytes:       func(turns.Context, string, io.Reader) (turns.MediaReader, error) { return nil, nil },
-		StoreRetrievableBytes: func(turns.Context, string, io.Reader) (turns.SpoolReader, error) { return nil, nil },
+		StoreMediaBytes:       func(_ turns.Context, _ string, r io.Reader) (turns.MediaReader, error) { return blob(r) },
+		StoreRetrievableBytes: func(_ turns.Context, _ string, r io.Reader) (turns.SpoolReader, error) { return blob(r) },
 	}
+}
+
+// blob reads bytes into memory.
+func blob(r io.Reader) (*turns.Blob, error) {
+	data, err := io.ReadAll(r)
+	return turns.NewBlob(data), err
 }
 
 func noDelete(turns.Context, string) error { return nil }

@@ -77,12 +77,12 @@ type Thought struct {
 
 // ToolCall is a completed call of a tool.
 type ToolCall struct {
-	ID                  string
-	Tool                string
-	Args                json.RawMessage // an object
-	Checksum            string          // of tool and args, as in ToolCallEvent.Checksum
-	IsComplete          bool
-	IsError             bool
+	ID         string
+	Tool       string
+	Args       json.RawMessage // an object
+	Checksum   string          // of tool and args, as in ToolCallEvent.Checksum
+	IsComplete bool
+	IsError    bool
 	// Results is what the tool answered: a string, a *SpooledArtifact, a *Media, or a []*SpooledArtifact or []*Media that
 	// is not empty. The model gets the handle of an artifact, unless the call is Inline.
 	Results             any

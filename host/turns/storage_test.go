@@ -196,7 +196,7 @@ func TestTurnWritesAreImmediate(t *testing.T) {
 					return err
 				}
 				doc := turns.NewRetrievable("d", "text", turns.FirstParty, instant)
-				if err := ctx.StoreRetrievable(doc); !errors.Is(err, host.CodeArtifactIDCollision) {
+				if _, err := ctx.StoreRetrievable(doc); !errors.Is(err, host.CodeArtifactIDCollision) {
 					t.Errorf("an id that a tool call has: %v", err)
 				}
 				if got := ids(ctx.TurnMessages()) + "," + ids(ctx.TurnToolCalls()); got != "t.user a,d" {

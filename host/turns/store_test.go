@@ -117,11 +117,11 @@ func TestByteConduits(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			line, err := spool.Line(0)
-			if n, _ := spool.LineCount(); n != 2 || line != "one" || err != nil {
+			line, err := spool.Line(ctx, 0)
+			if n, _ := spool.LineCount(ctx); n != 2 || line != "one\r" || err != nil {
 				t.Errorf("spool: %q, %v", line, err)
 			}
-			if _, err := spool.Line(2); err == nil {
+			if _, err := spool.Line(ctx, 2); err != io.EOF {
 				t.Error("a line behind the end")
 			}
 			return ctx.Ack()

@@ -72,7 +72,8 @@ func appendEnd(dst []byte, ctx *turns.TurnContext, result *turns.Result) []byte 
 		dst = appendString(append(dst, `{"tool":`...), c.Tool)
 		dst = appendCompact(append(dst, `,"args":`...), c.Args)
 		dst = strconv.AppendBool(append(dst, `,"isError":`...), c.IsError)
-		return append(appendString(append(dst, `,"results":`...), c.Results), '}')
+		text, _ := c.Results.(string) // a chat executor stores texts
+		return append(appendString(append(dst, `,"results":`...), text), '}')
 	})
 	dst = append(dst, `,"error":`...)
 	if result.Err == nil {
