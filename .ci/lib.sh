@@ -69,6 +69,24 @@ need_chromium() {
   [[ -n ${CHROMIUM:-} ]] || need_command chromium chromium fonts-dejavu-core
 }
 
+# need_node24: the variable node24 names Node 24: the one that is there, or a pinned one from npm beside it.
+need_node24() {
+  node24=node
+  if [[ $(node --version) == v24.* ]]; then return; fi
+  local version=24.21.0 folder=build/node24 machine
+  case $(uname -sm) in
+    'Linux x86_64') machine=linux-x64 ;;
+    'Linux aarch64') machine=linux-arm64 ;;
+    'Darwin arm64') machine=darwin-arm64 ;;
+    *) fail "no Node 24 for $(uname -sm): install it and put it first in PATH" ;;
+  esac
+  node24=$PWD/$folder/node_modules/node-$machine/bin/node
+  if [[ -x $node24 && $("$node24" --version) == "v$version" ]]; then return; fi
+  mkdir -p "$folder"
+  echo '{ "private": true }' >"$folder/package.json"
+  (cd "$folder" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error "node-$machine@$version")
+}
+
 # need_c_compiler: Go's race detector links with it.
 need_c_compiler() {
   need_command gcc gcc libc6-dev

@@ -1,9 +1,10 @@
-# The conformance corpus on every host: native, wazero's compiler and interpreter, Node with the module of either build,
+# The conformance corpus on every host: native, wazero's compiler and interpreter, Node 20 and 24, Node with the other module,
 # and Chromium's pages and workers. Each writes the same log, byte for byte. What the Go hosts do is recorded and
 # replayed by each other and in Node.
 source .ci/lib.sh
 need_js
 need_chromium
+need_node24
 logs=$PWD/build/conformance
 rm -rf "$logs"
 mkdir -p "$logs/journals"
@@ -25,10 +26,11 @@ TURNCORE_CONFORMANCE_TO="$logs" TURNCORE_RECORD_TO="$logs/journals" \
 passed 3 < <(grep -E 'conformance_test.go:[0-9]+: .* passed$' "$logs/go.txt" | sed 's/.*conformance_test.go:[0-9]*: //')
 {
   node js/test/conformance/node.mjs "$logs/node.log" "Node $(node --version)"
+  "$node24" js/test/conformance/node.mjs "$logs/node24.log" "Node $("$node24" --version)"
   node js/test/conformance/node.mjs "$logs/node-go.log" "Node $(node --version), GOOS=js" go
   node js/test/conformance/chromium.mjs "$logs/page.log" "$logs/worker.log"
 } >"$logs/js.txt" 2>"$logs/js.err" || { cat "$logs/js.txt" "$logs/js.err"; exit 1; }
-passed 4 <"$logs/js.txt"
+passed 5 <"$logs/js.txt"
 
 for log in "$logs"/*.log; do
   cmp "$logs/native.log" "$log" || fail "$(basename "$log") differs from native.log"
