@@ -4,6 +4,7 @@
 import { Encoder } from '../codec/encoder.js';
 import { encodeBody } from '../primitives/body.js';
 import { Message } from '../primitives/message.js';
+import { Retrievable } from '../primitives/retrievable.js';
 import { Thought } from '../primitives/thought.js';
 import { renderForCrossing, Tokenizable } from '../primitives/tokenizable.js';
 import { ToolCall } from '../primitives/tool-call.js';
@@ -50,6 +51,7 @@ export function mostBytes(entry: Entry): number {
     return Number.POSITIVE_INFINITY;
   }
   const { content } = entry;
+  if (entry instanceof Retrievable && entry.spooledText !== undefined) return FIELDS;
   return (content instanceof Tokenizable ? content[renderForCrossing]() * 3 : 0) + FIELDS;
 }
 

@@ -12,12 +12,14 @@ export interface ArtifactHandle {
   readonly byteLength: number;
   /** Lines of its text. */
   readonly lineCount: number;
+  /** Names of the tools that read it. */
+  readonly tools: readonly string[];
 }
 
 /** Writes the text that stands for an artifact in a prompt. */
 export type HandleRenderer = (handle: ArtifactHandle) => string;
 
 /** The text that stands for an artifact in a prompt: what it is, how large, and how to read it. */
-export const renderHandle: HandleRenderer = ({ id, kind, byteLength, lineCount }) =>
-  `[artifact ${id}: ${kind}, ${byteLength} bytes, ${lineCount} lines. ` +
-  'Read it with artifact_head, artifact_tail, artifact_grep or artifact_cat.]';
+export const renderHandle: HandleRenderer = ({ id, kind, byteLength, lineCount, tools }) =>
+  `Artifact ${id} (${kind}, ${byteLength} bytes, ${lineCount} lines). Its text is not shown here. ` +
+  `Read it with callId ${JSON.stringify(id)} and one of: ${tools.join(', ')}.`;

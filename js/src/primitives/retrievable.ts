@@ -1,7 +1,8 @@
 /**
  * Retrieved documents.
  */
-import type { Encoder } from '../codec/encoder.js';
+import { Part } from '../abi/frames.gen.js';
+import { type Encoder, utf8Length } from '../codec/encoder.js';
 import type { DispatchContext } from './reader-context.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
@@ -95,9 +96,14 @@ export class Retrievable {
     return content.estimateHandleTokens(this.id, encoding);
   }
 
-  /**
-   * @internal The same document with another content.
-   */
+  /** @internal The text that is spooled when it is stored: a string, unless the document is inline. */
+  get spooledText(): string | undefined {
+    const { content } = this;
+    if (content instanceof SpooledArtifact || content.dynamic || this.inline) return undefined;
+    return content.toString();
+  }
+
+  /** @internal The same document with another content. */
   withContent(content: SpooledArtifact): Retrievable {
     return new Retrievable(
       new Parts({
@@ -144,7 +150,7 @@ export class Retrievable {
   [encodeBody](enc: Encoder): void {
     enc.arrayHeader(9);
     enc.str(this.id);
-    this.content[encodeBody](enc);
+    this.#encodeContent(enc);
     enc.str(this.trustTier);
     encodeOptional(enc, this.source);
     encodeOptional(enc, this.kind);
@@ -153,6 +159,18 @@ export class Retrievable {
     enc.bool(this.inline);
     enc.int(this.#createdAt);
     enc.int(this.#updatedAt);
+  }
+
+  /** Text that is going to be spooled stays with the host: the module is told of it. */
+  #encodeContent(enc: Encoder): void {
+    const text = this.spooledText;
+    if (text === undefined) {
+      this.content[encodeBody](enc);
+      return;
+    }
+    enc.arrayHeader(2);
+    enc.int(Part.Text);
+    enc.int(utf8Length(text));
   }
 }
 

@@ -29,6 +29,8 @@ export interface ArtifactClass {
   new (reader: SpoolReader, hints?: SizeHints): SpooledArtifact;
   /** Name of the class as models and the module know it. */
   readonly className: string;
+  /** Names of the tools that read artifacts of the class, as its handles list them. */
+  readonly readerTools: readonly string[];
   /** The reader tools that the class adds to those that every artifact has. */
   forgeTools(ctx: DispatchContext): Iterable<AnyTool>;
 }
@@ -46,6 +48,17 @@ export class SpooledArtifact {
    * name of the JavaScript class counts, which bundlers may change.
    */
   static readonly className: string = 'SpooledArtifact';
+
+  /** Names of the tools that read artifacts of the class, as its handles list them. */
+  static readonly readerTools: readonly string[] = [
+    'artifact_head',
+    'artifact_tail',
+    'artifact_grep',
+    'artifact_cat',
+    'artifact_byte_length',
+    'artifact_line_count',
+    'artifact_estimate_tokens',
+  ];
 
   /** @internal How the JSON that it holds is laid out, if that is known. */
   readonly [jsonForm]: string | undefined;
@@ -83,7 +96,11 @@ export class SpooledArtifact {
 
   /** Name of its class, as models and the module know it. */
   get kind(): string {
-    return classNameOf(this.constructor as unknown as ArtifactClass);
+    return classNameOf(this.#class);
+  }
+
+  get #class(): ArtifactClass {
+    return this.constructor as unknown as ArtifactClass;
   }
 
   /** Whether its sizes are known without reading. */
@@ -174,7 +191,10 @@ export class SpooledArtifact {
     if (this.#hints === undefined) {
       throw new Error('the handle of an artifact without size hints cannot be estimated');
     }
-    return estimateText(encoding, render({ id, kind: this.kind, ...this.#hints }));
+    return estimateText(
+      encoding,
+      render({ id, kind: this.kind, ...this.#hints, tools: this.#class.readerTools }),
+    );
   }
 
   /** What it is, without its text. */

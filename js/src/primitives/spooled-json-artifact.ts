@@ -17,6 +17,17 @@ const forms: readonly string[] = ['json', 'jsonl', 'ndjson', 'json5'] satisfies 
 export class SpooledJsonArtifact extends SpooledArtifact {
   static override readonly className: string = 'SpooledJsonArtifact';
 
+  static override readonly readerTools: readonly string[] = [
+    'artifact_json_type',
+    'artifact_json_keys',
+    'artifact_json_length',
+    'artifact_json_get',
+    'artifact_json_filter',
+    'artifact_json_slice',
+    'artifact_json_pluck',
+    ...SpooledArtifact.readerTools,
+  ];
+
   /** How the JSON is laid out; undefined if that was not said. */
   readonly form: JsonForm | undefined;
   /** @internal */

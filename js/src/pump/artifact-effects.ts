@@ -3,6 +3,7 @@
  */
 import { Method, Read } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
+import { utf8Length } from '../codec/encoder.js';
 import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
@@ -121,7 +122,7 @@ async function readArtifact(
   if (how === Read.Text) {
     if (bytes > max) throw tooLarge(`its ${bytes} bytes are over the limit of ${max}`);
     const text = string('readAll', await artifact.asString());
-    if (byteLength(text, max) > max) throw tooLarge(`it is over the limit of ${max} bytes`);
+    if (utf8Length(text) > max) throw tooLarge(`it is over the limit of ${max} bytes`);
     return { bytes, count, lines: [text] };
   }
   if (how !== Read.Lines) throw new CodecError('frame', 0, `unknown read ${how}`);
@@ -131,7 +132,7 @@ async function readArtifact(
     const read = artifact.reader.line(i);
     const line = typeof read === 'string' || read === undefined ? read : await read;
     if (line === undefined) break;
-    room -= byteLength(string(`line(${i})`, line), room);
+    room -= utf8Length(string(`line(${i})`, line));
     if (room < 0) {
       if (lines.length > 0) break;
       throw tooLarge(`its line ${i} is over the limit of ${max} bytes`);
@@ -153,13 +154,6 @@ function string(method: string, value: unknown): string {
 
 function tooLarge(why: string): TurncoreError {
   return TurncoreError.of('E_ARTIFACT_TOO_LARGE', why);
-}
-
-const utf8 = new TextEncoder();
-
-/** Bytes that a string has as UTF-8. One that is over the limit in any case is not encoded. */
-function byteLength(text: string, limit: number): number {
-  return text.length > limit ? text.length : utf8.encode(text).length;
 }
 
 /** Registers the tools that classes of artifacts add. */

@@ -59,6 +59,7 @@ export interface TurnSession {
   withText<T>(full: string, run: () => T): T;
   toolNumber(tool: AnyTool): number;
   toolOf(number: number): AnyTool;
+  defineModuleTool(def: unknown): void;
   dispatchId(dispatch: number): string;
 }
 

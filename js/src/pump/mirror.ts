@@ -24,6 +24,10 @@ export function applySync(
   switch (frame[4]) {
     case SyncKind.Signal:
       return syncSignal(session, state, frame[5] as number, data);
+    case SyncKind.Define:
+      if (data === null) throw new CodecError('frame', 0, 'malformed ToolDef');
+      session.defineModuleTool(session.pump.value(data));
+      return false;
     case SyncKind.Tools:
       syncTools(session, state, data);
       return false;

@@ -21,6 +21,7 @@ import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import type { HttpEffect } from './http.js';
 import { applySync } from './mirror.js';
+import { ModuleTools, requireOwnTool } from './module-tools.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
 import type { RunnerSpec } from './runner-spec.js';
@@ -69,6 +70,7 @@ export class Session implements EventSource, TurnSession {
   readonly #tap: ((event: TurnEvent) => void) | undefined;
   readonly #pending = new Map<number, PendingCall>();
   #ownTools: Map<AnyTool, number> | undefined;
+  #moduleTools: ModuleTools | undefined;
   readonly #spans = new OpenSpans();
   readonly #stash: Root;
   readonly #dispatchBus: Bus<TurnEvents> | undefined;
@@ -222,11 +224,16 @@ export class Session implements EventSource, TurnSession {
   /**
    * The number of a tool, which is made known to the module if it is not.
    *
-   * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for a schema that it does not support
+   * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for a schema that it does not support, E_INVALID_VALUE for a
+   *   tool that a module made in another turn
    */
   toolNumber(tool: AnyTool): number {
-    const number = this.spec.toolNumbers.get(tool) ?? this.#ownTools?.get(tool);
+    const number =
+      this.spec.toolNumbers.get(tool) ??
+      this.#ownTools?.get(tool) ??
+      this.#moduleTools?.numberOf(tool);
     if (number !== undefined) return number;
+    requireOwnTool(tool);
     if (this.ended) throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
     this.#ownTools ??= new Map();
     const own = FIRST_OWN_TOOL + this.#ownTools.size;
@@ -237,10 +244,15 @@ export class Session implements EventSource, TurnSession {
 
   /** The tool of a number. @throws CodecError if there is none */
   toolOf(number: number): AnyTool {
-    const tool = this.spec.tools[number - 1];
+    const tool = this.spec.tools[number - 1] ?? this.#moduleTools?.get(number);
     if (tool !== undefined) return tool;
     for (const [own, n] of this.#ownTools ?? []) if (n === number) return own;
     throw new CodecError('frame', 0, `unknown tool ${number}`);
+  }
+
+  /** Takes the definition of a tool that the module made. @throws CodecError for one that makes no sense */
+  defineModuleTool(def: unknown): void {
+    (this.#moduleTools ??= new ModuleTools()).define(def);
   }
 
   // Frames

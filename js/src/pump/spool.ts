@@ -1,11 +1,11 @@
 /**
  * Spooling: the text of a retrieved document is written to where readers read it, and the document holds an artifact.
  */
+import { utf8Length } from '../codec/encoder.js';
 import { TurncoreError } from '../errors.js';
 import { isSpoolReader } from '../primitives/readers.js';
 import type { Retrievable } from '../primitives/retrievable.js';
 import { SpooledArtifact } from '../primitives/spooled-artifact.js';
-import { Tokenizable } from '../primitives/tokenizable.js';
 import type { BytesFn } from './runner-spec.js';
 
 /**
@@ -19,9 +19,8 @@ export async function spoolRetrievable(
   write: BytesFn,
   record: Retrievable,
 ): Promise<Retrievable> {
-  const content = spooledText(record);
-  if (content === undefined) return record;
-  const text = content.toString();
+  const text = record.spooledText;
+  if (text === undefined) return record;
   const reader = await write(ctx, record.id, text);
   if (!isSpoolReader(reader)) {
     throw TurncoreError.of(
@@ -33,15 +32,8 @@ export async function spoolRetrievable(
   return record.withContent(new Class(reader, sizesOf(text)));
 }
 
-const utf8 = new TextEncoder();
-
 function sizesOf(text: string): { byteLength: number; lineCount: number } {
   let lineCount = text === '' ? 0 : 1;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lineCount++;
-  return { byteLength: utf8.encode(text).length, lineCount };
-}
-
-/** The text that is spooled when a document is stored: a string, of one that is not inline. */
-function spooledText({ content, inline }: Retrievable): Tokenizable | undefined {
-  return content instanceof Tokenizable && !content.dynamic && !inline ? content : undefined;
+  return { byteLength: utf8Length(text), lineCount };
 }

@@ -198,6 +198,7 @@ describe('bodies', () => {
           source: 's',
           kind: 'k',
           score: 0.5,
+          inline: true,
           ...times,
         }),
       ],

@@ -1,0 +1,72 @@
+/**
+ * Tools whose handlers run in the module, such as those that read artifacts, as host code sees them.
+ */
+import { ToolFlag } from '../abi/frames.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import { requireShape } from '../codec/shape.js';
+import { TurncoreError } from '../errors.js';
+import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
+
+/** The least number of a tool that the module makes. */
+const FIRST_MADE = 0x80000000;
+
+/** The tools that the module made in one turn. */
+export class ModuleTools {
+  readonly #tools = new Map<number, AnyTool>();
+  readonly #numbers = new Map<AnyTool, number>();
+
+  /** Takes a ToolDef. @throws CodecError for one that makes no sense */
+  define(def: unknown): void {
+    const d = requireShape(def, 'nss*nn', 'ToolDef');
+    const number = d[0] as number;
+    if (number < FIRST_MADE || this.#tools.has(number)) {
+      throw new CodecError('frame', 0, `malformed number ${number} of a tool`);
+    }
+    const tool = made(d);
+    this.#tools.set(number, tool);
+    this.#numbers.set(tool, number);
+    everMade.add(tool);
+  }
+
+  /** The tool of a number. */
+  get(number: number): AnyTool | undefined {
+    return this.#tools.get(number);
+  }
+
+  /** The number of a tool. */
+  numberOf(tool: AnyTool): number | undefined {
+    return this.#numbers.get(tool);
+  }
+}
+
+const everMade = new WeakSet<AnyTool>();
+
+/** @throws TurncoreError E_INVALID_VALUE for a tool that a module made in another turn: only that turn can run it */
+export function requireOwnTool(tool: AnyTool): void {
+  if (everMade.has(tool)) throw otherTurn(tool.name);
+}
+
+function otherTurn(name: string): TurncoreError {
+  return TurncoreError.of('E_INVALID_VALUE', `tool: ${name} belongs to another turn`);
+}
+
+function made(d: readonly unknown[]): AnyTool {
+  const flags = d[4] as number;
+  const name = d[1] as string;
+  try {
+    return new Tool<never>({
+      name,
+      description: d[2] as string,
+      inputSchema: d[3] as ObjectSchema,
+      // A call goes to the module by the tool's number; a handler on the host is never reached by one.
+      handler: () => {
+        throw otherTurn(name);
+      },
+      ephemeral: (flags & ToolFlag.Ephemeral) !== 0,
+      trusted: (flags & ToolFlag.Trusted) !== 0,
+      onCollision: 'replace',
+    });
+  } catch (error) {
+    throw new CodecError('frame', 0, `malformed tool: ${String(error)}`);
+  }
+}
