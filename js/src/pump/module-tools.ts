@@ -5,7 +5,7 @@ import { ToolFlag } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
-import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
+import { type AnyTool, ArtifactTool, type ObjectSchema, Tool } from '../tools/tool.js';
 
 /** The least number of a tool that the module makes. */
 const FIRST_MADE = 0x80000000;
@@ -54,7 +54,8 @@ function made(d: readonly unknown[]): AnyTool {
   const flags = d[4] as number;
   const name = d[1] as string;
   try {
-    return new Tool<never>({
+    const Class = (flags & ToolFlag.Artifact) !== 0 ? ArtifactTool : Tool;
+    return new Class({
       name,
       description: d[2] as string,
       inputSchema: d[3] as ObjectSchema,

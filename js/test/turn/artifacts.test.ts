@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  type AnyTool,
   type ArtifactClass,
+  ArtifactTool,
   type DispatchContext,
   MemoryReader,
   Retrievable,
@@ -43,7 +45,15 @@ function document(id: string, content: string | Tokenizable | SpooledArtifact, m
 async function call(ctx: DispatchContext, name: string, args: object): Promise<unknown> {
   const tool = ctx.tools.get(name);
   assert.ok(tool !== undefined, `${name} is registered`);
-  return tool.executor(ctx)(args as never);
+  return tool.executor(ctx)(args);
+}
+
+/** The ids that a reader tool offers. */
+function offered(ctx: DispatchContext): readonly string[] {
+  const { properties } = ctx.tools.get('artifact_head')!.describe().inputSchema as unknown as {
+    properties: { callId: { enum: string[] } };
+  };
+  return properties.callId.enum;
 }
 
 const names = (ctx: DispatchContext): string[] =>
@@ -95,10 +105,8 @@ describe('reader tools', { skip }, () => {
         async (ctx) => {
           const head = ctx.tools.get('artifact_head')!;
           assert.equal(head.ephemeral, true);
-          const { properties } = head.inputSchema as unknown as {
-            properties: { callId: { enum: string[] } };
-          };
-          assert.deepEqual(properties.callId.enum, ['c1', 'c2#0', 'c2#1', 'doc']);
+          assert.ok(head instanceof ArtifactTool);
+          assert.deepEqual(offered(ctx), ['c1', 'c2#0', 'c2#1', 'doc']);
           answers.push(await call(ctx, 'artifact_head', { callId: 'c1', n: 2 }));
           answers.push(await call(ctx, 'artifact_tail', { callId: 'c2#1', n: 1 }));
           answers.push(await call(ctx, 'artifact_cat', { callId: 'doc', start: 1 }));
@@ -132,7 +140,7 @@ describe('reader tools', { skip }, () => {
   });
 
   it('H12: results that come from a reader tool are not offered again', async () => {
-    let offered: unknown;
+    let ids: unknown;
     await runTurn(
       script(
         async (ctx) => {
@@ -141,12 +149,11 @@ describe('reader tools', { skip }, () => {
           await ctx.storeToolCall(toolCall('read', read, { fromArtifactTool: true }));
         },
         (ctx) => {
-          const schema = ctx.tools.get('artifact_head')!.inputSchema;
-          offered = (schema['properties'] as { callId: { enum: string[] } }).callId.enum;
+          ids = offered(ctx);
         },
       ),
     );
-    assert.deepEqual(offered, ['data']);
+    assert.deepEqual(ids, ['data']);
   });
 
   it('H14: a call and a document of one id fail the dispatch before anything is written', async () => {
@@ -162,7 +169,7 @@ describe('reader tools', { skip }, () => {
   });
 
   it('belong to their turn', async () => {
-    let stray: Tool<never> | undefined;
+    let stray: AnyTool | undefined;
     const step = script(
       async (ctx) => ctx.storeToolCall(toolCall('c', new SpooledArtifact(new MemoryReader('x')))),
       (ctx) => void (stray ??= ctx.tools.get('artifact_head')),
@@ -170,7 +177,7 @@ describe('reader tools', { skip }, () => {
     const run = await runTurn(step);
     assert.equal(run.names.at(-1), 'tE(ack)');
     await runTurn(async (ctx) => {
-      await assert.rejects(stray!.executor(ctx)({ callId: 'c' } as never), {
+      await assert.rejects(stray!.executor(ctx)({ callId: 'c' }), {
         code: 'E_INVALID_VALUE',
       });
       ctx.ack();
@@ -203,7 +210,7 @@ describe('classes of artifacts', { skip }, () => {
   class Table extends SpooledArtifact {
     static override readonly className: string = 'Table';
 
-    static override forgeTools(ctx: DispatchContext): Iterable<Tool<never>> {
+    static override forgeTools(ctx: DispatchContext): Iterable<AnyTool> {
       assert.equal(typeof ctx.dispatchId, 'string');
       return [
         new Tool<{ row: number }>({
