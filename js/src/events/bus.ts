@@ -14,6 +14,8 @@ type AnyListener = (event: TurnEvent) => unknown;
 interface Entry {
   readonly listener: AnyListener;
   readonly once: boolean;
+  /** One that is called once was: an event inside a delivery may come to it first. */
+  called: boolean;
 }
 
 /**
@@ -41,7 +43,7 @@ export class Bus<Events extends Partial<TurnEvents>> {
     once = false,
   ): void {
     if (typeof listener !== 'function') throw new TypeError('a listener must be a function');
-    const entry = { listener: listener as unknown as AnyListener, once };
+    const entry = { listener: listener as unknown as AnyListener, once, called: false };
     this.#set(name, [...(this.#lists.get(name) ?? []), entry]);
   }
 
@@ -57,7 +59,11 @@ export class Bus<Events extends Partial<TurnEvents>> {
     const list = this.#lists.get(event.event);
     if (list === undefined) return;
     for (const entry of list) {
-      if (entry.once) this.#drop(event.event, entry);
+      if (entry.once) {
+        if (entry.called) continue;
+        entry.called = true;
+        this.#drop(event.event, entry);
+      }
       callListener(entry.listener, event, failed);
     }
   }

@@ -162,7 +162,8 @@ export class ContextState implements OpenContext {
     if (this.#ackHandlers === undefined) return;
     for (const handler of this.#ackHandlers) {
       try {
-        handler();
+        const result = (handler as () => unknown)();
+        if (result instanceof Promise) result.catch(ignore);
       } catch {
         // By contract: nothing can go wrong with an ack any more.
       }
@@ -214,4 +215,8 @@ export class ContextState implements OpenContext {
       hidden: (names) => session.edits.toolsHidden(number, names),
     };
   }
+}
+
+function ignore(): void {
+  // What an ack handler rejects with is swallowed like what it throws.
 }

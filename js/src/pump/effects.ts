@@ -12,10 +12,11 @@ import { type Delta, readDelta, type WireDelta } from './deltas.js';
 import { asError } from './error-table.js';
 import { HttpEffect } from './http.js';
 import {
-  awaitNothing,
   beginResult,
   failEffect,
   isThenable,
+  perform,
+  performOnly,
   sendResult,
   settleEffect,
 } from './results.js';
@@ -80,14 +81,7 @@ function runExecutor(session: Session, effect: number, state: ContextState, args
     throw new CodecError('frame', 0, 'the chat executor has no host function');
   }
   const ctx = state.facade as DispatchFacade;
-  let result: unknown;
-  try {
-    result = executor(ctx as never, ctx.helpers as never);
-  } catch (error) {
-    failEffect(session, effect, state, error);
-    return;
-  }
-  awaitNothing(session, effect, state, result);
+  performOnly(session, effect, state, () => executor(ctx as never, ctx.helpers as never));
 }
 
 function runMiddleware(session: Session, effect: number, context: number, args: unknown): void {
@@ -99,14 +93,9 @@ function runMiddleware(session: Session, effect: number, context: number, args: 
   const middleware = spec.pipelines[pipeline]?.[a[1] as number];
   if (middleware === undefined)
     throw new CodecError('frame', 0, `unknown middleware ${String(a[1])}`);
-  let result: unknown;
-  try {
-    result = middleware(state.facade as never, nextOf(session, effect, state) as never);
-  } catch (error) {
-    failEffect(session, effect, state, error);
-    return;
-  }
-  awaitNothing(session, effect, state, result);
+  performOnly(session, effect, state, () =>
+    middleware(state.facade as never, nextOf(session, effect, state) as never),
+  );
 }
 
 /** The function that runs what follows a middleware: once, and never in vain. */
@@ -136,15 +125,13 @@ function runTool(session: Session, effect: number, state: ContextState, args: un
     if (!session.ended) (session.kept ??= new Map<number, unknown>()).set(effect, value);
     settleEffect(session, effect, state, undefined);
   };
-  let result: unknown;
-  try {
-    result = tool.handler(valid, state.facade as never, tool.meta);
-  } catch (error) {
-    failEffect(session, effect, state, error);
-    return;
-  }
-  if (!isThenable(result)) settle(result);
-  else result.then(settle, (error: unknown) => failEffect(session, effect, state, error));
+  perform(
+    session,
+    effect,
+    state,
+    () => tool.handler(valid, state.facade as never, tool.meta),
+    settle,
+  );
 }
 
 /** What was kept under the number of an effect; the value that crossed when nothing is. */
@@ -183,28 +170,19 @@ function isEncodable(value: unknown): boolean {
 
 /** Settles a call that a model made with what the model is shown of its result. */
 function settleShown(session: Session, effect: number, state: ContextState, value: unknown): void {
-  const shown = shownResult(value);
-  if (!isThenable(shown)) {
-    settleEffect(session, effect, state, shown);
-    return;
-  }
-  shown.then(
-    (text) => settleEffect(session, effect, state, text),
-    (error: unknown) => failEffect(session, effect, state, error),
+  perform(
+    session,
+    effect,
+    state,
+    () => shownResult(value),
+    (shown) => settleEffect(session, effect, state, shown),
   );
 }
 
 function runStore(session: Session, effect: number, context: number, args: unknown): void {
   const delta = readDelta(args, session.handles);
   const state = storageState(session, context);
-  let result: unknown;
-  try {
-    result = writeOne(state, delta);
-  } catch (error) {
-    failEffect(session, effect, state, error);
-    return;
-  }
-  awaitNothing(session, effect, state, result);
+  performOnly(session, effect, state, () => writeOne(state, delta));
 }
 
 /** Whose callbacks write: the turn's, or the standalone dispatch's. */
@@ -268,17 +246,12 @@ function runCommit(session: Session, effect: number, context: number, args: unkn
     void commitOneByOne(session, effect, state, deltas);
     return;
   }
-  let result: unknown;
-  try {
-    result = commit(
+  performOnly(session, effect, state, () =>
+    commit(
       state.facade,
       deltas.map((d) => d.delta),
-    );
-  } catch (error) {
-    failEffect(session, effect, state, error);
-    return;
-  }
-  awaitNothing(session, effect, state, result);
+    ),
+  );
 }
 
 /** Writes a queue through the per-record callbacks, in order, up to the first failure. */
@@ -310,14 +283,9 @@ function runDiscard(session: Session, effect: number, context: number, args: unk
   const deltas: Delta[] = readDeltas(session, a[0]).map((d) => d.delta);
   const state = storageState(session, context);
   const status = a[1] === 2 ? 'aborted' : 'nack';
-  let result: unknown;
-  try {
-    result = session.spec.callbacks.discard?.(state.facade, deltas, status);
-  } catch (error) {
-    failEffect(session, effect, state, error);
-    return;
-  }
-  awaitNothing(session, effect, state, result);
+  performOnly(session, effect, state, () =>
+    session.spec.callbacks.discard?.(state.facade, deltas, status),
+  );
 }
 
 function readDeltas(session: Session, list: unknown): WireDelta[] {

@@ -114,21 +114,36 @@ function describe(error: unknown): Described {
   if (typeof error !== 'object' || error === null) {
     return { ...plain, message: textOf(error) };
   }
-  const e = error as Record<string, unknown>;
-  const code = typeof e['code'] === 'string' ? e['code'] : '';
-  const status = Number(e['status']);
+  const name = read(error, 'name');
+  const code = read(error, 'code');
+  const message = read(error, 'message');
+  const status = read(error, 'status');
   return {
-    name: typeof e['name'] === 'string' ? e['name'] : 'Error',
-    code,
-    message: typeof e['message'] === 'string' ? e['message'] : textOf(error),
+    name: typeof name === 'string' ? name : 'Error',
+    code: typeof code === 'string' ? code : '',
+    message: typeof message === 'string' ? message : textOf(error),
     status:
-      Number.isInteger(status) && status > 0 && status < 0x10000
+      typeof status === 'number' && Number.isInteger(status) && status > 0 && status < 0x10000
         ? status
-        : (codeInfo(code)?.status ?? 500),
-    fatal: e['fatal'] === true,
-    details: e['details'],
-    cause: e['cause'] ?? undefined,
+        : (codeInfo(typeof code === 'string' ? code : '')?.status ?? 500),
+    fatal: read(error, 'fatal') === true,
+    details: read(error, 'details'),
+    cause: read(error, 'cause') ?? undefined,
   };
+}
+
+/** A property of something that was thrown, which may be anything: undefined when reading it throws. */
+function read(thrown: object, name: string): unknown {
+  try {
+    return (thrown as Record<string, unknown>)[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of something that was thrown: of an error its message. Never throws. */
+export function messageOf(thrown: unknown): string {
+  return describe(thrown).message;
 }
 
 const plain: Described = {
@@ -176,9 +191,13 @@ export function asError(thrown: unknown): Error {
 
 /** Tells an error, also one of another realm. */
 export function isError(value: unknown): value is Error {
-  if (value instanceof Error) return true;
-  const tag = Object.prototype.toString.call(value);
-  return tag === '[object Error]' || tag === '[object DOMException]';
+  try {
+    if (value instanceof Error) return true;
+    const tag = Object.prototype.toString.call(value);
+    return tag === '[object Error]' || tag === '[object DOMException]';
+  } catch {
+    return false; // a proxy may throw whatever is asked of it
+  }
 }
 
 /**
@@ -190,10 +209,10 @@ function isAbort(error: unknown, reason: unknown): boolean {
   for (let depth = 0; depth <= MAX_CAUSES; depth++) {
     if (reason !== undefined && e === reason) return true;
     if (typeof e !== 'object' || e === null) return false;
-    const { name, code, cause } = e as Record<string, unknown>;
-    if (name === 'AbortError' || code === 'ABORT_ERR' || code === 'E_TURN_GATE_ABORTED')
-      return true;
-    e = cause;
+    const code = read(e, 'code');
+    if (code === 'ABORT_ERR' || code === 'E_TURN_GATE_ABORTED') return true;
+    if (read(e, 'name') === 'AbortError') return true;
+    e = read(e, 'cause');
   }
   return false;
 }

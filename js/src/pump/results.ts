@@ -7,21 +7,41 @@ import type { ContextState } from './context-state.js';
 import { asError } from './error-table.js';
 import type { Session } from './session.js';
 
-/** Settles an effect that gives nothing when what user code returned has settled. */
-export function awaitNothing(
+/**
+ * Runs user code for an effect and goes on with what it gives, now or later. Whatever it throws or rejects with fails the
+ * effect, also when it gives something that only pretends to be a promise: that may throw, or settle twice.
+ */
+export function perform(
   session: Session,
   effect: number,
   state: ContextState,
-  result: unknown,
+  run: () => unknown,
+  settle: (value: unknown) => void,
 ): void {
-  if (!isThenable(result)) {
-    settleEffect(session, effect, state, undefined);
+  let result: unknown;
+  try {
+    result = run();
+    if (isThenable(result)) {
+      Promise.resolve(result).then(settle, (error: unknown) =>
+        failEffect(session, effect, state, error),
+      );
+      return;
+    }
+  } catch (error) {
+    failEffect(session, effect, state, error);
     return;
   }
-  result.then(
-    () => settleEffect(session, effect, state, undefined),
-    (error: unknown) => failEffect(session, effect, state, error),
-  );
+  settle(result);
+}
+
+/** Runs user code for an effect that gives nothing. */
+export function performOnly(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  run: () => unknown,
+): void {
+  perform(session, effect, state, run, () => settleEffect(session, effect, state, undefined));
 }
 
 /** Sends the value of an effect; one that cannot cross fails it. */

@@ -18,7 +18,7 @@ import type { AnyTool } from '../tools/tool.js';
 import { ContextState } from './context-state.js';
 import type { TurnPump, TurnSession } from './contract.js';
 import { EditQueue } from './edits.js';
-import { ErrorTable } from './error-table.js';
+import { ErrorTable, messageOf } from './error-table.js';
 import type { HttpEffect } from './http.js';
 import { applySync } from './mirror.js';
 import { ModuleTools, requireOwnTool } from './module-tools.js';
@@ -433,8 +433,8 @@ export class Session implements EventSource, TurnSession {
 
   /** Reports what a listener threw, once. There is nobody to tell of a listener of errors that throws. */
   readonly #listenerFailed = (cause: unknown, event: TurnEvent): void => {
-    const text = cause instanceof Error ? cause.message : String(cause);
-    const error = TurncoreError.of('E_LISTENER_ERROR', `${event.event}: ${text}`, { cause });
+    const text = `${event.event}: ${messageOf(cause)}`;
+    const error = TurncoreError.of('E_LISTENER_ERROR', text, { cause });
     if (event.event === 'error' || this.ended || !this.pump.alive) {
       console.error(error);
       return;
