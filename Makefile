@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long bench wasm docs lint fmt release clean
+.PHONY: help setup demo test test-long mutants bench wasm docs lint fmt release clean
 
 LIB := source .ci/lib.sh;
 TOOL := go tool -modfile=.ci/tools/go.mod
@@ -27,6 +27,9 @@ test: ## Run every test lane; LANES="lint go" runs these only
 
 test-long: ## Run the same with 5 minutes for each fuzz target and 10 rounds under the race detector
 	@FUZZTIME=$${FUZZTIME:-5m} ROUNDS=$${ROUNDS:-10} LANE_TIMEOUT=$${LANE_TIMEOUT:-3h} .ci/test.sh
+
+mutants: ## Seed faults into the core, one at a time: the conformance corpus must catch each
+	@go run ./host/conformance/mutants .
 
 bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too
 	@QUICK=$(QUICK) .ci/bench.sh
