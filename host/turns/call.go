@@ -18,6 +18,12 @@ func (t *turn) invoke(context uint32, method uint8, args func() (abi.Raw, error)
 }
 
 func (t *turn) invokeLocked(context uint32, method uint8, args func() (abi.Raw, error)) ([]byte, error) {
+	return t.invokeThen(context, method, args, nil)
+}
+
+// invokeThen is invokeLocked for a call that is answered later: taken, unless it is nil, runs when the core has taken the
+// call.
+func (t *turn) invokeThen(context uint32, method uint8, args func() (abi.Raw, error), taken func()) ([]byte, error) {
 	if t.closed {
 		return nil, t.deadOr(callAfterEnd())
 	}
@@ -40,6 +46,9 @@ func (t *turn) invokeLocked(context uint32, method uint8, args func() (abi.Raw, 
 		w.actor.call = nil
 		t.await(&w.actor)
 		return nil, err
+	}
+	if taken != nil {
+		taken()
 	}
 	t.await(&w.actor)
 	reply, err := w.call.value, w.call.err

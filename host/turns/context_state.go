@@ -192,6 +192,7 @@ type Context interface {
 	Tools() *ToolRegistry
 	Aborted() bool
 	Abort(cause error)
+	WaitFor(until context.Context, g Gate) (any, error)
 	shared() *base
 }
 

@@ -21,6 +21,7 @@ func (t *turn) die(err error) {
 		return
 	}
 	t.dead = err
+	t.abandonGates()
 	iterations := 0
 	for len(t.begun) > 0 {
 		b := t.begun[len(t.begun)-1]

@@ -114,6 +114,8 @@ func (t *turn) drain() {
 			t.release(d.effect)
 		case d.acked != nil:
 			t.tellAcked(d.acked)
+		case d.tick > 0:
+			go t.tell(d.tick)
 		case d.end:
 			t.finish()
 		default:

@@ -43,6 +43,9 @@ type RawContext struct {
 	ToolCalls            []*ToolCall
 	Tools                []*Tool
 	Stash                map[string]any
+	// WaitFor is what WaitFor of the dispatch's context calls, there being no turn that could wait. nil refuses gates with
+	// E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
+	WaitFor func(ctx context.Context, g Gate) (any, error)
 }
 
 // DispatchResult is how a dispatch ended.
@@ -142,7 +145,7 @@ func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (
 	}
 	defer t.core.closeRunner(d)
 	raw := in.Raw
-	t.standalone, t.systemPrompt = true, raw.SystemPrompt
+	t.standalone, t.systemPrompt, t.waitFor = true, raw.SystemPrompt, raw.WaitFor
 	if err := t.root.state.stash.load(raw.Stash); err != nil {
 		return DispatchResult{}, err
 	}

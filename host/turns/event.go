@@ -24,6 +24,8 @@ const (
 	KindIterationEnd       = Kind(abi.EventIterationEnd)       // *IterationEndEvent
 	KindToolExecutionStart = Kind(abi.EventToolExecutionStart) // *ToolExecutionStartEvent
 	KindToolExecutionEnd   = Kind(abi.EventToolExecutionEnd)   // *ToolExecutionEndEvent
+	KindTurnGateOpen       = Kind(abi.EventTurnGateOpen)       // *TurnGateOpenEvent
+	KindTurnGateClosed     = Kind(abi.EventTurnGateClosed)     // *TurnGateClosedEvent
 	KindLog                = Kind(abi.EventLog)                // *LogEvent
 	KindWarning            = Kind(abi.EventWarning)            // *WarningEvent
 	KindError              = Kind(abi.EventError)              // *ErrorEvent
@@ -39,6 +41,7 @@ var kindOfEvent = [lastKind + 1]string{
 	KindDispatchStart: "dispatchStart", KindDispatchEnd: "dispatchEnd",
 	KindIterationStart: "iterationStart", KindIterationEnd: "iterationEnd",
 	KindToolExecutionStart: "toolExecutionStart", KindToolExecutionEnd: "toolExecutionEnd",
+	KindTurnGateOpen: "turnGateOpen", KindTurnGateClosed: "turnGateClosed",
 	KindLog: "log", KindWarning: "warning", KindError: "error", KindGenerationStats: "generationStats",
 }
 
@@ -158,6 +161,20 @@ type ToolExecutionEndEvent struct {
 	StartedAt time.Time
 }
 
+// TurnGateOpenEvent says that a turn waits at a gate. The gate is live: a listener may settle it, at once or later.
+type TurnGateOpenEvent struct {
+	Head
+	Gate *OpenGate
+}
+
+// TurnGateClosedEvent says that a gate was settled, at Head.At. It comes before whoever waits goes on. Every gate that
+// opened is closed in front of its turn's end: one that nobody settled as aborted.
+type TurnGateClosedEvent struct {
+	Head
+	GateID string
+	Result GateResult
+}
+
 // LogEvent is a line of the structured log.
 type LogEvent struct {
 	Head
@@ -221,6 +238,12 @@ func (*ToolExecutionStartEvent) Kind() Kind { return KindToolExecutionStart }
 
 // Kind is KindToolExecutionEnd.
 func (*ToolExecutionEndEvent) Kind() Kind { return KindToolExecutionEnd }
+
+// Kind is KindTurnGateOpen.
+func (*TurnGateOpenEvent) Kind() Kind { return KindTurnGateOpen }
+
+// Kind is KindTurnGateClosed.
+func (*TurnGateClosedEvent) Kind() Kind { return KindTurnGateClosed }
 
 // Kind is KindLog.
 func (*LogEvent) Kind() Kind { return KindLog }

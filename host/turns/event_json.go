@@ -240,6 +240,26 @@ func (e *ToolExecutionEndEvent) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
+func (e *TurnGateOpenEvent) MarshalJSON() ([]byte, error) {
+	l := begin(e)
+	l.str("gateId", e.Gate.id)
+	l.str("reason", e.Gate.reason)
+	l.raw("payload", e.Gate.payload)
+	l.time("createdAt", e.Gate.createdAt)
+	l.str("digest", e.Gate.digest)
+	return l.end()
+}
+
+// MarshalJSON writes the event as a line of the event log.
+func (e *TurnGateClosedEvent) MarshalJSON() ([]byte, error) {
+	l := begin(e)
+	l.str("gateId", e.GateID)
+	l.str("result", e.Result.String())
+	l.time("settledAt", e.At)
+	return l.end()
+}
+
+// MarshalJSON writes the event as a line of the event log.
 func (e *LogEvent) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.str("level", e.Level.String())

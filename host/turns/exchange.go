@@ -38,6 +38,7 @@ type delivery struct {
 	effect *effect
 	acked  *DispatchContext // was acked inside the core
 	cancel uint32
+	tick   uint64 // a Timer that is due already
 	end    bool
 }
 

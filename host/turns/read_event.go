@@ -29,6 +29,11 @@ func (t *turn) readEvent(frame []byte) error {
 	}
 	t.seq = f.Seq
 	t.note(f)
+	if kind := Kind(f.Kind); kind == KindTurnGateOpen || kind == KindTurnGateClosed {
+		if err := t.noteGate(f); err != nil {
+			return fmt.Errorf("event %s: %w", kind, err)
+		}
+	}
 	if !t.wanted(f) {
 		return nil
 	}
@@ -134,6 +139,8 @@ func (t *turn) event(f *abi.Event) (Event, error) {
 	case KindToolExecutionEnd:
 		p, err := abi.Decode[abi.ToolEndEvent](f.Payload)
 		return &ToolExecutionEndEvent{h, p.Tool, p.CallID, p.IsError, t.at(p.Started)}, err
+	case KindTurnGateOpen, KindTurnGateClosed:
+		return t.gateEvent(h, f)
 	}
 	return t.report(h, f)
 }

@@ -18,6 +18,7 @@ type TurnRunner struct {
 	ownHost bool
 	config  *definition
 	bus     bus
+	gates   gateBook
 
 	mu      sync.Mutex
 	running map[string]*attached // turns that have a caller-chosen id
@@ -179,7 +180,7 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	t.bus, t.own = &r.bus, own
+	t.bus, t.own, t.book = &r.bus, own, &r.gates
 	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
 	if err := t.root.state.stash.load(in.Stash); err != nil {
 		return nil, err

@@ -57,6 +57,10 @@ func word(ev turns.Event) string {
 		return "warn(" + ev.Type + ")"
 	case *turns.ErrorEvent:
 		return "err(" + code(ev.Err) + ")"
+	case *turns.TurnGateOpenEvent:
+		return "gO"
+	case *turns.TurnGateClosedEvent:
+		return "gC(" + ev.Result.String() + ")"
 	case *turns.GenerationStatsEvent:
 		return "stats"
 	}

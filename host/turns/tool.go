@@ -132,14 +132,7 @@ func collisionName(c Collision) string {
 
 // schema returns the encoded input schema.
 func (t *Tool) schema() (abi.Raw, error) {
-	schema := t.InputSchema
-	switch text := schema.(type) {
-	case string:
-		schema = json.RawMessage(text)
-	case []byte:
-		schema = json.RawMessage(text)
-	}
-	raw, err := value.Append(nil, schema, "inputSchema")
+	raw, err := encodeSchema(t.InputSchema, "inputSchema")
 	if err != nil {
 		return nil, err
 	}

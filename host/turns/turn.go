@@ -64,6 +64,11 @@ type turn struct {
 	end        ending
 	dead       error // why the instance died
 
+	gates   map[uint32]*OpenGate                           // open ones, by number
+	opened  *OpenGate                                      // the last one
+	book    *gateBook                                      // the runner's, nil for a standalone dispatch
+	waitFor func(ctx context.Context, g Gate) (any, error) // of a standalone dispatch
+
 	batch  []byte // of the step under way
 	answer []byte
 	frames inFrames
@@ -170,26 +175,34 @@ func (t *turn) finish() {
 	t.wake.Broadcast()
 }
 
-// setTimer has the core told the time at due, ms after the turn's start; 0 for never. The caller holds t.mu.
+// setTimer has the core told the time at due, ms after the turn's start; 0 for never. What is due already is told when
+// all that precedes it was delivered. The caller holds t.mu.
 func (t *turn) setTimer(due uint64) {
 	if t.timer != nil {
 		t.timer.Stop()
 		t.timer = nil
 	}
-	if due == 0 {
+	switch {
+	case due == 0:
+	case due <= max(t.elapsed, 1): // the core can not ask for 0
+		t.enqueue(delivery{tick: due})
+	default:
+		wait := time.Duration(max(int64(due)-int64(t.tick()), 0)) * time.Millisecond
+		t.timer = time.AfterFunc(wait, func() { t.tell(due) })
+	}
+}
+
+// tell tells the core the time, which is due or later: the timer has measured it, also where the clock stands still.
+func (t *turn) tell(due uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
 		return
 	}
-	wait := time.Duration(max(int64(due)-int64(t.tick()), 0)) * time.Millisecond
-	t.timer = time.AfterFunc(wait, func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.closed {
-			return
-		}
-		a := actor{busy: true}
-		if err := t.exchange(&a, &abi.Tick{Turn: t.number, Elapsed: t.tick()}); err != nil && !t.closed {
-			t.perish(t.core.inst.Retire(err))
-		}
-		t.await(&a)
-	})
+	t.elapsed = max(t.elapsed, due)
+	a := actor{busy: true}
+	if err := t.exchange(&a, &abi.Tick{Turn: t.number, Elapsed: t.tick()}); err != nil && !t.closed {
+		t.perish(t.core.inst.Retire(err))
+	}
+	t.await(&a)
 }

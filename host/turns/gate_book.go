@@ -1,0 +1,148 @@
+package turns
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// gateBook lists the open gates of a runner's turns, so that they can be settled from outside.
+type gateBook struct {
+	mu   sync.Mutex
+	last uint64
+	open map[string][]*OpenGate // by id
+}
+
+func (b *gateBook) add(g *OpenGate) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open == nil {
+		b.open = make(map[string][]*OpenGate)
+	}
+	b.last++
+	g.sequence = b.last
+	b.open[g.id] = append(b.open[g.id], g)
+}
+
+func (b *gateBook) remove(g *OpenGate) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := slices.DeleteFunc(b.open[g.id], func(other *OpenGate) bool { return other == g })
+	if len(list) == 0 {
+		delete(b.open, g.id)
+		return
+	}
+	b.open[g.id] = list
+}
+
+// find returns the one open gate with an id, of one turn or (turnID empty) of any.
+func (b *gateBook) find(id, turnID string) (found *OpenGate, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, g := range b.open[id] {
+		if turnID != "" && g.turn.id != turnID {
+			continue
+		}
+		if found != nil {
+			return nil, false
+		}
+		found = g
+	}
+	return found, found != nil
+}
+
+func (b *gateBook) list() []*OpenGate {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []*OpenGate
+	for _, list := range b.open {
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b *OpenGate) int { return int(int64(a.sequence) - int64(b.sequence)) })
+	return all
+}
+
+// Gate returns the open gate with the given id, for somebody outside to settle: an HTTP handler, another goroutine. ok is
+// false when there is none, and when several turns have an open gate with that id: use GateOf then. Nothing is guessed,
+// as the wrong gate could be approved.
+func (r *TurnRunner) Gate(id string) (gate *OpenGate, ok bool) { return r.gates.find(id, "") }
+
+// GateOf returns the open gate with the given id of one turn; ok is false when the turn has none or several.
+func (r *TurnRunner) GateOf(turnID, id string) (gate *OpenGate, ok bool) {
+	if turnID == "" {
+		return nil, false
+	}
+	return r.gates.find(id, turnID)
+}
+
+// Gates returns the open gates of all the runner's turns, in the order in which they were opened.
+func (r *TurnRunner) Gates() []*OpenGate { return r.gates.list() }
+
+// noteGate follows the gates that open and close. The caller holds t.mu.
+func (t *turn) noteGate(f *abi.Event) error {
+	if Kind(f.Kind) == KindTurnGateClosed {
+		p, err := abi.Decode[abi.GateClosedEvent](f.Payload)
+		if g := t.gates[p.Gate]; err == nil && g != nil {
+			t.closeGate(g)
+		}
+		return err
+	}
+	p, err := abi.Decode[abi.GateOpenEvent](f.Payload)
+	if err != nil {
+		return err
+	}
+	text, err := value.JSON(orNil(p.Payload))
+	if err != nil {
+		return err
+	}
+	g := &OpenGate{
+		turn: t, number: p.Gate, dispatch: f.Dispatch, id: p.ID, reason: p.Reason, payload: text,
+		createdAt: time.UnixMilli(p.CreatedAt).UTC(), digest: p.Digest,
+	}
+	if t.gates == nil {
+		t.gates = make(map[uint32]*OpenGate)
+	}
+	t.gates[p.Gate], t.opened = g, g
+	if t.book != nil {
+		t.book.add(g)
+	}
+	return nil
+}
+
+func (t *turn) closeGate(g *OpenGate) {
+	g.settled = true
+	delete(t.gates, g.number)
+	if t.book != nil {
+		t.book.remove(g)
+	}
+}
+
+// gateEvent makes the event that opens or closes a gate.
+func (t *turn) gateEvent(h Head, f *abi.Event) (Event, error) {
+	if Kind(f.Kind) == KindTurnGateOpen {
+		return &TurnGateOpenEvent{h, t.opened}, nil
+	}
+	p, err := abi.Decode[abi.GateClosedEvent](f.Payload)
+	return &TurnGateClosedEvent{h, p.ID, GateResult(p.Result)}, err
+}
+
+// abandonGates closes the gates of a turn whose instance has died. The caller holds t.mu.
+func (t *turn) abandonGates() {
+	var open []*OpenGate
+	for _, g := range t.gates {
+		open = append(open, g)
+	}
+	slices.SortFunc(open, func(a, b *OpenGate) int { return int(a.number) - int(b.number) })
+	for _, g := range open {
+		t.closeGate(g)
+		scope := abi.ScopeTurn
+		if g.dispatch > 0 {
+			scope |= abi.ScopeDispatch
+		}
+		h := t.nextHead(begun{dispatch: g.dispatch, iteration: -1})
+		t.announce(&TurnGateClosedEvent{h, g.id, GateAborted}, scope, g.dispatch)
+	}
+}

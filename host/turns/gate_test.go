@@ -1,0 +1,615 @@
+package turns_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/turns"
+)
+
+var errRefused = errors.New("refused")
+
+func approval(id string) turns.Gate {
+	return turns.Gate{
+		ID: id, Reason: "Delete the file?", Payload: map[string]any{"path": "/a"}, CreatedAt: time.UnixMilli(1000),
+		Schema: `{"type":"boolean"}`,
+	}
+}
+
+// place opens a gate somewhere in a turn.
+type place struct {
+	name   string
+	config func(wait func(ctx turns.Context) error) turns.TurnRunnerConfig
+}
+
+var places = []place{
+	{"turn middleware", func(wait func(ctx turns.Context) error) turns.TurnRunnerConfig {
+		return turns.TurnRunnerConfig{Executor: say("Hi."), TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
+			if err := wait(ctx); err != nil {
+				return err
+			}
+			next()
+			return nil
+		}}}
+	}},
+	{"dispatch middleware", func(wait func(ctx turns.Context) error) turns.TurnRunnerConfig {
+		return turns.TurnRunnerConfig{Executor: say("Hi."), DispatchInputPipeline: []turns.DispatchMiddleware{func(ctx *turns.DispatchContext, next func()) error {
+			if err := wait(ctx); err != nil {
+				return err
+			}
+			next()
+			return nil
+		}}}
+	}},
+	{"executor", func(wait func(ctx turns.Context) error) turns.TurnRunnerConfig {
+		return turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
+			if err := wait(ctx); err != nil {
+				return err
+			}
+			return ctx.Ack()
+		}}
+	}},
+	{"tool", func(wait func(ctx turns.Context) error) turns.TurnRunnerConfig {
+		tool := &turns.Tool{Name: "remove", Description: "removes", InputSchema: `{"type":"object"}`}
+		tool.Handler = func(ctx *turns.DispatchContext, _ turns.Args) (any, error) { return "gone", wait(ctx) }
+		return turns.TurnRunnerConfig{Tools: []*turns.Tool{tool}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			if _, err := tool.Executor(ctx)(nil); err != nil {
+				return err
+			}
+			return ctx.Ack()
+		}}
+	}},
+}
+
+// E1 to E13: who waits where, what settles the gate, and what comes of it.
+func TestGates(t *testing.T) {
+	settle := map[string]func(g *turns.OpenGate, ctx turns.Context) error{
+		"resolve": func(g *turns.OpenGate, _ turns.Context) error { return g.Resolve(true) },
+		"refuse then resolve": func(g *turns.OpenGate, _ turns.Context) error { // E2
+			var e *host.Error
+			if err := g.Resolve("true"); !errors.As(err, &e) || e.Code != abi.CodeInvalidTurnGateResolution || e.Details == nil || g.IsSettled() {
+				return fmt.Errorf("resolved with a string: %w, settled %t", err, g.IsSettled())
+			}
+			if err := g.ResolveShown(true, "00"); !errors.Is(err, host.Code(abi.CodeInvalidTurnGateResolution)) || g.IsSettled() {
+				return fmt.Errorf("resolved with another digest: %w", err)
+			}
+			return g.ResolveShown(true, g.Digest())
+		},
+		"resolve first": func(g *turns.OpenGate, _ turns.Context) error { // E3
+			err := g.Resolve(true)
+			g.Reject(errRefused)
+			g.Abort()
+			return errors.Join(err, g.Resolve(false), g.Resolve("ignored"))
+		},
+		"reject": func(g *turns.OpenGate, _ turns.Context) error { g.Reject(errRefused); return nil },
+		"abort":  func(g *turns.OpenGate, _ turns.Context) error { g.Abort(); return nil },
+		"abort the turn": func(g *turns.OpenGate, ctx turns.Context) error {
+			if d, ok := ctx.(*turns.DispatchContext); ok {
+				d.Abort(errRefused) // leaves it open
+				if g.IsSettled() {
+					return errors.New("the dispatch's abort settled the gate")
+				}
+			}
+			return nil // the test cancels the turn's context
+		},
+		"timeout": nil,
+	}
+	outcome := map[string]struct {
+		closed string
+		err    error
+		status turns.Status
+	}{
+		"resolve": {"resolved", nil, turns.Ack}, "refuse then resolve": {"resolved", nil, turns.Ack}, "resolve first": {"resolved", nil, turns.Ack},
+		"reject":         {"rejected", errRefused, turns.Failed},
+		"abort":          {"aborted", host.Code(abi.CodeTurnGateAborted), turns.Failed},
+		"abort the turn": {"aborted", host.Code(abi.CodeTurnGateAborted), turns.Aborted},
+		"timeout":        {"timeout", host.Code(abi.CodeTurnGateTimeout), turns.Failed},
+	}
+	codes := map[string]string{
+		"turn middleware": abi.CodeInputPipelineError, "dispatch middleware": abi.CodeDispatchPipelineError,
+		"executor": abi.CodeLLMExecutionExecutorError, "tool": abi.CodeToolDownstreamError,
+	}
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		for _, p := range places {
+			for name, act := range settle {
+				t.Run(p.name+"/"+name, func(t *testing.T) {
+					want := outcome[name]
+					outer, cancel := context.WithCancelCause(t.Context())
+					defer cancel(nil)
+					var seam turns.Context
+					closed := false
+					var told error
+					config := p.config(func(ctx turns.Context) error {
+						seam = ctx
+						g := approval("g")
+						if name == "timeout" {
+							g.Timeout = 5 * time.Millisecond
+						}
+						v, err := ctx.WaitFor(context.Background(), g)
+						if !closed {
+							t.Error("who waits went on before turnGateClosed")
+						}
+						if err == nil && v != true {
+							t.Errorf("resolved with %v", v)
+						}
+						told = err
+						return err
+					})
+					config.Host = h
+					r := newRunner(t, config)
+					log := &recorder{}
+					r.OnAny(log.add)
+					turns.Listen(r, func(ev *turns.TurnGateClosedEvent) {
+						closed = true
+						if ev.GateID != "g" || ev.TurnID != "T" {
+							t.Errorf("closed %+v", ev)
+						}
+					})
+					turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+						g := ev.Gate
+						if g.ID() != "g" || g.TurnID() != "T" || g.Reason() != "Delete the file?" || string(g.Payload()) != `{"path":"/a"}` || g.CreatedAt().UnixMilli() != 1000 || len(g.Digest()) != 64 {
+							t.Errorf("gate %+v", g)
+						}
+						if found, ok := r.Gate("g"); !ok || found != g {
+							t.Error("the open gate is not found by its id")
+						}
+						if act == nil {
+							return
+						}
+						if err := act(g, seam); err != nil {
+							t.Error(err)
+						}
+						if name == "abort the turn" {
+							cancel(errRefused)
+						}
+					})
+					result, err := r.Run(outer, turns.TurnInput{SystemPrompt: "test", TurnID: "T"})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if want.err == nil && told != nil || want.err != nil && !errors.Is(told, want.err) {
+						t.Errorf("who waits was told %v", told)
+					}
+					if name == "reject" && told != errRefused {
+						t.Errorf("rejected with another error: %v", told)
+					}
+					status := want.status
+					if status == turns.Failed && (p.name == "executor" || p.name == "tool") {
+						status = turns.Nack
+					}
+					if result.Status != status {
+						t.Errorf("status %v, want %v: %v; %s", result.Status, status, result.Err, log.words())
+					}
+					if status == turns.Failed || status == turns.Nack {
+						if !errors.Is(result.Err, host.Code(codes[p.name])) || !errors.Is(result.Err, want.err) {
+							t.Errorf("error %v", result.Err)
+						}
+					} else if strings.Contains(log.words(), "err(") {
+						t.Errorf("events %s", log.words())
+					}
+					if !strings.Contains(log.words(), "gO gC("+want.closed+")") || strings.Count(log.words(), "gC") != 1 {
+						t.Errorf("events %s", log.words())
+					}
+					if len(r.Gates()) != 0 {
+						t.Error("gates are left open")
+					}
+				})
+			}
+		}
+	})
+}
+
+// E6: a gate that is opened after the abort. The listener may still settle it, or else it is aborted.
+func TestAGateAfterTheAbort(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		for _, inTime := range []bool{true, false} {
+			r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: say("Hi."), TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
+				ctx.Abort(errRefused)
+				v, err := ctx.WaitFor(context.Background(), approval("g"))
+				if inTime && (v != true || err != nil) || !inTime && (!errors.Is(err, host.Code(abi.CodeTurnGateAborted)) || !errors.Is(err, errRefused)) {
+					t.Errorf("in time %t: %v, %v", inTime, v, err)
+				}
+				return err
+			}}})
+			log := &recorder{}
+			r.OnAny(log.add)
+			turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+				time.Sleep(3 * time.Millisecond)
+				if inTime {
+					if err := ev.Gate.Resolve(true); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil {
+				t.Fatal(err)
+			}
+			if want := map[bool]string{true: "tS gO gC(resolved) tE(aborted)", false: "tS gO gC(aborted) tE(aborted)"}[inTime]; log.words() != want {
+				t.Errorf("events %s, want %s", log.words(), want)
+			}
+		}
+	})
+}
+
+// E8.
+func TestBadGates(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		deep := strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)
+		log := &recorder{}
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			for _, c := range []struct {
+				gate turns.Gate
+				want []string
+			}{
+				{turns.Gate{}, []string{"`id`", "`reason`", "`payload`", "`createdAt`"}},
+				{turns.Gate{ID: "g", Reason: "r", Payload: make(chan int), CreatedAt: time.Now(), Schema: "{", Timeout: time.Microsecond}, []string{"payload", "`schema`", "`timeout`"}},
+				{turns.Gate{ID: "g", Reason: "r", Payload: json.RawMessage(deep), CreatedAt: time.Now()}, []string{"payload"}},
+				{turns.Gate{ID: "g", Reason: "r", Payload: 1, CreatedAt: time.Now(), Schema: `{"type":"nothing"}`}, []string{"`schema`"}},
+			} {
+				v, err := ctx.WaitFor(context.Background(), c.gate)
+				if v != nil || !errors.Is(err, host.Code(abi.CodeInvalidInitialTurnGateValue)) {
+					t.Fatalf("%v, %v", v, err)
+				}
+				for _, w := range c.want {
+					if !strings.Contains(err.Error(), w) {
+						t.Errorf("%v says nothing of %s", err, w)
+					}
+				}
+			}
+			large := approval("g")
+			large.Payload = strings.Repeat("x", abi.MaxFrame)
+			if _, err := ctx.WaitFor(context.Background(), large); !errors.Is(err, host.Code(abi.CodeABILimitExceeded)) {
+				t.Errorf("a payload of 16 MiB: %v", err)
+			}
+			return ctx.Ack()
+		}})
+		r.OnAny(log.add)
+		if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(log.words(), "gO") {
+			t.Errorf("events %s", log.words())
+		}
+	})
+}
+
+// A gate that nobody awaits is closed with its turn; settling it afterwards does nothing.
+func TestAGateThatIsLeftOpen(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		opened, waited := make(chan struct{}), make(chan error, 1)
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			go func() {
+				_, err := ctx.WaitFor(context.Background(), approval("g"))
+				waited <- err
+			}()
+			<-opened
+			return ctx.Ack()
+		}})
+		log := &recorder{}
+		r.OnAny(log.add)
+		var gate *turns.OpenGate
+		turns.Listen(r, func(ev *turns.TurnGateOpenEvent) { gate = ev.Gate; close(opened) })
+		if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-waited; !errors.Is(err, host.Code(abi.CodeTurnGateAborted)) {
+			t.Errorf("told %v", err)
+		}
+		if want := "tS dS iS(0) gO iE(0,ack) dE(ack,1) gC(aborted) tE(ack)"; log.words() != want {
+			t.Errorf("events %s, want %s", log.words(), want)
+		}
+		if err := gate.Resolve(true); err != nil || !gate.IsSettled() {
+			t.Errorf("settled after the end: %v", err)
+		}
+	})
+}
+
+func TestWaitingMayBeGivenUp(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		wait, giveUp := context.WithCancel(t.Context())
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			if _, err := ctx.WaitFor(wait, approval("g")); !errors.Is(err, host.Code(abi.CodeTurnGateAborted)) {
+				t.Errorf("told %v", err)
+			}
+			return ctx.Ack()
+		}})
+		turns.Listen(r, func(*turns.TurnGateOpenEvent) { giveUp() })
+		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		if err != nil || result.Status != turns.Ack {
+			t.Fatal(result, err)
+		}
+	})
+}
+
+func TestGatesAreFoundById(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			if _, err := ctx.WaitFor(context.Background(), approval("same")); err != nil {
+				return err
+			}
+			return ctx.Ack()
+		}})
+		opened, ended := make(chan struct{}, 2), make(chan *turns.Result, 2)
+		turns.Listen(r, func(*turns.TurnGateOpenEvent) { opened <- struct{}{} })
+		for _, id := range []string{"A", "B"} {
+			go func() {
+				result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test", TurnID: id})
+				if err != nil {
+					t.Error(err)
+				}
+				ended <- result
+			}()
+			<-opened
+		}
+		if list := r.Gates(); len(list) != 2 || list[0].TurnID() != "A" || list[1].TurnID() != "B" {
+			t.Fatalf("gates %v", list)
+		}
+		if _, ok := r.Gate("same"); ok {
+			t.Error("one of two gates with the same id was guessed")
+		}
+		if _, ok := r.GateOf("C", "same"); ok {
+			t.Error("turn C has a gate")
+		}
+		g, ok := r.GateOf("B", "same")
+		if !ok || g.TurnID() != "B" {
+			t.Fatal("the gate of turn B is not found")
+		}
+		if err := g.Resolve(true); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		if g, ok = r.Gate("same"); !ok || g.TurnID() != "A" { // the only one that is left
+			t.Fatal("the gate of turn A is not found")
+		}
+		if err := g.Resolve(true); err != nil {
+			t.Error(err)
+		}
+		<-ended
+	})
+}
+
+// An approve button: an HTTP handler answers the gate of a tool that is about to delete something.
+func TestApproveOverHTTP(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		config := places[3].config(func(ctx turns.Context) error {
+			ok, err := ctx.WaitFor(ctx, approval("delete-1"))
+			if err == nil && ok != true {
+				err = errRefused
+			}
+			return err
+		})
+		config.Host = h
+		r := newRunner(t, config)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			gate, ok := r.Gate(strings.TrimPrefix(req.URL.Path, "/approve/"))
+			if !ok {
+				http.Error(w, "there is no such gate", http.StatusNotFound)
+				return
+			}
+			body, _ := io.ReadAll(req.Body)
+			if err := gate.ResolveShown(json.RawMessage(body), req.URL.Query().Get("digest")); err != nil {
+				http.Error(w, err.Error(), http.StatusConflict)
+			}
+		}))
+		defer server.Close()
+		post := func(path, body string) int {
+			resp, err := http.Post(server.URL+path, "application/json", strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return 0
+			}
+			defer resp.Body.Close()
+			return resp.StatusCode
+		}
+		turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+			go func() {
+				path := "/approve/" + ev.Gate.ID() + "?digest="
+				for _, c := range []struct {
+					path, body string
+					status     int
+				}{
+					{"/approve/other", "true", 404},
+					{path + ev.Gate.Digest(), `"yes"`, 409},
+					{path + strings.Repeat("0", 64), "true", 409},
+					{path + ev.Gate.Digest(), "true", 200},
+				} {
+					if status := post(c.path, c.body); status != c.status {
+						t.Errorf("%s %s: %d, want %d", c.path, c.body, status, c.status)
+					}
+				}
+			}()
+		})
+		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		if err != nil || result.Status != turns.Ack {
+			t.Fatalf("%+v, %v", result, err)
+		}
+	})
+}
+
+func TestGatesOfAStandaloneDispatch(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		var got any
+		var told error
+		log := &recorder{}
+		in := raw(h, log, func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			got, told = ctx.WaitFor(ctx, approval("g"))
+			return ctx.Ack()
+		})
+		if _, err := turns.Dispatch(t.Context(), in); err != nil || !errors.Is(told, host.Code(abi.CodeLLMExecutionGateNotSupported)) {
+			t.Errorf("told %v, %v", told, err)
+		}
+		in.Raw.WaitFor = func(_ context.Context, g turns.Gate) (any, error) { return "asked " + g.ID, nil }
+		if _, err := turns.Dispatch(t.Context(), in); err != nil || told != nil || got != "asked g" {
+			t.Errorf("told %v, %v, %v", got, told, err)
+		}
+		if strings.Contains(log.words(), "gO") {
+			t.Errorf("events %s", log.words())
+		}
+	})
+}
+
+func TestGatesOfAnInstanceThatDies(t *testing.T) {
+	h := turns.NewHost(turns.HostOptions{Engine: native.New()})
+	r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		_, err := ctx.WaitFor(context.Background(), approval("g"))
+		return err
+	}})
+	log := &recorder{}
+	r.OnAny(log.add)
+	var gate *turns.OpenGate
+	turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+		gate = ev.Gate
+		go h.Close(context.Background()) //nolint:errcheck // the turn tells
+	})
+	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+	if err != nil || !errors.Is(result.Err, host.CodeInstanceFailed) {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if want := "gO gC(aborted) iE(0,nack)"; !strings.Contains(log.words(), want) {
+		t.Errorf("events %s, want %s in them", log.words(), want)
+	}
+	if !gate.IsSettled() || len(r.Gates()) != 0 || gate.Resolve(true) != nil {
+		t.Error("the gate is open")
+	}
+}
+
+func TestGateEventsAsJSON(t *testing.T) {
+	h := turns.NewHost(turns.HostOptions{Engine: native.New(), Clock: func() int64 { return 5000 }})
+	r := newRunner(t, turns.TurnRunnerConfig{Host: h, TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
+		_, err := ctx.WaitFor(ctx, approval("g"))
+		next()
+		return err
+	}}, Executor: say("Hi.")})
+	var lines []string
+	line := func(ev turns.Event) {
+		text, err := ev.MarshalJSON()
+		if err != nil {
+			t.Error(err)
+		}
+		lines = append(lines, string(text))
+	}
+	turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+		line(ev)
+		if err := ev.Gate.Resolve(true); err != nil {
+			t.Error(err)
+		}
+	})
+	turns.Listen(r, func(ev *turns.TurnGateClosedEvent) { line(ev) })
+	if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", TurnID: "T"}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`{"event":"turnGateOpen","seq":2,"at":5000,"turnId":"T","gateId":"g","reason":"Delete the file?","payload":{"path":"/a"},"createdAt":1000,"digest":"067437b21ea46bf08811fd88eee24183ca002d43211ee3d7ec6e144a684bfdc9"}`,
+		`{"event":"turnGateClosed","seq":3,"at":5000,"turnId":"T","gateId":"g","result":"resolved","settledAt":5000}`,
+	}
+	for i := range want {
+		if i >= len(lines) || lines[i] != want[i] {
+			t.Errorf("line %d\n got %s\nwant %s", i, lines[min(i, len(lines)-1)], want[i])
+		}
+	}
+}
+
+// A turn that waits at a gate when its host stops waits at it again, under the same id, once its journal was played.
+func TestAJournalOpensTheGateAgain(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		var log bytes.Buffer
+		var suspended []byte
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
+			_, err := ctx.WaitFor(ctx, approval("durable"))
+			next()
+			return err
+		}}, Executor: say("Hi.")})
+		turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+			suspended = bytes.Clone(log.Bytes())
+			if err := ev.Gate.Resolve(true); err != nil {
+				t.Error(err)
+			}
+		})
+		if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Journal: &log}); err != nil {
+			t.Fatal(err)
+		}
+		engine := native.New()
+		if reader, err := journal.NewReader(&log); err != nil {
+			t.Fatal(err)
+		} else if _, err := journal.Replay(t.Context(), engine, reader); err != nil {
+			t.Fatal(err)
+		}
+		inst, err := engine.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer inst.Close(context.Background())
+		reader, err := journal.NewReader(bytes.NewReader(suspended))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var turn uint32
+		var open []abi.GateOpenEvent
+		var closed []abi.GateClosedEvent
+		replies := 0
+		step := func(in []byte) {
+			out, err := inst.Step(nil, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for len(out) > 0 {
+				op, frame, rest, err := abi.Next(out, abi.Limits{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				out = rest
+				if op == abi.OpReply {
+					replies++
+				}
+				if op != abi.OpEvent {
+					continue
+				}
+				ev, err := abi.Decode[abi.Event](frame)
+				if err != nil {
+					t.Fatal(err)
+				}
+				turn = ev.Turn
+				switch ev.Kind {
+				case abi.EventTurnGateOpen:
+					g, _ := abi.Decode[abi.GateOpenEvent](ev.Payload)
+					open = append(open, g)
+				case abi.EventTurnGateClosed:
+					g, _ := abi.Decode[abi.GateClosedEvent](ev.Payload)
+					closed = append(closed, g)
+				}
+			}
+		}
+		for {
+			entry, err := reader.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			step(entry.In)
+		}
+		if len(open) != 1 || open[0].ID != "durable" || len(closed) != 0 {
+			t.Fatalf("after the replay: open %+v, closed %+v", open, closed)
+		}
+		replies = 0
+		args := abi.AppendPayload(nil, &abi.SettleGateArgs{Gate: open[0].Gate, Value: abi.Raw{0xc3}})
+		step(abi.Append(nil, &abi.Call{Turn: turn, Call: 1000, Method: abi.MethodSettleGate, Args: args}))
+		if len(closed) != 1 || closed[0].ID != "durable" || replies != 2 {
+			t.Errorf("settled: closed %+v, %d replies, want those of who waits and of who settles", closed, replies)
+		}
+	})
+}
