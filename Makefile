@@ -25,8 +25,8 @@ demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 test: ## Run every test lane; LANES="lint go" runs these only
 	@.ci/test.sh
 
-test-long: ## Run the same with 5 minutes for each fuzz target and 10 rounds under the race detector
-	@FUZZTIME=$${FUZZTIME:-5m} ROUNDS=$${ROUNDS:-10} LANE_TIMEOUT=$${LANE_TIMEOUT:-3h} .ci/test.sh
+test-long: ## Run the same with 5 minutes for each fuzz target, 10 rounds under the race detector and the longest artifacts
+	@TURNCORE_LONG=1 FUZZTIME=$${FUZZTIME:-5m} ROUNDS=$${ROUNDS:-10} LANE_TIMEOUT=$${LANE_TIMEOUT:-3h} .ci/test.sh
 
 mutants: ## Seed faults into the core, one at a time: the conformance corpus must catch each
 	@go run ./host/conformance/mutants .

@@ -11,7 +11,7 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-const textToolNames = "artifact_head artifact_tail artifact_cat artifact_byte_length artifact_line_count artifact_estimate_tokens"
+const textToolNames = "artifact_head artifact_tail artifact_grep artifact_cat artifact_byte_length artifact_line_count artifact_estimate_tokens"
 
 // H7: the tools are there before the input pipeline; H8: none without artifacts.
 func TestForgedBeforeThePipeline(t *testing.T) {
@@ -82,10 +82,10 @@ func TestForgedAnew(t *testing.T) {
 	}
 	p.prepare = func(p *play) { p.add(0, record.ToolCalls, p.body("c1", artifactCall("c1", classText, 0))) }
 	p.run()
-	if fmt.Sprint(crossed) != "[7 7 7 14]" {
+	if fmt.Sprint(crossed) != "[8 8 8 16]" {
 		t.Errorf("syncs about tools before each executor: %v", crossed)
 	}
-	if got := strings.Join(p.library.lists[1], " "); got != "mine" || p.library.crossed != 15 {
+	if got := strings.Join(p.library.lists[1], " "); got != "mine" || p.library.crossed != 17 {
 		t.Errorf("after the ack the host has %q, after %d syncs", got, p.library.crossed)
 	}
 }

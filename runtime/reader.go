@@ -23,6 +23,8 @@ type reader struct {
 	task   Task
 	d      *Dispatch
 	source source
+
+	batches int // of lines that were read
 }
 
 func (r *reader) read(op ReadOp, from, to uint64, bound int) (*Read, error) {
@@ -83,7 +85,7 @@ func (d *Dispatch) readerOf(task Task, kind record.Kind, handle int64, part int)
 		}
 		return i < part
 	})
-	return &reader{task, d, s}
+	return &reader{task: task, d: d, source: s}
 }
 
 // ArtifactSize is how long an artifact is: the one at a place in the list of a tool call's results (0 for a single one),
@@ -114,6 +116,7 @@ func (r *reader) lines(from, to uint64, yield func(i uint64, line []byte) bool) 
 		if err != nil {
 			return 0, err
 		}
+		r.batches++
 		count = e.Count
 		to = min(to, count)
 		if at < to && (len(e.Lines) == 0 || uint64(len(e.Lines)) > to-at) {
@@ -184,7 +187,7 @@ func (d *Dispatch) runReader(task Task, tool *readerTool, args []byte) ([]byte, 
 	if s == nil {
 		return value.AppendString(nil, "Error: no artifact with id "+string(id)+" in this turn"), nil
 	}
-	text, err := tool.run(&reader{task, d, *s}, args)
+	text, err := tool.run(&reader{task: task, d: d, source: *s}, args)
 	if err != nil {
 		return nil, err
 	}

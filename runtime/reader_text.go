@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/turncore/turncore/runtime/value"
@@ -28,6 +29,7 @@ var textTools = readerGroup{tools: []readerTool{
 			return r.page(count-min(count, uint64(argument(args, "n", 10))), count)
 		},
 	},
+	grepTool,
 	{
 		name:        "artifact_cat",
 		description: "Read the lines of an artifact from start, counted from 0, up to but not including end. Without them, all lines.",
@@ -81,6 +83,15 @@ func argument(args []byte, name string, without int64) int64 {
 	}
 	if f, ok := value.Number(v); ok && f >= 0 {
 		return maxLine // an integer too large to be one
+	}
+	return without
+}
+
+// place returns an argument that is an integer, also a negative one, as a place in a list.
+func place(args []byte, name string, without int) int {
+	v, _ := value.Get(args, name)
+	if f, ok := value.Number(v); ok {
+		return int(max(min(f, math.MaxInt32), math.MinInt32))
 	}
 	return without
 }

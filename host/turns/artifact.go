@@ -255,7 +255,10 @@ func (a *SpooledArtifact) EstimateHandleTokens(id, encoding string) (int, error)
 
 // readerToolNames are the tools that the core makes for a class.
 func readerToolNames(class *ArtifactClass) (names []string) {
-	return append(names, "artifact_head", "artifact_tail", "artifact_cat", "artifact_byte_length", "artifact_line_count", "artifact_estimate_tokens")
+	if class.Name == SpooledJSON.Name {
+		names = append(names, "artifact_json_type", "artifact_json_keys", "artifact_json_length", "artifact_json_get", "artifact_json_filter", "artifact_json_slice", "artifact_json_pluck")
+	}
+	return append(names, "artifact_head", "artifact_tail", "artifact_grep", "artifact_cat", "artifact_byte_length", "artifact_line_count", "artifact_estimate_tokens")
 }
 
 // appendPart appends the artifact as it stands in a record.

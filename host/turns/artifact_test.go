@@ -214,6 +214,7 @@ func TestReaderTools(t *testing.T) {
 		mine := &turns.Tool{Name: "artifact_tail", Description: "mine", InputSchema: `{"type":"object"}`, Handler: func(*turns.DispatchContext, turns.Args) (any, error) { return "own", nil }}
 		payload := turns.NewSpooledArtifact(turns.NewBlob([]byte("alpha\nbeta\ngamma\nbanana")))
 		list := []*turns.SpooledArtifact{turns.NewSpooledArtifact(turns.NewBlob([]byte("0"))), turns.NewSpooledArtifact(&plainReader{lines: []string{"one", "two"}})}
+		rows := turns.NewSpooledJSONArtifact(turns.NewBlob([]byte(`{"rows":[{"n":1,"name":"one"},{"n":2,"name":"two"},{"n":3,"name":"three"}]}`)), turns.AnyJSON)
 		inline := turns.NewRetrievable("inl", "text", turns.FirstParty, instant)
 		inline.Inline = true
 		var before, acked string
@@ -240,12 +241,12 @@ func TestReaderTools(t *testing.T) {
 					if same, err := ctx.StoreRetrievable(inline); same != inline || err != nil {
 						t.Errorf("stored as %+v, %v", same, err)
 					}
-					return errors.Join(ctx.StoreToolCall(called("c1", payload)), ctx.StoreToolCall(called("l", list)), ctx.StoreToolCall(called("t", "text")))
+					return errors.Join(ctx.StoreToolCall(called("c1", payload)), ctx.StoreToolCall(called("l", list)), ctx.StoreToolCall(called("j", rows)), ctx.StoreToolCall(called("t", "text")))
 				case 1:
 					if !strings.HasPrefix(before, "tail head ") {
 						t.Errorf("the input pipeline saw %s", before)
 					}
-					if got := offered(t, ctx, "artifact_head"); got != "c1 l#0 l#1 doc" {
+					if got := offered(t, ctx, "artifact_head"); got != "c1 l#0 l#1 j doc" {
 						t.Errorf("head offers %s", got)
 					}
 					tool := ctx.Tools().Get("artifact_cat")
@@ -258,6 +259,8 @@ func TestReaderTools(t *testing.T) {
 						{"artifact_cat", `{"callId":"doc"}`, "page one\npage two"},
 						{"artifact_byte_length", `{"callId":"l#1"}`, "7"},
 						{"artifact_line_count", `{"callId":"c1"}`, "4"},
+						{"artifact_grep", `{"callId":"c1","pattern":"^B","flags":"i"}`, "beta\nbanana"},
+						{"artifact_json_get", `{"callId":"j","path":"$.rows[?@.n>1].name"}`, "two\nthree"},
 						{"artifact_tail", `{}`, "own"},
 					} {
 						if got, err := read(ctx, c[0], c[1]); got != c[2] || err != nil {
@@ -271,7 +274,7 @@ func TestReaderTools(t *testing.T) {
 					answer.FromArtifactTool = true
 					return ctx.StoreToolCall(answer)
 				case 2:
-					if got := offered(t, ctx, "artifact_head"); got != "c1 l#0 l#1 doc" {
+					if got := offered(t, ctx, "artifact_head"); got != "c1 l#0 l#1 j doc" {
 						t.Errorf("then head offers %s", got)
 					}
 					return nil
@@ -287,7 +290,7 @@ func TestReaderTools(t *testing.T) {
 		if w := find[*turns.WarningEvent](log); len(w) != 1 || w[0].Type != "artifact-tool-shadowed" {
 			t.Errorf("warnings %+v", w)
 		}
-		if starts := find[*turns.ToolExecutionStartEvent](log); len(starts) != 6 || starts[0].ToolName != "artifact_head" || string(starts[0].Args) != `{"callId":"c1","n":2}` {
+		if starts := find[*turns.ToolExecutionStartEvent](log); len(starts) != 8 || starts[0].ToolName != "artifact_head" || string(starts[0].Args) != `{"callId":"c1","n":2}` {
 			t.Errorf("%d executions: %+v", len(starts), starts[0])
 		}
 	})

@@ -1,0 +1,70 @@
+package runtime
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/pattern"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// grepSteps is how many steps a pattern may take in one batch of lines, so that no step of the module takes long.
+const grepSteps = 16 << 20
+
+var grepTool = readerTool{
+	name: "artifact_grep",
+	description: "Search an artifact for a regular expression in RE2 syntax (no look-around, no back-references) and read " +
+		"the lines that match.",
+	properties: `"pattern":{"type":"string","description":"The regular expression."},` +
+		`"flags":{"type":"string","pattern":"^[imsu]*$","description":"Any of i (ignore case), m, s, u."}`,
+	required: []string{"pattern"},
+	run: func(r *reader, args []byte) ([]byte, error) {
+		source, flags := textArgument(args, "pattern"), textArgument(args, "flags")
+		p, err := pattern.RE2(source, flags)
+		if err != nil {
+			return nil, err
+		}
+		return r.grep(p.Matcher())
+	},
+}
+
+// textArgument returns an argument that is text, "" without.
+func textArgument(args []byte, name string) string {
+	v, _ := value.Get(args, name)
+	s, _ := value.String(v)
+	return string(s)
+}
+
+// grep returns the lines that match.
+func (r *reader) grep(m *pattern.Matcher) ([]byte, error) {
+	var p page
+	var costly error
+	budget, batch := 0, -1
+	next := uint64(0)
+	count, err := r.lines(0, maxLine, func(i uint64, line []byte) bool {
+		if batch != r.batches {
+			budget, batch = grepSteps, r.batches
+		}
+		next = i
+		if m.Match(line, &budget) && !p.add(line) {
+			return false
+		}
+		if budget < 0 {
+			costly = fault.Plain("the pattern takes too many steps at line " + strconv.FormatUint(i, 10) + "; use a simpler one")
+			return false
+		}
+		next++
+		return true
+	})
+	if err == nil {
+		err = costly
+	}
+	if err != nil {
+		return nil, err
+	}
+	if next >= count {
+		return p.result(""), nil
+	}
+	return p.result("The result is cut: line " + strconv.FormatUint(next, 10) + " of " + strconv.FormatUint(count, 10) +
+		" matches as well, and further lines may. Use a pattern that matches fewer lines."), nil
+}
