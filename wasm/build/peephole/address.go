@@ -1,6 +1,7 @@
 package peephole
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 )
@@ -88,8 +89,8 @@ func (v *versions) of(local int64) base {
 	return base{local, v.all}
 }
 
-// shareAddresses rewrites a function whose locals have the given types and returns how many i32 locals it has more.
-func shareAddresses(code []instruction, types []byte) ([]instruction, int) {
+// shareAddresses rewrites a function whose locals have the given types, and returns those that it has then.
+func shareAddresses(code []instruction, types []byte) ([]instruction, []byte) {
 	a := addresses{code: code, sp: noLocal, types: types, groups: map[base]*group{}}
 	if len(code) > 2 && code[0].is(opGlobalGet, 0) && code[1].op == opLocalSet {
 		a.sp = code[1].x
@@ -294,8 +295,8 @@ type edit struct {
 	code []instruction
 }
 
-// rewrite returns the code with addresses shared, and how many locals it has more.
-func (a *addresses) rewrite() ([]instruction, int) {
+// rewrite returns the code with addresses shared, and the types of the locals.
+func (a *addresses) rewrite() ([]instruction, []byte) {
 	edits := map[int]edit{}
 	added := map[int64]int64{} // by the local that they stand for
 	local := func(of int64) int64 {
@@ -370,5 +371,5 @@ func (a *addresses) rewrite() ([]instruction, int) {
 		out = append(out, a.code[k])
 		k++
 	}
-	return out, len(added)
+	return out, append(slices.Clip(a.types), bytes.Repeat([]byte{typeI32}, len(added))...)
 }

@@ -28,10 +28,15 @@ const (
 	opGlobalGet    = 0x23
 	opGlobalSet    = 0x24
 	opI32Load      = 0x28
+	opI64Load      = 0x29
 	opI32Load8U    = 0x2d
+	opI64Load8U    = 0x31
+	opI64Load16U   = 0x33
 	opI64Load32U   = 0x35
 	opI32Store     = 0x36
 	opI64Store     = 0x37
+	opI64Store8    = 0x3c
+	opI64Store16   = 0x3d
 	opI64Store32   = 0x3e
 	opMemorySize   = 0x3f
 	opMemoryGrow   = 0x40
@@ -40,6 +45,7 @@ const (
 	opF32Const     = 0x43
 	opF64Const     = 0x44
 	opI32Eqz       = 0x45
+	opI64Eqz       = 0x50
 	opI32Add       = 0x6a
 	opI32Sub       = 0x6b
 	opI64Add       = 0x7c

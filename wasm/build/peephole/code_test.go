@@ -13,7 +13,8 @@ var names = map[byte]string{
 	opUnreachable: "unreachable", opBlock: "block", opLoop: "loop", opIf: "if", opElse: "else", opEnd: "end",
 	opBr: "br", opBrIf: "br_if", opBrTable: "br_table", opReturn: "return", opCall: "call", opDrop: "drop",
 	opLocalGet: "get", opLocalSet: "set", opLocalTee: "tee", opGlobalGet: "global.get", opGlobalSet: "global.set",
-	opI32Load: "i32.load", opI32Load8U: "i32.load8", 0x29: "i64.load", opI64Store: "i64.store",
+	opI32Load: "i32.load", opI32Load8U: "i32.load8", opI64Load: "i64.load", opI64Store: "i64.store",
+	opI64Store32: "i64.store32", opI64Eqz: "i64.eqz", 0x53: "i64.lt_s", 0x59: "i64.ge_s", opPrefixFC: "copy", 0xfd: "fill",
 	opI32Const: "i32.const", opI64Const: "i64.const", opI32Eqz: "eqz", opI32Add: "i32.add", opI32Sub: "i32.sub", opI64Add: "i64.add",
 	opI32WrapI64: "wrap", opI64ExtendI32: "extend",
 }
@@ -47,6 +48,12 @@ func parse(t *testing.T, source string) []instruction {
 				i.x = n
 			}
 		}
+		switch i.op {
+		case 0xfd:
+			i.op, i.x = opPrefixFC, 11
+		case opPrefixFC:
+			i.x = 10
+		}
 		if i.op == opBlock || i.op == opLoop || i.op == opIf {
 			i.x = -64 // no result
 		}
@@ -60,6 +67,8 @@ func text(list []instruction) string {
 	for _, i := range list {
 		s := names[i.op]
 		switch {
+		case i.op == opPrefixFC && i.x == 11:
+			s = "fill"
 		case i.isLoad() || i.isStore():
 			s += fmt.Sprint(" ", i.offset)
 		case i.op == opBrTable:

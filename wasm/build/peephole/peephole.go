@@ -1,9 +1,11 @@
 // Package peephole makes what the Go compiler writes for WebAssembly faster: the same functions, calls and data, with
-// less to do between them. It knows two habits of the compiler.
+// less to do between them. It knows these habits of the compiler.
 //
 //   - A jump sets a local and goes through a table at the head of its function. Most of them can be plain branches.
 //   - An address is computed anew for each access to memory. Engines that compare every address with the size of the
 //     memory then do so each time.
+//   - Structures are copied and zeroed by instructions meant for whole ranges of memory, truth values are compared with
+//     zero again and again, and a check for nil goes on behind its panic.
 //
 // Nothing here depends on what the code means, and what is not understood stays as it is. Return addresses, the places
 // where a function is resumed and the frames on Go's stack are untouched, so that goroutines and stack traces work as
@@ -133,13 +135,14 @@ func rewriteFunction(body []byte, params []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	code = directBranches(code)
-	code, more := shareAddresses(code, types)
-	if more > 0 {
+	had := len(types)
+	code, types = shorten(code, types)
+	code, types = shareAddresses(directBranches(code), types)
+	if len(types) > had {
 		groups++
 	}
 	out := append(binary.AppendUvarint(make([]byte, 0, len(body)), groups), declared...)
-	if more > 0 {
+	if more := len(types) - had; more > 0 { // all of them i32
 		out = append(binary.AppendUvarint(out, uint64(more)), typeI32)
 	}
 	return encode(out, code), nil
