@@ -45,6 +45,7 @@ const (
 	RuleAlias           = "alias"
 	RuleExactlyOne      = "exactlyOne"
 	RuleEither          = "either"
+	RulePipeline        = "pipeline"
 	RuleRequires        = "requires"
 	RuleJsonSchema      = "jsonSchema"
 	RuleRequiredWithout = "requiredWithout"
@@ -89,6 +90,7 @@ var phrases = map[string]string{
 	"alias":           "`{alias}` is another name of `{field}`, give only one of them",
 	"exactlyOne":      "exactly one of `{field}` and `{other}` is required",
 	"either":          "`{field}` or `{other}` is required",
+	"pipeline":        "`{field}` cannot be {name}, which belongs into {pipelines}",
 	"requires":        "`{other}` is required when `{field}` is given",
 	"jsonSchema":      "no JSON Schema can be made of it, so `{other}` is required: {why}",
 	"requiredWithout": "`{field}` must be a non-empty string when `{other}` is not given",

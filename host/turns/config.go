@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
 )
 
 // Executor calls a model, once per iteration. It streams through h, stores complete records through ctx, runs tools with
@@ -43,18 +42,6 @@ type TurnRunnerConfig struct {
 	Host *Host
 }
 
-// MaxIterations is a middleware for the dispatch input pipeline that nacks with E_MAX_ITERATIONS when a dispatch begins
-// an iteration after its n-th. The field of that name in a runner's configuration does it without a crossing.
-func MaxIterations(n int) DispatchMiddleware {
-	return func(ctx *DispatchContext, next func()) error {
-		if ctx.Iteration() >= n && !ctx.IsSignalled() {
-			return ctx.Nack(newError(abi.CodeMaxIterations, strconv.Itoa(n), nil))
-		}
-		next()
-		return nil
-	}
-}
-
 // definition is a runner as it is told to a core.
 type definition struct {
 	executor  Executor
@@ -64,7 +51,6 @@ type definition struct {
 
 	turnInput, turnOutput         []TurnMiddleware
 	dispatchInput, dispatchOutput []DispatchMiddleware
-	maxIterations                 int
 
 	listen func(Event) // of a dispatch's own events
 }
@@ -86,8 +72,7 @@ func (c *TurnRunnerConfig) validate() error {
 	}
 	list = append(list, nils("turnInputPipeline", c.TurnInputPipeline)...)
 	list = append(list, nils("turnOutputPipeline", c.TurnOutputPipeline)...)
-	list = append(list, nils("dispatchInputPipeline", c.DispatchInputPipeline)...)
-	list = append(list, nils("dispatchOutputPipeline", c.DispatchOutputPipeline)...)
+	list = append(list, dispatchPipelines("dispatchInputPipeline", c.DispatchInputPipeline, "dispatchOutputPipeline", c.DispatchOutputPipeline)...)
 	if c.MaxIterations < 0 {
 		list = append(list, abi.Violation(abi.RuleRange, "field", "maxIterations", "min", "0", "max", "2147483647"))
 	}
@@ -110,8 +95,7 @@ func (c *TurnRunnerConfig) definition() *definition {
 	return &definition{
 		executor: c.Executor, chat: c.Chat, callbacks: c.Callbacks, tools: slices.Clone(c.Tools),
 		turnInput: slices.Clone(c.TurnInputPipeline), turnOutput: slices.Clone(c.TurnOutputPipeline),
-		dispatchInput: slices.Clone(c.DispatchInputPipeline), dispatchOutput: slices.Clone(c.DispatchOutputPipeline),
-		maxIterations: c.MaxIterations,
+		dispatchInput: bounded(c.MaxIterations, c.DispatchInputPipeline), dispatchOutput: slices.Clone(c.DispatchOutputPipeline),
 	}
 }
 
@@ -120,11 +104,7 @@ func (d *definition) frame(number uint32) (*abi.OpenRunner, error) {
 	f := &abi.OpenRunner{
 		Runner: number, Call: number,
 		TurnInput: hostMiddleware(len(d.turnInput)), TurnOutput: hostMiddleware(len(d.turnOutput)),
-		DispatchInput: hostMiddleware(len(d.dispatchInput)), DispatchOutput: hostMiddleware(len(d.dispatchOutput)),
-	}
-	if d.maxIterations > 0 {
-		bound := abi.Middleware{Kind: abi.MiddlewareBuiltin, Name: "maxIterations", Arg: value.Int(nil, int64(d.maxIterations))}
-		f.DispatchInput = append([]abi.Middleware{bound}, f.DispatchInput...)
+		DispatchInput: dispatchMiddleware(d.dispatchInput), DispatchOutput: dispatchMiddleware(d.dispatchOutput),
 	}
 	for bit, there := range map[uint32]bool{
 		abi.CallbackCommit:  d.callbacks.Commit != nil,

@@ -63,8 +63,8 @@ func Dispatch(ctx context.Context, in DispatchInput) (DispatchResult, error) {
 		return DispatchResult{}, err
 	}
 	d := &definition{
-		executor: in.Executor, chat: in.Chat, dispatchInput: slices.Clone(in.InputPipeline),
-		dispatchOutput: slices.Clone(in.OutputPipeline), maxIterations: in.MaxIterations, listen: in.OnEvent,
+		executor: in.Executor, chat: in.Chat, dispatchInput: bounded(in.MaxIterations, in.InputPipeline),
+		dispatchOutput: slices.Clone(in.OutputPipeline), listen: in.OnEvent,
 	}
 	if in.Source != nil {
 		return in.Source.shared().dispatch(d)
@@ -90,8 +90,7 @@ func (in *DispatchInput) validate() error {
 	case in.Executor != nil && in.Chat != nil:
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executor", "other", "chat"))
 	}
-	list = append(list, nils("turnInputPipeline", in.InputPipeline)...)
-	list = append(list, nils("turnOutputPipeline", in.OutputPipeline)...)
+	list = append(list, dispatchPipelines("turnInputPipeline", in.InputPipeline, "turnOutputPipeline", in.OutputPipeline)...)
 	if err := invalid(rules, list); err != nil {
 		return err
 	}

@@ -172,11 +172,7 @@ func (e *effect) prepareMiddleware(args abi.MiddlewareArgs) error {
 		if args.Pipeline == abi.PipelineDispatchOutput {
 			list = config.dispatchOutput
 		}
-		// The built-in bound on iterations comes first and is none of the host's functions.
-		if args.Pipeline == abi.PipelineDispatchInput && config.maxIterations > 0 {
-			i--
-		}
-		if i < 0 || i >= len(list) {
+		if i >= len(list) {
 			return fmt.Errorf("pipeline %d has no middleware %d", args.Pipeline, args.Index)
 		}
 		fn := list[i]

@@ -1,0 +1,243 @@
+package turns
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// MaxIterations is a middleware for the dispatch input pipeline that nacks with E_MAX_ITERATIONS when a dispatch begins
+// an iteration after its n-th, so that what the n iterations did is kept. n is at least 1.
+func MaxIterations(n int) DispatchMiddleware {
+	return builtinMiddleware(&builtin{
+		name: "maxIterations", arg: value.Int(nil, int64(n)), input: true, broken: positive("maxIterations", n),
+		run: func(ctx *DispatchContext, next func()) error {
+			if ctx.Iteration() >= n && !ctx.IsSignalled() {
+				return ctx.Nack(newError(abi.CodeMaxIterations, strconv.Itoa(n), nil))
+			}
+			next()
+			return nil
+		},
+	})
+}
+
+// MaxRepeats is a middleware that nacks with E_MAX_REPEATS when a tool call, which is a tool with certain arguments, was
+// stored more than n times in the dispatch. In the dispatch output pipeline it discards the iteration that repeated the
+// call; in the input pipeline that iteration is kept, and no further one begins. n is at least 1.
+func MaxRepeats(n int) DispatchMiddleware {
+	return builtinMiddleware(&builtin{
+		name: "maxRepeats", arg: value.Int(nil, int64(n)), input: true, output: true, broken: positive("maxRepeats", n),
+	})
+}
+
+// Deadline is a middleware for the dispatch input pipeline that nacks with E_DEADLINE when the dispatch has run for d, by
+// the host's clock. A model call or a tool that runs then is aborted: its context is cancelled with that error as the
+// cause. A dispatch that was acked by then ends as it would have, and an open gate is waited for. d is at least a
+// millisecond, and counts in whole ones.
+func Deadline(d time.Duration) DispatchMiddleware {
+	ms := d.Milliseconds()
+	b := &builtin{name: "deadline", arg: value.Int(nil, ms), input: true}
+	if ms < 1 {
+		b.broken = "deadline must be at least a millisecond"
+	}
+	return builtinMiddleware(b)
+}
+
+// AckOnNoToolCalls is a middleware for the dispatch output pipeline that acks when the executor has not signalled and its
+// iteration stored a message and no tool call: the model has answered and asks for nothing more.
+func AckOnNoToolCalls() DispatchMiddleware {
+	return builtinMiddleware(&builtin{name: "ackOnNoToolCalls", arg: value.Nil(nil), output: true})
+}
+
+// Budget is what TokenBudget keeps a context within.
+type Budget struct {
+	// Encoding is a token encoding: one that the runner has a tokenizer for, "claude" (a token is 3.5 UTF-16 code
+	// units), or any other (4, with a warning).
+	Encoding string
+	// Limit is how many tokens the model's window holds.
+	Limit int
+	// Reserve is how many of them are kept free, for the answer and for what a provider puts around texts.
+	Reserve int
+}
+
+// TokenBudget is a middleware for the dispatch input pipeline that makes the dispatch's context fit into b.Limit less
+// b.Reserve tokens. It takes records out of the dispatch's own collections, neither out of the turn's nor out of storage:
+// first the conversation before the last user message, oldest first; then retrieved documents, those with the lowest
+// score first; then memories, the least important first; then what the dispatch did since that message, oldest first.
+// Neighbouring tool calls go together. System prompt, standing instructions, tools and the last user message stay: when
+// they alone do not fit, it changes nothing and nacks with E_TOKEN_BUDGET.
+func TokenBudget(b Budget) DispatchMiddleware {
+	m := &builtin{name: "tokenBudget", input: true}
+	switch {
+	case b.Encoding == "":
+		m.broken = "tokenBudget.encoding must not be empty"
+	case b.Limit < 1:
+		m.broken = "tokenBudget.limit must be a positive integer"
+	case b.Reserve < 0 || b.Reserve >= b.Limit:
+		m.broken = "tokenBudget.reserve must be an integer from 0 and less than limit"
+	}
+	arg := value.String(value.String(value.Map(nil, 3), "encoding"), b.Encoding)
+	arg = value.Int(value.String(arg, "limit"), int64(b.Limit))
+	m.arg = value.Int(value.String(arg, "reserve"), int64(b.Reserve))
+	return builtinMiddleware(m)
+}
+
+// Price is what a model costs, per million tokens.
+type Price struct {
+	Input  float64
+	Output float64
+	// CachedInput is for input that the provider had cached; nil for the price of other input.
+	CachedInput *float64
+}
+
+// Spending is what SpendLimit lets a turn cost.
+type Spending struct {
+	Limit    float64 // more than 0
+	Currency string  // such as "USD", for messages
+	// Prices by model. A model that reports a name with a date or version behind it, "m-2024-07-18", has the price of
+	// "m" unless it has its own.
+	Prices map[string]Price
+}
+
+// SpendLimit is a middleware for the dispatch input pipeline that nacks with E_SPEND_LIMIT before a model call when the
+// calls of the turn so far, in all its dispatches, have cost as much as s.Limit, by the usage that their executors
+// reported and the price table. Usage that has no price, or no model or numbers, nacks with E_SPEND_UNKNOWN_PRICE.
+func SpendLimit(s Spending) DispatchMiddleware {
+	m := &builtin{name: "spendLimit", input: true}
+	if !(s.Limit > 0) || math.IsInf(s.Limit, 0) {
+		m.broken = "spendLimit.limit must be a positive number"
+	} else if len(s.Prices) == 0 {
+		m.broken = "spendLimit.prices must name at least one model"
+	}
+	arg := value.Float(value.String(value.Map(nil, 3), "limit"), s.Limit)
+	arg = value.String(value.String(arg, "currency"), s.Currency)
+	arg = value.Map(value.String(arg, "prices"), len(s.Prices))
+	models := make([]string, 0, len(s.Prices))
+	for model := range s.Prices {
+		models = append(models, model)
+	}
+	slices.Sort(models)
+	for _, model := range models {
+		p := s.Prices[model]
+		cached := p.Input
+		if p.CachedInput != nil {
+			cached = *p.CachedInput
+		}
+		for _, sum := range []float64{p.Input, p.Output, cached} {
+			if !(sum >= 0) || math.IsInf(sum, 0) {
+				m.broken = "spendLimit.prices." + model + " must have numbers from 0"
+			}
+		}
+		arg = value.Map(value.String(arg, model), 3)
+		arg = value.Float(value.String(arg, "input"), p.Input)
+		arg = value.Float(value.String(arg, "output"), p.Output)
+		arg = value.Float(value.String(arg, "cachedInput"), cached)
+	}
+	m.arg = arg
+	return builtinMiddleware(m)
+}
+
+func positive(name string, n int) string {
+	if n < 1 || n > math.MaxInt32 {
+		return name + " must be a positive integer"
+	}
+	return ""
+}
+
+// builtin is a middleware that the core has compiled in.
+type builtin struct {
+	name          string
+	arg           abi.Raw
+	input, output bool   // the dispatch pipelines that it belongs into
+	broken        string // what is wrong with its argument
+	// run is what it does where the program's code calls it; nil for what only the core can do.
+	run DispatchMiddleware
+}
+
+// Error makes a builtin what its own function can return, and is never told to anybody.
+func (b *builtin) Error() string { return b.name }
+
+// builtinMiddleware makes a function of a builtin. Without a context that function returns the builtin: so a pipeline finds
+// out what it holds, as functions have no identity. It must not be inlined, because all its functions are to have one
+// and the same body.
+//
+//go:noinline
+func builtinMiddleware(b *builtin) DispatchMiddleware {
+	return func(ctx *DispatchContext, next func()) error {
+		switch {
+		case ctx == nil:
+			return b
+		case b.run != nil:
+			return b.run(ctx, next)
+		}
+		return newError(abi.CodeInvalidOptions, b.name+" works only as an entry of a pipeline, not when another function calls it", nil)
+	}
+}
+
+var builtinBody = reflect.ValueOf(builtinMiddleware(&builtin{})).Pointer()
+
+// builtinOf tells which of the core's a middleware is, nil for a function of the program's.
+func builtinOf(m DispatchMiddleware) *builtin {
+	if m == nil || reflect.ValueOf(m).Pointer() != builtinBody {
+		return nil
+	}
+	b, _ := m(nil, nil).(*builtin)
+	return b
+}
+
+// bounded puts a bound on iterations before a pipeline, unless it is 0.
+func bounded(iterations int, pipeline []DispatchMiddleware) []DispatchMiddleware {
+	if iterations == 0 {
+		return slices.Clone(pipeline)
+	}
+	return append([]DispatchMiddleware{MaxIterations(iterations)}, pipeline...)
+}
+
+// dispatchMiddleware is a pipeline as it is told to the core.
+func dispatchMiddleware(pipeline []DispatchMiddleware) []abi.Middleware {
+	list := hostMiddleware(len(pipeline))
+	for i, m := range pipeline {
+		if b := builtinOf(m); b != nil {
+			list[i] = abi.Middleware{Kind: abi.MiddlewareBuiltin, Name: b.name, Arg: b.arg}
+		}
+	}
+	return list
+}
+
+// dispatchPipelines lists what is wrong with the two pipelines of dispatches, which go by these names.
+func dispatchPipelines(in string, input []DispatchMiddleware, out string, output []DispatchMiddleware) (list []string) {
+	for _, p := range []struct {
+		name     string
+		pipeline []DispatchMiddleware
+		belongs  func(*builtin) bool
+	}{
+		{in, input, func(b *builtin) bool { return b.input }},
+		{out, output, func(b *builtin) bool { return b.output }},
+	} {
+		list = append(list, nils(p.name, p.pipeline)...)
+		for i, m := range p.pipeline {
+			b := builtinOf(m)
+			switch {
+			case b == nil:
+			case !p.belongs(b):
+				var right []string
+				if b.input {
+					right = append(right, in)
+				}
+				if b.output {
+					right = append(right, out)
+				}
+				list = append(list, abi.Violation(abi.RulePipeline, "field", at(p.name, i), "name", b.name, "pipelines", strings.Join(right, ", ")))
+			case b.broken != "":
+				list = append(list, "`"+at(p.name, i)+"`: "+b.broken)
+			}
+		}
+	}
+	return list
+}
