@@ -12,7 +12,10 @@ export {
   createRunner,
 } from './front/create-runner.js';
 export { ChatExecutor, type ChatOptions } from './pump/chat-executor.js';
-export { maxIterations } from './front/max-iterations.js';
+export { ackOnNoToolCalls, deadline, maxRepeats } from './middleware/bounds.js';
+export { maxIterations } from './middleware/max-iterations.js';
+export { type Price, spendLimit, type SpendLimitOptions } from './middleware/spend-limit.js';
+export { tokenBudget, type TokenBudgetOptions } from './middleware/token-budget.js';
 export {
   type ToolCallResult,
   type TurnResult,

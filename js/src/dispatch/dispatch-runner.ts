@@ -33,6 +33,7 @@ import { Registry } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { callbacksOf, type DispatchCallbacks } from '../turns/callbacks.js';
 import { accepted } from '../turns/turn-runner.js';
+import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked } from '../validation/rules.js';
 
 /** One handler, or several. */
@@ -116,6 +117,8 @@ const classes = {
   },
 };
 
+const pipelineNames = { turn: [], input: 'turnInputPipeline', output: 'turnOutputPipeline' };
+
 const SEED = 16;
 const hookNames: readonly (keyof FunctionalEvents)[] = ['message', 'thought', 'toolCall'];
 const observerNames: readonly DispatchEventName[] = [
@@ -151,6 +154,7 @@ export class DispatchRunner {
    */
   static async dispatch(input: DispatchInput): Promise<DispatchOutcome> {
     const values = check('DispatchInput', input, classes);
+    requirePlaces('E_INVALID_LLM_DISPATCH_INPUT', values, pipelineNames);
     const bus = new Bus<TurnEvents>();
     const { source } = values;
     if (source === undefined) return await dispatchRaw(values, bus);

@@ -18,7 +18,7 @@ import type { AnyTool } from '../tools/tool.js';
 import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
 import type { TurnStream } from '../turns/turn-stream.js';
 import { violationError } from '../validation/rules.js';
-import { maxIterations } from './max-iterations.js';
+import { maxIterations } from '../middleware/max-iterations.js';
 
 /** A model behind an API that speaks OpenAI's chat completions. */
 export interface ChatModel extends ChatOptions {

@@ -7,7 +7,7 @@ import type { Entry } from '../collections/kinds.js';
 import { encodeTool } from '../tools/encode-tool.js';
 import type { AnyTool } from '../tools/tool.js';
 import { ToolRegistry, type ToolState } from '../tools/tool-registry.js';
-import { builtinOf } from './builtin.js';
+import { builtinOf } from '../builtin.js';
 import { ChatExecutor } from './chat-executor.js';
 import type { Delta } from './deltas.js';
 

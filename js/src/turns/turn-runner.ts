@@ -32,6 +32,7 @@ import { toolParts } from '../pump/runner-spec.js';
 import type { Outcome } from '../pump/session.js';
 import { Registry } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
+import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
 import { TurnStream } from './turn-stream.js';
@@ -83,6 +84,12 @@ interface Live {
   readonly stream: TurnStream | undefined;
 }
 
+const pipelineNames = {
+  turn: ['turnInputPipeline', 'turnOutputPipeline'],
+  input: 'dispatchInputPipeline',
+  output: 'dispatchOutputPipeline',
+};
+
 /** Bytes of entropy that a turn begins with. */
 const SEED = 16;
 
@@ -119,6 +126,7 @@ export class TurnRunner {
    */
   constructor(config: TurnRunnerConfig) {
     const values = check('TurnRunnerConfig', config, classes);
+    requirePlaces('E_INVALID_TURN_RUNNER_CONFIG', values, pipelineNames);
     const tools = values['tools'] as readonly AnyTool[];
     this.#spec = {
       executor: values['executorCallback'] as RunnerSpec['executor'],

@@ -1,9 +1,10 @@
 /**
  * The bound that every example uses.
  */
+import { asBuiltin } from '../builtin.js';
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
-import { invalidValue, TurncoreError } from '../errors.js';
-import { asBuiltin } from '../pump/builtin.js';
+import { TurncoreError } from '../errors.js';
+import { inputOnly, requireCount } from './options.js';
 
 /**
  * A dispatch input middleware that nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so
@@ -13,9 +14,8 @@ import { asBuiltin } from '../pump/builtin.js';
  * @throws TurncoreError E_INVALID_VALUE unless n is a whole number from 1
  */
 export function maxIterations(n: number): DispatchPipelineMiddlewareFn {
-  if (!Number.isInteger(n) || n < 1)
-    throw invalidValue('maxIterations', 'must be a whole number from 1');
-  return asBuiltin({ name: 'maxIterations', argument: n }, (ctx, next) => {
+  requireCount('maxIterations', n);
+  return asBuiltin({ name: 'maxIterations', argument: n, pipelines: inputOnly }, (ctx, next) => {
     if (ctx.iteration >= n && !ctx.isSignalled) {
       ctx.nack(TurncoreError.of('E_MAX_ITERATIONS', String(n)));
     }

@@ -1,12 +1,14 @@
 /**
- * Middleware that is compiled into the module. On the host it is a function like any other, marked with what the module
- * calls it, so that it also works where host code runs it.
+ * What is compiled into the module: middleware and handlers of tools. On the host each is a function like any other,
+ * marked with what the module calls it.
  */
 
-/** What the module calls a middleware, and its argument. */
+/** What the module calls a function, and its argument. */
 export interface Builtin {
   readonly name: string;
   readonly argument: unknown;
+  /** Of a middleware: whether it belongs into dispatch input and output pipelines. */
+  readonly pipelines?: { readonly input: boolean; readonly output: boolean };
 }
 
 const mark = Symbol('turncore.builtin');

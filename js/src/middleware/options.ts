@@ -1,0 +1,38 @@
+/**
+ * What the middleware that is compiled into the module has in common.
+ */
+import { asBuiltin } from '../builtin.js';
+import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
+import { invalidValue, TurncoreError } from '../errors.js';
+
+export const inputOnly = { input: true, output: false } as const;
+export const outputOnly = { input: false, output: true } as const;
+export const eitherSide = { input: true, output: true } as const;
+
+/** A middleware that only the module can run. A function of the host that calls it gets E_INVALID_OPTIONS. */
+export function moduleMiddleware(
+  name: string,
+  argument: unknown,
+  pipelines: { readonly input: boolean; readonly output: boolean },
+): DispatchPipelineMiddlewareFn {
+  return asBuiltin({ name, argument, pipelines }, () => {
+    const why = `${name} works only as an entry of a pipeline, not when another function calls it`;
+    throw TurncoreError.of('E_INVALID_OPTIONS', why);
+  });
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless n is a whole number from 1 to 2,147,483,647 */
+export function requireCount(field: string, n: unknown): void {
+  if (!Number.isInteger(n) || (n as number) < 1 || (n as number) > 0x7fffffff) {
+    throw invalidValue(field, 'must be a whole number from 1');
+  }
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless options are an object with known keys only */
+export function requireOptions(name: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null)
+    throw invalidValue(name, 'must be an object');
+  for (const key of Object.keys(options)) {
+    if (!known.includes(key)) throw invalidValue(`${name}.${key}`, 'is not a known field');
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * A turn that costs no more than it may.
+ */
+import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
+import { invalidValue } from '../errors.js';
+import { inputOnly, moduleMiddleware, requireOptions } from './options.js';
+
+/** What a model costs, per million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  /** Input that the provider had cached. Default: the price of other input. */
+  readonly cachedInput?: number | undefined;
+}
+
+/** What {@link spendLimit} lets a turn cost. */
+export interface SpendLimitOptions {
+  /** More than 0. */
+  readonly limit: number;
+  /** Such as "USD", for messages. */
+  readonly currency?: string | undefined;
+  /**
+   * Prices by model. A model that reports a name with a date or version behind it, `m-2024-07-18`, has the price of `m`
+   * unless it has its own.
+   */
+  readonly prices: Readonly<Record<string, Price>>;
+}
+
+/**
+ * A dispatch input middleware that nacks with E_SPEND_LIMIT before a model call when the calls of the turn so far, in all
+ * its dispatches, have cost as much as the limit, by the usage that their executors reported and the price table. Usage
+ * that has no price, or no model or numbers, nacks with E_SPEND_UNKNOWN_PRICE. It runs inside the module.
+ *
+ * @throws TurncoreError E_INVALID_VALUE for options that break a rule
+ */
+export function spendLimit(options: SpendLimitOptions): DispatchPipelineMiddlewareFn {
+  requireOptions('spendLimit', options, ['limit', 'currency', 'prices']);
+  const { limit, currency, prices } = options;
+  if (!isAmount(limit) || limit === 0) {
+    throw invalidValue('spendLimit.limit', 'must be a positive number');
+  }
+  if (currency !== undefined && typeof currency !== 'string') {
+    throw invalidValue('spendLimit.currency', 'must be a string');
+  }
+  requireOptions('spendLimit.prices', prices, Object.keys(prices ?? {}));
+  const models = Object.entries(prices);
+  if (models.length === 0) throw invalidValue('spendLimit.prices', 'must name at least one model');
+  for (const [model, price] of models) {
+    const name = `spendLimit.prices.${model}`;
+    requireOptions(name, price, ['input', 'output', 'cachedInput']);
+    const { input, output, cachedInput = 0 } = price;
+    if (![input, output, cachedInput].every(isAmount)) {
+      throw invalidValue(
+        name,
+        'must have input and output, and may have cachedInput: numbers from 0',
+      );
+    }
+  }
+  return moduleMiddleware('spendLimit', { limit, currency: currency ?? '', prices }, inputOnly);
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
