@@ -31,6 +31,7 @@ function call(id: string, checksum: string): ToolCall {
     checksum,
     results: 'r',
     isComplete: true,
+    isError: false,
     ...at,
   });
 }
