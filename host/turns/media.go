@@ -104,7 +104,7 @@ func (m *Media) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(m.Stash)) {
 		note := m.Stash[name]
 		path := "stash." + name + "."
-		list = append(list, violations(abi.MediaStashEntryRules, path, []given{givenIf(true), givenText(note.TrustTier), givenIf(true)})...)
+		list = append(list, violations(abi.MediaStashEntryRules, path, []given{givenIf(note.Value != nil), givenText(note.TrustTier), givenIf(true)})...)
 		list = appendUnencodable(list, path+"value", note.Value)
 	}
 	return invalid(abi.MediaRules, list)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/value"
@@ -14,12 +15,14 @@ const maxTime = 8_640_000_000_000_000
 type rule uint8
 
 const (
-	requiredText rule = iota // text, not empty
-	optionalText             // null or text, which is not empty unless blank allows it
-	blankText                // text, also empty
-	flag                     // bool
-	instant                  // a time
-	portion                  // a number from 0 to 1
+	requiredText  rule = iota // a string, not empty
+	optionalText              // null, or a string that is not empty
+	prose                     // text, not empty
+	optionalProse             // null, or text that is not empty
+	blankText                 // text, also empty
+	flag                      // bool
+	instant                   // a time
+	portion                   // a number from 0 to 1
 	optionalPortion
 	arguments // a map
 	result    // text, a part, or a list of parts
@@ -45,7 +48,7 @@ var layouts = [Kinds][]fieldRule{
 	Messages: {
 		{"id", requiredText},
 		{"role", role},
-		{"content", optionalText},
+		{"content", optionalProse},
 		{"identity", speaker},
 		{"createdAt", instant},
 		{"updatedAt", instant},
@@ -53,7 +56,7 @@ var layouts = [Kinds][]fieldRule{
 	},
 	Memories: {
 		{"id", requiredText},
-		{"content", requiredText},
+		{"content", prose},
 		{"confidence", portion},
 		{"importance", portion},
 		{"createdAt", instant},
@@ -132,10 +135,8 @@ func Check(kind Kind, body []byte) error {
 			size = len(rest) - len(after)
 		}
 		if !layout[i].rule.holds(rest) {
-			if problem := layout[i].check(rest[:size]); problem != "" {
-				wrong = append(wrong, "`"+layout[i].name+"` "+problem)
-			}
-		} else if rest[0] == 0xc0 && layout[i].rule == optionalText && kind == Messages {
+			wrong = layout[i].add(wrong, rest[:size])
+		} else if rest[0] == 0xc0 && layout[i].rule == optionalProse {
 			wordless = true
 		}
 		rest = rest[size:]
@@ -191,7 +192,7 @@ func plain(v []byte) int {
 // holds tells by the first bytes of a well-formed value that a rule is kept. Where it says no, check decides.
 func (r rule) holds(v []byte) bool {
 	switch c := v[0]; r {
-	case requiredText, content:
+	case requiredText, prose, content:
 		return c > 0xa0 && c < 0xc0
 	case result:
 		return c >= 0xa0 && c < 0xc0
@@ -199,7 +200,7 @@ func (r rule) holds(v []byte) bool {
 		return c == 0xcf && v[1] == 0 && v[2] < maxTime>>48
 	case flag:
 		return c == 0xc2 || c == 0xc3
-	case optionalText:
+	case optionalText, optionalProse:
 		return c == 0xc0 || c > 0xa0 && c < 0xc0
 	case speaker, media:
 		return c == 0xc0
@@ -220,13 +221,45 @@ func checkPayload(wrong []string, payload, compatibility []byte) []string {
 
 func isText(v []byte) bool { return value.KindOf(v) == value.KindString }
 
+// add adds what is wrong with a field's value, which is well-formed; nothing for a good one. The words are those of the
+// hosts' table of rules.
+func (f *fieldRule) add(wrong []string, v []byte) []string {
+	if n, _ := tuple(v); f.rule == speaker && n == 2 {
+		for i, part := range [...]fieldRule{{"identifier", requiredText}, {"representation", prose}} {
+			if problem := part.check(field(v, i)); problem != "" {
+				wrong = append(wrong, violation(f.name, "`"+part.name+"` "+problem))
+			}
+		}
+		return wrong
+	}
+	if problem := f.check(v); problem != "" {
+		wrong = append(wrong, violation(f.name, problem))
+	}
+	return wrong
+}
+
+// violation names the field that a problem is about. One that begins with a place in a list, or with a field, is about
+// that part of the field's value.
+func violation(path, problem string) string {
+	for problem != "" && (problem[0] == '[' || problem[0] == '`') {
+		if problem[0] == '[' {
+			place, rest, _ := strings.Cut(problem, " ")
+			path, problem = path+place, rest
+			continue
+		}
+		name, rest, _ := strings.Cut(problem[1:], "` ")
+		path, problem = path+"."+name, rest
+	}
+	return "`" + path + "` " + problem
+}
+
 // check says what is wrong with a field's value, which is well-formed; nothing is said of a good one.
 func (f *fieldRule) check(v []byte) string {
 	null := v[0] == 0xc0
 	switch f.rule {
 	case anything:
 		return ""
-	case optionalText, optionalPortion, speaker, media, mediaStash:
+	case optionalText, optionalProse, optionalPortion, speaker, media, mediaStash:
 		if null {
 			return ""
 		}
@@ -236,13 +269,23 @@ func (f *fieldRule) check(v []byte) string {
 		}
 	}
 	switch f.rule {
-	case requiredText, optionalText:
-		if !isText(v) || value.Len(v) == 0 {
-			return "must be a non-empty string"
-		}
-	case blankText:
+	case requiredText, optionalText, role, tier, mediaKind, hazard, form:
 		if !isText(v) {
 			return "must be a string"
+		}
+	case prose, optionalProse, blankText:
+		if !isText(v) {
+			return "must be a string or a Tokenizable"
+		}
+	case portion, optionalPortion:
+		if _, ok := value.Number(v); !ok {
+			return "must be a number"
+		}
+	}
+	switch f.rule {
+	case requiredText, optionalText, prose, optionalProse:
+		if value.Len(v) == 0 {
+			return "must be a non-empty string"
 		}
 	case flag:
 		if value.KindOf(v) != value.KindBool {
@@ -250,24 +293,21 @@ func (f *fieldRule) check(v []byte) string {
 		}
 	case instant:
 		if n, ok := value.Int(v); !ok || n > maxTime || n < -maxTime {
-			return "must be a number of milliseconds"
+			return "must be a date, an ISO 8601 string or a number of milliseconds"
 		}
 	case portion, optionalPortion:
-		if n, ok := value.Number(v); !ok || !(n >= 0 && n <= 1) {
+		if n, _ := value.Number(v); !(n >= 0 && n <= 1) {
 			return "must be between 0 and 1"
 		}
 	case arguments:
 		if value.KindOf(v) != value.KindMap {
-			return "must be an object"
+			return "must be an object, or the JSON text of one"
 		}
 	case speaker:
-		id, ok := identity(v)
-		if !ok || len(id.Identifier) == 0 || len(id.Representation) == 0 {
-			return "must have an identifier and a representation"
-		}
+		return "must be a string, an Identity or an object with identifier and representation"
 	case role:
 		if s := string(text(v)); s != "user" && s != "assistant" {
-			return "must be one of user, assistant"
+			return `must be one of "user", "assistant"`
 		}
 	case tier:
 		if !isTier(text(v)) {
@@ -284,16 +324,16 @@ func (f *fieldRule) check(v []byte) string {
 			return "must be a number from 0 on, or -1 if unknown"
 		}
 	case form:
-		if s := string(text(v)); !isText(v) || s != "" && s != "json" && s != "jsonl" && s != "ndjson" && s != "json5" {
-			return "must be one of json, jsonl, ndjson, json5"
+		if s := string(text(v)); s != "" && s != "json" && s != "jsonl" && s != "ndjson" && s != "json5" {
+			return `must be one of "json", "jsonl", "ndjson", "json5"`
 		}
 	case mediaKind:
 		if s := string(text(v)); s != "image" && s != "audio" && s != "video" && s != "document" {
-			return "must be one of image, audio, video, document"
+			return `must be one of "image", "audio", "video", "document"`
 		}
 	case hazard:
 		if s := string(text(v)); s != "inert" && s != "extractable-instructions" && s != "opaque-perceptual" {
-			return "must be one of inert, extractable-instructions, opaque-perceptual"
+			return `must be one of "inert", "extractable-instructions", "opaque-perceptual"`
 		}
 	case mediaStash:
 		return checkStash(v)
@@ -301,7 +341,7 @@ func (f *fieldRule) check(v []byte) string {
 	return ""
 }
 
-const tierText = "must be one of first-party, third-party-public, third-party-private"
+const tierText = `must be one of "first-party", "third-party-public", "third-party-private"`
 
 func isTier(s []byte) bool {
 	return string(s) == "first-party" || string(s) == "third-party-public" || string(s) == "third-party-private"

@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 		{
 			name: "everything wrong with a message", kind: record.Messages, body: tuple("", "system", nil, tuple("", "x"), nil, 1.5, nil),
 			code: fault.InvalidInitialMessageValue,
-			want: []string{"`id` must be", "`role` must be one of user, assistant", "`identity` must", "`createdAt` is required", "`updatedAt` must", "`content` or `attachments` is required"},
+			want: []string{"`id` must be", "`role` must be one of", "`identity.identifier` must", "`createdAt` is required", "`updatedAt` must", "`content` or `attachments` is required"},
 		},
 		{name: "time that no date holds", kind: record.Messages, body: tuple("m", "user", "hi", nil, 8_640_000_000_000_001, 2, nil), code: fault.InvalidInitialMessageValue, want: []string{"`createdAt`"}},
 		{name: "message with a field too few", kind: record.Messages, body: tuple("m", "user", "hi", nil, 1, 2), code: fault.InvalidInitialMessageValue, want: []string{"malformed"}},

@@ -149,13 +149,11 @@ func checkParts(v []byte, allowed ...PartKind) string {
 	_ = value.EachItem(v, func(i int, item []byte) bool {
 		kind := PartOf(item)
 		switch {
+		case len(allowed) > 1 && (!contains(allowed, kind) || first != NoPart && kind != first):
+			problem = resultsText
+			return false
 		case !contains(allowed, kind):
 			problem = "must be an instance of Media"
-			if len(allowed) > 1 {
-				problem = "must be a SpooledArtifact or a Media"
-			}
-		case first != NoPart && kind != first:
-			problem = "must be a list of one kind"
 		default:
 			problem = checkPart(kind, item)
 		}
@@ -187,8 +185,10 @@ func checkResults(v []byte) string {
 	case value.KindOf(v) == value.KindList && kind == NoPart:
 		return checkParts(v, ArtifactPart, MediaPart)
 	}
-	return "must be a string, a Tokenizable, a SpooledArtifact, a Media, or a list of either of the last two"
+	return resultsText
 }
+
+const resultsText = "must be a string, a Tokenizable, a SpooledArtifact, a Media, or a list of either of the last two"
 
 // checkContent says what is wrong with the content of a retrievable.
 func checkContent(v []byte) string {

@@ -173,7 +173,10 @@ function checkValue(
   const report = (part: string): void => void violations.push(within(field, part));
   const checked = convert(rules.kind, value, type.convert === true, report, classes);
   if (checked === invalid) {
-    if (violations.length === before) violations.push(phrase(rules.kind, { field }));
+    if (violations.length === before) {
+      const empty = rules.kind === 'results' && Array.isArray(value) && value.length === 0;
+      violations.push(phrase(empty ? 'nonEmptyList' : rules.kind, { field }));
+    }
     return invalid;
   }
   if (rules.nonEmpty === true && value === '') {
@@ -224,7 +227,7 @@ function checkCross(rule: CrossRule, raw: Checked, values: Checked, violations: 
       return;
     case 'requiredWithout':
       // An empty string counts as absent, an empty Tokenizable does not.
-      if (values[other] === undefined && (value === undefined || raw[field] === '')) {
+      if (values[other] === undefined && (isAbsent(raw[field]) || raw[field] === '')) {
         violations.push(phrase('requiredWithout', { field, other }));
       }
   }
