@@ -60,6 +60,16 @@ func (p *player) call() {
 		case chatRunner:
 			tool = 1
 		}
+		if made := p.tools[context]; len(made) > 0 && p.chance(2) {
+			tool = uint32(p.some(made))
+			if tool >= 1<<31 {
+				ids := []string{"c5", "c6#1", "r5", "r6", "none"}
+				args = `{"callId":"` + ids[p.random.IntN(len(ids))] + `"}`
+				if p.chance(3) {
+					args = args[:len(args)-1] + `,"pattern":"a","encoding":"claude","path":"$.a"}`
+				}
+			}
+		}
 		p.method(context, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: tool, Args: jsonValue(args)})
 	case 9:
 		p.method(context, abi.MethodToolCallCount, &abi.CountArgs{Checksum: "sc"})
@@ -329,6 +339,34 @@ func (p *player) reply(f abi.Reply) {
 	}
 }
 
+// syncTools follows the tools that the guest makes.
+func (p *player) syncTools(f abi.Sync) {
+	p.t.Helper()
+	data, err := abi.BytesOf(f.Data)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	switch f.Sync {
+	case abi.SyncDefine:
+		if def := read[abi.ToolDef](p, data); int64(def.Number) != 1<<31+p.defined {
+			p.t.Errorf("turn %d: tool %d is made after %d others", p.turn, def.Number, p.defined)
+		}
+		p.defined++
+	case abi.SyncTools:
+		p.tools[f.Context] = nil
+		_ = value.EachItem(data, func(_ int, v []byte) bool {
+			n, _ := value.Int(v)
+			if n >= 1<<31+p.defined {
+				p.t.Errorf("turn %d: tool %d is registered, and not defined", p.turn, n)
+			}
+			p.tools[f.Context] = append(p.tools[f.Context], n)
+			return true
+		})
+	default:
+		p.t.Errorf("turn %d: sync %d of tools", p.turn, f.Sync)
+	}
+}
+
 func (p *player) sync(f abi.Sync) {
 	p.t.Helper()
 	if f.Sync == abi.SyncOpen {
@@ -349,6 +387,10 @@ func (p *player) sync(f abi.Sync) {
 		if f.Handle != abi.SignalAck && f.Handle != abi.SignalNack || (f.Handle == abi.SignalNack) != (len(f.Data) > 0) {
 			p.t.Errorf("turn %d: signal %d with %d bytes", p.turn, f.Handle, len(f.Data))
 		}
+		return
+	}
+	if f.Collection == abi.CollectionTools {
+		p.syncTools(f)
 		return
 	}
 	col := &p.mirror[f.Context][f.Collection]

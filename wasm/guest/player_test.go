@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/abi"
@@ -61,16 +62,34 @@ func bodyOf(collection uint8, id string) []byte {
 	case abi.CollectionMemories:
 		return record.AppendMemory(nil, record.MemoryFields{ID: id, Content: text, Confidence: 0.5})
 	case abi.CollectionRetrievables:
+		switch id {
+		case "r5":
+			return record.AppendRetrievable(nil, record.RetrievableFields{ID: id, Part: textPart, TrustTier: "first-party"})
+		case "r6":
+			return record.AppendRetrievable(nil, record.RetrievableFields{ID: id, Part: artifactPart, TrustTier: "first-party"})
+		}
 		return record.AppendRetrievable(nil, record.RetrievableFields{ID: id, Content: text, TrustTier: "first-party"})
 	case abi.CollectionMessages:
 		return record.AppendMessage(nil, record.MessageFields{ID: id, Role: "user", Content: text})
 	case abi.CollectionThoughts:
 		return record.AppendThought(nil, record.ThoughtFields{ID: id, Content: text})
 	}
+	results := []byte{0xa1, 'r'}
+	switch id {
+	case "c5":
+		results = artifactPart
+	case "c6":
+		results = slices.Concat(value.AppendListHeader(nil, 2), artifactPart, artifactPart)
+	}
 	return record.AppendToolCall(nil, record.ToolCallFields{
-		ID: id, Tool: "calc", Args: []byte{0x80}, Checksum: "s" + id[:1], IsComplete: true, Results: []byte{0xa1, 'r'},
+		ID: id, Tool: "calc", Args: []byte{0x80}, Checksum: "s" + id[:1], IsComplete: true, Results: results,
 	})
 }
+
+var (
+	textPart     = abi.AppendPayload(nil, &abi.TextPart{Part: abi.PartText, Bytes: 5})
+	artifactPart = record.AppendArtifact(nil, "SpooledJsonArtifact", -1, -1, "")
+)
 
 // player is the host of one turn, played by chance: from a seed, and from what the turn says, follows all that it does.
 // What it does is always what a host may do. It checks what the turn says against a model.
@@ -105,6 +124,8 @@ type player struct {
 	open     map[string]bool // what began and has not ended
 	// Dispatches that were acked or nacked.
 	signalled map[uint32]bool
+	tools     map[uint32][]int64 // registered ones, of the guest's making among them, by context
+	defined   int64              // by the guest
 
 	batch   []byte
 	in, out [][]byte // all that went in and came out, by step
@@ -114,7 +135,7 @@ func newPlayer(t testing.TB, turn uint32, seed uint64) *player {
 	random := rand.New(rand.NewPCG(seed, 7))
 	p := &player{
 		t: t, random: random, turn: turn, runner: 1 + uint32(random.IntN(3)), steps: 5 + random.IntN(60), alone: random.IntN(6) == 0,
-		passed: map[uint32]bool{}, bodies: map[uint32]*body{}, waiting: map[uint32]uint8{}, open: map[string]bool{}, signalled: map[uint32]bool{}, handle: 1, mirror: make([][6][]int64, 1),
+		passed: map[uint32]bool{}, bodies: map[uint32]*body{}, waiting: map[uint32]uint8{}, open: map[string]bool{}, signalled: map[uint32]bool{}, tools: map[uint32][]int64{}, handle: 1, mirror: make([][6][]int64, 1),
 	}
 	return p
 }
@@ -309,6 +330,20 @@ func (p *player) settle(e abi.Effect) {
 	switch {
 	case p.steps > 0 && p.chance(9):
 		f.Failed, f.Value = true, p.failure(p.chance(4))
+	case e.Kind == abi.EffectSpool:
+		args, _ := abi.Decode[abi.SpoolArgs](e.Args)
+		if p.chance(5) {
+			break // it stays as it is
+		}
+		body := record.AppendRetrievable(nil, record.RetrievableFields{ID: "r5", Part: artifactPart, TrustTier: "first-party"})
+		f.Value = abi.AppendPayload(nil, &abi.Item{Handle: p.handle, Data: abi.Bytes(body)})
+		if !slices.Contains(p.known[abi.CollectionRetrievables], args.Handle) {
+			p.t.Errorf("turn %d: record %d is to be spooled", p.turn, args.Handle)
+		}
+		p.known[abi.CollectionRetrievables] = append(p.known[abi.CollectionRetrievables], p.handle)
+		p.handle++
+	case e.Kind == abi.EffectRead:
+		f.Value = p.read(e)
 	case e.Kind == abi.EffectTool:
 		args, _ := abi.Decode[abi.ToolArgs](e.Args)
 		if !args.Keep {
@@ -316,6 +351,23 @@ func (p *player) settle(e abi.Effect) {
 		}
 	}
 	p.send(f)
+}
+
+// read answers for a text of three lines, now and then with nonsense.
+func (p *player) read(e abi.Effect) abi.Raw {
+	args, err := abi.Decode[abi.ReadArgs](e.Args)
+	if err != nil {
+		p.t.Error(err)
+	}
+	all := []string{`{"a":`, "1", "}"}
+	r := &abi.ReadResult{Bytes: 9, Count: 3}
+	switch {
+	case args.Read == abi.ReadText:
+		r.Lines = []string{strings.Join(all, "\n")}
+	case args.Read == abi.ReadLines && !p.chance(9):
+		r.Lines = all[min(args.From, 3):min(args.To, 3)]
+	}
+	return abi.AppendPayload(nil, r)
 }
 
 func (p *player) failure(abort bool) abi.Raw {
