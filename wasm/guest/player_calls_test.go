@@ -49,6 +49,10 @@ func (p *player) call() {
 	case 6:
 		p.method(context, abi.MethodStats, &abi.StatsArgs{Stats: jsonValue(`{"totalTokens":5}`)})
 	case 7, 8:
+		if made := p.tools[context]; len(made) > 0 && !p.chance(4) {
+			p.readArtifact(context, uint32(p.some(made)))
+			return
+		}
 		args := `{"a":1}`
 		if p.chance(4) {
 			args = `{"a":"no"}`
@@ -59,16 +63,6 @@ func (p *player) call() {
 			return // it has none
 		case chatRunner:
 			tool = 1
-		}
-		if made := p.tools[context]; len(made) > 0 && p.chance(2) {
-			tool = uint32(p.some(made))
-			if tool >= 1<<31 {
-				ids := []string{"c5", "c6#1", "r5", "r6", "none"}
-				args = `{"callId":"` + ids[p.random.IntN(len(ids))] + `"}`
-				if p.chance(3) {
-					args = args[:len(args)-1] + `,"pattern":"a","encoding":"claude","path":"$.a"}`
-				}
-			}
 		}
 		p.method(context, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: tool, Args: jsonValue(args)})
 	case 9:
@@ -117,6 +111,15 @@ func (p *player) gate(context uint32) {
 		a.Error = &abi.ErrorValue{Handle: p.errors, Name: "Error", Message: "no", Status: 500}
 	}
 	p.method(0, abi.MethodSettleGate, a)
+}
+
+// readArtifact runs one of the tools that are registered, mostly one that reads artifacts.
+func (p *player) readArtifact(context, tool uint32) {
+	args := p.offers[tool]
+	if args == "" || p.chance(8) {
+		args = `{"callId":"none"}`
+	}
+	p.method(context, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: tool, Args: jsonValue(args)})
 }
 
 // write stores, mutates, deletes or replaces by chance.
@@ -348,10 +351,22 @@ func (p *player) syncTools(f abi.Sync) {
 	}
 	switch f.Sync {
 	case abi.SyncDefine:
-		if def := read[abi.ToolDef](p, data); int64(def.Number) != 1<<31+p.defined {
+		def := read[abi.ToolDef](p, data)
+		if int64(def.Number) != 1<<31+p.defined {
 			p.t.Errorf("turn %d: tool %d is made after %d others", p.turn, def.Number, p.defined)
 		}
 		p.defined++
+		properties, _ := value.Get(def.InputSchema, "properties")
+		callID, _ := value.Get(properties, "callId")
+		enum, _ := value.Get(callID, "enum")
+		_ = value.EachItem(enum, func(_ int, v []byte) bool {
+			id, _ := value.String(v)
+			p.offers[def.Number] = `{"callId":"` + string(id) + `"` + map[string]string{
+				"artifact_grep": `,"pattern":"a"`, "artifact_estimate_tokens": `,"encoding":"claude"`,
+				"artifact_json_get": `,"path":"$.a"`, "artifact_json_filter": `,"path":"$.a"`, "artifact_json_pluck": `,"path":"$"`,
+			}[def.Name] + "}"
+			return true
+		})
 	case abi.SyncTools:
 		p.tools[f.Context] = nil
 		_ = value.EachItem(data, func(_ int, v []byte) bool {

@@ -126,6 +126,7 @@ type player struct {
 	signalled map[uint32]bool
 	tools     map[uint32][]int64 // registered ones, of the guest's making among them, by context
 	defined   int64              // by the guest
+	offers    map[uint32]string  // arguments that a tool of the guest's takes
 
 	batch   []byte
 	in, out [][]byte // all that went in and came out, by step
@@ -135,7 +136,7 @@ func newPlayer(t testing.TB, turn uint32, seed uint64) *player {
 	random := rand.New(rand.NewPCG(seed, 7))
 	p := &player{
 		t: t, random: random, turn: turn, runner: 1 + uint32(random.IntN(3)), steps: 5 + random.IntN(60), alone: random.IntN(6) == 0,
-		passed: map[uint32]bool{}, bodies: map[uint32]*body{}, waiting: map[uint32]uint8{}, open: map[string]bool{}, signalled: map[uint32]bool{}, tools: map[uint32][]int64{}, handle: 1, mirror: make([][6][]int64, 1),
+		passed: map[uint32]bool{}, bodies: map[uint32]*body{}, waiting: map[uint32]uint8{}, open: map[string]bool{}, signalled: map[uint32]bool{}, tools: map[uint32][]int64{}, offers: map[uint32]string{}, handle: 1, mirror: make([][6][]int64, 1),
 	}
 	return p
 }
