@@ -55,6 +55,8 @@ func NewError(code Code, detail string, cause error) *Error {
 // Error returns the code or class and the message.
 func (e *Error) Error() string {
 	switch {
+	case e == nil:
+		return "nil *host.Error"
 	case e.Code != "":
 		return string(e.Code) + ": " + e.Message
 	case e.Name != "":
@@ -66,11 +68,16 @@ func (e *Error) Error() string {
 // Is reports whether target is this error's code, so that errors.Is(err, host.CodeInstanceFailed) works.
 func (e *Error) Is(target error) bool {
 	code, ok := target.(Code)
-	return ok && code == e.Code
+	return ok && e != nil && code == e.Code
 }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Cause }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Cause
+}
 
 // ErrorOf builds the error that a value from the core describes, with the help text of its code. For every error on
 // the way that has a handle, lookup is asked first; a non-nil answer takes the place of what would have been built, so

@@ -48,15 +48,22 @@ func (t *errorTable) keep(err error, v *abi.ErrorValue) *abi.ErrorValue {
 }
 
 // describe tells the guest about an error that came out of a context which was, or was not, aborted for the given cause.
-// It runs the error's own code: no lock may be held.
-func describe(err, cause error) *abi.ErrorValue { return describeChain(err, cause, maxCauses) }
+// It runs the error's own code, which may panic: no lock may be held.
+func describe(err, cause error) (v *abi.ErrorValue) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = &abi.ErrorValue{Name: "Error", Message: fmt.Sprintf("an error of type %T that cannot be read: %v", err, p), Status: 500}
+		}
+	}()
+	return describeChain(err, cause, maxCauses)
+}
 
 func describeChain(err, cause error, depth int) *abi.ErrorValue {
 	v := &abi.ErrorValue{
 		Name: "Error", Message: err.Error(), Status: 500,
 		Abort: isAbortError(err) || cause != nil && errors.Is(err, cause),
 	}
-	if e, ok := err.(*host.Error); ok {
+	if e, ok := err.(*host.Error); ok && e != nil {
 		v.Name, v.Code, v.Message, v.Fatal = e.Name, string(e.Code), e.Message, e.Fatal
 		if e.Status > 0 && e.Status < 1000 {
 			v.Status = uint16(e.Status)
