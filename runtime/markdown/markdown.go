@@ -1,0 +1,177 @@
+// Package markdown answers questions about Markdown text: where its headings, sections and code blocks are ([Index]), and
+// what its links, images, plain text and parse tree are ([Parse]).
+//
+// An Index is built line by line and keeps no text but that of headings. It knows ATX headings (one to six # at the start of
+// a line, then white space), fenced code and front matter, and nothing else: a section ends before the next heading of
+// the same or a smaller depth.
+//
+// Parse reads CommonMark as far as the following goes, and of GFM tables, task lists, strikethrough and bare links:
+//
+//   - blocks: paragraphs, ATX and setext headings, thematic breaks, block quotes, bullet and ordered lists, fenced and
+//     indented code, HTML blocks, tables whose header row is a line of its own, definitions of links in one line;
+//   - within them: emphasis, strong, strikethrough, code, links and images (inline, and by full, collapsed and shortcut
+//     references), links in angle brackets, bare links that start with http://, https:// or www., HTML, escapes, hard
+//     breaks, numeric character references and the named ones amp, lt, gt, quot, apos and nbsp;
+//   - not: footnotes, other named character references, bare e-mail addresses, titles of definitions on a line of their
+//     own, titles over several lines.
+//
+// Answers are encoded values (package value). Lines count from 0.
+//
+// Text may be hostile: parsing takes time proportional to its length, at most [MaxDepth] levels and [MaxNodes] nodes.
+package markdown
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/turncore/turncore/runtime/value"
+)
+
+const (
+	// MaxDepth is how deep blocks, or what is within one, may nest: a tree of both, two levels of a value for each of its
+	// own, is then one that package value takes.
+	MaxDepth = 100
+	// MaxNodes is how many blocks a text may have, how many nodes a block, and how many headings and code blocks an index.
+	MaxNodes = 1 << 18
+)
+
+var (
+	// ErrTooDeep says that a text nests deeper than [MaxDepth].
+	ErrTooDeep = errors.New("markdown: nested too deeply")
+	// ErrTooLarge says that a text has more than [MaxNodes] nodes of a kind.
+	ErrTooLarge = errors.New("markdown: too many nodes")
+)
+
+type kind uint8
+
+const (
+	root kind = iota
+	quote
+	list
+	item
+	paragraph
+	heading
+	rule
+	fenced
+	indented
+	htmlBlock
+	table
+	row
+	definition
+	frontMatter
+
+	text
+	emphasis
+	strong
+	deleted
+	inlineCode
+	lineBreak
+	inlineHTML
+	link
+	image
+)
+
+// names are those of mdast, by kind.
+var names = [...]string{
+	"root", "blockquote", "list", "listItem", "paragraph", "heading", "thematicBreak", "code", "code", "html", "table", "tableRow", "definition", "yaml",
+	"text", "emphasis", "strong", "delete", "inlineCode", "break", "html", "link", "image",
+}
+
+// block is a block of a document.
+type block struct {
+	kind       kind
+	children   []*block
+	text       []byte // of a leaf: its lines
+	start, end int    // lines, the last one inclusive
+
+	depth     int    // of a heading; of a fence its length
+	marker    byte   // of a list, the delimiter of an ordered one; of a fence; what ends an HTML block
+	indent    int    // of an item's content; of a fence
+	first     int    // number of an ordered list's first item
+	task      int8   // of an item: 1 for one that is not done, 2 for one that is
+	info      []byte // behind a fence; the columns' alignments
+	target    *target
+	children0 [1]*block
+}
+
+// target is what a link or an image points to.
+type target struct {
+	label, url, title []byte
+	titled            bool
+}
+
+// Document is Markdown text that has been parsed.
+type Document struct {
+	root    *block
+	targets map[string]*target
+	err     error
+}
+
+// Parse reads the lines of a text from one on and up to, not including, another; a negative one, or one behind the end,
+// is the end. Links by reference in them are looked up in the whole text. The error is [ErrTooDeep] or [ErrTooLarge].
+func Parse(source []byte, from, to int) (*Document, error) {
+	count := 0
+	if len(source) > 0 {
+		count = bytes.Count(source, []byte("\n")) + 1
+	}
+	if to < 0 || to > count {
+		to = count
+	}
+	d := &Document{targets: map[string]*target{}}
+	var err error
+	if from > 0 || to < count {
+		if _, err = parseBlocks(source, 0, count, d.targets); err != nil {
+			return nil, err
+		}
+	}
+	if d.root, err = parseBlocks(source, max(0, min(from, to)), to, d.targets); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Tree is the parse tree: a map for each node, with its type, its fields and children as mdast has them, blocks also with
+// startLine and endLine, the latter inclusive. A link or image by reference is a link or image.
+func (d *Document) Tree() ([]byte, error) {
+	return d.writeBlock(nil, d.root), d.err
+}
+
+// Text is the text without its markup, as a string: a line or more for each block, cells of a table separated by tabs,
+// code as it is, tags of HTML left out, of images what stands for them.
+func (d *Document) Text() ([]byte, error) {
+	return value.AppendText(nil, d.plain(nil, d.root)), d.err
+}
+
+// Links is the list of all links as maps of text, url and, if it has one, title.
+func (d *Document) Links() ([]byte, error) { return d.collect(link, "text") }
+
+// Images is the list of all images as maps of alt, url and, if it has one, title.
+func (d *Document) Images() ([]byte, error) { return d.collect(image, "alt") }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+func isBlank(b []byte) bool {
+	for _, c := range b {
+		if !isSpace(c) {
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func isDigit(c byte) bool { return c-'0' <= 9 }
+
+func isPunct(c byte) bool {
+	return c > ' ' && c < 0x7f && !isLetter(c) && !isDigit(c)
+}
+
+// run returns how many bytes c b starts with.
+func run(b []byte, c byte) int {
+	n := 0
+	for n < len(b) && b[n] == c {
+		n++
+	}
+	return n
+}
