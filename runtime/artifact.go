@@ -39,7 +39,6 @@ type artifacts struct {
 	registry *Registry
 	edits    uint32
 	groups   []*forgedGroup
-	warned   map[string]bool // of these kinds and subjects
 }
 
 // Where artifacts are found, by their place in scans.

@@ -158,8 +158,8 @@ func (d *Dispatch) warnEstimate(encoding string, preview []byte, failure error) 
 	}
 	payload := value.AppendString(value.AppendMapHeader(nil, 2), "encoding")
 	payload = value.AppendString(value.AppendString(payload, encoding), "textPreview")
-	d.warnOnce("token-estimation-degraded", encoding, &WarningEvent{
-		Message: why + ": tokens are estimated from the length of the text", Payload: value.AppendText(payload, preview), Err: failure,
+	d.turn.Warn(d.number, encoding, &WarningEvent{
+		Kind: "token-estimation-degraded", Message: why + ": tokens are estimated from the length of the text", Payload: value.AppendText(payload, preview), Err: failure,
 	})
 }
 

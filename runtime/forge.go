@@ -196,22 +196,7 @@ func (d *Dispatch) register(forged []*Tool) {
 // warn tells of a warning about a tool, once in a dispatch.
 func (d *Dispatch) warn(kind, tool, message string) {
 	payload := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "tool"), tool)
-	d.warnOnce(kind, tool, &WarningEvent{Message: message, Payload: payload})
-}
-
-// warnOnce tells of a warning about a subject, once in a dispatch.
-func (d *Dispatch) warnOnce(kind, subject string, e *WarningEvent) {
-	a := &d.artifacts
-	key := kind + " " + subject
-	if a.warned[key] {
-		return
-	}
-	if a.warned == nil {
-		a.warned = make(map[string]bool)
-	}
-	a.warned[key] = true
-	e.FromDispatch, e.Kind = true, kind
-	d.turn.emit(d, EventWarning, e)
+	d.turn.Warn(d.number, tool, &WarningEvent{Kind: kind, Message: message, Payload: payload})
 }
 
 // readerTool returns the tool that does in this dispatch, as it is, what a reader tool does that somebody has.

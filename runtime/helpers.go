@@ -127,6 +127,25 @@ func (d *Dispatch) ReportStats(stats []byte) {
 	d.turn.emit(d, EventGenerationStats, &StatsEvent{Stats: stats})
 }
 
+// Warn tells observers of a context, by its number, of something that went on in spite of a problem. Of several warnings of
+// a kind about one subject only the first is told; an empty subject is not compared.
+func (t *Turn) Warn(context uint32, subject string, e *WarningEvent) {
+	d := t.DispatchContext(context)
+	e.FromDispatch = d != nil
+	if subject != "" {
+		c := t.contextOf(context)
+		key := e.Kind + " " + subject
+		if c.warned[key] {
+			return
+		}
+		if c.warned == nil {
+			c.warned = make(map[string]bool)
+		}
+		c.warned[key] = true
+	}
+	t.emit(d, EventWarning, e)
+}
+
 // Emit tells listeners of an event whose payload host code made, from a context.
 func (t *Turn) Emit(context uint32, kind EventKind, payload []byte) {
 	t.emit(t.DispatchContext(context), kind, &RawEvent{Payload: payload})

@@ -53,6 +53,7 @@ type contextState struct {
 	registry *Registry
 	aborted  bool
 	ended    bool
+	warned   map[string]bool // of these kinds and subjects
 }
 
 // NewTurn prepares a turn. It fails with the error that refuses the input, before any event.

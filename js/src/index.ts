@@ -125,6 +125,7 @@ export {
 export { type RawThought, Thought } from './primitives/thought.js';
 export type { Timestamp } from './primitives/timestamp.js';
 export { type TextEvaluator, type TextSource, Tokenizable } from './primitives/tokenizable.js';
+export type { Tokenizer } from './primitives/tokenizers.js';
 export { type RawToolCall, ToolCall, type ToolCallResults } from './primitives/tool-call.js';
 
 export {

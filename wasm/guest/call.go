@@ -106,6 +106,18 @@ func (in *Instance) call(f *abi.Call) error {
 		}
 		t.reply(f.Call, nil, t.settleGate(&a))
 		return nil
+	case abi.MethodWarn:
+		var a abi.WarnArgs
+		if a.Decode(&r); !r.OK() {
+			return malformed(f, &r)
+		}
+		e := &runtime.WarningEvent{Kind: a.Kind, Message: a.Message, Payload: valueOf(a.Payload)}
+		if a.Error != nil {
+			e.Err = faultOf(a.Error)
+		}
+		t.run.Warn(f.Context, a.Once, e)
+		t.reply(f.Call, nil, nil)
+		return nil
 	case abi.MethodDispatch:
 		var a abi.DispatchArgs
 		if a.Decode(&r); !r.OK() {

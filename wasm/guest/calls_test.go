@@ -364,3 +364,23 @@ func TestClose(t *testing.T) {
 		t.Errorf("%d goroutines became %d", before, after)
 	}
 }
+
+// The host's warnings go out as events, of several about one subject the first in each context.
+func TestWarnings(t *testing.T) {
+	w := open(t, nil)
+	w.start()
+	w.effect(abi.EffectExecutor)
+	want := "turnStart dispatchStart iterationStart"
+	for i, context := range []uint32{1, 1, 0, 0} {
+		for _, once := range []string{"gpt9", ""} {
+			args := &abi.WarnArgs{Kind: "k", Message: "m", Once: once, Error: &abi.ErrorValue{Message: "why"}, Payload: abi.Raw{0x81, 0xa1, 'a', 1}}
+			if r := w.call(context, abi.MethodWarn, args); r.Failed {
+				t.Errorf("context %d: %+v", context, w.failure(r))
+			}
+			if once == "" || i%2 == 0 {
+				want += " warning"
+			}
+		}
+	}
+	w.want(want)
+}

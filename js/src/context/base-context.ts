@@ -9,6 +9,7 @@ import { renderTexts } from '../collections/record-size.js';
 import type { RecordSet } from '../collections/record-set.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
+import { countTokens } from '../primitives/estimate.js';
 import type { Memory } from '../primitives/memory.js';
 import type { Message } from '../primitives/message.js';
 import {
@@ -23,6 +24,7 @@ import type { Thought } from '../primitives/thought.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { ContextState } from '../pump/context-state.js';
+import { countTexts, estimateTexts } from '../pump/estimate.js';
 import { spoolRetrievable } from '../pump/spool.js';
 import type { Registry } from '../stash/registry.js';
 import { type AnyTool, executeTool } from '../tools/tool.js';
@@ -111,6 +113,24 @@ export abstract class BaseContext {
   /** The tool calls in scope. */
   get turnToolCalls(): RecordSet<ToolCall> {
     return this.#set(Collections.toolCalls);
+  }
+
+  /**
+   * Tokens that texts have in an encoding: `claude` has ceil(UTF-16 units / 3.5); another one is counted by the runner's
+   * tokenizer for it, all texts in one call. Where there is none, or it fails, the estimate is
+   * ceil(UTF-16 units / 4) and a `warning` event of the kind token-estimation-degraded says so, once for an encoding
+   * and context.
+   *
+   * @throws TurncoreError E_INVALID_VALUE for an encoding that is no name; E_TOKENIZABLE_EVALUATOR_INVALID
+   */
+  estimateTokens(encoding: string, texts: Iterable<string | Tokenizable>): readonly number[] {
+    const list = Array.from(texts, (text) => String(text));
+    return estimateTexts(this[stateOf], encoding, list);
+  }
+
+  /** @internal */
+  [countTokens](encoding: string, text: string): number | undefined {
+    return countTexts(this[stateOf], encoding, [text])?.[0];
   }
 
   /** The tools in scope. */

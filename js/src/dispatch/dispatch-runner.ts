@@ -24,6 +24,7 @@ import { Retrievable } from '../primitives/retrievable.js';
 import { Thought } from '../primitives/thought.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { ToolCall } from '../primitives/tool-call.js';
+import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
 import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import type { ContextState } from '../pump/context-state.js';
 import { type Host, hostOf, type HostOptions, sharedHost } from '../pump/host.js';
@@ -64,6 +65,8 @@ export interface RawDispatchContext extends DispatchCallbacks {
   readonly thoughts?: readonly Thought[] | undefined;
   readonly toolCalls?: readonly ToolCall[] | undefined;
   readonly tools?: readonly AnyTool[] | undefined;
+  /** Tokenizers by the names of their encodings. */
+  readonly tokenizers?: Readonly<Record<string, Tokenizer>> | undefined;
   /** Values that the stash begins with. */
   readonly stash?: Readonly<Record<string, unknown>> | undefined;
   /** Aborts the dispatch. Default: one of its own. */
@@ -177,6 +180,7 @@ async function dispatchFrom(
     ...toolParts([]),
     pipelines: pipelines(values),
     callbacks: session.spec.callbacks,
+    tokenizers: session.spec.tokenizers,
   };
   const runner = session.pump.openRunner(spec);
   try {
@@ -212,6 +216,7 @@ async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<Dispa
     ...toolParts(tools),
     pipelines: pipelines(values),
     callbacks: callbacksOf(raw, ''),
+    tokenizers: tokenizersOf(raw, 'E_INVALID_LLM_EXECUTION_CONTEXT'),
   };
   const id = uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
   try {

@@ -6,7 +6,7 @@ import type { DispatchContext } from './reader-context.js';
 import { TurncoreError } from '../errors.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { encodeBody } from './body.js';
-import { estimateText, type TokenCounter } from './estimate.js';
+import { estimateText } from './estimate.js';
 
 /**
  * Gives the text of a dynamic {@link Tokenizable}. It is called at every read, at once, and has to return a string; it
@@ -91,7 +91,7 @@ export class Tokenizable {
     const counts = this.#countsFor(ctx);
     let count = counts.get(encoding);
     if (count === undefined) {
-      count = estimateText(encoding, this.render(ctx), ctx as TokenCounter | undefined);
+      count = estimateText(encoding, this.render(ctx), ctx);
       counts.set(encoding, count);
     }
     return count;

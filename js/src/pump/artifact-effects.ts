@@ -91,7 +91,7 @@ export function runRead(
 }
 
 /** The artifact in a place of a record. */
-function artifactOf(entry: unknown, part: number): SpooledArtifact | undefined {
+export function artifactOf(entry: unknown, part: number): SpooledArtifact | undefined {
   let found: unknown;
   if (entry instanceof Retrievable) found = part === 0 ? entry.content : undefined;
   else if (entry instanceof ToolCall) {

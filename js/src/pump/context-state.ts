@@ -133,7 +133,9 @@ export class ContextState implements OpenContext {
     if (this.aborted || this.ended) return;
     this.aborted = true;
     this.reason = reason;
-    queueMicrotask(() => this.#controller?.abort(reason));
+    queueMicrotask(() => {
+      this.#controller?.abort(reason);
+    });
   }
 
   /** Follows a controller that the caller gave. Returns a function that stops it. */

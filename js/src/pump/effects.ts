@@ -10,6 +10,7 @@ import { ChatExecutor } from './chat-executor.js';
 import type { ContextState } from './context-state.js';
 import { type Delta, readDelta, type WireDelta } from './deltas.js';
 import { asError } from './error-table.js';
+import { runEstimate } from './estimate.js';
 import { HttpEffect } from './http.js';
 import {
   beginResult,
@@ -65,6 +66,9 @@ export function runEffect(session: Session, frame: readonly unknown[]): void {
       return;
     case EffectKind.Read:
       runRead(session, effect, session.context(context), args);
+      return;
+    case EffectKind.Estimate:
+      runEstimate(session, effect, session.context(context), args);
       return;
     case EffectKind.Forge:
       runForge(session, effect, session.context(context), args);

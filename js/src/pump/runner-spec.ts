@@ -8,6 +8,7 @@ import { encodeTool } from '../tools/encode-tool.js';
 import type { AnyTool } from '../tools/tool.js';
 import { ToolRegistry, type ToolState } from '../tools/tool-registry.js';
 import { builtinOf } from '../builtin.js';
+import type { Tokenizers } from '../primitives/tokenizers.js';
 import { ChatExecutor } from './chat-executor.js';
 import type { Delta } from './deltas.js';
 
@@ -51,6 +52,7 @@ export interface RunnerSpec {
   /** By pipeline number. */
   readonly pipelines: readonly (readonly MiddlewareFn[])[];
   readonly callbacks: Callbacks;
+  readonly tokenizers: Tokenizers;
 }
 
 /** The parts of a spec that have to do with tools: they are numbered from 1 in order. */
@@ -90,7 +92,9 @@ export function encodeOpenRunner(
       (discard === undefined ? 0 : Callback.Discard) |
       (replaceToolCallGroup === undefined ? 0 : Callback.Replace),
   );
-  enc.arrayHeader(0);
+  const { encodings } = spec.tokenizers;
+  enc.arrayHeader(encodings.length);
+  for (const encoding of encodings) enc.str(encoding);
 }
 
 function encodePipeline(enc: Encoder, pipeline: readonly MiddlewareFn[]): void {

@@ -24,6 +24,7 @@ import type {
 } from '../events/events.js';
 import { Message, toMessage } from '../primitives/message.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
+import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
 import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import { type Host, hostOf, type HostOptions } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
@@ -55,6 +56,11 @@ export interface TurnRunnerConfig extends TurnCallbacks {
   readonly llmInputMiddleware?: readonly DispatchPipelineMiddlewareFn[] | undefined;
   /** Older name of dispatchOutputPipeline. */
   readonly llmOutputMiddleware?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /**
+   * Tokenizers by the names of their encodings: `{ o200k_base: (texts) => texts.map((t) => encode(t).length) }`. Counts
+   * of encodings without one go by the length of texts.
+   */
+  readonly tokenizers?: Readonly<Record<string, Tokenizer>> | undefined;
   /** What the machine gives the turns; or a Host, to share one instance among runners. */
   readonly host?: HostOptions | Host | undefined;
   /** Short for `host: {module}`. */
@@ -138,6 +144,7 @@ export class TurnRunner {
         'dispatchOutputPipeline',
       ].map((name) => values[name] as readonly MiddlewareFn[]),
       callbacks: callbacksOf(values, 'Callback'),
+      tokenizers: tokenizersOf(values, 'E_INVALID_TURN_RUNNER_CONFIG'),
     };
     this.#host = hostOf(values['host'], values['module']);
   }

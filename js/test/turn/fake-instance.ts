@@ -13,6 +13,7 @@ import { Bus } from '../../src/events/bus.js';
 import type { TurnEvent, TurnEvents } from '../../src/events/events.js';
 import { Tokenizable } from '../../src/index.js';
 import { Pump } from '../../src/pump/pump.js';
+import { Tokenizers } from '../../src/primitives/tokenizers.js';
 import { toolParts } from '../../src/pump/runner-spec.js';
 import type { Session } from '../../src/pump/session.js';
 
@@ -96,6 +97,7 @@ export function fakeTurn(answer: Answer, executor: DispatchExecutorFn = () => un
           commit: undefined,
           discard: undefined,
         },
+        tokenizers: new Tokenizers({}, 'E_INVALID_TURN_RUNNER_CONFIG'),
       },
       id: 't',
       standalone: false,

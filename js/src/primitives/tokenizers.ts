@@ -1,0 +1,72 @@
+/**
+ * Tokenizers of the host, which count exactly.
+ */
+import type { ErrorCode } from '../abi/codes.gen.js';
+import { TurncoreError } from '../errors.js';
+import { violationError } from '../validation/rules.js';
+
+/**
+ * Counts the tokens of texts: one whole number from 0 for each, in their order. It is called with as many texts at once as
+ * there are to count, at once and not as a promise, and should not remember texts: what it counted is kept.
+ */
+export type Tokenizer = (texts: readonly string[]) => readonly number[];
+
+/** The encoding that is estimated by length everywhere. */
+const BUILT_IN = 'claude';
+
+/** A host's tokenizers by the names of their encodings. */
+export class Tokenizers {
+  readonly #functions: ReadonlyMap<string, Tokenizer>;
+
+  /**
+   * @param code of the error that lists what is wrong
+   * @throws TurncoreError E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN for `claude`; with the code given for what is no function
+   */
+  constructor(functions: Readonly<Record<string, unknown>>, code: ErrorCode) {
+    const list = Object.entries(functions).filter(([, fn]) => fn !== undefined);
+    const violations = list.flatMap(([name, fn]) => {
+      if (name === '') return ['`tokenizers` must have names that are not empty'];
+      return typeof fn === 'function' ? [] : [`\`tokenizers.${name}\` must be a function`];
+    });
+    if (violations.length > 0) throw violationError(code, violations);
+    if (list.some(([name]) => name === BUILT_IN)) {
+      throw TurncoreError.of('E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN', BUILT_IN);
+    }
+    this.#functions = new Map(list as [string, Tokenizer][]);
+  }
+
+  /** Names of the encodings. */
+  get encodings(): string[] {
+    return [...this.#functions.keys()];
+  }
+
+  /** Whether there is a tokenizer for an encoding. */
+  has(encoding: string): boolean {
+    return this.#functions.has(encoding);
+  }
+
+  /**
+   * Tokens of texts.
+   *
+   * @throws what the tokenizer throws, and TypeError when it gives anything but a count for each text
+   */
+  count(encoding: string, texts: readonly string[]): readonly number[] {
+    const counts: unknown = this.#functions.get(encoding)!(texts);
+    if (!Array.isArray(counts) || counts.length !== texts.length || !counts.every(isCount)) {
+      throw new TypeError(`the tokenizer for ${encoding} must return a count for each text`);
+    }
+    return counts;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** The tokenizers of a checked configuration. @throws TurncoreError as the constructor does */
+export function tokenizersOf(
+  values: Readonly<Record<string, unknown>>,
+  code: ErrorCode,
+): Tokenizers {
+  return new Tokenizers((values['tokenizers'] ?? {}) as Record<string, unknown>, code);
+}

@@ -1,0 +1,95 @@
+/**
+ * Counting tokens: for the module, and for user code that has a context.
+ */
+import { Method } from '../abi/frames.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import { requireShape } from '../codec/shape.js';
+import { exactTokens, tokensOfLength } from '../primitives/estimate.js';
+import { artifactOf } from './artifact-effects.js';
+import type { ContextState } from './context-state.js';
+import { asError } from './error-table.js';
+import { perform, settleEffect } from './results.js';
+import type { Session } from './session.js';
+
+/** UTF-16 units of a text that a warning shows. */
+const PREVIEW = 80;
+
+/** Counts tokens of texts, or of an artifact's text, with a tokenizer of the host. */
+export function runEstimate(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  args: unknown,
+): void {
+  const a = requireShape(args, 'sain', 'EstimateArgs');
+  const encoding = a[0] as string;
+  const { tokenizers } = state.spec;
+  if (!tokenizers.has(encoding)) {
+    throw new CodecError('frame', 0, `there is no tokenizer for ${encoding}`);
+  }
+  const settle = (counts: unknown): void => settleEffect(session, effect, state, counts);
+  const texts = (a[1] ?? []) as string[];
+  if (a[2] === 0) {
+    perform(session, effect, state, () => tokenizers.count(encoding, texts), settle);
+    return;
+  }
+  const artifact = artifactOf(session.handles.entryOf(a[2] as number), a[3] as number);
+  if (artifact === undefined) {
+    throw new CodecError('frame', 0, `part ${String(a[3])} of ${String(a[2])} is no artifact`);
+  }
+  const count = async (): Promise<unknown> =>
+    tokenizers.count(encoding, [await artifact.asString()]);
+  perform(session, effect, state, count, settle);
+}
+
+/** Tokens of texts, by their length where no tokenizer counts them, which a warning says then. */
+export function estimateTexts(
+  state: ContextState,
+  encoding: string,
+  texts: readonly string[],
+): readonly number[] {
+  return countTexts(state, encoding, texts) ?? texts.map((t) => tokensOfLength(encoding, t.length));
+}
+
+/** Tokens of texts by a tokenizer; undefined when there is none, or when it failed. A warning says so. */
+export function countTexts(
+  state: ContextState,
+  encoding: string,
+  texts: readonly string[],
+): readonly number[] | undefined {
+  exactTokens(encoding, '', undefined); // refuses what is no name
+  if (encoding === 'claude' || texts.length === 0) return undefined;
+  const { tokenizers } = state.spec;
+  if (!tokenizers.has(encoding)) {
+    warn(state, encoding, texts[0]!, `there is no tokenizer for ${encoding}`, undefined);
+    return undefined;
+  }
+  try {
+    return tokenizers.count(encoding, texts);
+  } catch (error) {
+    warn(state, encoding, texts[0]!, `the tokenizer for ${encoding} failed`, error);
+    return undefined;
+  }
+}
+
+/** Warns once for an encoding and context, as long as anybody hears it. */
+function warn(
+  state: ContextState,
+  encoding: string,
+  text: string,
+  why: string,
+  error: unknown,
+): void {
+  const { session } = state;
+  if (state.ended || session.ended || !session.pump.alive) return;
+  const enc = session.beginCall(state.number, Method.Warn);
+  const { call } = session;
+  enc.arrayHeader(5);
+  enc.str('token-estimation-degraded');
+  enc.str(`${why}: tokens are estimated from the length of the text`);
+  enc.str(encoding);
+  if (error === undefined) enc.nil();
+  else session.errors.encode(enc, asError(error), state.reason);
+  enc.value({ encoding, textPreview: text.slice(0, PREVIEW) }, 'payload');
+  session.callNow(enc, call);
+}
