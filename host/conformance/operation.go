@@ -172,9 +172,18 @@ func init() {
 		"execute": func(f *frame, arg any) (any, error) {
 			a := fieldsOf(arg)
 			defer a.end()
-			got, err := f.game.tool(a.str("tool", "")).Executor(f.inDispatch())(a.any("args"))
-			return got, err
+			var tool *turns.Tool
+			if name, there := a.take("named"); there {
+				tool = f.inTurn().Tools().Get(str(name))
+			} else {
+				tool = f.game.tool(a.str("tool", ""))
+			}
+			if tool == nil {
+				panic(malformed("there is no such tool: %v", a.of))
+			}
+			return tool.Executor(f.inDispatch())(a.any("args"))
 		},
+		"read":     func(f *frame, arg any) (any, error) { return f.game.read(arg) },
 		"make":     func(f *frame, arg any) (any, error) { return f.game.make(arg) },
 		"run":      run,
 		"dispatch": dispatch,

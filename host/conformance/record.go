@@ -40,7 +40,11 @@ func (g *game) newRecord(spec any) any {
 	}
 	f := fieldsOf(given)
 	id := f.str("id", "")
-	content := f.str("content", id)
+	body, there := f.take("content")
+	if !there {
+		body = id
+	}
+	content, _ := body.(string)
 	created, updated := moment(f, "createdAt"), moment(f, "updatedAt")
 	defer f.end()
 	switch kind {
@@ -60,6 +64,7 @@ func (g *game) newRecord(spec any) any {
 	case "retrievable":
 		r := turns.NewRetrievable(id, content, turns.TrustTier(f.str("trustTier", "first-party")), created)
 		r.UpdatedAt, r.Source, r.Kind, r.Inline = updated, f.str("source", ""), f.str("kind", ""), f.truth("inline")
+		r.Content = g.part(body)
 		if v, there := f.take("score"); there {
 			score := v.(float64)
 			r.Score = &score
@@ -67,7 +72,7 @@ func (g *game) newRecord(spec any) any {
 		return r
 	case "toolCall":
 		c := &turns.ToolCall{
-			ID: id, Tool: f.str("tool", "calc"), Checksum: f.str("checksum", id), IsComplete: true, Results: content,
+			ID: id, Tool: f.str("tool", "calc"), Checksum: f.str("checksum", id), IsComplete: true, Results: g.part(body),
 			CreatedAt: created, UpdatedAt: updated, CompletedAt: created, Args: json.RawMessage("{}"),
 			FromArtifactTool: f.truth("fromArtifactTool"), Inline: f.truth("inline"), IsError: f.truth("isError"),
 		}
@@ -131,24 +136,11 @@ func idOf(r any) (id, content string) {
 	case *turns.Thought:
 		return r.ID, r.Content
 	case *turns.Retrievable:
-		return r.ID, textOf(r.Content)
+		return r.ID, shown(r.Content)
 	case *turns.ToolCall:
-		return r.ID, textOf(r.Results)
+		return r.ID, shown(r.Results)
 	}
 	panic(malformed("a %T is no record", r))
-}
-
-// textOf is a content or results as a log shows them.
-func textOf(content any) string {
-	switch c := content.(type) {
-	case nil:
-		return ""
-	case string:
-		return c
-	case *turns.SpooledArtifact:
-		return "[" + c.Class().Name + "]"
-	}
-	panic(malformed("a %T in a record", content))
 }
 
 func idsOf[R any](records []R) []any {

@@ -168,6 +168,13 @@ func (g *game) make(arg any) (any, error) {
 		}
 		return map[string]any{"name": t.Name, "ephemeral": t.Ephemeral, "trusted": t.Trusted, "onCollision": collision[t.OnCollision], "meta": meta}, nil
 	}
+	if kind, value := only(arg); kind == "media" {
+		m := newMedia(value)
+		return map[string]any{
+			"kind": string(m.Kind), "mimeType": m.MimeType, "filename": m.Filename,
+			"trustTier": string(m.TrustTier), "modalityHazard": string(m.ModalityHazard),
+		}, m.Validate()
+	}
 	switch r := g.newRecord(arg).(type) {
 	case *turns.Message:
 		return map[string]any{"id": r.ID, "role": string(r.Role), "content": r.Content}, r.Validate()
@@ -176,7 +183,7 @@ func (g *game) make(arg any) (any, error) {
 	case *turns.Thought:
 		return map[string]any{"id": r.ID, "content": r.Content}, r.Validate()
 	case *turns.Retrievable:
-		return map[string]any{"id": r.ID, "content": r.Content, "trustTier": string(r.TrustTier), "inline": r.Inline}, r.Validate()
+		return map[string]any{"id": r.ID, "content": shown(r.Content), "trustTier": string(r.TrustTier), "inline": r.Inline, "sizeUnknown": r.SizeUnknown()}, r.Validate()
 	case *turns.ToolCall:
 		return map[string]any{"id": r.ID, "args": plain(r.Args), "inline": r.Inline, "fromArtifactTool": r.FromArtifactTool}, r.Validate()
 	}

@@ -1,7 +1,6 @@
 /**
  * What steps of scripts may do.
  */
-import type { Tokenizable } from '../index.js';
 import {
   type AnyContext,
   type CollisionPolicy,
@@ -11,11 +10,13 @@ import {
   type Message,
   type Retrievable,
   type Thought,
+  Tokenizable,
   type ToolCall,
   ToolRegistry,
 } from '../index.js';
 import { type Frame, type Operation, returned } from './frame.js';
 import { type AnyEntry, idOf } from './records.js';
+import { readArtifact, shown } from './part.js';
 import { fields, list, Malformed, only, type Script, str, strs } from './scenario.js';
 import { see } from './see.js';
 import { kindOf, namedSet, setOf } from './sets.js';
@@ -98,6 +99,15 @@ export const operations: Readonly<Record<string, Operation>> = {
     const calls = list(records).map((item) => f.stage.record(item) as ToolCall);
     return f.inTurn.replaceToolCallGroup(strs(ids), calls);
   }),
+  storeBytes: later((f, arg) => {
+    const { media, retrievable, bytes } = fields(arg, 'media', 'retrievable', 'bytes');
+    const text = str(bytes, '');
+    if (media === undefined) {
+      const stored = f.inTurn.storeRetrievableBytes(str(retrievable), text);
+      return stored.then((reader) => reader.readAll());
+    }
+    return f.inTurn.storeMediaBytes(str(media), text).then((reader) => reader.byteLength());
+  }),
   fetch: later((f, arg) => fetchRecords(f, str(arg), false)),
   load: later((f, arg) => fetchRecords(f, str(arg), true)),
   add: now((f, arg) => {
@@ -159,9 +169,15 @@ export const operations: Readonly<Record<string, Operation>> = {
     return merged.all().map((tool) => `${tool.name}: ${tool.description}`);
   }),
   execute: later((f, arg) => {
-    const { tool, args } = fields(arg, 'tool', 'args');
-    return f.stage.tool(str(tool)).executor(f.inDispatch)(args);
+    const { tool, named, args } = fields(arg, 'tool', 'named', 'args');
+    const found =
+      named === undefined ? f.stage.tool(str(tool)) : f.inDispatch.tools.get(str(named));
+    if (found === undefined) throw new Malformed(`there is no tool ${str(named)}`);
+    return found
+      .executor(f.inDispatch)(args as never)
+      .then(shownResult);
   }),
+  read: later((_f, arg) => readArtifact(arg)),
   make: now((f, arg) => f.stage.make(arg)),
 
   run: later((f, arg) => f.stage.run(arg ?? {})),
@@ -173,6 +189,11 @@ export const operations: Readonly<Record<string, Operation>> = {
 /** A promise whose value is not shown. */
 function silent(promise: Promise<unknown>): Promise<void> {
   return promise.then(() => undefined);
+}
+
+/** A tool's result as a log has it. */
+function shownResult(result: unknown): unknown {
+  return result instanceof Tokenizable ? shown(result) : result;
 }
 
 function value(f: Frame, name: string): unknown {

@@ -23,6 +23,7 @@ import {
 import { enter, Frame, type Stage } from './frame.js';
 import type { Line, Log } from './line.js';
 import { operations } from './operations.js';
+import { newMedia } from './part.js';
 import { type AnyEntry, described, newRecord } from './records.js';
 import {
   type Fields,
@@ -293,6 +294,10 @@ class Game implements Stage {
 
   make(arg: unknown): unknown {
     const [kind, value] = only(arg);
+    if (kind === 'media') {
+      const { kind: sort, mimeType, filename, trustTier, modalityHazard } = newMedia(value);
+      return { kind: sort, mimeType, filename, trustTier, modalityHazard };
+    }
     if (kind !== 'tool') return described(newRecord(arg));
     const tool = this.tool(str(value));
     const { name, ephemeral, trusted, onCollision, meta } = tool;

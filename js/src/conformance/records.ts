@@ -15,6 +15,7 @@ import {
   ToolCall,
   FIXED_INSTANT,
 } from '../index.js';
+import { part, shown } from './part.js';
 import { type Fields, fields, Malformed, only, str } from './scenario.js';
 
 /** Any record, standing instructions included. */
@@ -46,10 +47,12 @@ export function newRecord(spec: unknown): AnyEntry {
         ) as unknown as RawThought,
       );
     case 'retrievable':
-      return new Retrievable({
-        trustTier: 'first-party',
-        ...base(fields(given, ...common, 'trustTier', 'source', 'kind', 'score', 'inline')),
-      } as unknown as RawRetrievable);
+      return new Retrievable(
+        withPart({
+          trustTier: 'first-party',
+          ...base(fields(given, ...common, 'trustTier', 'source', 'kind', 'score', 'inline')),
+        }) as unknown as RawRetrievable,
+      );
     case 'toolCall': {
       const known = ['tool', 'checksum', 'args', 'isError', 'fromArtifactTool', 'inline'];
       const { content, ...rest } = base(
@@ -61,7 +64,7 @@ export function newRecord(spec: unknown): AnyEntry {
         args: {},
         isComplete: true,
         isError: false,
-        results: content,
+        results: part(content),
         completedAt: rest['createdAt'],
         ...rest,
       } as unknown as RawToolCall);
@@ -69,6 +72,10 @@ export function newRecord(spec: unknown): AnyEntry {
     default:
       throw new Malformed(`${JSON.stringify(kind)} is no kind of record`);
   }
+}
+
+function withPart(raw: Record<string, unknown>): Record<string, unknown> {
+  return { ...raw, content: part(raw['content']) };
 }
 
 function base(given: Fields): Record<string, unknown> {
@@ -84,13 +91,7 @@ export function idOf(record: AnyEntry): string {
 /** A record's text. */
 export function contentOf(record: AnyEntry): string {
   if (record instanceof Tokenizable) return String(record);
-  return textOf(record instanceof ToolCall ? record.results : record.content);
-}
-
-/** The text of what may be a Tokenizable; that of other things is not shown. */
-function textOf(value: unknown): string {
-  if (value instanceof Tokenizable) return String(value);
-  return typeof value === 'string' ? value : '';
+  return shown(record instanceof ToolCall ? record.results : record.content);
 }
 
 /** What a record that was just made holds. */
@@ -105,7 +106,7 @@ export function described(record: AnyEntry): Record<string, unknown> {
   if (record instanceof Thought) return { id, content: contentOf(record) };
   if (record instanceof Retrievable) {
     const { trustTier, inline } = record;
-    return { id, content: contentOf(record), trustTier, inline };
+    return { id, content: contentOf(record), trustTier, inline, sizeUnknown: record.sizeUnknown };
   }
   if (record instanceof ToolCall) {
     const { args, inline, fromArtifactTool } = record;

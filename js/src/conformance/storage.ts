@@ -3,8 +3,9 @@
  */
 import type { Tokenizable } from '../index.js';
 import { type AnyContext, type Delta, DispatchContext } from '../index.js';
+import { reader } from './reader.js';
 import { type AnyEntry, contentOf, idOf } from './records.js';
-import { list, type RunnerSpec, strs } from './scenario.js';
+import { type RunnerSpec, strs } from './scenario.js';
 
 /** What callbacks need of the scenario's play. */
 export interface StorageSink {
@@ -126,16 +127,4 @@ function deltaWords(delta: Delta): string {
     default:
       return [op, kind, idOf(delta.record)].join(' ');
   }
-}
-
-/** A reader of a stored text, as records and scripts use it. */
-export function reader(text: string): Record<string, unknown> {
-  const lines = text === '' ? [] : text.split('\n');
-  return {
-    readAll: () => text,
-    line: (n: number) => list(lines)[n],
-    lineCount: () => lines.length,
-    byteLength: () => new TextEncoder().encode(text).length,
-    stream: () => new Blob([text]).stream(),
-  };
 }

@@ -1,0 +1,161 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// part makes what a record may hold in the place of a text: a text, {artifact: text, kind?, hints?}, {media: …}, or a
+// list of either of the last two.
+func (g *game) part(v any) any {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var artifacts []*turns.SpooledArtifact
+		var media []*turns.Media
+		for _, item := range v {
+			switch p := g.part(item).(type) {
+			case *turns.SpooledArtifact:
+				artifacts = append(artifacts, p)
+			case *turns.Media:
+				media = append(media, p)
+			}
+		}
+		if media != nil {
+			return media
+		}
+		return artifacts
+	}
+	f := fieldsOf(v)
+	defer f.end()
+	if m, there := f.take("media"); there {
+		return newMedia(m)
+	}
+	return artifact(f)
+}
+
+func artifact(f *fields) *turns.SpooledArtifact {
+	reader := turns.NewBlob([]byte(f.str("artifact", "")))
+	var a *turns.SpooledArtifact
+	switch f.str("kind", "text") {
+	case "json":
+		a = turns.NewSpooledJSONArtifact(reader, turns.AnyJSON)
+	case "markdown":
+		a = turns.NewSpooledMarkdownArtifact(reader)
+	default:
+		a = turns.NewSpooledArtifact(reader)
+	}
+	if v, there := f.take("hints"); there {
+		sizes := list(v)
+		a = a.WithSizeHints(int64(sizes[0].(float64)), int(sizes[1].(float64)))
+	}
+	return a
+}
+
+// newMedia makes a medium from its fields, or by a factory.
+func newMedia(v any) *turns.Media {
+	f := fieldsOf(v)
+	defer f.end()
+	reader := turns.NewBlob([]byte(f.str("bytes", "bytes")))
+	kind, mime, name := turns.MediaKind(f.str("kind", "image")), f.str("mimeType", "image/png"), f.str("filename", "a.png")
+	factories := map[string]func(turns.MediaKind, string, string, turns.MediaReader) *turns.Media{
+		"userAttachment": turns.UserAttachment, "toolGenerated": turns.ToolGenerated,
+		"retrievedPublic": turns.RetrievedPublic, "retrievedPrivate": turns.RetrievedPrivate,
+	}
+	if factory, there := f.take("factory"); there {
+		return factories[str(factory)](kind, mime, name, reader)
+	}
+	return &turns.Media{
+		ID: f.str("id", "media"), Kind: kind, MimeType: mime, Filename: name, Reader: reader,
+		TrustTier: turns.TrustTier(f.str("trustTier", "first-party")), ModalityHazard: turns.ModalityHazard(f.str("modalityHazard", "inert")),
+	}
+}
+
+// shown is a content or results as a log has them: a text, "[CLASS BYTES LINES]" for an artifact with size hints,
+// "[KIND FILENAME]" for a medium.
+func shown(content any) string {
+	switch c := content.(type) {
+	case nil:
+		return ""
+	case string:
+		return c
+	case *turns.SpooledArtifact:
+		if !c.HasSizeHints() {
+			return "[" + c.Class().Name + "]"
+		}
+		bytes, err := c.ByteLength(context.Background())
+		lines, lineErr := c.LineCount(context.Background())
+		if err != nil || lineErr != nil {
+			panic(malformed("%v %v", err, lineErr))
+		}
+		return fmt.Sprintf("[%s %d %d]", c.Class().Name, bytes, lines)
+	case *turns.Media:
+		return "[" + string(c.Kind) + " " + c.Filename + "]"
+	case []*turns.SpooledArtifact:
+		return shownList(c)
+	case []*turns.Media:
+		return shownList(c)
+	}
+	panic(malformed("a %T in a record", content))
+}
+
+func shownList[P any](list []P) string {
+	var all []string
+	for _, p := range list {
+		all = append(all, shown(p))
+	}
+	return strings.Join(all, " ")
+}
+
+// read calls a method of an artifact.
+func (g *game) read(arg any) (any, error) {
+	f := fieldsOf(arg)
+	defer f.end()
+	a := g.part(f.any("of")).(*turns.SpooledArtifact)
+	ctx := context.Background()
+	var args []any
+	if v, there := f.take("args"); there {
+		args = list(v)
+	}
+	number := func(i, fallback int) int {
+		if i < len(args) {
+			return int(args[i].(float64))
+		}
+		return fallback
+	}
+	switch method := f.str("call", ""); method {
+	case "head":
+		return texts(a.Head(ctx, number(0, 10)))
+	case "tail":
+		return texts(a.Tail(ctx, number(0, 10)))
+	case "cat":
+		return texts(a.Cat(ctx, number(0, 0), number(1, math.MaxInt)))
+	case "grep":
+		return texts(a.Grep(ctx, regexp.MustCompile(str(args[0]))))
+	case "asString":
+		return a.AsString(ctx)
+	case "byteLength":
+		n, err := a.ByteLength(ctx)
+		return n, err
+	case "lineCount":
+		n, err := a.LineCount(ctx)
+		return n, err
+	case "estimateTokens":
+		return a.EstimateTokens(ctx, str(args[0]))
+	default:
+		panic(malformed("an artifact has no method %q", method))
+	}
+}
+
+func texts(lines []string, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return anyList(lines), nil
+}
