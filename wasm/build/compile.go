@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/wasm/build/peephole"
+	"github.com/turncore/turncore/wasm/build/segments"
 )
 
 // modulePackage is the main package that both files are compiled from.
@@ -30,8 +31,8 @@ var (
 	targets      = []target{wasip1Target, jsTarget}
 )
 
-// compile builds t from the sources under root, rewrites it as package peephole
-// does and puts it at path in one step, so that an interrupted build leaves the previous file.
+// compile builds t from the sources under root, rewrites it as the packages peephole
+// and segments do and puts it at path in one step, so that an interrupted build leaves the previous file.
 func compile(ctx context.Context, root string, t target, path string) error {
 	return compileWith(ctx, root, t, path, "-s -w")
 }
@@ -74,6 +75,9 @@ func compileWith(ctx context.Context, root string, t target, path, ldflags strin
 		return err
 	}
 	if file, err = peephole.Rewrite(file); err != nil {
+		return fmt.Errorf("rewrite %s: %w", t.file, err)
+	}
+	if file, err = segments.Rewrite(file); err != nil {
 		return fmt.Errorf("rewrite %s: %w", t.file, err)
 	}
 	if err := os.WriteFile(built, file, 0o644); err != nil {

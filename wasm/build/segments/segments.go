@@ -1,0 +1,209 @@
+// Package segments writes the data section of what Go's linker makes for WebAssembly anew, so that less of it crosses
+// the network.
+//
+// The linker cuts data at every run of zeros that is longer than a segment's head: tens of thousands of segments, whose
+// heads compress badly, while zeros compress to next to nothing. And a third of the tables for stack traces says which
+// line of which file an instruction comes from. Without them a trace names functions, and "?" for the lines.
+package segments
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+const sectionData = 11
+
+// gap is how many zeros part two segments. From 32 on more of them gain nothing.
+const gap = 64
+
+// maxMemory is more than a module's data take.
+const maxMemory = 64 << 20
+
+var errMalformed = errors.New("segments: the data section is malformed")
+
+// Rewrite returns a file with the same data in fewer segments, but for the line tables, which are zeros.
+func Rewrite(file []byte) ([]byte, error) { return rewrite(file, true) }
+
+func rewrite(file []byte, dropLines bool) ([]byte, error) {
+	const magic = "\x00asm\x01\x00\x00\x00"
+	if !bytes.HasPrefix(file, []byte(magic)) {
+		return nil, errors.New("segments: not a WebAssembly file of version 1")
+	}
+	out := append(make([]byte, 0, len(file)+len(file)/8), magic...)
+	for rest := file[len(magic):]; len(rest) > 0; {
+		size, n := binary.Uvarint(rest[1:])
+		if n <= 0 || size > uint64(len(rest)-1-n) {
+			return nil, errMalformed
+		}
+		id, whole := rest[0], rest[:1+n+int(size)]
+		section := whole[1+n:]
+		rest = rest[len(whole):]
+		if id != sectionData {
+			out = append(out, whole...)
+			continue
+		}
+		memory, err := load(section)
+		if err != nil {
+			return nil, err
+		}
+		if dropLines {
+			if err := clearLines(memory); err != nil {
+				return nil, err
+			}
+		}
+		section = store(memory)
+		out = append(out, id)
+		out = append(binary.AppendUvarint(out, uint64(len(section))), section...)
+	}
+	return out, nil
+}
+
+// load returns the memory that the segments of a section make.
+func load(section []byte) ([]byte, error) {
+	count, n := binary.Uvarint(section)
+	if n <= 0 {
+		return nil, errMalformed
+	}
+	var memory []byte
+	rest := section[n:]
+	for range count {
+		// Mode 0 is an active segment of memory 0; its offset is `i32.const`, `end`.
+		if len(rest) < 2 || rest[0] != 0 || rest[1] != 0x41 {
+			return nil, errMalformed
+		}
+		at, n := signed(rest[2:])
+		if n == 0 || at < 0 || at > maxMemory || len(rest) < 3+n || rest[2+n] != 0x0b {
+			return nil, errMalformed
+		}
+		rest = rest[3+n:]
+		size, n := binary.Uvarint(rest)
+		if n <= 0 || size > uint64(len(rest)-n) {
+			return nil, errMalformed
+		}
+		if end := int(at) + int(size); end > len(memory) {
+			memory = append(memory, make([]byte, end-len(memory))...)
+		}
+		copy(memory[at:], rest[n:n+int(size)])
+		rest = rest[n+int(size):]
+	}
+	if len(rest) != 0 {
+		return nil, errMalformed
+	}
+	return memory, nil
+}
+
+// store returns a section that makes the memory.
+func store(memory []byte) []byte {
+	type segment struct{ start, end int }
+	var list []segment
+	for i, b := range memory {
+		switch last := len(list) - 1; {
+		case b == 0:
+		case last >= 0 && i-list[last].end < gap:
+			list[last].end = i + 1
+		default:
+			list = append(list, segment{i, i + 1})
+		}
+	}
+	out := binary.AppendUvarint(make([]byte, 0, len(memory)), uint64(len(list)))
+	for _, s := range list {
+		out = append(out, 0, 0x41)
+		out = append(appendSigned(out, int64(s.start)), 0x0b)
+		out = binary.AppendUvarint(out, uint64(s.end-s.start))
+		out = append(out, memory[s.start:s.end]...)
+	}
+	return out
+}
+
+// signed reads a signed LEB128 number and tells how many bytes it has, 0 if it is malformed.
+func signed(b []byte) (v int64, n int) {
+	for shift := 0; n < len(b) && shift < 35; shift += 7 {
+		c := b[n]
+		n++
+		v |= int64(c&0x7f) << shift
+		if c < 0x80 {
+			if c&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return v, n
+		}
+	}
+	return 0, 0
+}
+
+func appendSigned(b []byte, v int64) []byte {
+	for {
+		c := byte(v & 0x7f)
+		v >>= 7
+		if v == 0 && c&0x40 == 0 || v == -1 && c&0x40 != 0 {
+			return append(b, c)
+		}
+		b = append(b, c|0x80)
+	}
+}
+
+// Layout of Go's table of functions (runtime/symtab.go of the release that go.mod pins): pcHeader and _func.
+const (
+	headerFunctions = 8  // number of functions
+	headerTables    = 56 // offset of the tables that a program counter is looked up in
+	headerEntries   = 64 // offset of the entries, one for each function
+
+	funcStack  = 16 // offset of the table of stack depths
+	funcFile   = 20 // of files
+	funcLine   = 24 // of lines
+	funcCount  = 28 // number of further tables
+	funcTables = 44 // their offsets
+)
+
+// header is how the table begins: magic number, padding, quantum 1 (of WebAssembly), pointers of 8 bytes.
+var header = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
+
+// clearLines makes zeros of the tables that only say which line an instruction comes from, and makes functions have none.
+func clearLines(memory []byte) (err error) {
+	start := bytes.Index(memory, header)
+	if start < 0 || bytes.Contains(memory[start+1:], header) {
+		return errors.New("segments: no table of functions, or several: Go's layout has changed")
+	}
+	defer func() {
+		if r := recover(); r != nil { // an offset that leads out of the memory
+			err = fmt.Errorf("segments: the table of functions is malformed: %v", r)
+		}
+	}()
+	table := memory[start:]
+	word := func(at int) uint64 { return binary.LittleEndian.Uint64(table[at:]) }
+	tables, entries := table[word(headerTables):word(headerEntries)], table[word(headerEntries):]
+	half := func(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+	lines, others := map[uint32]bool{}, map[uint32]bool{}
+	for i := range int(word(headerFunctions)) {
+		f := entries[half(entries, 8*i+4):]
+		others[half(f, funcStack)] = true
+		for k := range int(half(f, funcCount)) {
+			others[half(f, funcTables+4*k)] = true
+		}
+		lines[half(f, funcFile)], lines[half(f, funcLine)] = true, true
+		clear(f[funcFile : funcLine+4])
+	}
+	for offset := range lines {
+		if offset != 0 && !others[offset] {
+			t := tables[offset:]
+			clear(t[:tableSize(t)])
+		}
+	}
+	return nil
+}
+
+// tableSize is the length of a table: pairs of numbers up to a zero where a pair would begin, the first pair aside.
+func tableSize(t []byte) (size int) {
+	for first := true; first || t[size] != 0; first = false {
+		for range 2 {
+			_, n := binary.Uvarint(t[size:])
+			if n <= 0 {
+				panic("a number that does not end")
+			}
+			size += n
+		}
+	}
+	return size + 1
+}
