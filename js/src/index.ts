@@ -49,6 +49,7 @@ export type {
   DispatchPipelineMiddlewareFn,
   TurnPipelineMiddlewareFn,
 } from './context/functions.js';
+export type { RawTurnGate } from './context/wait-for.js';
 export type { NextFn } from './pump/runner-spec.js';
 /** Older name of DispatchExecutorFn. */
 export type { DispatchExecutorFn as LLMExecutorFn } from './context/functions.js';
@@ -161,6 +162,7 @@ export type {
   EventHead,
   EventName,
   FunctionalEvents,
+  GateResult,
   GenerationStats,
   GenerationStatsEvent,
   IterationEndEvent,
@@ -170,6 +172,7 @@ export type {
   LogLevel,
   MessageEvent,
   ObservabilityEvents,
+  ResolveOptions,
   ThoughtEvent,
   ToolCallEvent,
   ToolExecutionEndEvent,
@@ -177,6 +180,8 @@ export type {
   TurnEndEvent,
   TurnEvent,
   TurnEvents,
+  TurnGate,
+  TurnGateClosedEvent,
   TurnStartEvent,
   TurnStatus,
   TurnStreamableContent,

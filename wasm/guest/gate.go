@@ -17,8 +17,12 @@ func (t *turn) callOpenGate(call uint32, d *runtime.Dispatch, a *abi.OpenGateArg
 		t.reply(call, nil, fault.New(fault.ABILimitExceeded, "too many gates are open"))
 		return
 	}
+	payload := a.Payload
+	if len(payload) == 0 {
+		payload = abi.Raw{0xc0} // null is something to decide on, and the decoder leaves nothing of it
+	}
 	err := t.run.OpenGate(d, runtime.GateInput{
-		ID: a.ID, Reason: a.Reason, Payload: a.Payload, CreatedAt: a.CreatedAt, Schema: valueOf(a.Schema), Timeout: a.Timeout,
+		ID: a.ID, Reason: a.Reason, Payload: payload, CreatedAt: a.CreatedAt, Schema: valueOf(a.Schema), Timeout: a.Timeout,
 	}, func(resolution []byte, err error) { t.reply(call, resolution, err) })
 	if err != nil {
 		t.reply(call, nil, err)

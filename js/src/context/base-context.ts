@@ -30,6 +30,7 @@ import type { Registry } from '../stash/registry.js';
 import { type AnyTool, executeTool } from '../tools/tool.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { emitText, emitToolCall, emitToolExecutionEnd, emitToolExecutionStart } from './emit.js';
+import { type RawTurnGate, waitFor } from './wait-for.js';
 import type {
   EmittedText,
   EmittedToolCall,
@@ -352,6 +353,19 @@ export abstract class BaseContext {
   /** Tells observers that a tool's handler has ended. */
   emitToolExecutionEnd(content: EmittedToolExecutionEnd): void {
     emitToolExecutionEnd(this[stateOf], content);
+  }
+
+  /**
+   * Opens a gate and waits until somebody outside settles it: a listener of turnGateOpen, or whoever finds it by
+   * `runner.gate(id)`. The gate belongs to the turn, whichever context opened it: a dispatch's abort leaves it open.
+   *
+   * @returns the value that it was resolved with
+   * @throws TurncoreError (rejects) E_INVALID_INITIAL_TURN_GATE_VALUE listing every violation, before any event; the
+   *   very error that it was rejected with; E_TURN_GATE_ABORTED after its own abort or the turn's; E_TURN_GATE_TIMEOUT;
+   *   E_LLM_EXECUTION_GATE_NOT_SUPPORTED in a raw dispatch without `waitFor`
+   */
+  waitFor<Value = unknown>(gate: RawTurnGate<Value>): Promise<Value> {
+    return attempt(() => waitFor(this[stateOf], gate) as Promise<Value>);
   }
 
   /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */

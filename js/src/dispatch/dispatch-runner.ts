@@ -8,6 +8,7 @@ import type { DispatchContext } from '../context/dispatch-context.js';
 import { facadeOf } from '../context/facade.js';
 import type { DispatchExecutorFn, DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import type { TurnContext } from '../context/turn-context.js';
+import type { RawTurnGate } from '../context/wait-for.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import { Bus, type Listener } from '../events/bus.js';
@@ -71,6 +72,8 @@ export interface RawDispatchContext extends DispatchCallbacks {
   readonly stash?: Readonly<Record<string, unknown>> | undefined;
   /** Aborts the dispatch. Default: one of its own. */
   readonly turnAbortController?: AbortController | undefined;
+  /** What `ctx.waitFor` calls, there being no turn that could wait. Without it gates are refused. */
+  readonly waitFor?: ((gate: RawTurnGate) => unknown) | undefined;
   /** Handlers that are called before those of the dispatch's input. */
   readonly hooks?: DispatchHooks | undefined;
 }
@@ -131,6 +134,8 @@ const observerNames: readonly DispatchEventName[] = [
   'iterationEnd',
   'toolExecutionStart',
   'toolExecutionEnd',
+  'turnGateOpen',
+  'turnGateClosed',
   'error',
   'log',
   'warning',
@@ -203,9 +208,6 @@ async function dispatchFrom(
 
 async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
   const raw = check('RawContext', values['raw'], classes);
-  if (raw['waitFor'] !== undefined) {
-    throw TurncoreError.of('E_INVALID_LLM_EXECUTION_CONTEXT', '`waitFor` is not supported');
-  }
   addHandlers(bus, { hooks: raw['hooks'] });
   addHandlers(bus, values);
   const host = hostOf(values['host'] ?? sharedHost(values['module']), undefined);
@@ -259,6 +261,8 @@ function startRaw(
       bus: undefined,
       tap: undefined,
       controller: raw['turnAbortController'] as AbortController | undefined,
+      gates: undefined,
+      waitFor: raw['waitFor'] as ((gate: unknown) => unknown) | undefined,
       facade: facadeOf,
     },
     host.entropy(SEED),

@@ -3,21 +3,13 @@
  * Unix epoch.
  */
 import type { RecordName } from '../collections/kinds.js';
+import { BaseEvent, type EventHead, type JSONObject, setHead } from './base-event.js';
 import { errorJSON } from './error-json.js';
+import type { TurnGate, TurnGateClosedEvent } from './turn-gate.js';
 
-/** What every event carries. */
-export interface EventHead {
-  /** Grows by one per event of a turn, from 1, also when the clock stands still. */
-  readonly seq: number;
-  /** When it happened. */
-  readonly at: number;
-  /** The turn's id; absent in a standalone dispatch. */
-  readonly turnId?: string;
-  /** The dispatch's id; absent outside of one. */
-  readonly dispatchId?: string;
-  /** The dispatch's iteration, from 0; absent outside of one. */
-  readonly iteration?: number;
-}
+export { type EventHead, setHead };
+export { TurnGate, TurnGateClosedEvent } from './turn-gate.js';
+export type { GateResult, ResolveOptions } from './turn-gate.js';
 
 /** How an iteration ended; `continue` when another one follows. */
 export type IterationStatus = 'continue' | 'ack' | 'nack' | 'aborted';
@@ -51,47 +43,6 @@ export interface GenerationStats {
   /** What the provider said, as it was. */
   readonly raw?: unknown;
   readonly [key: string]: unknown;
-}
-
-type JSONObject = Record<string, unknown>;
-
-abstract class BaseEvent implements EventHead {
-  abstract readonly event: string;
-  declare readonly seq: number;
-  declare readonly at: number;
-  declare readonly turnId?: string;
-  declare readonly dispatchId?: string;
-  declare readonly iteration?: number;
-
-  /** The event as one line of an event log has it. */
-  toJSON(): JSONObject {
-    const json: JSONObject = { event: this.event, seq: this.seq, at: this.at };
-    if (this.turnId !== undefined) json['turnId'] = this.turnId;
-    if (this.dispatchId !== undefined) json['dispatchId'] = this.dispatchId;
-    if (this.iteration !== undefined) json['iteration'] = this.iteration;
-    this.describe(json);
-    return json;
-  }
-
-  /** Adds the payload in the order of event logs. */
-  protected abstract describe(json: JSONObject): void;
-}
-
-/** @internal Fills in what every event carries, leaving out what does not apply. */
-export function setHead(
-  event: EventHead,
-  seq: number,
-  at: number,
-  turnId: string | undefined,
-  dispatchId: string | undefined,
-  iteration: number,
-): void {
-  const e = event as { -readonly [K in keyof EventHead]: EventHead[K] };
-  e.seq = seq;
-  e.at = at;
-  if (turnId !== undefined) e.turnId = turnId;
-  if (dispatchId !== undefined) e.dispatchId = dispatchId;
-  if (iteration >= 0) e.iteration = iteration;
 }
 
 abstract class TextEvent extends BaseEvent {
@@ -382,6 +333,8 @@ export interface ObservabilityEvents {
   iterationEnd: IterationEndEvent;
   toolExecutionStart: ToolExecutionStartEvent;
   toolExecutionEnd: ToolExecutionEndEvent;
+  turnGateOpen: TurnGate;
+  turnGateClosed: TurnGateClosedEvent;
   log: LogEvent;
   warning: WarningEvent;
   error: ErrorEvent;

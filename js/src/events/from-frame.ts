@@ -21,6 +21,8 @@ export interface EventSource {
   text(dispatch: number, kind: number, id: string, delta: string): string;
   /** The id of the record with a handle, the text of a standing instruction; empty if there is none. */
   recordId(handle: number): string;
+  /** The turn's gates. `of` throws a CodecError for a number that none has. */
+  readonly gates: { of(number: number): E.TurnGate };
   /** The results that host code reported for a tool call. */
   results(dispatch: number, id: string): unknown;
 }
@@ -47,8 +49,8 @@ export const eventNames: readonly (E.EventName | undefined)[] = [
   'iterationEnd',
   'toolExecutionStart',
   'toolExecutionEnd',
-  undefined,
-  undefined,
+  'turnGateOpen',
+  'turnGateClosed',
   'log',
   'warning',
   'error',
@@ -65,6 +67,9 @@ export const eventNames: readonly (E.EventName | undefined)[] = [
 export function eventOf(frame: readonly unknown[], from: EventSource): E.TurnEvent | undefined {
   const dispatch = frame[5] as number;
   const at = from.now + (frame[4] as number);
+  if (frame[3] === EventKind.TurnGateOpen) {
+    return from.gates.of(requireShape(frame[8], 'n', 'GateOpenEvent')[0] as number);
+  }
   const event = payloadOf(frame[3] as number, dispatch, at, frame[8], from);
   if (event === undefined) return undefined;
   const dispatchId = dispatch === 0 ? undefined : from.dispatchId(dispatch);
@@ -101,6 +106,8 @@ function payloadOf(
       return toolExecutionStart(at, payload);
     case EventKind.ToolExecutionEnd:
       return toolExecutionEnd(at, payload, from);
+    case EventKind.TurnGateClosed:
+      return gateClosed(at, payload);
     case EventKind.Log:
       return logEvent(at, payload);
     case EventKind.Warning:
@@ -246,6 +253,17 @@ function toolExecutionEnd(
   e.isError = p[3] as boolean;
   setSpan(e, from.now + (p[2] as number), at);
   return e as E.ToolExecutionEndEvent;
+}
+
+const gateResults = ['resolved', 'rejected', 'aborted', 'timeout'] as const;
+
+function gateClosed(at: number, payload: unknown): E.TurnGateClosedEvent {
+  const p = requireShape(payload, 'nsn', 'GateClosedEvent');
+  const e = new E.TurnGateClosedEvent() as Writable<E.TurnGateClosedEvent>;
+  e.gateId = p[1] as string;
+  e.result = gateResults[p[2] as number] ?? 'aborted';
+  e.settledAt = at;
+  return e as E.TurnGateClosedEvent;
 }
 
 function logEvent(at: number, payload: unknown): E.LogEvent {

@@ -48,6 +48,11 @@ export interface TurnSession {
   /** What handlers returned to host code, by effect. */
   readonly kept: Map<number, unknown> | undefined;
   readonly ended: boolean;
+  /** A dispatch without a turn. */
+  readonly standalone: boolean;
+  /** What waits in place of a gate; standalone only. */
+  readonly waitFor: ((raw: unknown) => unknown) | undefined;
+  readonly gates: OpenGates;
   /** Number of the last call. */
   readonly call: number;
   elapsed(): number;
@@ -61,6 +66,11 @@ export interface TurnSession {
   toolOf(number: number): AnyTool;
   defineModuleTool(def: unknown): void;
   dispatchId(dispatch: number): string;
+}
+
+/** The gates of a turn, as its contexts see them. */
+export interface OpenGates {
+  checking<T>(check: ((value: unknown, id: string) => unknown) | undefined, run: () => T): T;
 }
 
 /** The pump of an instance, as the sessions that run in it see it. */

@@ -33,6 +33,9 @@ export class OpenSpans {
   #seq = 0;
   readonly #open: Span[] = [];
 
+  /** The number of the event after the last one. */
+  readonly next = (): number => this.#seq + 1;
+
   /** Takes note of an Event frame. */
   note(frame: readonly unknown[]): void {
     this.#seq = frame[2] as number;
@@ -93,7 +96,7 @@ export class OpenSpans {
     scope: number,
     payload: unknown[],
   ): readonly unknown[] {
-    return [Op.Event, turn, this.#seq + 1, kind, elapsed, dispatch, iteration, scope, payload];
+    return [Op.Event, turn, this.next(), kind, elapsed, dispatch, iteration, scope, payload];
   }
 
   #end(kind: number, dispatch: number): void {

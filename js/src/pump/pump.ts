@@ -22,6 +22,7 @@ import type { AnyTool } from '../tools/tool.js';
 import type { TurnPump, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
+import { isGateEvent } from './gates.js';
 import { HistoryUploads } from './history-uploads.js';
 import type { HttpSettings } from './http.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
@@ -361,7 +362,12 @@ export class Pump implements HistorySink, TurnPump {
       } else if (frame[0] === Op.Fault) {
         const error = new TurncoreError(frame[2] as string, frame[3] as string);
         fault = { offset: frame[4] as number, error };
-      } else this.#queue.push(frame);
+      } else {
+        if (frame[0] === Op.Event && isGateEvent(frame[3])) {
+          this.#sessions.get(frame[1] as number)?.gates.note(frame);
+        }
+        this.#queue.push(frame);
+      }
     }
     return fault;
   }

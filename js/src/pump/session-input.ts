@@ -7,6 +7,7 @@ import type { TurnEvent, TurnEvents } from '../events/events.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/registry.js';
 import type { ContextState } from './context-state.js';
+import type { GateBook } from './gates.js';
 import type { RunnerSpec } from './runner-spec.js';
 
 /** What a session is started with. */
@@ -28,6 +29,10 @@ export interface SessionInput {
   /** Gets every event that the buses get. */
   readonly tap: ((event: TurnEvent) => void) | undefined;
   readonly controller: AbortController | undefined;
+  /** Where open gates are listed, so that they are found from outside. */
+  readonly gates: GateBook | undefined;
+  /** What waits in place of a gate; standalone only. */
+  readonly waitFor: ((raw: unknown) => unknown) | undefined;
   /** Makes what user code sees of a context. */
   readonly facade: (state: ContextState) => object;
 }

@@ -19,6 +19,7 @@ import { ContextState } from './context-state.js';
 import type { TurnPump, TurnSession } from './contract.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable, messageOf } from './error-table.js';
+import { Gates } from './gates.js';
 import type { HttpEffect } from './http.js';
 import { applySync } from './mirror.js';
 import { ModuleTools, requireOwnTool } from './module-tools.js';
@@ -27,9 +28,8 @@ import { PendingCall } from './pending-call.js';
 import type { RunnerSpec } from './runner-spec.js';
 import type { SessionInput } from './session-input.js';
 
-/** Milliseconds that a clock may lag behind the machine's timers: browsers make it that coarse. */
-const COARSE = 100;
-
+/** The longest time that a timer of the machine measures, in ms. */
+const LONGEST = 0x7fffffff;
 /** How a session ended. */
 export interface Outcome {
   readonly status: TurnStatus | 'refused';
@@ -51,6 +51,9 @@ export class Session implements EventSource, TurnSession {
   readonly publicTurnId: string | undefined;
   readonly systemPrompt: Tokenizable;
   readonly edits: EditQueue;
+  readonly standalone: boolean;
+  readonly waitFor: ((raw: unknown) => unknown) | undefined;
+  readonly gates: Gates;
   readonly handles = new HandleTable();
   readonly errors = new ErrorTable();
   /** By number; 0 is the turn's. */
@@ -88,6 +91,9 @@ export class Session implements EventSource, TurnSession {
     this.id = input.id;
     this.spec = input.spec;
     this.now = pump.clock();
+    this.standalone = input.standalone;
+    this.waitFor = input.waitFor;
+    this.gates = new Gates(this, input.gates);
     this.publicTurnId = input.standalone ? undefined : input.id;
     this.systemPrompt = input.systemPrompt;
     this.edits = new EditQueue(this.handles, pump.instance.limits.frame);
@@ -299,6 +305,7 @@ export class Session implements EventSource, TurnSession {
       state.iteration = frame[6] as number;
     } else if (kind === EventKind.DispatchEnd && state !== undefined) state.ended = true;
     this.#spans.note(frame);
+    if (kind === EventKind.TurnGateClosed) this.gates.forget((frame[8] as number[])[0]!);
     const own = (scope & Scope.Dispatch) !== 0 && dispatch !== 0 ? state?.bus : undefined;
     const bus = (scope & Scope.Turn) !== 0 ? this.#bus : undefined;
     const tapped = (scope & Scope.Turn) !== 0 && this.#tap !== undefined;
@@ -316,7 +323,7 @@ export class Session implements EventSource, TurnSession {
     this.#timer = undefined;
     if (due === 0) return;
     const wait = Math.max(0, due - this.elapsed());
-    this.#timer = setTimeout(() => this.#tick(due), Math.min(wait, 0x7fffffff));
+    this.#timer = setTimeout(() => this.#tick(wait > LONGEST ? 0 : due), Math.min(wait, LONGEST));
   }
 
   /** Takes an End. */
@@ -335,7 +342,9 @@ export class Session implements EventSource, TurnSession {
     if (this.ended) return;
     const { begun } = this.#spans;
     this.#spans.failure = error;
-    for (const frame of this.#spans.close(this.number, this.elapsed())) this.event(frame);
+    const elapsed = this.elapsed();
+    for (const f of this.gates.abandon(this.number, elapsed, this.#spans.next)) this.event(f);
+    for (const frame of this.#spans.close(this.number, elapsed)) this.event(frame);
     this.#close({
       status: begun ? 'failed' : 'refused',
       iterations: this.#spans.iterations,
@@ -458,8 +467,8 @@ export class Session implements EventSource, TurnSession {
   #tick(due: number): void {
     this.#timer = undefined;
     if (this.ended || !this.pump.alive) return;
-    // A timer may fire a little before a coarse clock says so. A clock that stands still stays where it is.
-    if (due - this.elapsed() <= COARSE) this.#elapsed = Math.max(this.#elapsed, due);
+    // The timer has measured it, also where the clock is coarse or stands still.
+    this.#elapsed = Math.max(this.elapsed(), due);
     const enc = this.pump.frame();
     enc.arrayHeader(3);
     enc.int(Op.Tick);

@@ -1,6 +1,7 @@
 /**
  * Schemas of other libraries: the interface of standardschema.dev, version 1, and its JSON Schema part.
  */
+import type { ErrorCode } from '../abi/codes.gen.js';
 import { TurncoreError } from '../errors.js';
 
 /** A part of a path that an issue names. */
@@ -75,12 +76,44 @@ export async function validateArguments<Output>(
 ): Promise<Output> {
   const result = await schema['~standard'].validate(args);
   if (result.issues === undefined) return result.value;
-  const details = result.issues.map((issue) => ({
+  throw issuesError('E_INVALID_TOOL_ARGS', tool, result.issues);
+}
+
+/**
+ * Validates what a gate is resolved with, at once.
+ *
+ * @param gate id of the gate, for the message
+ * @throws TurncoreError E_INVALID_TURN_GATE_RESOLUTION, whose details list {path, message}, and for a schema that
+ *   validates asynchronously; and whatever validation throws
+ */
+export function validateNow<Output>(
+  schema: StandardSchema<unknown, Output>,
+  gate: string,
+  value: unknown,
+): Output {
+  const result = schema['~standard'].validate(value);
+  if ('then' in result) {
+    result.catch(() => undefined); // nobody waits for it
+    throw TurncoreError.of(
+      'E_INVALID_TURN_GATE_RESOLUTION',
+      `${gate}: its schema validates asynchronously, and resolve answers at once`,
+    );
+  }
+  if (result.issues === undefined) return result.value;
+  throw issuesError('E_INVALID_TURN_GATE_RESOLUTION', gate, result.issues);
+}
+
+function issuesError(
+  code: ErrorCode,
+  subject: string,
+  issues: readonly SchemaIssue[],
+): TurncoreError {
+  const details = issues.map((issue) => ({
     path: pointerTo(issue.path ?? []),
     message: issue.message,
   }));
   const list = details.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-  throw TurncoreError.of('E_INVALID_TOOL_ARGS', `${tool}: ${list.join('; ')}`, { details });
+  return TurncoreError.of(code, `${subject}: ${list.join('; ')}`, { details });
 }
 
 /** The JSON Pointer of a path. */

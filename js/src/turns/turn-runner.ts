@@ -21,11 +21,13 @@ import type {
   ObservabilityEvents,
   TurnEvent,
   TurnEvents,
+  TurnGate,
 } from '../events/events.js';
 import { Message, toMessage } from '../primitives/message.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
 import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
+import { GateBook } from '../pump/gates.js';
 import { type Host, hostOf, type HostOptions } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
 import type { MiddlewareFn, RunnerSpec } from '../pump/runner-spec.js';
@@ -124,6 +126,7 @@ export class TurnRunner {
   readonly #bus = new Bus<TurnEvents>();
   readonly #live = new Map<string, Live>();
   readonly #histories = new Map<string, History>();
+  readonly #gates = new GateBook();
 
   /**
    * Checks everything, loads nothing: this is legal before a module is there.
@@ -219,6 +222,22 @@ export class TurnRunner {
   }
 
   /**
+   * The open gate with an id, for somebody outside to settle: a button, an HTTP handler.
+   *
+   * @param turnId whose gate it is to be. Default: any turn's
+   * @returns undefined when there is none, and when there are several: nothing is guessed, as the wrong one could be
+   *   approved. Give `turnId` then
+   */
+  gate(id: string, turnId?: string): TurnGate | undefined {
+    return this.#gates.find(id, turnId);
+  }
+
+  /** The open gates of all turns, in the order in which they were opened. */
+  gates(): TurnGate[] {
+    return this.#gates.list();
+  }
+
+  /**
    * A list of records that turns share, made when it is first asked for: `ctx.turnMessages.addAll(history)` takes the
    * same small time however long it is.
    *
@@ -303,6 +322,8 @@ export class TurnRunner {
         bus: this.#bus,
         tap,
         controller,
+        gates: this.#gates,
+        waitFor: undefined,
         facade: facadeOf,
       },
       seed,

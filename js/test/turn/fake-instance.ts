@@ -109,6 +109,8 @@ export function fakeTurn(answer: Answer, executor: DispatchExecutorFn = () => un
       bus: new Bus<TurnEvents>(),
       tap: (event) => void events.push(event),
       controller: undefined,
+      gates: undefined,
+      waitFor: undefined,
       facade: facadeOf,
     },
     new Uint8Array(16),

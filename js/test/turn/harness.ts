@@ -136,6 +136,10 @@ export function short(event: TurnEvent): string {
       return `warn(${event.kind})`;
     case 'log':
       return `log(${event.level})`;
+    case 'turnGateOpen':
+      return 'gO';
+    case 'turnGateClosed':
+      return `gC(${event.result})`;
     case 'generationStats':
       return 'stats';
   }
@@ -185,6 +189,8 @@ export async function makeRun(
     'iterationEnd',
     'toolExecutionStart',
     'toolExecutionEnd',
+    'turnGateOpen',
+    'turnGateClosed',
     'log',
     'warning',
     'error',
