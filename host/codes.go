@@ -21,6 +21,11 @@ const (
 	CodeDispatchPipelineError  Code = abi.CodeDispatchPipelineError
 	CodePipelineShortCircuited Code = abi.CodePipelineShortCircuited
 	CodeMaxIterations          Code = abi.CodeMaxIterations
+	CodeMaxRepeats             Code = abi.CodeMaxRepeats
+	CodeDeadline               Code = abi.CodeDeadline
+	CodeTokenBudget            Code = abi.CodeTokenBudget
+	CodeSpendLimit             Code = abi.CodeSpendLimit
+	CodeSpendUnknownPrice      Code = abi.CodeSpendUnknownPrice
 	CodeListenerError          Code = abi.CodeListenerError
 	CodeCallAfterEnd           Code = abi.CodeCallAfterEnd
 
@@ -56,6 +61,11 @@ const (
 	CodeNoReaderResolver               Code = abi.CodeNoReaderResolver
 	CodeTokenizableEvaluatorInvalid    Code = abi.CodeTokenizableEvaluatorInvalid
 	CodeTokenEstimatorShadowsBuiltin   Code = abi.CodeTokenEstimatorShadowsBuiltin
+
+	// Tools of the catalogue.
+
+	CodeToolCalculation  Code = abi.CodeToolCalculation
+	CodeToolFetchRefused Code = abi.CodeToolFetchRefused
 
 	// Gates.
 

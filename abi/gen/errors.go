@@ -154,6 +154,17 @@ export type ErrorCode = keyof typeof CODES;
 	return b.Bytes()
 }
 
+// classes is a class of errors for each code, as the contract names them.
+func (l faults) classes() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, tsHeader, "abi/errors.json")
+	b.WriteString("import { errorClass } from './errors.js';\n")
+	for _, f := range l.entries() {
+		fmt.Fprintf(&b, "\n/** %s */\nexport const %s = /* @__PURE__ */ errorClass('%s');\n", f.Message, f.Code, f.Code)
+	}
+	return b.Bytes()
+}
+
 // tsProperty is a line of an object literal. Prettier leaves a long string where it is.
 func tsProperty(indent, key, value string) string { return indent + key + ": " + value + ",\n" }
 
@@ -173,8 +184,9 @@ func (l faults) markdown() []byte {
 
 # Errors
 
-Every error that Turncore raises has a code. In JavaScript it is a ` + "`TurncoreError`" + ` whose ` + "`code`" + ` and ` + "`name`" + ` are the code;
-in Go ` + "`errors.As`" + ` finds the host's error type and its code. A code keeps its meaning for good, messages may get better.
+Every error that Turncore raises has a code. In JavaScript it is a ` + "`TurncoreError`" + ` whose ` + "`code`" + ` and ` + "`name`" + ` are the code, and
+` + "`instanceof`" + ` the exported class of that name; in Go ` + "`errors.Is(err, host.Code…)`" + ` tells it and ` + "`errors.As`" + ` finds the ` + "`*host.Error`" + `. A
+code keeps its meaning for good, messages may get better.
 
 | property | meaning |
 | --- | --- |

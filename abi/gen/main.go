@@ -54,14 +54,15 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{
-		"docs/errors.md":             codes.markdown(),
-		"js/src/abi/codes.gen.ts":    codes.typeScript(),
-		"js/src/abi/rules.gen.ts":    rules.typeScript(),
-		"js/src/abi/frames.gen.ts":   src.typeScript(),
-		"runtime/fault/codes_gen.go": nil,
-		"abi/codes_gen.go":           nil,
-		"abi/rules_gen.go":           nil,
-		"abi/codec_gen.go":           nil,
+		"docs/errors.md":              codes.markdown(),
+		"js/src/abi/codes.gen.ts":     codes.typeScript(),
+		"js/src/error-classes.gen.ts": codes.classes(),
+		"js/src/abi/rules.gen.ts":     rules.typeScript(),
+		"js/src/abi/frames.gen.ts":    src.typeScript(),
+		"runtime/fault/codes_gen.go":  nil,
+		"abi/codes_gen.go":            nil,
+		"abi/rules_gen.go":            nil,
+		"abi/codec_gen.go":            nil,
 	}
 	if files["runtime/fault/codes_gen.go"], err = codes.guest(); err != nil {
 		return nil, err

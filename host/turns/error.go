@@ -40,6 +40,9 @@ type errorTable struct {
 // maxCauses is how many errors of a chain cross to the guest.
 const maxCauses = 8
 
+// maxSuppressed is how many of the errors that followed one cross with it.
+const maxSuppressed = 64
+
 // keep gives an error a fresh handle, in the description of it that goes to the guest.
 func (t *errorTable) keep(err error, v *abi.ErrorValue) *abi.ErrorValue {
 	t.mine = append(t.mine, err)
@@ -70,6 +73,11 @@ func describeChain(err, cause error, depth int) *abi.ErrorValue {
 		}
 		if v.Name == "" && v.Code == "" {
 			v.Name = "Error"
+		}
+		if depth >= maxCauses-1 {
+			for _, later := range e.Suppressed[:min(len(e.Suppressed), maxSuppressed)] {
+				v.Suppressed = append(v.Suppressed, *describeChain(later, nil, depth-2))
+			}
 		}
 	}
 	if inner := errors.Unwrap(err); inner != nil && depth > 1 {

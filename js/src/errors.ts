@@ -89,6 +89,33 @@ export function isTurncoreError(error: unknown, code?: string): error is Turncor
   );
 }
 
+/** An error of one code. */
+export type ErrorOf<C extends ErrorCode> = TurncoreError & { readonly code: C };
+
+/** The class of the errors of one code. */
+export interface ErrorClass<C extends ErrorCode> {
+  /** @param detail follows the text of the code after a colon */
+  new (detail?: string, options?: TurncoreErrorOptions): ErrorOf<C>;
+  /** The code. */
+  readonly code: C;
+  /** Tells every error of the code, also one of another copy of this package or of another realm. */
+  [Symbol.hasInstance](value: unknown): value is ErrorOf<C>;
+}
+
+/** @internal Makes the class of the errors of a code. */
+export function errorClass<C extends ErrorCode>(code: C): ErrorClass<C> {
+  const CodedError = function (detail?: string, options?: TurncoreErrorOptions): TurncoreError {
+    return TurncoreError.of(code, detail, options);
+  };
+  Object.defineProperties(CodedError, {
+    name: { value: code },
+    code: { value: code },
+    prototype: { value: TurncoreError.prototype },
+    [Symbol.hasInstance]: { value: (value: unknown) => isTurncoreError(value, code) },
+  });
+  return CodedError as unknown as ErrorClass<C>;
+}
+
 /** The error for a value that has no encoding. @param field where it is, like `args.items[3].id` */
 export function invalidValue(field: string, why: string): TurncoreError {
   return TurncoreError.of('E_INVALID_VALUE', `${field}: ${why}`, { details: { field } });

@@ -210,7 +210,14 @@ export { type SessionOptions, storeCallbacks } from './store/store-callbacks.js'
 export type { BytesReader, Conversation, Store } from './store/store.js';
 
 export type { ErrorCode } from './abi/codes.gen.js';
-export { isTurncoreError, TurncoreError, type TurncoreErrorOptions } from './errors.js';
+export {
+  type ErrorClass,
+  type ErrorOf,
+  isTurncoreError,
+  TurncoreError,
+  type TurncoreErrorOptions,
+} from './errors.js';
+export * from './error-classes.gen.js';
 export {
   type Clock,
   type Entropy,

@@ -43,7 +43,7 @@ export class ContextState implements OpenContext {
   readonly #toolState: ToolState;
   #tools: ToolRegistry | undefined;
   #controller: AbortController | undefined;
-  #ackHandlers: Set<() => void> | undefined;
+  #ackHandlers: Set<() => unknown> | undefined;
   /** The text of each stream so far: messages, thoughts. */
   readonly #texts: (Map<string, string> | undefined)[] = [];
   #results: Map<string, unknown> | undefined;
@@ -164,7 +164,7 @@ export class ContextState implements OpenContext {
     if (this.#ackHandlers === undefined) return;
     for (const handler of this.#ackHandlers) {
       try {
-        const result = (handler as () => unknown)();
+        const result = handler();
         if (result instanceof Promise) result.catch(ignore);
       } catch {
         // By contract: nothing can go wrong with an ack any more.

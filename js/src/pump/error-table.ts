@@ -8,6 +8,9 @@ import { codeInfo, TurncoreError } from '../errors.js';
 /** Length that a chain of causes crosses to, and how deep the host follows one. */
 const MAX_CAUSES = 8;
 
+/** How many of the errors that followed one cross with it. */
+const MAX_SUPPRESSED = 64;
+
 /**
  * Host errors under positive handles and the module's under negative ones, each with one object: listeners, results and
  * causes that speak of one error get the very same object.
@@ -51,7 +54,9 @@ export class ErrorTable {
     writeDetails(enc, details ?? e.details);
     if (e.cause === undefined || depth >= MAX_CAUSES) enc.nil();
     else this.#write(enc, e.cause, abort, depth + 1);
-    enc.arrayHeader(0);
+    const suppressed = depth > 1 ? [] : e.suppressed.slice(0, MAX_SUPPRESSED);
+    enc.arrayHeader(suppressed.length);
+    for (const each of suppressed) this.#write(enc, each, false, depth + 1);
   }
 
   #handle(error: unknown): number {
@@ -108,6 +113,7 @@ interface Described {
   readonly fatal: boolean;
   readonly details: unknown;
   readonly cause: unknown;
+  readonly suppressed: readonly unknown[];
 }
 
 function describe(error: unknown): Described {
@@ -129,6 +135,7 @@ function describe(error: unknown): Described {
     fatal: read(error, 'fatal') === true,
     details: read(error, 'details'),
     cause: read(error, 'cause') ?? undefined,
+    suppressed: listOf(read(error, 'suppressed')),
   };
 }
 
@@ -154,7 +161,13 @@ const plain: Described = {
   fatal: false,
   details: undefined,
   cause: undefined,
+  suppressed: [],
 };
+
+/** Other libraries have errors with a field of this name too. */
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : [];
+}
 
 /** Details that cannot cross stay with the host's object. */
 function writeDetails(enc: Encoder, details: unknown): void {
