@@ -174,16 +174,11 @@ export class Media {
 const PIECE = 3 * 4096;
 
 function made(parts: MediaParts, trustTier: TrustTier): Media {
-  const modalityHazard: ModalityHazard =
-    parts.kind === 'document' ? 'extractable-instructions' : 'opaque-perceptual';
-  return new Media({ modalityHazard, ...dropUndefined(parts), trustTier } as RawMedia);
-}
-
-/** The parts without a hazard that is undefined: the default stands for that one. */
-function dropUndefined(parts: MediaParts): MediaParts {
-  if (!isObject(parts) || parts.modalityHazard !== undefined) return parts;
-  const { modalityHazard: _, ...rest } = parts;
-  return rest;
+  // What is no object is for the rules to refuse.
+  if (!isObject(parts)) return new Media(parts);
+  const usual = parts.kind === 'document' ? 'extractable-instructions' : 'opaque-perceptual';
+  const modalityHazard = parts.modalityHazard ?? usual;
+  return new Media({ ...parts, trustTier, modalityHazard });
 }
 
 /** The kind of field `mediaStash`: what is known about a media, by name. */
