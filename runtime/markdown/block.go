@@ -43,7 +43,7 @@ func matter(source []byte) (yaml []byte, lines, size int) {
 		line, _, _ := bytes.Cut(source[size:], []byte("\n"))
 		before := size
 		size = min(size+len(line)+1, len(source))
-		closed := string(bytes.TrimSpace(line)) == "---"
+		closed := isFrame(line)
 		switch lines++; {
 		case lines == 1 && !closed:
 			return nil, 0, 0
@@ -64,6 +64,8 @@ type cursor struct {
 }
 
 // indent returns how many columns of white space come next.
+//
+//go:noinline
 func (c *cursor) indent() int {
 	column := c.column
 	for _, ch := range c.b {
@@ -79,6 +81,8 @@ func (c *cursor) indent() int {
 }
 
 // skip consumes n columns of white space, or as many as there are.
+//
+//go:noinline
 func (c *cursor) skip(n int) {
 	for n > 0 {
 		if c.spaces > 0 {
@@ -101,12 +105,16 @@ func (c *cursor) skip(n int) {
 }
 
 // next consumes n bytes that are no white space.
+//
+//go:noinline
 func (c *cursor) next(n int) {
 	c.b = c.b[n:]
 	c.column += n
 }
 
 // appendTo appends what is left of the line.
+//
+//go:noinline
 func (c *cursor) appendTo(dst []byte) []byte {
 	for range c.spaces {
 		dst = append(dst, ' ')
@@ -115,6 +123,8 @@ func (c *cursor) appendTo(dst []byte) []byte {
 }
 
 // push makes a block the last child of the innermost container.
+//
+//go:noinline
 func (p *blockParser) push(k kind) *block {
 	if p.nodes++; p.nodes > MaxNodes {
 		p.err = ErrTooLarge
@@ -139,6 +149,8 @@ func (p *blockParser) enter(k kind) *block {
 }
 
 // close closes the leaf, and the containers from the n-th on.
+//
+//go:noinline
 func (p *blockParser) close(n int) {
 	if p.leaf != nil {
 		p.closeLeaf()
@@ -158,11 +170,11 @@ func (p *blockParser) closeLeaf() {
 	switch b.kind {
 	case paragraph:
 		if p.definitions(b) {
-			b.text = bytes.TrimRight(b.text, " \t\n")
+			b.text = trimRight(b.text)
 			p.task(b)
 		}
 	case indented:
-		b.text = bytes.TrimRight(b.text, " \t\n")
+		b.text = trimRight(b.text)
 	}
 	p.leaf = nil
 }
@@ -258,6 +270,8 @@ func (p *blockParser) match(c *cursor) (n int, all bool) {
 }
 
 // goOn gives a line to the leaf when that takes it whatever it is.
+//
+//go:noinline
 func (p *blockParser) goOn(c *cursor) bool {
 	b := p.leaf
 	if b == nil {
@@ -314,6 +328,8 @@ func (b *block) append(c *cursor, line int) {
 }
 
 // prepare closes what does not go on before a block starts that is no item.
+//
+//go:noinline
 func (p *blockParser) prepare(n int) {
 	if p.open[n-1].kind == list {
 		n--
@@ -345,9 +361,9 @@ func (p *blockParser) startLeaf(n int, whole bool, c *cursor, width int) bool {
 		p.prepare(n)
 		b := p.push(heading)
 		b.depth = depth
-		b.text = bytes.TrimSpace(c.b[depth:])
+		b.text = trim(c.b[depth:])
 		if closing := bytes.TrimRight(b.text, "#"); len(closing) == 0 || isSpace(closing[len(closing)-1]) {
-			b.text = bytes.TrimSpace(closing)
+			b.text = trim(closing)
 		}
 		return true
 	}
@@ -363,7 +379,7 @@ func (p *blockParser) startLeaf(n int, whole bool, c *cursor, width int) bool {
 			b := p.leaf
 			if p.definitions(b) {
 				b.kind, b.depth, b.end = heading, depth, p.line
-				b.text = bytes.TrimSpace(b.text)
+				b.text = trim(b.text)
 				p.leaf = nil
 				return true
 			}
@@ -426,6 +442,8 @@ func (p *blockParser) startItem(n int, whole bool, c *cursor, width int) bool {
 }
 
 // marker reads the marker of a list's item: the bullet, or the delimiter behind a number.
+//
+//go:noinline
 func marker(b []byte) (mark byte, number, size int, ok bool) {
 	if len(b) == 0 {
 		return 0, 0, 0, false
@@ -461,16 +479,20 @@ func (p *blockParser) task(b *block) {
 	default:
 		return
 	}
-	b.text = bytes.TrimLeft(b.text[3:], " \t\n")
+	b.text = trimLeft(b.text[3:])
 }
 
 // headingDepth reads the start of an ATX heading.
+//
+//go:noinline
 func headingDepth(b []byte) (int, bool) {
 	n := run(b, '#')
 	return n, n > 0 && n <= 6 && (n == len(b) || isSpace(b[n]))
 }
 
 // underline returns the depth of a setext heading whose underline b is, 0 when it is none.
+//
+//go:noinline
 func underline(b []byte) int {
 	if b[0] != '=' && b[0] != '-' || !isBlank(b[run(b, b[0]):]) {
 		return 0
@@ -482,6 +504,8 @@ func underline(b []byte) int {
 }
 
 // isRule tells whether a line is a thematic break.
+//
+//go:noinline
 func isRule(b []byte) bool {
 	mark, n := b[0], 0
 	if mark != '-' && mark != '*' && mark != '_' {

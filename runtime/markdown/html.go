@@ -37,7 +37,7 @@ func startsHTML(b []byte, inParagraph bool) (end byte, ok bool) {
 	if n == 0 || n > 20 {
 		return 0, false
 	}
-	tag := string(bytes.ToLower(name[:n]))
+	tag := string(lower(name[:n]))
 	rest := name[n:]
 	if len(rest) == 0 || isSpace(rest[0]) || rest[0] == '>' || rest[0] == '/' {
 		for i := 5; i < len(htmlEnds) && b[1] != '/'; i++ {
@@ -54,11 +54,15 @@ func startsHTML(b []byte, inParagraph bool) (end byte, ok bool) {
 }
 
 // endsHTML tells whether a line ends an HTML block.
+//
+//go:noinline
 func endsHTML(end byte, b []byte) bool {
-	return end > 0 && bytes.Contains(bytes.ToLower(b), []byte(htmlEnds[end]))
+	return end > 0 && bytes.Contains(lower(b), []byte(htmlEnds[end]))
 }
 
 // tagSize returns the length of the opening or closing tag that b starts with, 0 when there is none.
+//
+//go:noinline
 func tagSize(b []byte) int {
 	i := 1
 	closing := len(b) > 1 && b[1] == '/'
@@ -96,11 +100,13 @@ func tagSize(b []byte) int {
 }
 
 // attribute returns the end of the attribute at b[i:], 0 when there is none.
+//
+//go:noinline
 func attribute(b []byte, i int) int {
 	if !isLetter(b[i]) && b[i] != '_' && b[i] != ':' {
 		return 0
 	}
-	for i < len(b) && (isLetter(b[i]) || isDigit(b[i]) || strings.IndexByte("_:.-", b[i]) >= 0) {
+	for i < len(b) && (isLetter(b[i]) || isDigit(b[i]) || in(b[i], "_:.-")) {
 		i++
 	}
 	end := i
@@ -123,7 +129,7 @@ func attribute(b []byte, i int) int {
 		return i + n + 2
 	}
 	start := i
-	for i < len(b) && !isSpace(b[i]) && strings.IndexByte("\"'=<>`", b[i]) < 0 {
+	for i < len(b) && !isSpace(b[i]) && !in(b[i], "\"'=<>`") {
 		i++
 	}
 	if i == start {

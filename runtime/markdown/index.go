@@ -33,13 +33,13 @@ type section struct {
 
 // Add adds a line, without its line end. The error, here and in what follows, is [ErrTooLarge].
 func (x *Index) Add(line []byte) error {
-	if x.lines == 0 && string(bytes.TrimSpace(line)) == "---" {
+	if x.lines == 0 && isFrame(line) {
 		x.reading = true
 		x.lines++
 		return nil
 	}
 	if x.reading {
-		if string(bytes.TrimSpace(line)) == "---" {
+		if isFrame(line) {
 			x.reading, x.closed = false, true
 			x.lines++
 			return nil
@@ -54,6 +54,11 @@ func (x *Index) Add(line []byte) error {
 	return x.err
 }
 
+// isFrame tells whether a line may enclose front matter.
+//
+//go:noinline
+func isFrame(line []byte) bool { return string(trim(line)) == "---" }
+
 // giveUp takes what seemed front matter for text.
 func (x *Index) giveUp() {
 	lines := x.matter
@@ -66,7 +71,7 @@ func (x *Index) giveUp() {
 func (x *Index) add(line []byte) {
 	at := x.lines
 	x.lines++
-	trimmed := bytes.TrimLeft(line, " \t")
+	trimmed := trimLeft(line)
 	mark, n, info, ok := fence(trimmed)
 	switch {
 	case x.fence > 0:
@@ -89,9 +94,10 @@ func (x *Index) add(line []byte) {
 	}
 	x.end(depth, at-1)
 	x.open = append(x.open, len(x.headings))
-	x.headings = x.append(x.headings, section{depth: depth, text: string(bytes.TrimSpace(line[depth:])), start: at})
+	x.headings = x.append(x.headings, section{depth: depth, text: string(trim(line[depth:])), start: at})
 }
 
+//go:noinline
 func (x *Index) append(to []section, s section) []section {
 	if len(to) >= MaxNodes {
 		x.err = ErrTooLarge
@@ -101,6 +107,8 @@ func (x *Index) append(to []section, s section) []section {
 }
 
 // end ends the sections that are at least so deep.
+//
+//go:noinline
 func (x *Index) end(depth, line int) {
 	for n := len(x.open); n > 0; n-- {
 		h := x.open[n-1]
@@ -177,18 +185,22 @@ func (x *Index) each(all *[]section, which func(*section) bool, write func(dst [
 	return append(value.AppendListHeader(nil, n), body...)
 }
 
+//go:noinline
 func field(dst []byte, name, text string) []byte {
 	return value.AppendString(value.AppendString(dst, name), text)
 }
 
+//go:noinline
 func number(dst []byte, name string, n int) []byte {
 	return value.AppendInt(value.AppendString(dst, name), int64(n))
 }
 
+//go:noinline
 func lines(dst []byte, s *section) []byte {
 	return number(number(dst, "startLine", s.start), "endLine", s.end)
 }
 
+//go:noinline
 func textOrNil(dst, text []byte) []byte {
 	if len(text) == 0 {
 		return value.AppendNil(dst)
@@ -197,16 +209,19 @@ func textOrNil(dst, text []byte) []byte {
 }
 
 // fence reads a line that opens, or may close, fenced code: the mark, how many there are, and what stands behind them.
+//
+//go:noinline
 func fence(b []byte) (mark byte, n int, info []byte, ok bool) {
 	if len(b) < 3 || b[0] != '`' && b[0] != '~' {
 		return 0, 0, nil, false
 	}
 	mark = b[0]
 	n = run(b, mark)
-	info = bytes.TrimSpace(b[n:])
+	info = trim(b[n:])
 	return mark, n, info, n >= 3 && (mark == '~' || bytes.IndexByte(info, '`') < 0)
 }
 
+//go:noinline
 func firstWord(b []byte) []byte {
 	for i, c := range b {
 		if isSpace(c) {

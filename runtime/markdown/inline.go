@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -68,6 +67,8 @@ func (d *Document) inline(src []byte) *inlineParser {
 }
 
 // add makes a span the last one.
+//
+//go:noinline
 func (p *inlineParser) add(k kind, text []byte) int {
 	n := len(p.spans)
 	if n > MaxNodes {
@@ -118,6 +119,8 @@ func (p *inlineParser) step() {
 }
 
 // take makes the next n bytes text.
+//
+//go:noinline
 func (p *inlineParser) take(n int) int {
 	p.pos += n
 	return p.add(text, p.src[p.pos-n:p.pos])
@@ -128,7 +131,7 @@ func (p *inlineParser) plain(b []byte) {
 	n := 0
 	for n < len(b) {
 		c := b[n]
-		if strings.IndexByte(special, c) >= 0 {
+		if in(c, special) {
 			break
 		}
 		if (c|0x20 == 'h' || c|0x20 == 'w') && p.boundary(p.pos+n) {
@@ -149,11 +152,15 @@ func (p *inlineParser) plain(b []byte) {
 }
 
 // boundary tells whether a bare link may start at a place.
+//
+//go:noinline
 func (p *inlineParser) boundary(at int) bool {
-	return at == 0 || isSpace(p.src[at-1]) || strings.IndexByte("*_~(", p.src[at-1]) >= 0
+	return at == 0 || isSpace(p.src[at-1]) || in(p.src[at-1], "*_~(")
 }
 
 // link adds a link whose text is plain.
+//
+//go:noinline
 func (p *inlineParser) link(k kind, label []byte, t *target) {
 	n := p.add(k, label)
 	p.spans = append(p.spans, span{kind: text, text: label})
@@ -177,9 +184,9 @@ func (p *inlineParser) escape(b []byte) {
 func (p *inlineParser) newline() {
 	hard := false
 	if last := &p.spans[p.last]; last.kind == text && p.last > 0 {
-		trimmed := bytes.TrimRight(last.text, " ")
-		hard = len(last.text)-len(trimmed) >= 2
-		last.text = trimmed
+		n := len(last.text)
+		hard = n > 1 && last.text[n-1] == ' ' && last.text[n-2] == ' '
+		last.text = trimRight(last.text)
 	}
 	if hard {
 		p.add(lineBreak, nil)
@@ -212,7 +219,12 @@ func (p *inlineParser) code(b []byte) {
 			i += n
 			continue
 		}
-		inner := bytes.ReplaceAll(b[size:i], []byte("\n"), []byte(" "))
+		inner := append([]byte(nil), b[size:i]...)
+		for j, c := range inner {
+			if c == '\n' {
+				inner[j] = ' '
+			}
+		}
 		if len(inner) > 1 && inner[0] == ' ' && inner[len(inner)-1] == ' ' && !isBlank(inner) {
 			inner = inner[1 : len(inner)-1]
 		}
@@ -273,11 +285,15 @@ func (p *inlineParser) run(c byte) {
 }
 
 // isWide tells whether a character is white space.
+//
+//go:noinline
 func isWide(r rune) bool {
 	return r <= ' ' || r == 0xa0 || r == 0x1680 || r >= 0x2000 && r <= 0x200a || r == 0x202f || r == 0x205f || r == 0x3000
 }
 
 // isMark tells whether a character is punctuation: of ASCII, Latin-1 and the blocks of punctuation.
+//
+//go:noinline
 func isMark(r rune) bool {
 	return r < utf8.RuneSelf && isPunct(byte(r)) || r >= 0xa1 && r <= 0xbf && r != 0xaa && r != 0xb5 && r != 0xba ||
 		r >= 0x2010 && r <= 0x205e || r >= 0x3001 && r <= 0x3003 || r >= 0x3008 && r <= 0x301f
@@ -298,10 +314,17 @@ func (p *inlineParser) emphasize(bottom int) {
 			closer = c.next
 			continue
 		}
-		least := &bottoms[strings.IndexByte("*_~", c.char)][c.size%3]
-		if c.opens {
-			least = &bottoms[strings.IndexByte("*_~", c.char)][3+c.size%3]
+		row := 0
+		if c.char == '_' {
+			row = 1
+		} else if c.char == '~' {
+			row = 2
 		}
+		column := c.size % 3
+		if c.opens {
+			column += 3
+		}
+		least := &bottoms[row][column]
 		opener := c.prev
 		for opener > *least && !p.pairs(&p.delims[opener], c) {
 			opener = p.delims[opener].prev
@@ -341,6 +364,8 @@ func (p *inlineParser) emphasize(bottom int) {
 }
 
 // pairs tells whether one delimiter opens what another closes.
+//
+//go:noinline
 func (p *inlineParser) pairs(o, c *delimiter) bool {
 	if !o.opens || o.char != c.char {
 		return false
@@ -352,6 +377,8 @@ func (p *inlineParser) pairs(o, c *delimiter) bool {
 }
 
 // drop takes a delimiter off the list.
+//
+//go:noinline
 func (p *inlineParser) drop(n int) {
 	d := &p.delims[n]
 	p.delims[d.prev].next = d.next
@@ -398,6 +425,8 @@ func (p *inlineParser) wrap(k kind, from, until int) int {
 }
 
 // open reads a bracket of n bytes.
+//
+//go:noinline
 func (p *inlineParser) open(n int) {
 	if last := len(p.brackets) - 1; last >= 0 {
 		p.brackets[last].holds = true

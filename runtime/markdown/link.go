@@ -3,7 +3,7 @@ package markdown
 import (
 	"bytes"
 	"strconv"
-	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -26,7 +26,7 @@ func (p *blockParser) definitions(b *block) bool {
 		if key := normalize(t.label); p.targets[key] == nil {
 			p.targets[key] = t
 		}
-		if b.text = bytes.TrimLeft(rest, " \t"); len(b.text) == 0 {
+		if b.text = trimLeft(rest); len(b.text) == 0 {
 			return false
 		}
 		b.start++
@@ -43,13 +43,13 @@ func define(b []byte) *target {
 		return nil
 	}
 	t := &target{label: b[1 : n-1]}
-	rest := bytes.TrimLeft(b[n+1:], " \t")
+	rest := trimLeft(b[n+1:])
 	var size int
 	if t.url, size = destination(rest); size == 0 {
 		return nil
 	}
 	after := rest[size:]
-	if rest = bytes.TrimLeft(after, " \t"); isBlank(rest) {
+	if rest = trimLeft(after); isBlank(rest) {
 		return t
 	}
 	if len(rest) == len(after) {
@@ -64,6 +64,8 @@ func define(b []byte) *target {
 }
 
 // labelSize returns the length of the label in brackets that b starts with, 0 when there is none.
+//
+//go:noinline
 func labelSize(b []byte) int {
 	if len(b) == 0 || b[0] != '[' {
 		return 0
@@ -86,10 +88,20 @@ func labelSize(b []byte) int {
 
 // normalize makes labels equal that differ in case and white space.
 func normalize(label []byte) string {
-	return strings.ToLower(strings.Join(strings.Fields(string(label)), " "))
+	var out []byte
+	for _, r := range string(trim(label)) {
+		if r >= utf8.RuneSelf || !isSpace(byte(r)) {
+			out = utf8.AppendRune(out, unicode.ToLower(r))
+		} else if out[len(out)-1] != ' ' {
+			out = append(out, ' ')
+		}
+	}
+	return string(out)
 }
 
 // destination reads where a link points to. size is 0 when there is none.
+//
+//go:noinline
 func destination(b []byte) (url []byte, size int) {
 	if len(b) == 0 {
 		return nil, 0
@@ -178,6 +190,7 @@ func resource(b []byte) (t *target, size int) {
 	return t, i + 1
 }
 
+//go:noinline
 func spaces(b []byte) int {
 	n := 0
 	for n < len(b) && isSpace(b[n]) {
@@ -187,6 +200,8 @@ func spaces(b []byte) int {
 }
 
 // unescape takes the backslashes off escapes and puts characters in place of references to them.
+//
+//go:noinline
 func unescape(b []byte) []byte {
 	if bytes.IndexByte(b, '\\') < 0 && bytes.IndexByte(b, '&') < 0 {
 		return b
@@ -272,7 +287,7 @@ func bareLink(b []byte) (url []byte, size int) {
 	for end > n {
 		if c := b[end-1]; c == ')' && open < 0 {
 			open++
-		} else if c == ')' || strings.IndexByte("?!.,:*_~'\"", c) < 0 {
+		} else if c == ')' || !in(c, "?!.,:*_~'\"") {
 			break
 		}
 		end--
@@ -280,8 +295,18 @@ func bareLink(b []byte) (url []byte, size int) {
 	return append([]byte(prefix), b[:end]...), end
 }
 
+//go:noinline
 func hasPrefixFold(b []byte, prefix string) bool {
-	return len(b) >= len(prefix) && string(bytes.ToLower(b[:len(prefix)])) == prefix
+	return len(b) >= len(prefix) && string(lower(b[:len(prefix)])) == prefix
+}
+
+func containsAny(b []byte, some string) bool {
+	for _, c := range b {
+		if in(c, some) {
+			return true
+		}
+	}
+	return false
 }
 
 // autolink reads an address in angle brackets. size is 0 when there is none.
@@ -295,14 +320,14 @@ func autolink(b []byte) (url []byte, size int) {
 	}
 	inner := b[1:i]
 	scheme := 0
-	for scheme < len(inner) && (isLetter(inner[scheme]) || scheme > 0 && (isDigit(inner[scheme]) || strings.IndexByte("+.-", inner[scheme]) >= 0)) {
+	for scheme < len(inner) && (isLetter(inner[scheme]) || scheme > 0 && (isDigit(inner[scheme]) || in(inner[scheme], "+.-"))) {
 		scheme++
 	}
 	if scheme >= 2 && scheme <= 32 && scheme < len(inner) && inner[scheme] == ':' {
 		return inner, i + 1
 	}
 	at := bytes.IndexByte(inner, '@')
-	if at < 1 || at == len(inner)-1 || bytes.IndexByte(inner[at+1:], '@') >= 0 || bytes.ContainsAny(inner, "\\/:;,()[]\"") {
+	if at < 1 || at == len(inner)-1 || bytes.IndexByte(inner[at+1:], '@') >= 0 || containsAny(inner, "\\/:;,()[]\"") {
 		return nil, 0
 	}
 	return append([]byte("mailto:"), inner...), i + 1

@@ -148,26 +148,74 @@ func (d *Document) Links() ([]byte, error) { return d.collect(link, "text") }
 // Images is the list of all images as maps of alt, url and, if it has one, title.
 func (d *Document) Images() ([]byte, error) { return d.collect(image, "alt") }
 
+//go:noinline
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-func isBlank(b []byte) bool {
-	for _, c := range b {
-		if !isSpace(c) {
-			return false
-		}
+//go:noinline
+func isBlank(b []byte) bool { return len(trimLeft(b)) == 0 }
+
+// trimLeft, trimRight and trim cut white space off. These and what follows are small, so that they are inlined all over
+// the package unless they are told not to be: in the module that would be kilobytes.
+//
+//go:noinline
+func trimLeft(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[0]) {
+		b = b[1:]
 	}
-	return true
+	return b
 }
 
+//go:noinline
+func trimRight(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+//go:noinline
+func trim(b []byte) []byte { return trimRight(trimLeft(b)) }
+
+// lower returns ASCII letters in lower case.
+//
+//go:noinline
+func lower(b []byte) []byte {
+	out := make([]byte, len(b))
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		out[i] = c
+	}
+	return out
+}
+
+// in tells whether a byte is among some.
+//
+//go:noinline
+func in(c byte, some string) bool {
+	for i := range len(some) {
+		if some[i] == c {
+			return true
+		}
+	}
+	return false
+}
+
+//go:noinline
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
+//go:noinline
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
+//go:noinline
 func isPunct(c byte) bool {
 	return c > ' ' && c < 0x7f && !isLetter(c) && !isDigit(c)
 }
 
 // run returns how many bytes c b starts with.
+//
+//go:noinline
 func run(b []byte, c byte) int {
 	n := 0
 	for n < len(b) && b[n] == c {

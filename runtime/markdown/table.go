@@ -10,8 +10,14 @@ func (p *blockParser) startTable(b []byte) bool {
 	var align []byte
 	for _, c := range cells(b) {
 		left, right := len(c) > 0 && c[0] == ':', len(c) > 1 && c[len(c)-1] == ':'
-		dashes := bytes.Trim(c, ":")
-		if len(dashes) == 0 || run(dashes, '-') != len(dashes) || len(c)-len(dashes) > 2 {
+		dashes := c
+		if left {
+			dashes = dashes[1:]
+		}
+		if right {
+			dashes = dashes[:len(dashes)-1]
+		}
+		if len(dashes) == 0 || run(dashes, '-') != len(dashes) {
 			return false
 		}
 		switch {
@@ -48,8 +54,10 @@ func (p *blockParser) row(b []byte) {
 }
 
 // cells cuts a row of a table at the bars that are not escaped.
+//
+//go:noinline
 func cells(b []byte) [][]byte {
-	b = bytes.TrimSpace(b)
+	b = trim(b)
 	if len(b) > 0 && b[0] == '|' {
 		b = b[1:]
 	}
@@ -59,11 +67,11 @@ func cells(b []byte) [][]byte {
 		if b[i] == '\\' {
 			i++
 		} else if b[i] == '|' {
-			all = append(all, bytes.TrimSpace(b[start:i]))
+			all = append(all, trim(b[start:i]))
 			start = i + 1
 		}
 	}
-	if rest := bytes.TrimSpace(b[start:]); len(rest) > 0 || len(all) == 0 {
+	if rest := trim(b[start:]); len(rest) > 0 || len(all) == 0 {
 		all = append(all, rest)
 	}
 	return all

@@ -6,96 +6,152 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-// writeBlock appends a block and what it holds. The head of its map is a byte whatever it counts, up to 15, and is
-// written again when the fields are there.
-func (d *Document) writeBlock(dst []byte, b *block) []byte {
-	n, start := 0, len(dst)
-	body := value.AppendMapHeader(dst, 0)
-	add := func(name string) {
-		body = value.AppendString(body, name)
-		n++
+// fields is a map that is being written. Its head is a byte whatever it counts, up to 15, and is written again when
+// the fields are there.
+type fields struct {
+	dst      []byte
+	start, n int
+}
+
+//go:noinline
+func startFields(dst []byte, kind string) *fields {
+	f := &fields{dst: value.AppendMapHeader(dst, 0), start: len(dst)}
+	f.key("type")
+	f.dst = value.AppendString(f.dst, kind)
+	return f
+}
+
+//go:noinline
+func (f *fields) key(name string) {
+	f.dst = value.AppendString(f.dst, name)
+	f.n++
+}
+
+//go:noinline
+func (f *fields) text(name string, v []byte) {
+	f.key(name)
+	f.dst = value.AppendText(f.dst, v)
+}
+
+// some is a text, or null when there is none.
+//
+//go:noinline
+func (f *fields) some(name string, v []byte) {
+	f.key(name)
+	f.dst = textOrNil(f.dst, v)
+}
+
+//go:noinline
+func (f *fields) int(name string, n int) {
+	f.key(name)
+	f.dst = value.AppendInt(f.dst, int64(n))
+}
+
+//go:noinline
+func (f *fields) bool(name string, v bool) {
+	f.key(name)
+	f.dst = value.AppendBool(f.dst, v)
+}
+
+func (f *fields) null(name string) {
+	f.key(name)
+	f.dst = value.AppendNil(f.dst)
+}
+
+//go:noinline
+func (f *fields) target(t *target) {
+	f.text("url", t.url)
+	if t.titled {
+		f.text("title", t.title)
 	}
-	add("type")
-	body = value.AppendString(body, names[b.kind])
+}
+
+//go:noinline
+func (f *fields) end() []byte {
+	value.AppendMapHeader(f.dst[:f.start], f.n)
+	return f.dst
+}
+
+// writeBlock appends a block and what it holds.
+func (d *Document) writeBlock(dst []byte, b *block) []byte {
+	f := startFields(dst, names[b.kind])
 	switch b.kind {
 	case heading:
-		add("depth")
-		body = value.AppendInt(body, int64(b.depth))
+		f.int("depth", b.depth)
 	case list:
 		ordered := b.marker == '.' || b.marker == ')'
-		add("ordered")
-		body = value.AppendBool(body, ordered)
-		add("start")
-		if body = value.AppendNil(body); ordered {
-			body = value.AppendInt(body[:len(body)-1], int64(b.first))
+		f.bool("ordered", ordered)
+		if ordered {
+			f.int("start", b.first)
+		} else {
+			f.null("start")
 		}
-		add("spread")
-		body = value.AppendBool(body, spread(b))
+		f.bool("spread", spread(b))
 	case item:
-		add("spread")
-		body = value.AppendBool(body, spread(b))
-		add("checked")
-		if body = value.AppendNil(body); b.task > 0 {
-			body = value.AppendBool(body[:len(body)-1], b.task == 2)
+		f.bool("spread", spread(b))
+		if b.task > 0 {
+			f.bool("checked", b.task == 2)
+		} else {
+			f.null("checked")
 		}
 	case fenced, indented:
 		lang := firstWord(b.info)
-		add("lang")
-		body = textOrNil(body, unescape(lang))
-		add("meta")
-		body = textOrNil(body, unescape(bytes.TrimSpace(b.info[len(lang):])))
+		f.some("lang", unescape(lang))
+		f.some("meta", unescape(trim(b.info[len(lang):])))
 	case definition:
-		add("identifier")
-		body = value.AppendString(body, normalize(b.target.label))
-		add("label")
-		body = value.AppendText(body, unescape(b.target.label))
-		body = b.target.write(body, &n)
+		f.text("identifier", []byte(normalize(b.target.label)))
+		f.text("label", unescape(b.target.label))
+		f.target(b.target)
 	case table:
-		add("align")
-		body = value.AppendListHeader(body, len(b.info))
+		f.key("align")
+		f.dst = value.AppendListHeader(f.dst, len(b.info))
 		for _, c := range b.info {
+			var name string
 			switch c {
 			case 'l':
-				body = value.AppendString(body, "left")
+				name = "left"
 			case 'r':
-				body = value.AppendString(body, "right")
+				name = "right"
 			case 'c':
-				body = value.AppendString(body, "center")
-			default:
-				body = value.AppendNil(body)
+				name = "center"
 			}
+			f.dst = textOrNil(f.dst, []byte(name))
 		}
 	}
 	switch b.kind {
 	case fenced, indented, htmlBlock, frontMatter:
-		add("value")
-		body = value.AppendText(body, b.text)
+		f.text("value", b.text)
 	case paragraph, heading:
-		add("children")
-		p := d.inline(b.text)
-		body = p.write(body, p.spans[0].next)
+		f.key("children")
+		f.dst = d.writeInline(f.dst, b.text)
 	case row:
-		add("children")
+		f.key("children")
 		all := cells(b.text)
-		body = value.AppendListHeader(body, len(all))
+		f.dst = value.AppendListHeader(f.dst, len(all))
 		for _, cell := range all {
-			body = field(value.AppendMapHeader(body, 2), "type", "tableCell")
-			p := d.inline(cell)
-			body = p.write(value.AppendString(body, "children"), p.spans[0].next)
+			c := startFields(f.dst, "tableCell")
+			c.key("children")
+			c.dst = d.writeInline(c.dst, cell)
+			f.dst = c.end()
 		}
 	case root, quote, list, item, table:
-		add("children")
-		body = value.AppendListHeader(body, len(b.children))
+		f.key("children")
+		f.dst = value.AppendListHeader(f.dst, len(b.children))
 		for _, child := range b.children {
-			body = d.writeBlock(body, child)
+			f.dst = d.writeBlock(f.dst, child)
 		}
 	}
 	if b.kind != root && b.kind != row {
-		n += 2
-		body = number(number(body, "startLine", b.start), "endLine", b.end)
+		f.int("startLine", b.start)
+		f.int("endLine", b.end)
 	}
-	value.AppendMapHeader(body[:start], n)
-	return body
+	return f.end()
+}
+
+//go:noinline
+func (d *Document) writeInline(dst, source []byte) []byte {
+	p := d.inline(source)
+	return p.write(dst, p.spans[0].next)
 }
 
 // spread tells whether there is a blank line between the children of a list or an item.
@@ -106,17 +162,6 @@ func spread(b *block) bool {
 		}
 	}
 	return false
-}
-
-// write appends the fields of a target and counts them.
-func (t *target) write(dst []byte, n *int) []byte {
-	*n++
-	dst = value.AppendText(value.AppendString(dst, "url"), t.url)
-	if t.titled {
-		*n++
-		dst = value.AppendText(value.AppendString(dst, "title"), t.title)
-	}
-	return dst
 }
 
 // write appends the list of spans from one on. Texts side by side are one.
@@ -145,32 +190,29 @@ func (p *inlineParser) write(dst []byte, first int) []byte {
 			room = append(room, p.spans[at].text...)
 		}
 		if len(room) > 0 {
-			dst = field(value.AppendMapHeader(dst, 2), "type", "text")
-			dst = value.AppendText(value.AppendString(dst, "value"), room)
+			f := startFields(dst, "text")
+			f.text("value", room)
+			dst = f.end()
 		}
 	}
 	return dst
 }
 
 func (p *inlineParser) writeSpan(dst []byte, s *span) []byte {
-	n, start := 1, len(dst)
-	dst = field(value.AppendMapHeader(dst, 0), "type", names[s.kind])
+	f := startFields(dst, names[s.kind])
 	if s.target != nil {
-		dst = s.target.write(dst, &n)
+		f.target(s.target)
 	}
 	switch s.kind {
 	case inlineCode, inlineHTML:
-		n++
-		dst = value.AppendText(value.AppendString(dst, "value"), s.text)
+		f.text("value", s.text)
 	case image:
-		n++
-		dst = value.AppendText(value.AppendString(dst, "alt"), p.plainText(nil, s.child))
+		f.text("alt", p.plainText(nil, s.child))
 	case emphasis, strong, deleted, link:
-		n++
-		dst = p.write(value.AppendString(dst, "children"), s.child)
+		f.key("children")
+		f.dst = p.write(f.dst, s.child)
 	}
-	value.AppendMapHeader(dst[:start], n)
-	return dst
+	return f.end()
 }
 
 // plainText appends the text of spans from one on, without markup.
@@ -193,31 +235,35 @@ func (p *inlineParser) plainText(dst []byte, first int) []byte {
 func (d *Document) plain(dst []byte, b *block) []byte {
 	switch b.kind {
 	case paragraph, heading:
-		p := d.inline(b.text)
-		dst = p.plainText(newLine(dst), p.spans[0].next)
+		dst = d.plainInline(newLine(dst), b.text)
 	case row:
 		dst = newLine(dst)
 		for i, cell := range cells(b.text) {
 			if i > 0 {
 				dst = append(dst, '\t')
 			}
-			p := d.inline(cell)
-			dst = p.plainText(dst, p.spans[0].next)
+			dst = d.plainInline(dst, cell)
 		}
 	case fenced, indented:
 		dst = append(newLine(dst), b.text...)
 	case htmlBlock:
-		if inner := bytes.TrimSpace(stripTags(b.text)); len(inner) > 0 {
+		if inner := trim(stripTags(b.text)); len(inner) > 0 {
 			dst = append(newLine(dst), inner...)
 		}
-	default:
-		for _, child := range b.children {
-			dst = d.plain(dst, child)
-		}
+	}
+	for _, child := range b.children {
+		dst = d.plain(dst, child)
 	}
 	return dst
 }
 
+//go:noinline
+func (d *Document) plainInline(dst, source []byte) []byte {
+	p := d.inline(source)
+	return p.plainText(dst, p.spans[0].next)
+}
+
+//go:noinline
 func newLine(dst []byte) []byte {
 	if len(dst) > 0 {
 		dst = append(dst, '\n')
@@ -226,6 +272,8 @@ func newLine(dst []byte) []byte {
 }
 
 // stripTags returns what is left of HTML without tags and comments.
+//
+//go:noinline
 func stripTags(b []byte) []byte {
 	var out []byte
 	for len(b) > 0 {
@@ -248,39 +296,51 @@ func stripTags(b []byte) []byte {
 	return out
 }
 
+// collector lists links or images.
+type collector struct {
+	d    *Document
+	kind kind
+	name string // of their text
+	list []byte
+	n    int
+}
+
 // collect is the list of all links or images, with their text under a name.
 func (d *Document) collect(k kind, name string) ([]byte, error) {
-	n := 0
-	var body []byte
-	var spans func(p *inlineParser, first int)
-	spans = func(p *inlineParser, first int) {
-		for at := first; at > 0; at = p.spans[at].next {
-			s := &p.spans[at]
-			if s.kind == k {
-				n++
-				fields := 1
-				one := s.target.write(value.AppendText(value.AppendString(nil, name), p.plainText(nil, s.child)), &fields)
-				body = append(value.AppendMapHeader(body, fields), one...)
-			}
-			spans(p, s.child)
+	c := collector{d: d, kind: k, name: name}
+	c.block(d.root)
+	return append(value.AppendListHeader(nil, c.n), c.list...), d.err
+}
+
+func (c *collector) block(b *block) {
+	switch b.kind {
+	case paragraph, heading:
+		c.inline(b.text)
+	case row:
+		for _, cell := range cells(b.text) {
+			c.inline(cell)
 		}
 	}
-	var blocks func(b *block)
-	blocks = func(b *block) {
-		switch b.kind {
-		case paragraph, heading:
-			p := d.inline(b.text)
-			spans(p, p.spans[0].next)
-		case row:
-			for _, cell := range cells(b.text) {
-				p := d.inline(cell)
-				spans(p, p.spans[0].next)
-			}
-		}
-		for _, child := range b.children {
-			blocks(child)
-		}
+	for _, child := range b.children {
+		c.block(child)
 	}
-	blocks(d.root)
-	return append(value.AppendListHeader(nil, n), body...), d.err
+}
+
+func (c *collector) inline(source []byte) {
+	p := c.d.inline(source)
+	c.spans(p, p.spans[0].next)
+}
+
+func (c *collector) spans(p *inlineParser, first int) {
+	for at := first; at > 0; at = p.spans[at].next {
+		s := &p.spans[at]
+		if s.kind == c.kind {
+			c.n++
+			f := fields{dst: value.AppendMapHeader(c.list, 0), start: len(c.list)}
+			f.text(c.name, p.plainText(nil, s.child))
+			f.target(s.target)
+			c.list = f.end()
+		}
+		c.spans(p, s.child)
+	}
 }
