@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/turns/internal/value"
@@ -212,21 +211,13 @@ func (a *SpooledArtifact) AsString(ctx context.Context) (string, error) {
 }
 
 // EstimateTokens estimates how many tokens the whole text has: for "claude" a token for 3.5 UTF-16 code units, for other
-// encodings one for 4.
+// encodings by the tokenizer that the runner has when ctx is a context of this package, and else one for 4.
 func (a *SpooledArtifact) EstimateTokens(ctx context.Context, encoding string) (int, error) {
 	text, err := a.AsString(ctx)
-	return estimateTokens(encoding, text), err
-}
-
-func estimateTokens(encoding, text string) int {
-	units := 0
-	for _, r := range text {
-		units += utf16.RuneLen(r)
+	if err != nil {
+		return 0, err
 	}
-	if encoding == "claude" {
-		return (units*2 + 6) / 7
-	}
-	return (units + 3) / 4
+	return estimateIn(ctx, encoding, text)
 }
 
 // ErrNoSizeHints is what Handle returns for an artifact whose sizes are not known.

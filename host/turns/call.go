@@ -283,7 +283,7 @@ func encodeArgs(args any) (abi.Raw, error) {
 // dispatch runs a dispatch with this context as its source.
 func (b *base) dispatch(d *definition) (DispatchResult, error) {
 	t := b.state.turn
-	d.callbacks = t.config.callbacks
+	d.callbacks, d.tokenizers = t.config.callbacks, t.config.tokenizers
 	r, err := t.core.runner(d)
 	if err != nil {
 		return DispatchResult{}, err

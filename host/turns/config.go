@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -35,6 +36,10 @@ type TurnRunnerConfig struct {
 	DispatchInputPipeline  []DispatchMiddleware
 	DispatchOutputPipeline []DispatchMiddleware
 
+	// Tokenizers by the names of their encodings, such as "o200k_base". Tokens of encodings without one are estimated by
+	// the length of texts.
+	Tokenizers map[string]Tokenizer
+
 	// MaxIterations nacks a dispatch with E_MAX_ITERATIONS that would begin a further iteration. 0 sets no bound.
 	MaxIterations int
 
@@ -48,6 +53,8 @@ type definition struct {
 	chat      *ChatOptions
 	callbacks Callbacks
 	tools     []*Tool
+
+	tokenizers map[string]Tokenizer
 
 	turnInput, turnOutput         []TurnMiddleware
 	dispatchInput, dispatchOutput []DispatchMiddleware
@@ -76,7 +83,11 @@ func (c *TurnRunnerConfig) validate() error {
 	if c.MaxIterations < 0 {
 		list = append(list, abi.Violation(abi.RuleRange, "field", "maxIterations", "min", "0", "max", "2147483647"))
 	}
-	return invalid(abi.TurnRunnerConfigRules, list)
+	list, err := validateTokenizers(c.Tokenizers, list)
+	if bad := invalid(abi.TurnRunnerConfigRules, list); bad != nil {
+		return bad
+	}
+	return err
 }
 
 func at(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
@@ -94,7 +105,8 @@ func nils[M TurnMiddleware | DispatchMiddleware](field string, pipeline []M) (li
 func (c *TurnRunnerConfig) definition() *definition {
 	return &definition{
 		executor: c.Executor, chat: c.Chat, callbacks: c.Callbacks, tools: slices.Clone(c.Tools),
-		turnInput: slices.Clone(c.TurnInputPipeline), turnOutput: slices.Clone(c.TurnOutputPipeline),
+		tokenizers: maps.Clone(c.Tokenizers),
+		turnInput:  slices.Clone(c.TurnInputPipeline), turnOutput: slices.Clone(c.TurnOutputPipeline),
 		dispatchInput: bounded(c.MaxIterations, c.DispatchInputPipeline), dispatchOutput: slices.Clone(c.DispatchOutputPipeline),
 	}
 }
@@ -102,7 +114,7 @@ func (c *TurnRunnerConfig) definition() *definition {
 // frame is the runner as a frame.
 func (d *definition) frame(number uint32) (*abi.OpenRunner, error) {
 	f := &abi.OpenRunner{
-		Runner: number, Call: number,
+		Runner: number, Call: number, Encodings: encodings(d.tokenizers),
 		TurnInput: hostMiddleware(len(d.turnInput)), TurnOutput: hostMiddleware(len(d.turnOutput)),
 		DispatchInput: dispatchMiddleware(d.dispatchInput), DispatchOutput: dispatchMiddleware(d.dispatchOutput),
 	}

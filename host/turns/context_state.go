@@ -193,6 +193,7 @@ type Context interface {
 	Aborted() bool
 	Abort(cause error)
 	WaitFor(until context.Context, g Gate) (any, error)
+	EstimateTokens(encoding string, texts ...string) ([]int, error)
 	shared() *base
 }
 

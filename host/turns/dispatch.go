@@ -3,6 +3,7 @@ package turns
 import (
 	"context"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/turncore/turncore/abi"
@@ -42,6 +43,7 @@ type RawContext struct {
 	Thoughts             []*Thought
 	ToolCalls            []*ToolCall
 	Tools                []*Tool
+	Tokenizers           map[string]Tokenizer // by the names of their encodings
 	Stash                map[string]any
 	// WaitFor is what WaitFor of the dispatch's context calls, there being no turn that could wait. nil refuses gates with
 	// E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
@@ -70,6 +72,7 @@ func Dispatch(ctx context.Context, in DispatchInput) (DispatchResult, error) {
 		return in.Source.shared().dispatch(d)
 	}
 	d.callbacks, d.tools = in.Raw.Callbacks, slices.Clone(in.Raw.Tools)
+	d.tokenizers = maps.Clone(in.Raw.Tokenizers)
 	h := in.Host
 	if h == nil {
 		h = NewHost(HostOptions{})
@@ -124,7 +127,11 @@ func (raw *RawContext) validate() error {
 	if err := stash.load(raw.Stash); err != nil {
 		list = append(list, err.Error())
 	}
-	return invalid(abi.RawContextRules, list)
+	list, err := validateTokenizers(raw.Tokenizers, list)
+	if bad := invalid(abi.RawContextRules, list); bad != nil {
+		return bad
+	}
+	return err
 }
 
 func invalidRecords[R Record](field string, records []R) (list []string) {

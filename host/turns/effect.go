@@ -139,6 +139,8 @@ func (e *effect) prepare(raw abi.Raw) error {
 			return errors.Join(err, errors.New("there is no discard callback"))
 		}
 		e.perform = func() (abi.Raw, error) { return nil, callbacks.Discard(ctx, deltas, Status(args.Status)) }
+	case abi.EffectEstimate:
+		return e.prepareEstimate(raw)
 	case abi.EffectHTTP:
 		args, err := abi.Decode[abi.HTTPArgs](raw)
 		if err != nil {

@@ -42,6 +42,9 @@ type Config struct {
 	// MaxIterations bounds the iterations of a turn; 0 means DefaultMaxIterations, and Unbounded none.
 	MaxIterations int
 
+	// Tokenizers by the names of their encodings, as in TurnRunnerConfig.
+	Tokenizers map[string]Tokenizer
+
 	TurnInputPipeline      []TurnMiddleware // run after the conversation was loaded
 	TurnOutputPipeline     []TurnMiddleware
 	DispatchInputPipeline  []DispatchMiddleware
@@ -82,6 +85,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		DispatchInputPipeline:  config.DispatchInputPipeline,
 		DispatchOutputPipeline: config.DispatchOutputPipeline,
 		MaxIterations:          config.MaxIterations,
+		Tokenizers:             config.Tokenizers,
 	}
 	switch config.MaxIterations {
 	case 0:

@@ -149,7 +149,7 @@ func (r *Retrievable) EstimateTokens(ctx context.Context, encoding string) (int,
 		return a.EstimateTokens(ctx, encoding)
 	}
 	text, _ := r.Content.(string)
-	return estimateTokens(encoding, text), nil
+	return estimateIn(ctx, encoding, text)
 }
 
 // Instruction is a standing instruction: a text the model is given in every turn.

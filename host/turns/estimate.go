@@ -1,0 +1,185 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/turns/internal/value"
+)
+
+// Tokenizer counts the tokens of texts: one number from 0 for each, in their order. It is called with as many texts at
+// once as there are to count, from any goroutine, and need not remember any: what it counted is kept.
+type Tokenizer func(texts []string) ([]int, error)
+
+// claude is the encoding that is estimated by length everywhere.
+const claude = "claude"
+
+// previewUnits is how many UTF-16 code units of a text a warning shows.
+const previewUnits = 80
+
+// encodings are the names of tokenizers, in order.
+func encodings(tokenizers map[string]Tokenizer) []string {
+	names := make([]string, 0, len(tokenizers))
+	for name := range tokenizers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// validateTokenizers refuses the name of what is built in, and appends to list what else is wrong.
+func validateTokenizers(tokenizers map[string]Tokenizer, list []string) ([]string, error) {
+	for _, name := range encodings(tokenizers) {
+		switch {
+		case name == claude:
+			return list, newError(abi.CodeTokenEstimatorShadowsBuiltin, claude, nil)
+		case name == "":
+			list = append(list, "`tokenizers` must have names that are not empty")
+		case tokenizers[name] == nil:
+			list = append(list, abi.Violation(string(abi.KindFunction), "field", "tokenizers."+name))
+		}
+	}
+	return list, nil
+}
+
+// count has a tokenizer count texts, and checks what it says.
+func (t Tokenizer) count(encoding string, texts []string) (counts []int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{v}
+		}
+	}()
+	if counts, err = t(texts); err != nil {
+		return nil, err
+	}
+	if len(counts) != len(texts) || slices.ContainsFunc(counts, func(n int) bool { return n < 0 }) {
+		return nil, errors.New("the tokenizer for " + encoding + " must return a count for each text")
+	}
+	return counts, nil
+}
+
+// EstimateTokens estimates how many tokens texts have in an encoding: "claude" has a token for 3.5 UTF-16 code units; another
+// one is counted by the runner's tokenizer for it, all texts in one call. Where there is none, or it fails, a token is
+// taken for 4 code units, and a warning event of the kind token-estimation-degraded says so, once for an encoding and
+// context. The error is E_INVALID_VALUE, for an encoding without a name.
+func (b *base) EstimateTokens(encoding string, texts ...string) ([]int, error) {
+	if encoding == "" {
+		return nil, newError(abi.CodeInvalidValue, "encoding must not be empty", nil)
+	}
+	counts := make([]int, len(texts))
+	if encoding != claude && len(texts) > 0 {
+		why := "there is no tokenizer for " + encoding
+		var failure error
+		if tokenizer := b.state.turn.config.tokenizers[encoding]; tokenizer != nil {
+			exact, err := tokenizer.count(encoding, texts)
+			if err == nil {
+				return exact, nil
+			}
+			why, failure = "the tokenizer for "+encoding+" failed", err
+		}
+		b.warnEstimate(encoding, texts[0], why, failure)
+	}
+	for i, text := range texts {
+		counts[i] = estimateTokens(encoding, text)
+	}
+	return counts, nil
+}
+
+// warnEstimate tells observers that tokens are estimated by length, unless the turn has ended.
+func (b *base) warnEstimate(encoding, text, why string, failure error) {
+	detail := value.String(value.String(value.Map(nil, 2), "encoding"), encoding)
+	detail = value.String(value.String(detail, "textPreview"), clipUnits(text, previewUnits))
+	args := &abi.WarnArgs{
+		Kind: "token-estimation-degraded", Message: why + ": tokens are estimated from the length of the text", Once: encoding, Payload: detail,
+	}
+	t := b.state.turn
+	if failure != nil {
+		args.Error = describe(failure, b.state.reason())
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = t.invokeLocked(b.state.number, abi.MethodWarn, func() (abi.Raw, error) { // after the turn's end nobody listens
+		if failure != nil {
+			t.errors.keep(failure, args.Error)
+		}
+		return abi.AppendPayload(nil, args), nil
+	})
+}
+
+// estimateIn estimates a text's tokens with the tokenizers of a context of this package, and else by its length.
+func estimateIn(ctx context.Context, encoding, text string) (int, error) {
+	if c, ok := ctx.(Context); ok {
+		counts, err := c.shared().EstimateTokens(encoding, text)
+		if err != nil {
+			return 0, err
+		}
+		return counts[0], nil
+	}
+	return estimateTokens(encoding, text), nil
+}
+
+// estimateTokens estimates a text's tokens by its length.
+func estimateTokens(encoding, text string) int {
+	units := 0
+	for _, r := range text {
+		units += utf16.RuneLen(r)
+	}
+	if encoding == claude {
+		return (units*2 + 6) / 7
+	}
+	return (units + 3) / 4
+}
+
+// clipUnits cuts a text to n UTF-16 code units.
+func clipUnits(text string, n int) string {
+	for i, r := range text {
+		if n -= utf16.RuneLen(r); n < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// prepareEstimate prepares to count tokens for the core. The caller holds t.mu.
+func (e *effect) prepareEstimate(raw abi.Raw) error {
+	args, err := abi.Decode[abi.EstimateArgs](raw)
+	if err != nil {
+		return err
+	}
+	tokenizer := e.turn.config.tokenizers[args.Encoding]
+	if tokenizer == nil {
+		return errors.New("there is no tokenizer for " + strconv.Quote(args.Encoding))
+	}
+	var artifact *SpooledArtifact
+	if args.Handle != 0 {
+		if artifact, err = e.turn.artifact(args.Handle, args.Part); err != nil {
+			return fmt.Errorf("estimate: %w", err)
+		}
+	}
+	ctx := e.context.state.context()
+	e.perform = func() (abi.Raw, error) {
+		texts := args.Texts
+		if artifact != nil {
+			text, err := artifact.AsString(ctx)
+			if err != nil {
+				return nil, err
+			}
+			texts = []string{text}
+		}
+		counts, err := tokenizer.count(args.Encoding, texts)
+		if err != nil {
+			return nil, err
+		}
+		list := value.Array(nil, len(counts))
+		for _, n := range counts {
+			list = value.Int(list, int64(n))
+		}
+		return list, nil
+	}
+	return nil
+}
