@@ -50,6 +50,9 @@ func (g *game) newRecord(spec any) any {
 	switch kind {
 	case "message":
 		m := turns.NewMessage(id, turns.Role(f.str("role", "user")), content, created)
+		if v, there := f.take("attachments"); there {
+			m.Attachments, _ = g.part(v).([]*turns.Media)
+		}
 		m.UpdatedAt, m.Identity = updated, identity(f)
 		return m
 	case "memory":

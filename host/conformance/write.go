@@ -177,7 +177,7 @@ func (g *game) make(arg any) (any, error) {
 	}
 	switch r := g.newRecord(arg).(type) {
 	case *turns.Message:
-		return map[string]any{"id": r.ID, "role": string(r.Role), "content": r.Content}, r.Validate()
+		return map[string]any{"id": r.ID, "role": string(r.Role), "content": r.Content, "attachments": shown(r.Attachments)}, r.Validate()
 	case *turns.Memory:
 		return map[string]any{"id": r.ID, "confidence": r.Confidence, "importance": r.Importance}, r.Validate()
 	case *turns.Thought:

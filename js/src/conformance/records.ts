@@ -32,7 +32,7 @@ export function newRecord(spec: unknown): AnyEntry {
     case 'message':
       return new Message({
         role: 'user',
-        ...base(fields(given, ...common, 'role', 'identity')),
+        ...withAttachments(base(fields(given, ...common, 'role', 'identity', 'attachments'))),
       } as unknown as RawMessage);
     case 'memory':
       return new Memory({
@@ -74,6 +74,13 @@ export function newRecord(spec: unknown): AnyEntry {
   }
 }
 
+function withAttachments(raw: Record<string, unknown>): Record<string, unknown> {
+  const { attachments, content, ...rest } = raw;
+  if (attachments === undefined) return raw;
+  // An empty content of a message that has attachments is none.
+  return { ...rest, ...(content === '' ? {} : { content }), attachments: part(attachments) };
+}
+
 function withPart(raw: Record<string, unknown>): Record<string, unknown> {
   return { ...raw, content: part(raw['content']) };
 }
@@ -98,7 +105,12 @@ export function contentOf(record: AnyEntry): string {
 export function described(record: AnyEntry): Record<string, unknown> {
   const { id } = record as Message;
   if (record instanceof Message) {
-    return { id, role: record.role, content: contentOf(record) };
+    return {
+      id,
+      role: record.role,
+      content: contentOf(record),
+      attachments: shown(record.attachments),
+    };
   }
   if (record instanceof Memory) {
     return { id, confidence: record.confidence, importance: record.importance };
