@@ -113,6 +113,7 @@ func measureEngine(ctx context.Context, p pace, name string) ([]figure.Row, erro
 		{"frames", func() ([]figure.Row, error) { return measureFrames(ctx, p, e) }},
 		{"turns", func() ([]figure.Row, error) { return measureTurns(p, e) }},
 		{"seams", func() ([]figure.Row, error) { return measureSeams(p, e) }},
+		{"gates", func() ([]figure.Row, error) { return measureGates(p, e) }},
 		{"crowd", func() ([]figure.Row, error) { return measureCrowd(p, e) }},
 		{"histories", func() ([]figure.Row, error) { return measureHistories(p, e) }},
 		{"adding", func() ([]figure.Row, error) { return measureAdding(p, e) }},

@@ -13,7 +13,8 @@ import (
 // seams are how many of them a turn has whose cost is looked for, so that the difference is well above the noise.
 const seams = 10
 
-// measureSeams measures what a seam costs beyond the user's own function: a middleware, a dispatch inside a dispatch.
+// measureSeams measures what a seam costs beyond the user's own function: a middleware, a dispatch inside a dispatch, a
+// gate that a listener settles at once.
 func measureSeams(p pace, e host.Engine) ([]figure.Row, error) {
 	ack := func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() }
 	pass := func(_ *turns.DispatchContext, next func()) error { next(); return nil }
@@ -37,11 +38,22 @@ func measureSeams(p pace, e host.Engine) ([]figure.Row, error) {
 				return ctx.Ack()
 			}
 		}},
+		{figure.OpenGate, func(c *turns.TurnRunnerConfig) {
+			c.Executor = func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+				for range seams {
+					if _, err := ctx.WaitFor(context.Background(), question); err != nil {
+						return err
+					}
+				}
+				return ctx.Ack()
+			}
+		}},
 	} {
 		c, err := newConversation(e, 0, v.change)
 		if err != nil {
 			return nil, err
 		}
+		turns.Listen(c.runner, func(ev *turns.TurnGateOpenEvent) { _ = ev.Gate.Resolve(true) })
 		defer c.close()
 		subjects = append(subjects, timed(v.id, c.other))
 	}
@@ -52,6 +64,7 @@ func measureSeams(p pace, e host.Engine) ([]figure.Row, error) {
 	return []figure.Row{
 		paired(figure.Middleware, e.Name(), figure.Micros, subjects[1], subjects[0], each),
 		paired(figure.Nested, e.Name(), figure.Micros, subjects[2], subjects[0], each),
+		paired(figure.OpenGate, e.Name(), figure.Micros, subjects[3], subjects[0], each),
 	}, nil
 }
 

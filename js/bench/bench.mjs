@@ -10,6 +10,7 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureCrowd } from './crowd.mjs';
 import { measureFrames } from './frames.mjs';
+import { measureGates } from './gates.mjs';
 import { measureAdding, measureHistories } from './histories.mjs';
 import { measureMemory } from './memory.mjs';
 import { full, quick } from './meter.mjs';
@@ -28,6 +29,7 @@ for (const part of [
   measureFrames,
   measureTurns,
   measureSeams,
+  measureGates,
   measureCrowd,
   measureHistories,
   measureAdding,

@@ -28,6 +28,7 @@ export const full = {
   runs: 4000,
   starts: 15,
   crowd: 1000,
+  gates: 10_000,
   turns: [10_000, 100_000],
 };
 export const quick = {
@@ -37,6 +38,7 @@ export const quick = {
   runs: 20,
   starts: 3,
   crowd: 20,
+  gates: 300,
   turns: [300, 600],
 };
 

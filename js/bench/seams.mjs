@@ -1,8 +1,10 @@
 /**
- * What a seam costs beyond the user's own function: a middleware, a dispatch inside a dispatch.
+ * What a seam costs beyond the user's own function: a middleware, a dispatch inside a dispatch, a gate that a
+ * listener settles at once.
  */
 import { DispatchRunner } from '../dist/index.js';
 import { Conversation } from './conversation.mjs';
+import { question } from './gates.mjs';
 import { measure, paired, timedAsync } from './meter.mjs';
 
 /** How many there are in a turn, so that the difference is well above what the clock's noise is. */
@@ -21,9 +23,16 @@ export async function measureSeams(pace) {
         ctx.ack();
       },
     },
+    gate: {
+      executorCallback: async (ctx) => {
+        for (let i = 0; i < SEAMS; i++) await ctx.waitFor(question);
+        ctx.ack();
+      },
+    },
   };
   const subjects = Object.entries(variants).map(([name, config]) => {
     const conversation = new Conversation(0, config);
+    conversation.runner.observe('turnGateOpen', (gate) => gate.resolve(true));
     return timedAsync(name, () => conversation.other());
   });
   await measure(pace, ...subjects);

@@ -11,6 +11,7 @@ import (
 const (
 	Bytes  = "B"
 	MiB    = "MiB"
+	KiB    = "KiB"
 	Millis = "ms"
 	Micros = "µs"
 	Times  = "×" // a ratio
@@ -57,6 +58,12 @@ const (
 	Delta        = "delta"
 	Middleware   = "middleware"
 	Nested       = "nested"
+	OpenGate     = "gate"
+	WaitTurn     = "gates-turn-memory"
+	WaitTool     = "gates-tool-memory"
+	WaitHost     = "gates-host-memory"
+	SettleLate   = "gates-settle-p99"
+	SettleWorst  = "gates-settle-max"
 	CrowdRatio   = "crowd-ratio"
 	CrowdWorst   = "crowd-worst"
 	History0     = "history-0"
@@ -94,6 +101,12 @@ var All = []Figure{
 	{ID: Delta, Title: "each further delta (500 against 20)", Unit: Micros, Targets: map[string]float64{Node: 4}},
 	{ID: Middleware, Title: "a middleware of the host", Unit: Micros, Targets: map[string]float64{Node: 15}},
 	{ID: Nested, Title: "a dispatch inside a dispatch", Unit: Micros, Targets: map[string]float64{Node: 15}},
+	{ID: OpenGate, Title: "a gate, settled by a listener", Unit: Micros, Targets: map[string]float64{Node: 15}},
+	{ID: WaitTurn, Title: "module's memory of each of 10,000 turns that wait at a gate in turn middleware", Unit: KiB, Targets: everywhere(12), Skip: []string{Native}},
+	{ID: WaitTool, Title: "the same in a tool's handler", Unit: KiB, Targets: everywhere(30), Skip: []string{Native}},
+	{ID: WaitHost, Title: "the host's memory of each of those in a tool's handler", Unit: KiB},
+	{ID: SettleLate, Title: "resolving a gate among 10,000 waiting turns, 99th percentile", Unit: Millis, Targets: everywhere(1)},
+	{ID: SettleWorst, Title: "the same, longest", Unit: Millis, Targets: everywhere(25)},
 	{ID: CrowdRatio, Title: "a delta among 1,000 streaming turns, against one alone", Unit: Times, Targets: everywhere(2)},
 	{ID: CrowdWorst, Title: "the same, 99.9th percentile", Unit: Millis, Targets: everywhere(2)},
 	{ID: History0, Title: "further turn on a history of 0 messages", Unit: Micros},
