@@ -1,0 +1,57 @@
+package turns_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// The vectors that hosts and guest share: the checksum that a report of a call has, and toolExecutionStart's callId.
+func TestChecksumVectors(t *testing.T) {
+	text, err := os.ReadFile("../../abi/testdata/checksums.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct{ Name, Tool, Args, Checksum string }
+	if err := json.Unmarshal(text, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		log := &recorder{}
+		_, err := turns.Dispatch(t.Context(), raw(h, log, func(ctx *turns.DispatchContext, h *turns.Helpers) error {
+			for _, v := range vectors {
+				if err := h.ReportToolCall(v.Name, turns.ToolCallReport{Tool: v.Tool, Args: json.RawMessage(v.Args)}); err != nil {
+					t.Errorf("%s: %v", v.Name, err)
+				}
+				if v.Args[0] != '{' {
+					continue
+				}
+				if _, err := named(v.Tool).Executor(ctx)(json.RawMessage(v.Args)); err != nil {
+					t.Errorf("%s: %v", v.Name, err)
+				}
+			}
+			return ctx.Ack()
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports, starts := find[*turns.ToolCallEvent](log), find[*turns.ToolExecutionStartEvent](log)
+		if len(reports) != len(vectors) || len(starts) != len(vectors)-1 {
+			t.Fatalf("%d reports and %d executions of %d vectors", len(reports), len(starts), len(vectors))
+		}
+		n := 0
+		for i, v := range vectors {
+			if reports[i].Checksum != v.Checksum {
+				t.Errorf("%s: reported with %s, want %s", v.Name, reports[i].Checksum, v.Checksum)
+			}
+			if v.Args[0] == '{' {
+				if starts[n].CallID != v.Checksum {
+					t.Errorf("%s: executed as %s, want %s", v.Name, starts[n].CallID, v.Checksum)
+				}
+				n++
+			}
+		}
+	})
+}
