@@ -82,7 +82,7 @@ const (
 
 // Signals of a SyncSignal.
 const (
-	SignalAck  int64 = 1
+	SignalAck   int64 = 1
 	SignalNack  int64 = 2
 	SignalAbort int64 = 3 // its deadline has come: what runs in it is to stop
 )

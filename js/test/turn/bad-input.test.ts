@@ -174,12 +174,12 @@ describe('10,000 nested brackets', { skip }, () => {
     const runner = createRunner({
       model: { baseURL: 'https://model.test/v1', model: 'm' },
       tools: [echo],
-      host: (await testHost({
+      host: await testHost({
         fetch: () =>
           Promise.resolve(
             new Response(bodies.shift(), { headers: { 'content-type': 'text/event-stream' } }),
           ),
-      })),
+      }),
     });
     const stream = runner.stream({ message: 'go' });
     const result = await stream.result;
