@@ -23,7 +23,7 @@ func (c *Callbacks) spoolBytes(ctx Context, id string, bytes io.Reader) (SpoolRe
 // spool returns the document that takes the place of one whose text is not inline: the same, with an artifact that reads
 // the text. Others are returned as they are.
 func (c *Callbacks) spool(ctx Context, r *Retrievable) (*Retrievable, error) {
-	text, isText := r.Content.(string)
+	text, isText := staticText(r.Content)
 	if !isText || r.Inline {
 		return r, nil
 	}

@@ -83,7 +83,7 @@ type ToolCall struct {
 	Checksum   string          // of tool and args, as in ToolCallEvent.Checksum
 	IsComplete bool
 	IsError    bool
-	// Results is what the tool answered: a string, a *SpooledArtifact, a *Media, or a []*SpooledArtifact or []*Media that
+	// Results is what the tool answered: a string, a *Tokenizable, a *SpooledArtifact, a *Media, or a []*SpooledArtifact or []*Media that
 	// is not empty. The model gets the handle of an artifact, unless the call is Inline.
 	Results             any
 	Payload             any
@@ -108,8 +108,9 @@ const (
 // Retrievable is a retrieved document.
 type Retrievable struct {
 	ID string
-	// Content is a string that is not empty, or a *SpooledArtifact. A string that is not Inline is spooled when the
-	// document is stored or a dispatch begins: the model gets the handle of the artifact that takes its place.
+	// Content is a string that is not empty, a *Tokenizable or a *SpooledArtifact. A text that is neither Inline nor
+	// dynamic is spooled when the document is stored or a dispatch begins: the model gets the handle of the artifact that
+	// takes its place.
 	Content   any
 	TrustTier TrustTier
 	Source    string   // "" for none
@@ -134,6 +135,9 @@ func (r *Retrievable) ContentString(ctx context.Context) (string, error) {
 	if a, ok := r.Content.(*SpooledArtifact); ok {
 		return a.AsString(ctx)
 	}
+	if t, ok := r.Content.(*Tokenizable); ok {
+		return t.Render(nil)
+	}
 	text, _ := r.Content.(string)
 	return text, nil
 }
@@ -147,6 +151,10 @@ func (r *Retrievable) EstimateTokens(ctx context.Context, encoding string) (int,
 		return a.EstimateHandleTokens(r.ID, encoding)
 	case ok:
 		return a.EstimateTokens(ctx, encoding)
+	}
+	if t, ok := r.Content.(*Tokenizable); ok {
+		d, _ := ctx.(*DispatchContext)
+		return t.EstimateTokens(encoding, d)
 	}
 	text, _ := r.Content.(string)
 	return estimateIn(ctx, encoding, text)

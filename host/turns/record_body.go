@@ -90,6 +90,9 @@ func appendResults(dst []byte, results any) ([]byte, error) {
 		return r.appendPart(dst)
 	case []*Media:
 		return appendMedia(dst, r)
+	case *Tokenizable:
+		text, err := r.Render(nil)
+		return value.String(dst, text), err
 	}
 	text, _ := results.(string)
 	return value.String(dst, text), nil
@@ -136,16 +139,23 @@ func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
 func (r *Retrievable) appendBody(dst []byte) ([]byte, error) {
 	dst = value.Array(dst, 9)
 	dst = value.String(dst, r.ID)
+	text, static := staticText(r.Content)
 	switch content := r.Content.(type) {
 	case *SpooledArtifact:
 		dst = content.appendPart(dst)
-	case string:
-		if r.Inline {
-			dst = value.String(dst, content)
+	case string, *Tokenizable:
+		if t, ok := content.(*Tokenizable); ok && !static {
+			var err error
+			if text, err = t.Render(nil); err != nil {
+				return nil, err
+			}
+		}
+		if r.Inline || !static {
+			dst = value.String(dst, text)
 			break
 		}
 		// The text itself stays here until it is spooled.
-		dst = value.Int(value.Int(value.Array(dst, 2), int64(abi.PartText)), int64(len(content)))
+		dst = value.Int(value.Int(value.Array(dst, 2), int64(abi.PartText)), int64(len(text)))
 	}
 	dst = value.String(dst, string(r.TrustTier))
 	dst = appendOptional(appendOptional(dst, r.Source), r.Kind)

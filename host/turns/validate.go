@@ -155,6 +155,10 @@ func invalidResults(results any) (wrong []string) {
 	empty := []string{abi.Violation(abi.RuleNonEmptyList, "field", field)}
 	switch r := results.(type) {
 	case nil, string: // that they are there is checked by the table
+	case *Tokenizable:
+		if r == nil {
+			return []string{abi.Violation(abi.RuleRequired, "field", field)}
+		}
 	case *SpooledArtifact:
 		return invalidArtifact(field, r)
 	case *Media:
@@ -193,6 +197,11 @@ func invalidContent(content any) []string {
 	switch c := content.(type) {
 	case nil, string:
 		return nil
+	case *Tokenizable:
+		if c == nil {
+			return []string{abi.Violation(abi.RuleRequired, "field", "content")}
+		}
+		return nil
 	case *SpooledArtifact:
 		return invalidArtifact("content", c)
 	}
@@ -229,6 +238,9 @@ func (c *ToolCall) Validate() error {
 	if c == nil {
 		return missing(abi.ToolCallRules)
 	}
+	if err := renderable(c.Results); err != nil {
+		return err
+	}
 	v := [...]given{
 		givenText(c.ID), givenText(c.Tool), givenIf(len(c.Args) > 0), givenText(c.Checksum),
 		givenIf(true), givenIf(true), givenIf(c.Results != nil), givenIf(c.Payload != nil), optionalText(c.ReplayCompatibility),
@@ -246,6 +258,9 @@ func (c *ToolCall) Validate() error {
 func (r *Retrievable) Validate() error {
 	if r == nil {
 		return missing(abi.RetrievableRules)
+	}
+	if err := renderable(r.Content); err != nil {
+		return err
 	}
 	v := [...]given{
 		givenText(r.ID), givenContent(r.Content), givenText(r.TrustTier), optionalText(r.Source), optionalText(r.Kind),

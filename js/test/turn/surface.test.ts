@@ -58,6 +58,8 @@ const methods = [
   'emitToolCall',
   'emitToolExecutionStart',
   'emitToolExecutionEnd',
+  'estimateTokens',
+  'waitFor',
 ];
 
 const dispatchProperties = ['dispatchId', 'iteration', 'isSignalled', 'isAcked', 'nackError'];

@@ -1,0 +1,132 @@
+package turns_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// G1, G5 and G6, outside of a turn.
+func TestTokenizable(t *testing.T) {
+	static := turns.NewTokenizable(strings.Repeat("a", 35))
+	if n, err := static.EstimateTokens("claude", nil); n != 10 || err != nil || static.Dynamic() {
+		t.Errorf("%d tokens, %v", n, err)
+	}
+	runs := 0
+	static.SetDynamic(func(*turns.DispatchContext) (string, error) { runs++; return "ab", nil })
+	for range 2 {
+		if n, err := static.EstimateTokens("claude", nil); n != 1 || err != nil || !static.Dynamic() {
+			t.Errorf("%d tokens, %v", n, err)
+		}
+	}
+	if runs != 1 {
+		t.Errorf("the evaluator ran %d times for one count", runs)
+	}
+	if text, err := json.Marshal(static); string(text) != `"ab"` || err != nil || static.String() != "ab" {
+		t.Errorf("%s, %v", text, err)
+	}
+	static.Set("fixed")
+	if n, err := static.EstimateTokens("other", nil); n != 2 || err != nil || static.Dynamic() {
+		t.Errorf("%d tokens, %v", n, err)
+	}
+
+	cause := errors.New("no data")
+	for name, evaluate := range map[string]turns.TextEvaluator{
+		"error": func(*turns.DispatchContext) (string, error) { return "x", cause },
+		"panic": func(*turns.DispatchContext) (string, error) { panic("no data") },
+		"nil":   nil,
+	} {
+		text := turns.NewDynamicTokenizable(evaluate)
+		got, err := text.Render(nil)
+		var coded *host.Error
+		if got != "" || !errors.As(err, &coded) || coded.Code != "E_TOKENIZABLE_EVALUATOR_INVALID" || text.String() != "" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if name == "error" && !errors.Is(err, cause) {
+			t.Errorf("%s: the cause is lost: %v", name, err)
+		}
+		if _, err := text.EstimateTokens("claude", nil); !errors.As(err, &coded) {
+			t.Errorf("%s: estimated, %v", name, err)
+		}
+		now := time.Now()
+		call := &turns.ToolCall{ID: "c", Tool: "t", Args: json.RawMessage(`{}`), Checksum: "s", Results: text, CreatedAt: now, UpdatedAt: now, CompletedAt: now}
+		if err := call.Validate(); !errors.As(err, &coded) || coded.Code != "E_TOKENIZABLE_EVALUATOR_INVALID" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	doc := turns.NewRetrievable("r", "", turns.FirstParty, time.Now())
+	doc.Content = (*turns.Tokenizable)(nil)
+	if err := doc.Validate(); err == nil {
+		t.Error("a document whose content is nil was accepted")
+	}
+}
+
+// G3 and G4, and texts in records: what is dynamic stays, what is static is spooled.
+func TestTokenizableInATurn(t *testing.T) {
+	now := time.UnixMilli(1)
+	runs := 0
+	dynamic := turns.NewDynamicTokenizable(func(d *turns.DispatchContext) (string, error) {
+		runs++
+		if d != nil && d.Tools().Get("lookup") != nil {
+			return "short", nil
+		}
+		return "a much longer text than that", nil
+	})
+	lookup := &turns.Tool{
+		Name: "lookup", Description: "looks up", InputSchema: `{"type":"object"}`,
+		Handler: func(*turns.DispatchContext, turns.Args) (any, error) { return nil, nil },
+	}
+	done := false
+	config := turns.TurnRunnerConfig{Callbacks: noStorage(), Tools: []*turns.Tool{lookup}}
+	config.Executor = func(d *turns.DispatchContext, _ *turns.Helpers) error {
+		for range 2 {
+			if n, err := dynamic.EstimateTokens("claude", d); n != 2 || err != nil {
+				t.Errorf("%d tokens, %v", n, err)
+			}
+		}
+		if runs != 1 {
+			t.Errorf("the evaluator ran %d times for one count", runs)
+		}
+		if n, err := dynamic.EstimateTokens("claude", nil); n != 8 || err != nil {
+			t.Errorf("%d tokens without a context, %v", n, err)
+		}
+		call := &turns.ToolCall{
+			ID: "c", Tool: "t", Args: json.RawMessage(`{}`), Checksum: "s", IsComplete: true, Results: dynamic,
+			CreatedAt: now, UpdatedAt: now, CompletedAt: now,
+		}
+		if err := d.StoreToolCall(call); err != nil {
+			t.Error(err)
+		}
+		kept := turns.NewRetrievable("dynamic", "", turns.FirstParty, now)
+		kept.Content = dynamic
+		if got, err := d.StoreRetrievable(kept); got != kept || err != nil {
+			t.Errorf("%v, %v", got, err)
+		}
+		static := turns.NewRetrievable("static", "", turns.FirstParty, now)
+		static.Content = turns.NewTokenizable("one\ntwo")
+		got, err := d.StoreRetrievable(static)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, ok := got.Content.(*turns.SpooledArtifact); !ok || !a.HasSizeHints() {
+			t.Errorf("the content is %T", got.Content)
+		}
+		if text, err := kept.ContentString(d); text != "a much longer text than that" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+		if n, err := kept.EstimateTokens(d, "claude"); n != 2 || err != nil {
+			t.Errorf("%d tokens, %v", n, err)
+		}
+		done = true
+		return d.Ack()
+	}
+	result, err := newRunner(t, config).Run(t.Context(), turns.TurnInput{SystemPrompt: "x"})
+	if err != nil || result.Status != turns.Ack || !done {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
