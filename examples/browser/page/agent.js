@@ -54,6 +54,16 @@ export class Agent {
     return this.#runner.stream({ message, sessionId: this.#session });
   }
 
+  /**
+   * Answers a question that a tool waits with.
+   *
+   * @param id of its gate
+   * @param digest of what was shown
+   */
+  answer(id, approved, digest) {
+    this.#runner.gate(id)?.resolve(approved, { digest });
+  }
+
   /** Begins another conversation, which knows nothing of the last one. */
   forget() {
     this.#session = crypto.randomUUID();

@@ -8,6 +8,7 @@ const suggestions = [
   { text: 'What is the weather in Oslo?' },
   { text: 'Calculate (17 + 4) * 2.5' },
   { text: 'What time is it in Tokyo?' },
+  { label: 'A tool that asks', text: 'Delete the note "groceries"' },
   { label: 'A tool that fails', text: 'Calculate 1 / 0' },
   { label: 'A model that fails', text: 'Are you there?', fails: true },
 ];
@@ -102,7 +103,7 @@ function begin(words, options) {
 
 /** Runs a turn and shows it. Never rejects. */
 async function run(message, options) {
-  const view = conversation.begin(message);
+  const view = conversation.begin(message, (...answer) => agent.answer(...answer));
   const begun = performance.now();
   showBusy(true);
   showState('running');

@@ -14,9 +14,14 @@ export class Conversation {
     this.#end = new EndKeeper(log);
   }
 
-  /** Shows what the visitor says. @returns a view of the turn that answers it */
-  begin(message) {
-    const turn = new TurnView(message, () => this.#end.follow());
+  /**
+   * Shows what the visitor says.
+   *
+   * @param answer called with a gate's id, the visitor's answer and the digest of what was shown
+   * @returns a view of the turn that answers it
+   */
+  begin(message, answer) {
+    const turn = new TurnView(message, () => this.#end.follow(), answer);
     this.#log.append(turn.box);
     this.#end.jump();
     return turn;
@@ -39,9 +44,11 @@ class TurnView {
   #changed;
   /** What is shown, by kind and id: the parts of text streams and tool calls. */
   #parts = new Map();
+  #answer;
 
-  constructor(message, changed) {
+  constructor(message, changed, answer) {
     this.#changed = changed;
+    this.#answer = answer;
     this.box = element(
       'article',
       { className: 'turn' },
@@ -65,6 +72,12 @@ class TurnView {
       case 'toolExecutionStart':
       case 'toolExecutionEnd':
         this.#running(event)?.execute(event);
+        break;
+      case 'turnGateOpen':
+        this.#asking(event)?.ask(event, this.#answer);
+        break;
+      case 'turnGateClosed':
+        for (const part of this.#parts.values()) part.answered?.(event);
         break;
       default:
         return;
@@ -109,6 +122,13 @@ class TurnView {
   #running({ callId }) {
     return [...this.#parts.values()].findLast(
       (part) => part instanceof ToolCard && part.checksum === callId,
+    );
+  }
+
+  /** The card of the call that asks: its tool says its name in what it shows. */
+  #asking({ payload }) {
+    return [...this.#parts.values()].findLast(
+      (part) => part instanceof ToolCard && part.name === payload?.tool,
     );
   }
 }
@@ -176,6 +196,7 @@ class ToolCard {
     ),
   );
   #ms;
+  #question;
   #complete = false;
 
   constructor() {
@@ -198,6 +219,37 @@ class ToolCard {
   execute({ event, durationMs }) {
     if (event === 'toolExecutionEnd') this.#ms = durationMs;
     else if (!this.#complete) this.#set('running');
+  }
+
+  get name() {
+    return this.#name.textContent;
+  }
+
+  /** Shows a question with two buttons. */
+  ask({ id, reason, digest }, answer) {
+    const button = (label, approved, className) => {
+      const made = element('button', { type: 'button', className }, label);
+      made.addEventListener('click', () => answer(id, approved, digest));
+      return made;
+    };
+    this.#question = element(
+      'div',
+      { className: 'question', role: 'alert' },
+      element('p', {}, reason),
+      button('Approve', true, 'primary'),
+      button('Refuse', false, 'danger'),
+    );
+    this.#question.dataset.gate = id;
+    this.box.append(this.#question);
+    this.#set('waiting');
+  }
+
+  /** Takes the question away: a gate was settled. */
+  answered({ gateId }) {
+    if (this.#question?.dataset.gate !== gateId) return;
+    this.#question.remove();
+    this.#question = undefined;
+    this.#set('running');
   }
 
   end() {

@@ -16,6 +16,8 @@ const groupOf = {
   toolCall: 'tools',
   toolExecutionStart: 'tools',
   toolExecutionEnd: 'tools',
+  turnGateOpen: 'tools',
+  turnGateClosed: 'tools',
 };
 const groups = ['turn', 'text', 'tools', 'other'];
 
@@ -157,6 +159,10 @@ function describe(event) {
       return `${event.toolName} ${short(event.args)}`;
     case 'toolExecutionEnd':
       return `${event.toolName} ${event.isError ? 'failed' : 'returned'}, ${event.durationMs} ms`;
+    case 'turnGateOpen':
+      return event.reason;
+    case 'turnGateClosed':
+      return event.result;
     case 'generationStats':
       return `${event.promptTokens ?? '?'} + ${event.completionTokens ?? '?'} tokens, ${event.finishReason ?? ''}`;
     case 'error':

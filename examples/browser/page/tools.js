@@ -69,8 +69,30 @@ const clock = new Tool({
   },
 });
 
+const eraser = new Tool({
+  name: 'delete_note',
+  description: 'Deletes a note. The visitor is asked first.',
+  inputSchema: {
+    type: 'object',
+    properties: { note: { type: 'string', minLength: 1, maxLength: 100 } },
+    required: ['note'],
+    additionalProperties: false,
+  },
+  async handler({ note }, ctx) {
+    const approved = await ctx.waitFor({
+      id: crypto.randomUUID(),
+      reason: `Delete the note ${JSON.stringify(note)}?`,
+      payload: { tool: 'delete_note', args: { note } },
+      createdAt: Date.now(),
+      schema: { type: 'boolean' },
+    });
+    // There are no notes in this page.
+    return approved ? `The note ${note} is gone.` : `The visitor refused: the note ${note} stays.`;
+  },
+});
+
 /** All of them. */
-export const tools = [weather, calculator, clock];
+export const tools = [weather, calculator, clock, eraser];
 
 /** The time zone of that name, or the one whose city has it. */
 function zoneOf(text) {

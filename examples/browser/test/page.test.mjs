@@ -227,6 +227,37 @@ suite('with the simulated model', () => {
     });
   }
 
+  for (const [button, said] of [
+    ['Approve', 'The note groceries is gone.'],
+    ['Refuse', 'The visitor refused: the note groceries stays.'],
+  ]) {
+    test(`a tool asks, and the visitor presses ${button}`, async () => {
+      const visit = await Visit.to(demo.address, DESKTOP);
+      await visit.page.getByRole('button', { name: 'A tool that asks' }).click();
+      const card = visit.turn(0).locator('.tool[data-state="waiting"]');
+      await card.waitFor();
+      assert.equal(await card.locator('.question p').textContent(), 'Delete the note "groceries"?');
+      assert.equal(await visit.events('turnGateOpen'), 1);
+      await visit.shot('asking');
+      await card.getByRole('button', { name: button }).click();
+      assert.match(await visit.ended(0), /^ack · 2 iterations/);
+      assert.equal(await visit.turn(0).locator('.tool dd').last().textContent(), said);
+      assert.equal(await visit.turn(0).locator('.question').count(), 0);
+      assert.equal(await visit.events('turnGateClosed'), 1);
+      await visit.leave();
+    });
+  }
+
+  test('a turn that waits for the visitor can be stopped', async () => {
+    const visit = await Visit.to(demo.address, DESKTOP);
+    await visit.say('Delete the note "groceries"');
+    await visit.turn(0).locator('.tool[data-state="waiting"]').waitFor();
+    await visit.page.keyboard.press('Escape');
+    assert.match(await visit.ended(0), /^stopped/);
+    assert.equal(await visit.turn(0).locator('.question').count(), 0);
+    await visit.leave();
+  });
+
   test('a tool can be stopped too', async () => {
     const visit = await Visit.to(demo.address, DESKTOP);
     await visit.say('What is the weather in Oslo?');
