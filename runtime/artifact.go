@@ -34,6 +34,8 @@ type artifacts struct {
 	pending []int64 // retrievables whose text is to be spooled
 	kept    []int64 // those that the host left as they are
 
+	changed bool // other artifacts are there than when forge looked
+
 	// As forge left them.
 	forged   bool
 	registry *Registry
@@ -56,13 +58,13 @@ type scan struct {
 	sources []source
 }
 
-// scan brings one of the scans up to date and tells whether other artifacts are there now. Records that were appended
+// scan brings one of the scans up to date and notes whether other artifacts are there now. Records that were appended
 // are looked at once, so that a long dispatch is not looked through in every iteration.
-func (d *Dispatch) scan(which int) (changed bool) {
+func (d *Dispatch) scan(which int) {
 	s, col := &d.artifacts.scans[which], &d.cols[scanned[which]]
 	size := col.size()
 	if s.edits == col.edits && s.size == size {
-		return false
+		return
 	}
 	from, before := s.size, s.sources
 	if s.edits != col.edits || size < s.size {
@@ -80,7 +82,9 @@ func (d *Dispatch) scan(which int) (changed bool) {
 			d.artifacts.pending = append(d.artifacts.pending, handle)
 		}
 	})
-	return !slices.EqualFunc(before, s.sources, source.same)
+	if !slices.EqualFunc(before, s.sources, source.same) {
+		d.artifacts.changed = true
+	}
 }
 
 func (s *scan) addCall(handle int64, body record.ToolCall) {

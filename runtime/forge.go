@@ -56,11 +56,12 @@ func (d *Dispatch) forge(task Task) error {
 	if err := d.spoolPending(task); err != nil {
 		return err
 	}
-	changed := d.scan(sourcesCalled)
-	changed = d.scan(sourcesFound) || changed || !a.forged
-	if !changed && a.registry == d.registry && a.edits == d.registry.edits {
+	d.scan(sourcesCalled)
+	d.scan(sourcesFound)
+	if a.forged && !a.changed && a.registry == d.registry && a.edits == d.registry.edits {
 		return nil
 	}
+	a.changed = false
 	if err := d.checkIDs(); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-//go:build turncore_full
+//go:build !turncore_core
 
 package runtime
 

@@ -163,6 +163,22 @@ func TestAddedTextIsSpooled(t *testing.T) {
 	p.holds(0, record.Retrievables, "")
 }
 
+// A document that is stored alone, spooled at once, is offered in the next iteration.
+func TestStoredTextIsOffered(t *testing.T) {
+	p := &play{t: t}
+	p.executor = func(s *seam) error {
+		if s.n == 1 {
+			if s.offered("artifact_cat") != "r" {
+				t.Errorf("cat offers %s", s.offered("artifact_cat"))
+			}
+			return s.ack()
+		}
+		_, err := s.d.StoreSpooled(s.task, WriteStore, s.body("r", held("r", false)))
+		return err
+	}
+	p.run()
+}
+
 // What a host answers is checked, and it may leave a record as it is.
 func TestSpooledRecordIsChecked(t *testing.T) {
 	for _, c := range []struct {

@@ -246,6 +246,10 @@ func (a *SpooledArtifact) EstimateHandleTokens(id, encoding string) (int, error)
 
 // readerToolNames are the tools that the core makes for a class.
 func readerToolNames(class *ArtifactClass) (names []string) {
+	if class.Name == SpooledMarkdown.Name {
+		names = append(names, "artifact_md_frontmatter", "artifact_md_headings", "artifact_md_code_blocks", "artifact_md_sections",
+			"artifact_md_links", "artifact_md_images", "artifact_md_text", "artifact_md_ast")
+	}
 	if class.Name == SpooledJSON.Name {
 		names = append(names, "artifact_json_type", "artifact_json_keys", "artifact_json_length", "artifact_json_get", "artifact_json_filter", "artifact_json_slice", "artifact_json_pluck")
 	}
