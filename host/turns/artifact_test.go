@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -318,11 +319,11 @@ func TestArtifactIDCollision(t *testing.T) {
 // A30, A32, A33 and B43.
 func TestSpooling(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		written := 0
+		var written atomic.Int32 // texts are spooled all at once
 		callbacks := turns.StoreCallbacks(turns.NewMemoryStore())
 		store := callbacks.StoreRetrievableBytes
 		callbacks.StoreRetrievableBytes = func(ctx turns.Context, id string, r io.Reader) (turns.SpoolReader, error) {
-			written++
+			written.Add(1)
 			return store(ctx, id, r)
 		}
 		doc := func(id string) *turns.Retrievable {
@@ -346,19 +347,19 @@ func TestSpooling(t *testing.T) {
 					t.Errorf("mutated to %+v, %v, the turn has %v", mutated, err, got)
 				}
 				fetched = []*turns.Retrievable{doc("duplicate"), doc("duplicate")}
-				written = 0
-				if _, err := ctx.FetchRetrievables(); err == nil || err.Error() != "Duplicate retrievable id: duplicate" || written != 0 {
-					t.Errorf("%v, written %d times", err, written)
+				written.Store(0)
+				if _, err := ctx.FetchRetrievables(); err == nil || err.Error() != "Duplicate retrievable id: duplicate" || written.Load() != 0 {
+					t.Errorf("%v, written %d times", err, written.Load())
 				}
 				fetched = fetched[:1]
 				got, err := ctx.FetchRetrievables()
-				if err != nil || len(got) != 1 || written != 1 {
-					t.Fatalf("fetched %v, %v, written %d times", got, err, written)
+				if err != nil || len(got) != 1 || written.Load() != 1 {
+					t.Fatalf("fetched %v, %v, written %d times", got, err, written.Load())
 				}
 				if text, err := got[0].ContentString(ctx); text != "text of duplicate" || err != nil || fetched[0].Content != "text of duplicate" {
 					t.Errorf("%q, %v, what storage gave is %v", text, err, fetched[0].Content)
 				}
-				written = 0
+				written.Store(0)
 				if err := ctx.TurnRetrievables().Add(doc("b"), doc("c")); err != nil {
 					return err
 				}
@@ -375,8 +376,8 @@ func TestSpooling(t *testing.T) {
 				return nil
 			}},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack || written != 2 {
-			t.Errorf("%+v, written %d times", result, written)
+		if result.Status != turns.Ack || written.Load() != 2 {
+			t.Errorf("%+v, written %d times", result, written.Load())
 		}
 	})
 }
