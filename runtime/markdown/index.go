@@ -134,8 +134,8 @@ func (x *Index) finish() {
 	x.fence = 0
 }
 
-// FrontMatter returns the text between the lines that enclose front matter; ok is false when there is none. There is
-// some when the first line is --- and so is another one of the first [MaxFrontMatter].
+// FrontMatter returns the text between the lines that enclose front matter, which package yaml reads; ok is false when
+// there is none. There is some when the first line is --- and so is another one of the first [MaxFrontMatter].
 func (x *Index) FrontMatter() (yaml []byte, ok bool) {
 	if !x.closed {
 		return nil, false
