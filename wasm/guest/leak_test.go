@@ -26,6 +26,14 @@ func (w *wire) busyTurn(n int) {
 		w.call(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: abi.Raw{0x81, 0xa1, 'a', 1}})
 		w.call(1, abi.MethodDispatch, &abi.DispatchArgs{Runner: 1})
 	}
+	for range n % 3 { // some that are left open
+		a := gateArgs()
+		a.Schema, a.Timeout = schemaOf(`{"type":"boolean"}`), 1000
+		w.openGate(1, a)
+	}
+	if n%3 > 0 {
+		w.ok(w.call(0, abi.MethodSettleGate, &abi.SettleGateArgs{Gate: 1, Value: abi.Raw{0xc3}}))
+	}
 	switch n % 5 {
 	case 0:
 		w.ok(w.call(1, abi.MethodNack, &abi.NackArgs{}))
