@@ -1,5 +1,3 @@
-//go:build !turncore_core
-
 package runtime
 
 import (

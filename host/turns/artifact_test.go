@@ -216,6 +216,7 @@ func TestReaderTools(t *testing.T) {
 		payload := turns.NewSpooledArtifact(turns.NewBlob([]byte("alpha\nbeta\ngamma\nbanana")))
 		list := []*turns.SpooledArtifact{turns.NewSpooledArtifact(turns.NewBlob([]byte("0"))), turns.NewSpooledArtifact(&plainReader{lines: []string{"one", "two"}})}
 		rows := turns.NewSpooledJSONArtifact(turns.NewBlob([]byte(`{"rows":[{"n":1,"name":"one"},{"n":2,"name":"two"},{"n":3,"name":"three"}]}`)), turns.AnyJSON)
+		page := turns.NewSpooledMarkdownArtifact(turns.NewBlob([]byte("# a\n[b](c)")))
 		inline := turns.NewRetrievable("inl", "text", turns.FirstParty, instant)
 		inline.Inline = true
 		var before, acked string
@@ -242,12 +243,12 @@ func TestReaderTools(t *testing.T) {
 					if same, err := ctx.StoreRetrievable(inline); same != inline || err != nil {
 						t.Errorf("stored as %+v, %v", same, err)
 					}
-					return errors.Join(ctx.StoreToolCall(called("c1", payload)), ctx.StoreToolCall(called("l", list)), ctx.StoreToolCall(called("j", rows)), ctx.StoreToolCall(called("t", "text")))
+					return errors.Join(ctx.StoreToolCall(called("c1", payload)), ctx.StoreToolCall(called("l", list)), ctx.StoreToolCall(called("j", rows)), ctx.StoreToolCall(called("md", page)), ctx.StoreToolCall(called("t", "text")))
 				case 1:
 					if !strings.HasPrefix(before, "tail head ") {
 						t.Errorf("the input pipeline saw %s", before)
 					}
-					if got := offered(t, ctx, "artifact_head"); got != "c1 l#0 l#1 j doc" {
+					if got := offered(t, ctx, "artifact_head"); got != "c1 l#0 l#1 j md doc" {
 						t.Errorf("head offers %s", got)
 					}
 					tool := ctx.Tools().Get("artifact_cat")
@@ -262,6 +263,7 @@ func TestReaderTools(t *testing.T) {
 						{"artifact_line_count", `{"callId":"c1"}`, "4"},
 						{"artifact_grep", `{"callId":"c1","pattern":"^B","flags":"i"}`, "beta\nbanana"},
 						{"artifact_json_get", `{"callId":"j","path":"$.rows[?@.n>1].name"}`, "two\nthree"},
+						{"artifact_md_links", `{"callId":"md"}`, "[\n  {\n    \"text\": \"b\",\n    \"url\": \"c\"\n  }\n]"},
 						{"artifact_tail", `{}`, "own"},
 					} {
 						if got, err := read(ctx, c[0], c[1]); got != c[2] || err != nil {
@@ -275,7 +277,7 @@ func TestReaderTools(t *testing.T) {
 					answer.FromArtifactTool = true
 					return ctx.StoreToolCall(answer)
 				case 2:
-					if got := offered(t, ctx, "artifact_head"); got != "c1 l#0 l#1 j doc" {
+					if got := offered(t, ctx, "artifact_head"); got != "c1 l#0 l#1 j md doc" {
 						t.Errorf("then head offers %s", got)
 					}
 					return nil
@@ -291,7 +293,7 @@ func TestReaderTools(t *testing.T) {
 		if w := find[*turns.WarningEvent](log); len(w) != 1 || w[0].Type != "artifact-tool-shadowed" {
 			t.Errorf("warnings %+v", w)
 		}
-		if starts := find[*turns.ToolExecutionStartEvent](log); len(starts) != 8 || starts[0].ToolName != "artifact_head" || string(starts[0].Args) != `{"callId":"c1","n":2}` {
+		if starts := find[*turns.ToolExecutionStartEvent](log); len(starts) != 9 || starts[0].ToolName != "artifact_head" || string(starts[0].Args) != `{"callId":"c1","n":2}` {
 			t.Errorf("%d executions: %+v", len(starts), starts[0])
 		}
 	})

@@ -20,29 +20,16 @@ const modulePackage = "./wasm/module"
 
 // A target is one file that the build writes.
 type target struct {
-	file   string   // name in the output folder
-	goos   string   // GOOS; GOARCH is wasm
-	args   []string // what this build needs besides the common arguments
-	folder string   // of the package that carries it, under wasm
+	file string   // name in the output folder
+	goos string   // GOOS; GOARCH is wasm
+	args []string // what this GOOS needs besides the common arguments
 }
-
-// coreTag is the build tag that leaves out what only the full module has.
-const coreTag = "-tags=turncore_core"
 
 var (
-	wasip1Target = target{file: "turncore.wasm", goos: "wasip1", args: []string{"-buildmode=c-shared", coreTag}, folder: "core"}
-	jsTarget     = target{file: "turncore-js.wasm", goos: "js", args: []string{coreTag}, folder: "core"}
-	fullTarget   = target{file: "turncore-full.wasm", goos: "wasip1", args: []string{"-buildmode=c-shared"}, folder: "full"}
-	targets      = []target{wasip1Target, jsTarget, fullTarget}
+	wasip1Target = target{file: "turncore.wasm", goos: "wasip1", args: []string{"-buildmode=c-shared"}}
+	jsTarget     = target{file: "turncore-js.wasm", goos: "js"}
+	targets      = []target{wasip1Target, jsTarget}
 )
-
-// path of t's file: in out if that is given, else where its package is.
-func (t target) path(root, out string) string {
-	if out == "" {
-		out = filepath.Join(root, "wasm", t.folder)
-	}
-	return filepath.Join(out, t.file)
-}
 
 // compile builds t from the sources under root, rewrites it as the packages peephole
 // and segments do and puts it at path in one step, so that an interrupted build leaves the previous file.

@@ -1,7 +1,7 @@
-// Command build compiles the core module for its two kinds of host, and the full
-// module, and says what they weigh.
+// Command build compiles the core module for its two kinds of host and says
+// what it weighs.
 //
-//	go run ./wasm/build            write the files to wasm/core and wasm/full and print their sizes
+//	go run ./wasm/build            write both files to wasm/core and print their sizes
 //	go run ./wasm/build -sizes=0   write them only
 //	go run ./wasm/build -o DIR     write them somewhere else
 //
@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 )
 
 func main() {
@@ -28,7 +29,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	out := flags.String("o", "", "folder to write to (default wasm/core and wasm/full of this module)")
+	out := flags.String("o", "", "folder to write to (default wasm/core of this module)")
 	sizes := flags.Int("sizes", 12, "print sizes, and this many packages that pay most; 0 prints nothing")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -37,8 +38,11 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if *out == "" {
+		*out = filepath.Join(root, "wasm", "core")
+	}
 	for _, t := range targets {
-		if err := compile(ctx, root, t, t.path(root, *out)); err != nil {
+		if err := compile(ctx, root, t, filepath.Join(*out, t.file)); err != nil {
 			return err
 		}
 	}

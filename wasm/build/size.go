@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"text/tabwriter"
@@ -61,7 +62,7 @@ func compressedSize(data []byte, open func(io.Writer) (io.WriteCloser, error)) (
 	return out.Len(), nil
 }
 
-// printSizes prints the weight of every file the build wrote, and which
+// printSizes prints the weight of every file the build wrote to dir, and which
 // packages pay for the code of the WASI build.
 func printSizes(ctx context.Context, out io.Writer, root, dir string, packages int) error {
 	weights := make([]weight, len(targets))
@@ -69,7 +70,7 @@ func printSizes(ctx context.Context, out io.Writer, root, dir string, packages i
 	var wg sync.WaitGroup
 	for i, t := range targets {
 		wg.Go(func() {
-			data, err := os.ReadFile(t.path(root, dir))
+			data, err := os.ReadFile(filepath.Join(dir, t.file))
 			if err == nil {
 				weights[i], err = weigh(data)
 			}

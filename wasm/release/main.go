@@ -4,8 +4,7 @@
 //
 // The main branch holds no built module, but a Go program that requires a
 // release must find one in it: the tag points at a commit on top of the current
-// one, off every branch, which adds wasm/core/turncore.wasm and
-// wasm/full/turncore-full.wasm and sets the npm
+// one, off every branch, which adds wasm/core/turncore.wasm and sets the npm
 // package's version. The branch, the index and the working tree stay as they
 // are. Nothing is pushed.
 package main
@@ -29,7 +28,6 @@ import (
 const (
 	modulePath = "github.com/turncore/turncore"
 	moduleFile = "wasm/core/turncore.wasm"
-	fullFile   = "wasm/full/turncore-full.wasm"
 )
 
 // versionFiles hold the npm package's version; npm would take the tag's
@@ -96,7 +94,7 @@ func (r repository) commitRelease(ctx context.Context, version string) error {
 	if _, err := r.run(ctx, "go", "run", "./wasm/build", "-sizes=0"); err != nil {
 		return err
 	}
-	if _, err := r.git(ctx, "add", "--force", moduleFile, fullFile); err != nil {
+	if _, err := r.git(ctx, "add", "--force", moduleFile); err != nil {
 		return err
 	}
 	for _, file := range versionFiles {
