@@ -3,6 +3,7 @@ package runtime
 import (
 	"github.com/turncore/turncore/runtime/markdown"
 	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/runtime/yaml"
 )
 
 func init() { readerGroups = append(readerGroups, &markdownTools) }
@@ -16,10 +17,14 @@ var markdownTools = readerGroup{class: classMarkdown, tools: []readerTool{
 		name:        "artifact_md_frontmatter",
 		description: "Read the YAML front matter of a Markdown artifact.",
 		run: indexed(func(x *markdown.Index, _ []byte) []byte {
-			if yaml, ok := x.FrontMatter(); ok {
-				return value.AppendText(nil, yaml)
+			text, ok := x.FrontMatter()
+			if !ok {
+				return nil
 			}
-			return nil
+			if v, err := yaml.Parse(text); err == nil {
+				return v
+			}
+			return value.AppendText(nil, text) // a model reads what this YAML reader does not
 		}),
 	},
 	{

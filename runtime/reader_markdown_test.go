@@ -12,13 +12,14 @@ import (
 // What the tools answer is what package markdown says; see there.
 func TestMarkdownTools(t *testing.T) {
 	text := "---\ntitle: x\n---\n# One\nSee [it](http://a.b \"t\").\n\n```go\n# no heading\n```\n## Two\n![pic](p.png) **bold**\n```\n```"
-	p := &play{t: t, library: library{texts: map[string]string{"c": text, "plain": "no front matter"}}}
+	p := &play{t: t, library: library{texts: map[string]string{"c": text, "plain": "no front matter", "odd": "---\na: &b c\n---"}}}
 	p.prepare = func(p *play) {
-		p.add(0, record.ToolCalls, p.body("c", artifactCall("c", classMarkdown, 0)), p.body("plain", artifactCall("plain", classMarkdown, 0)))
+		p.add(0, record.ToolCalls, p.body("c", artifactCall("c", classMarkdown, 0)), p.body("plain", artifactCall("plain", classMarkdown, 0)),
+			p.body("odd", artifactCall("odd", classMarkdown, 0)))
 	}
 	p.executor = func(s *seam) error {
 		for call, want := range map[string]string{
-			"frontmatter":                   "title: x",
+			"frontmatter":                   `{"title":"x"}`,
 			`headings`:                      `{"depth":1,"text":"One","startLine":3,"endLine":12},{"depth":2,"text":"Two","startLine":9,"endLine":12}`,
 			`headings "depth":2`:            `{"depth":2,"text":"Two","startLine":9,"endLine":12}`,
 			`sections "depth":2`:            `{"depth":2,"heading":"Two","headingLine":9,"bodyStartLine":10,"bodyEndLine":12}`,
@@ -48,6 +49,9 @@ func TestMarkdownTools(t *testing.T) {
 		}
 		if got, err := s.reads("artifact_md_frontmatter", `{"callId":"plain"}`); got != "(undefined)" || err != nil {
 			t.Errorf("no front matter: %q, %v", got, err)
+		}
+		if got, err := s.reads("artifact_md_frontmatter", `{"callId":"odd"}`); got != "a: &b c" || err != nil {
+			t.Errorf("front matter that is not read: %q, %v", got, err)
 		}
 		if got, err := s.reads("artifact_md_links", `{"callId":"plain"}`); got != "(empty list)" || err != nil {
 			t.Errorf("no links: %q, %v", got, err)
