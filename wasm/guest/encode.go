@@ -5,6 +5,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 	"github.com/turncore/turncore/runtime/value"
 )
@@ -43,7 +44,28 @@ func (t *turn) reply(call uint32, result []byte, err error) {
 		f.Failed = true
 		f.Value, _ = t.errorValue(err).MarshalMsg(nil)
 	}
-	t.in.out, _ = f.MarshalMsg(t.in.out)
+	start := len(t.in.out)
+	if t.in.out, _ = f.MarshalMsg(t.in.out); t.in.fits(start) {
+		return
+	}
+	if err == nil {
+		err = fault.New(fault.ABILimitExceeded, "the answer of a call")
+	}
+	f.Failed = true
+	f.Value, _ = t.plainError(err).MarshalMsg(nil)
+	t.in.out, _ = f.MarshalMsg(t.in.out[:start])
+}
+
+// fits tells whether the frame that begins at start in the outbox keeps the limits in force.
+func (in *Instance) fits(start int) bool {
+	if len(in.out)-start > int(in.limits.Frame) {
+		return false
+	}
+	if !in.lowered {
+		return true
+	}
+	_, _, _, err := abi.Next(in.out[start:], in.limits)
+	return err == nil
 }
 
 func (t *turn) eventHead(h runtime.Head) []byte {
@@ -79,17 +101,32 @@ func (t *turn) Event(h runtime.Head, p any) {
 	}
 	start := len(t.in.out)
 	t.in.out = t.appendPayload(t.eventHead(h), p)
-	if len(t.in.out)-start > int(t.in.limits.Frame) {
-		if e, ok := p.(*runtime.IterationEndEvent); ok { // the names of many writes do not fit a frame
-			t.in.out = t.appendPayload(t.eventHeadAt(start, h), &runtime.IterationEndEvent{Started: e.Started, Status: e.Status})
-		}
+	if !t.in.fits(start) {
+		t.in.out = t.in.out[:start]
+		t.plain = true
+		t.in.out = t.appendPayload(t.eventHead(h), reduced(p))
+		t.plain = false
 	}
 }
 
-// eventHeadAt begins an event again.
-func (t *turn) eventHeadAt(start int, h runtime.Head) []byte {
-	t.in.out = t.in.out[:start]
-	return t.eventHead(h)
+// reduced is an event's payload without what may be left out of it: an event that is too large or nested too deep for the
+// host is told all the same.
+func reduced(p any) any {
+	switch p := p.(type) {
+	case *runtime.IterationEndEvent:
+		return &runtime.IterationEndEvent{Started: p.Started, Status: p.Status}
+	case *runtime.ToolStartEvent:
+		return &runtime.ToolStartEvent{Tool: p.Tool, CallID: p.CallID}
+	case *runtime.ToolCallEvent:
+		e := *p
+		e.Args, e.Results = nil, nil
+		return &e
+	case *runtime.LogEvent:
+		return &runtime.LogEvent{Level: p.Level, Kind: p.Kind, Message: p.Message}
+	case *runtime.WarningEvent:
+		return &runtime.WarningEvent{FromDispatch: p.FromDispatch, Kind: p.Kind, Message: p.Message, Err: p.Err}
+	}
+	return p
 }
 
 // appendPayload encodes an event's payload; nil for an event without one.
@@ -172,6 +209,9 @@ func (t *turn) Sync(s runtime.Sync) {
 		f.Data = abi.Bytes(numbers)
 	case s.Err != nil:
 		reason, _ := t.errorWithin(s.Err, min(t.in.limits.Frame, t.in.limits.String)).MarshalMsg(nil)
+		if _, err := value.Skip(reason, int(t.in.limits.Depth)); err != nil {
+			reason, _ = t.plainError(s.Err).MarshalMsg(nil)
+		}
 		f.Data = abi.Bytes(reason)
 	case s.Body != nil && t.firstNamed(s):
 		f.Data = abi.Bytes(s.Body)

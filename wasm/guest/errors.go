@@ -28,13 +28,25 @@ func (t *turn) errorWithin(err error, limit uint32) *abi.ErrorValue {
 	if err == nil {
 		return nil
 	}
-	w := errorWriter{turn: t, left: int(limit) / 2}
+	w := errorWriter{turn: t, left: int(limit) / 2, plain: t.plain}
+	if w.plain {
+		w.left = int(min(limit/2, t.in.limits.String))
+	}
 	return w.write(err, 0)
 }
 
+// plainError is errorValue without details, causes and what is suppressed.
+func (t *turn) plainError(err error) *abi.ErrorValue {
+	was := t.plain
+	t.plain = true
+	defer func() { t.plain = was }()
+	return t.errorValue(err)
+}
+
 type errorWriter struct {
-	turn *turn
-	left int // bytes
+	turn  *turn
+	left  int  // bytes
+	plain bool // the error itself and nothing that belongs to it
 }
 
 func (w *errorWriter) write(err error, depth int) *abi.ErrorValue {
@@ -43,7 +55,11 @@ func (w *errorWriter) write(err error, depth int) *abi.ErrorValue {
 	}
 	f, ok := err.(*fault.Error)
 	if !ok {
-		return &abi.ErrorValue{Name: "Error", Message: w.text(err.Error()), Status: 500, Cause: w.write(errors.Unwrap(err), depth+1)}
+		e := &abi.ErrorValue{Name: "Error", Message: w.text(err.Error()), Status: 500}
+		if !w.plain {
+			e.Cause = w.write(errors.Unwrap(err), depth+1)
+		}
+		return e
 	}
 	if f.Handle == 0 && err != fault.ErrStreamSealed {
 		w.turn.minted--
@@ -52,6 +68,9 @@ func (w *errorWriter) write(err error, depth int) *abi.ErrorValue {
 	e := &abi.ErrorValue{
 		Handle: f.Handle, Name: f.Name, Code: string(f.Code), Message: w.text(f.Message), Status: f.Status,
 		Fatal: f.Fatal, Abort: f.Abort,
+	}
+	if w.plain {
+		return e
 	}
 	if _, err := value.Skip(f.Details, maxDetailsDepth); err == nil && len(f.Details) < w.left {
 		e.Details = f.Details

@@ -216,3 +216,63 @@ func TestAnswersAreWithinTheLimits(t *testing.T) {
 		t.Errorf("ends %+v", w.ends)
 	}
 }
+
+// What an instance says keeps the limits that the host has lowered, also where it wraps what the host said.
+func TestLoweredLimitsHoldOutside(t *testing.T) {
+	limits := abi.Limits{Frame: 8192, String: 1024, Array: 64, Depth: 9}
+	w := openLimited(t, limits, withTool)
+	conform := func(frames ...marshaler) {
+		t.Helper()
+		var batch []byte
+		for _, f := range frames {
+			batch, _ = f.MarshalMsg(batch)
+		}
+		out := append([]byte(nil), w.in.Step(batch)...)
+		for rest := out; len(rest) > 0; {
+			_, frame, after, err := abi.Next(rest, limits)
+			if err != nil {
+				t.Fatalf("%v in %x", err, rest[:min(len(rest), 64)])
+			}
+			rest = after
+			_ = frame
+		}
+		w.take(out)
+		if len(w.faults) > 0 {
+			t.Fatalf("refused: %+v", w.faults)
+		}
+	}
+	// The deepest chain of causes, the longest message and the longest text that come in.
+	chain := func(depth int) *abi.ErrorValue {
+		e := &abi.ErrorValue{Handle: 7, Name: "Error", Message: strings.Repeat("m", 1024)}
+		for range depth {
+			e = &abi.ErrorValue{Handle: e.Handle + 1, Name: "Error", Message: strings.Repeat("m", 1024), Cause: e}
+		}
+		return e
+	}
+	call := func(method uint8, args marshaler) *abi.Call {
+		w.calls++
+		raw, _ := args.MarshalMsg(nil)
+		return &abi.Call{Op: abi.OpCall, Turn: 1, Call: w.calls, Context: 1, Method: method, Args: raw}
+	}
+	for _, end := range []string{"executor fails", "nack"} {
+		conform(&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Seed: make([]byte, 16), ID: "T"})
+		executor := w.effect(abi.EffectExecutor)
+		// The frame, the arguments, the value: what the tool gets is as deep as what came.
+		nested := strings.Repeat(`{"a":`, 6) + "1" + strings.Repeat("}", 6)
+		w.calls = 0
+		conform(call(abi.MethodLog, &abi.LogArgs{Kind: "k", Message: strings.Repeat("m", 1024), HasPayload: true, Payload: schemaOf(nested)}))
+		conform(call(abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: schemaOf(nested)}))
+		conform(call(abi.MethodReport, &abi.ReportArgs{ID: "m", Delta: strings.Repeat("d", 1024)}))
+		switch end {
+		case "nack":
+			conform(call(abi.MethodNack, &abi.NackArgs{Error: chain(5)}))
+			conform(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: executor.Effect})
+		default:
+			raw, _ := chain(6).MarshalMsg(nil)
+			conform(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: executor.Effect, Failed: true, Value: raw})
+		}
+		if len(w.ends) != 1 || w.ends[0].Status != abi.StatusNack || w.ends[0].Error == nil {
+			t.Errorf("%s: ends %+v; log %v", end, w.ends, w.log)
+		}
+	}
+}

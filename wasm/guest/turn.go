@@ -19,6 +19,7 @@ type turn struct {
 	minted  int64      // handle of the last error that the guest made
 	due     uint64     // of the timer asked for; 0 none
 	ended   bool
+	plain   bool  // errors go out without what belongs to them
 	named   int64 // lowest handle of the guest that a Sync has named
 }
 
@@ -111,7 +112,13 @@ func (t *turn) end(status runtime.Status, iterations int, err error) {
 		}
 		t.settle(e, nil, fault.New(fault.CallAfterEnd, "the turn has ended"))
 	}
-	t.in.append(&abi.End{Op: abi.OpEnd, Turn: t.number, Status: uint8(status), Iterations: uint32(iterations), Error: t.errorValue(err)})
+	end := &abi.End{Op: abi.OpEnd, Turn: t.number, Status: uint8(status), Iterations: uint32(iterations), Error: t.errorValue(err)}
+	start := len(t.in.out)
+	if t.in.append(end); !t.in.fits(start) {
+		t.in.out = t.in.out[:start]
+		end.Error = t.plainError(err)
+		t.in.append(end)
+	}
 	t.ended = true
 	delete(t.in.turns, t.number)
 }
@@ -156,14 +163,18 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 
 // fit takes back an effect whose frame, the last one in the outbox, is too large for the host.
 func (t *turn) fit(eff *effect, start int) error {
-	size := len(t.in.out) - start
-	if size <= int(t.in.limits.Frame) {
+	if t.in.fits(start) {
 		return nil
 	}
+	size := len(t.in.out) - start
 	t.in.out = t.in.out[:start]
 	t.drop(eff)
 	t.next--
-	return fault.New(fault.ABILimitExceeded, "an effect of "+itoa(int64(size))+" bytes is over the frame limit of "+itoa(int64(t.in.limits.Frame)))
+	detail := "an effect of " + itoa(int64(size)) + " bytes is over the frame limit of " + itoa(int64(t.in.limits.Frame))
+	if size <= int(t.in.limits.Frame) {
+		detail = "an effect is nested too deep, or has a string or an array that is too long"
+	}
+	return fault.New(fault.ABILimitExceeded, detail)
 }
 
 func (t *turn) beginHTTP(c *coroutine, r *runtime.HTTPRequest) (*effect, error) {
