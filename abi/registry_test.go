@@ -27,7 +27,7 @@ var registry = []entry{
 	of[NextArgs](0), of[StoreArgs](0), of[DeleteArgs](0), of[ReplaceGroupArgs](0), of[Item](0), of[NackArgs](0),
 	of[ReportArgs](0), of[ReportToolCallArgs](0), of[LogArgs](0), of[StatsArgs](0), of[ExecuteToolArgs](0),
 	of[CountArgs](0), of[DispatchArgs](0), of[DispatchResult](0), of[EmitArgs](0),
-	of[OpenGateArgs](0), of[SettleGateArgs](0), of[WarnArgs](0), of[SpoolArgs](0), of[ReadArgs](0), of[ReadResult](0),
+	of[OpenGateArgs](0), of[SettleGateArgs](0), of[WarnArgs](0), of[ValidateToolArgs](0), of[SpoolArgs](0), of[ReadArgs](0), of[ReadResult](0),
 	of[EstimateArgs](0), of[ValidateArgs](0), of[ForgeArgs](0), of[GateOpenEvent](0), of[GateClosedEvent](0),
 	of[ArtifactPart](0), of[MediaPart](0), of[TextPart](0),
 	of[ExecutorArgs](0), of[MiddlewareArgs](0), of[ToolArgs](0), of[Delta](0), of[CommitArgs](0), of[CommitResult](0),

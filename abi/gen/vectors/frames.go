@@ -84,6 +84,7 @@ var tuples = []any{
 	abi.OpenGateArgs{},
 	abi.SettleGateArgs{},
 	abi.WarnArgs{},
+	abi.ValidateToolArgs{},
 	abi.ExecutorArgs{},
 	abi.MiddlewareArgs{},
 	abi.ToolArgs{},
