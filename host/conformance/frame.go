@@ -95,6 +95,8 @@ func (f *frame) do(script Script) error {
 		line := Line{"by": f.by, "did": step.Op}
 		if err != nil {
 			line["threw"] = f.game.describe(err, 0)
+		} else if raw, ok := got.(json.RawMessage); ok {
+			line["got"] = plain(raw)
 		} else if got != nil {
 			line["got"] = got
 		}

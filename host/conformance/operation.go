@@ -183,9 +183,14 @@ func init() {
 			}
 			return tool.Executor(f.inDispatch())(a.any("args"))
 		},
-		"read":     func(f *frame, arg any) (any, error) { return f.game.read(arg) },
-		"make":     func(f *frame, arg any) (any, error) { return f.game.make(arg) },
-		"run":      run,
+		"read":    func(f *frame, arg any) (any, error) { return f.game.read(arg) },
+		"make":    func(f *frame, arg any) (any, error) { return f.game.make(arg) },
+		"run":     run,
+		"waitFor": waitFor, "resolve": resolve, "reject": reject, "abortGate": abortGate,
+		"advance": func(f *frame, arg any) (any, error) {
+			f.game.player.offset.Add(int64(arg.(float64)))
+			return nil, nil
+		},
 		"dispatch": dispatch,
 		"listen":   listen,
 		"unlisten": func(f *frame, arg any) (any, error) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/turncore/turncore/host"
@@ -27,12 +28,14 @@ type Options struct {
 	Host turns.HostOptions
 }
 
-// Player plays scenarios, one after the other, on one instance. The clock stands still at host.FixedTime, and entropy
+// Player plays scenarios, one after the other, on one instance. The clock stands still at host.FixedTime
+// unless a script moves it, and entropy
 // is that of host.SeededEntropy(1), afresh for each scenario.
 type Player struct {
 	options Options
 	host    *turns.Host
 	entropy host.Entropy
+	offset  atomic.Int64 // of the clock
 }
 
 // NewPlayer returns a player. Close it when done.
@@ -57,7 +60,8 @@ func (p *Player) Close() error {
 func (p *Player) open() {
 	if p.host == nil {
 		o := p.options.Host
-		o.Engine, o.Clock, o.Verify = p.options.Engine, host.FixedClock(host.FixedTime), true
+		o.Engine, o.Verify = p.options.Engine, true
+		o.Clock = func() int64 { return host.FixedTime + p.offset.Load() }
 		o.Entropy = func(b []byte) { p.entropy(b) }
 		p.host = turns.NewHost(o)
 	}
@@ -75,6 +79,7 @@ func malformed(format string, args ...any) error { return malformedError{fmt.Spr
 func (p *Player) Play(s *Scenario) (Log, error) {
 	p.open()
 	p.entropy = host.SeededEntropy(1)
+	p.offset.Store(0)
 	g := &game{player: p, scenario: s, kept: map[string]*frame{}, values: map[string]any{}, calls: map[string]int{}, release: map[string]chan struct{}{}}
 	g.prepare()
 	main := s.Main
@@ -162,6 +167,7 @@ func (g *game) write(line Line) {
 
 // event writes an event's line.
 func (g *game) event(ev turns.Event, to string) {
+	g.opened(ev)
 	text, err := ev.MarshalJSON()
 	if err != nil {
 		panic(malformed("%v", err))

@@ -17,6 +17,13 @@ func (f *frame) see(what string) any {
 	if path, ok := strings.CutPrefix(what, "stash?"); ok {
 		return f.inTurn().Stash().Has(path)
 	}
+	if id, ok := strings.CutPrefix(what, "gate?"); ok {
+		_, open := f.game.runner.Gate(id)
+		return open
+	}
+	if id, ok := strings.CutPrefix(what, "settled:"); ok {
+		return f.game.value("gate " + id).(*turns.OpenGate).IsSettled()
+	}
 	if checksum, ok := strings.CutPrefix(what, "toolCallCount:"); ok {
 		n, err := f.inDispatch().ToolCallCount(checksum)
 		if err != nil {

@@ -26,6 +26,8 @@ export interface Stage {
   count(by: string): number;
   runner(): TurnRunner;
   run(input: unknown): Promise<void>;
+  /** Moves the clock. */
+  advance(ms: number): void;
   dispatch(frame: Frame, arg: unknown): Promise<unknown>;
   make(arg: unknown): unknown;
 }

@@ -16,6 +16,7 @@ import {
 } from '../index.js';
 import { type Frame, type Operation, returned } from './frame.js';
 import { type AnyEntry, idOf } from './records.js';
+import { settling, waitFor } from './gates.js';
 import { readArtifact, shown } from './part.js';
 import { fields, list, Malformed, only, type Script, str, strs } from './scenario.js';
 import { see } from './see.js';
@@ -180,6 +181,11 @@ export const operations: Readonly<Record<string, Operation>> = {
   read: later((_f, arg) => readArtifact(arg)),
   make: now((f, arg) => f.stage.make(arg)),
 
+  waitFor: later((f, arg) => waitFor(f, arg)),
+  resolve: now(settling.resolve),
+  reject: now(settling.reject),
+  abortGate: now(settling.abortGate),
+  advance: now((f, arg) => f.stage.advance(Number(arg))),
   run: later((f, arg) => f.stage.run(arg ?? {})),
   dispatch: later((f, arg) => f.stage.dispatch(f, arg)),
   listen: now((f, arg) => listen(f, arg)),

@@ -7,7 +7,7 @@ import {
   type DispatchInput,
   DispatchRunner,
   type Entropy,
-  fixedClock,
+  FIXED_INSTANT,
   Host,
   type HostOptions,
   isTurncoreError,
@@ -62,6 +62,8 @@ const observable = [
   'iterationEnd',
   'toolExecutionStart',
   'toolExecutionEnd',
+  'turnGateOpen',
+  'turnGateClosed',
   'log',
   'warning',
   'error',
@@ -69,12 +71,14 @@ const observable = [
 ] as const;
 
 /**
- * Plays scenarios, one after the other, on one instance. The clock stands still at FIXED_INSTANT, and entropy is that of
+ * Plays scenarios, one after the other, on one instance. The clock stands still at FIXED_INSTANT
+ * unless a script moves it, and entropy is that of
  * `seededEntropy(1)`, afresh for each scenario.
  */
 export class Player {
   readonly #host: Host;
   readonly #patient: boolean;
+  readonly #clock = { offset: 0 };
   #entropy: Entropy = seededEntropy(1);
 
   constructor(options: PlayerOptions = {}) {
@@ -82,7 +86,7 @@ export class Player {
     this.#host = new Host({
       verify: true,
       ...options.host,
-      clock: fixedClock(),
+      clock: () => FIXED_INSTANT + this.#clock.offset,
       entropy: (size) => this.#entropy(size),
     });
   }
@@ -94,7 +98,8 @@ export class Player {
    */
   async play(scenario: Scenario): Promise<Log> {
     this.#entropy = seededEntropy(1);
-    const game = new Game(scenario, this.#host, this.#patient);
+    this.#clock.offset = 0;
+    const game = new Game(scenario, this.#host, this.#patient, this.#clock);
     await new Frame(game, operations, 'main').do(scenario.main ?? [{ run: {} }]);
     if (game.broken !== undefined) throw game.broken;
     return game.lines;
@@ -110,13 +115,15 @@ class Game implements Stage {
   readonly #scenario: Scenario;
   readonly #host: Host;
   readonly #patient: boolean;
+  readonly #clock: { offset: number };
   readonly #errors = new Map<string, unknown>();
   readonly #records = new Map<string, AnyEntry>();
   readonly #tools = new Map<string, AnyTool>();
   readonly #calls = new Map<string, number>();
   #runner: TurnRunner | undefined;
 
-  constructor(scenario: Scenario, host: Host, patient: boolean) {
+  constructor(scenario: Scenario, host: Host, patient: boolean, clock: { offset: number }) {
+    this.#clock = clock;
     this.#scenario = scenario;
     this.#host = host;
     this.#patient = patient;
@@ -163,6 +170,10 @@ class Game implements Stage {
       this.#errors.set(name, error);
     }
     return this.#errors.get(name);
+  }
+
+  advance(ms: number): void {
+    this.#clock.offset += ms;
   }
 
   record(spec: unknown): AnyEntry {
@@ -375,6 +386,7 @@ class Game implements Stage {
   }
 
   #event(event: TurnEvent, to?: string): void {
+    if (event.event === 'turnGateOpen') this.values.set(`gate ${event.id}`, event);
     const line = event.toJSON();
     const { error } = event as { error?: unknown };
     if (error !== undefined) line['error'] = this.describe(error);

@@ -3,6 +3,7 @@
  */
 import { TurnContext } from '../index.js';
 import type { Frame } from './frame.js';
+import { gateOf } from './gates.js';
 import { contentOf, idOf } from './records.js';
 import { Malformed } from './scenario.js';
 import { namedSet } from './sets.js';
@@ -21,6 +22,8 @@ export function see(f: Frame, what: string): unknown {
   if (what.startsWith('stash:')) return f.inTurn.stash.get(what.slice(6)) ?? null;
   if (what.startsWith('stash?')) return f.inTurn.stash.has(what.slice(6));
   if (what.startsWith('toolCallCount:')) return f.inDispatch.toolCallCount(what.slice(14));
+  if (what.startsWith('gate?')) return f.stage.runner().gate(what.slice(5)) !== undefined;
+  if (what.startsWith('settled:')) return gateOf(f, what.slice(8)).isSettled;
   const [name, part] = what.split('/') as [string, string | undefined];
   if (collections.includes(name)) {
     return [...namedSet(f.inTurn, name)].map(part === 'content' ? contentOf : idOf);
