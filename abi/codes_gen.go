@@ -138,8 +138,6 @@ const (
 	CodeToolCalculation = "E_TOOL_CALCULATION"
 	// CodeToolDownstreamError: The tool's handler failed.
 	CodeToolDownstreamError = "E_TOOL_DOWNSTREAM_ERROR"
-	// CodeToolFetchRefused: The request is not allowed.
-	CodeToolFetchRefused = "E_TOOL_FETCH_REFUSED"
 	// CodeTurnGateAborted: The gate was aborted.
 	CodeTurnGateAborted = "E_TURN_GATE_ABORTED"
 	// CodeTurnGateTimeout: The gate timed out.
@@ -484,11 +482,6 @@ var codes = [...]CodeInfo{
 		Code: CodeToolDownstreamError, Status: 500, Fatal: false,
 		Message: "The tool's handler failed.",
 		Help:    "The cause is what the handler threw.",
-	},
-	{
-		Code: CodeToolFetchRefused, Status: 403, Fatal: false,
-		Message: "The request is not allowed.",
-		Help:    "The fetch tool makes requests to the origins and with the methods that it was made with, and no others.",
 	},
 	{
 		Code: CodeTurnGateAborted, Status: 499, Fatal: false,

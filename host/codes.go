@@ -64,8 +64,7 @@ const (
 
 	// Tools of the catalogue.
 
-	CodeToolCalculation  Code = abi.CodeToolCalculation
-	CodeToolFetchRefused Code = abi.CodeToolFetchRefused
+	CodeToolCalculation Code = abi.CodeToolCalculation
 
 	// Gates.
 

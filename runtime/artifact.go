@@ -159,3 +159,29 @@ func (d *Dispatch) checkIDs() error {
 	}
 	return nil
 }
+
+// EachArtifactLine visits the lines of all artifacts in the tool calls or in the retrievables, in order, with the id that
+// reader tools know the artifact by, until yield returns false. A line is valid during its visit only.
+func (d *Dispatch) EachArtifactLine(task Task, kind record.Kind, yield func(id string, i uint64, line []byte) bool) error {
+	d.scan(sourcesCalled)
+	d.scan(sourcesFound)
+	var list []source // as things change while lines are read
+	d.sources(func(s *source) bool {
+		if s.kind == kind {
+			list = append(list, *s)
+		}
+		return true
+	})
+	more := true
+	for i := 0; more && i < len(list); i++ {
+		r := reader{task: task, d: d, source: list[i]}
+		_, err := r.lines(0, maxLine, func(n uint64, line []byte) bool {
+			more = yield(list[i].id, n, line)
+			return more
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

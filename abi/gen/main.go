@@ -53,7 +53,12 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	tools, err := os.ReadFile(filepath.Join(dir, "catalogue", "tools.json"))
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{
+		"js/src/abi/catalogue.gen.ts": catalogue(tools),
 		"docs/errors.md":              codes.markdown(),
 		"js/src/abi/codes.gen.ts":     codes.typeScript(),
 		"js/src/error-classes.gen.ts": codes.classes(),

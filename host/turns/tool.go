@@ -32,6 +32,8 @@ type Tool struct {
 	Artifact bool
 	// OnCollision says what MergeTools does when another registry has a tool of the same name.
 	OnCollision Collision
+
+	builtin string // name of its handler inside the core; empty for Handler
 }
 
 // ToolHandler runs a tool for a dispatch. The arguments have been validated against the schema, with its defaults
@@ -149,7 +151,7 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 	}
 	schema, err := t.schema()
 	def := abi.ToolDef{
-		Number: number, Name: t.Name, Description: t.Description, InputSchema: schema, OnCollision: uint8(t.OnCollision),
+		Number: number, Name: t.Name, Description: t.Description, InputSchema: schema, OnCollision: uint8(t.OnCollision), Builtin: t.builtin,
 	}
 	if t.Trusted {
 		def.Flags |= abi.ToolTrusted

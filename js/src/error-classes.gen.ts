@@ -203,9 +203,6 @@ export const E_TOOL_CALCULATION = /* @__PURE__ */ errorClass('E_TOOL_CALCULATION
 /** The tool's handler failed. */
 export const E_TOOL_DOWNSTREAM_ERROR = /* @__PURE__ */ errorClass('E_TOOL_DOWNSTREAM_ERROR');
 
-/** The request is not allowed. */
-export const E_TOOL_FETCH_REFUSED = /* @__PURE__ */ errorClass('E_TOOL_FETCH_REFUSED');
-
 /** The gate was aborted. */
 export const E_TURN_GATE_ABORTED = /* @__PURE__ */ errorClass('E_TURN_GATE_ABORTED');
 

@@ -149,6 +149,13 @@ export type {
   StandardSchema,
 } from './tools/standard-schema.js';
 export type { AnyArtifactClass } from './validation/artifact-class.js';
+export {
+  artifactsTool,
+  calculatorTool,
+  memoryTools,
+  retrievablesTool,
+  timeTool,
+} from './tools/catalogue.js';
 export { type MergeOptions, ToolRegistry } from './tools/tool-registry.js';
 
 export type { Listener } from './events/bus.js';

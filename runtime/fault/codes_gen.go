@@ -138,8 +138,6 @@ const (
 	ToolCalculation Code = "E_TOOL_CALCULATION"
 	// ToolDownstreamError: The tool's handler failed.
 	ToolDownstreamError Code = "E_TOOL_DOWNSTREAM_ERROR"
-	// ToolFetchRefused: The request is not allowed.
-	ToolFetchRefused Code = "E_TOOL_FETCH_REFUSED"
 	// TurnGateAborted: The gate was aborted.
 	TurnGateAborted Code = "E_TURN_GATE_ABORTED"
 	// TurnGateTimeout: The gate timed out.
@@ -217,7 +215,6 @@ var table = [...]info{
 	{ToolAlreadyRegistered, "A tool of this name is already registered.", 409, true},
 	{ToolCalculation, "The expression cannot be calculated.", 422, false},
 	{ToolDownstreamError, "The tool's handler failed.", 500, false},
-	{ToolFetchRefused, "The request is not allowed.", 403, false},
 	{TurnGateAborted, "The gate was aborted.", 499, false},
 	{TurnGateTimeout, "The gate timed out.", 408, false},
 	{ValidationException, "The value breaks the rules.", 422, false},

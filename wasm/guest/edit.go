@@ -3,6 +3,7 @@ package guest
 import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/catalogue"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 	"github.com/turncore/turncore/runtime/value"
@@ -127,6 +128,12 @@ func toolOf(def *abi.ToolDef) (*runtime.Tool, error) {
 		Hidden:      def.Flags&abi.ToolHidden != 0,
 		Artifact:    def.Flags&abi.ToolArtifact != 0,
 		Validates:   def.Flags&abi.ToolValidates != 0,
+	}
+	if def.Builtin != "" {
+		var err error
+		if tool.Handler, err = catalogue.Handler(def.Builtin); err != nil {
+			return nil, err
+		}
 	}
 	return tool, tool.Compile()
 }

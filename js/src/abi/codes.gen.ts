@@ -416,12 +416,6 @@ export const CODES = {
     message: "The tool's handler failed.",
     help: 'The cause is what the handler threw.',
   },
-  E_TOOL_FETCH_REFUSED: {
-    status: 403,
-    fatal: false,
-    message: 'The request is not allowed.',
-    help: 'The fetch tool makes requests to the origins and with the methods that it was made with, and no others.',
-  },
   E_TURN_GATE_ABORTED: {
     status: 499,
     fatal: false,

@@ -2,6 +2,7 @@
  * How the module is told of tools.
  */
 import { ToolFlag } from '../abi/frames.gen.js';
+import { builtinOf } from '../builtin.js';
 import type { Encoder } from '../codec/encoder.js';
 import { isStandardSchema } from './standard-schema.js';
 import { type AnyTool, ArtifactTool, type CollisionPolicy } from './tool.js';
@@ -22,6 +23,6 @@ export function encodeTool(enc: Encoder, number: number, tool: AnyTool): void {
       (tool instanceof ArtifactTool ? ToolFlag.Artifact : 0),
   );
   enc.int(collisions.indexOf(tool.onCollision));
-  enc.str('');
+  enc.str(builtinOf(tool.handler)?.name ?? '');
   enc.nil();
 }

@@ -1,0 +1,91 @@
+package turns_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/abi/catalogue"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// The tools of the catalogue run inside the core, are validated by their schemas, and answer like any tool.
+func TestCatalogue(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		tools := append([]*turns.Tool{turns.TimeTool(), turns.CalculatorTool(), turns.RetrievablesTool(), turns.ArtifactsTool()}, turns.MemoryTools()...)
+		if len(tools) != len(catalogue.Tools) {
+			t.Errorf("%d tools of %d", len(tools), len(catalogue.Tools))
+		}
+		var stored []string
+		callbacks := noStorage()
+		callbacks.StoreMemory = func(_ turns.Context, m *turns.Memory) error { stored = append(stored, "store "+m.Content); return nil }
+		callbacks.DeleteMemory = func(_ turns.Context, id string) error { stored = append(stored, "delete "+id); return nil }
+		log, result := play(t, h, turns.TurnRunnerConfig{
+			Callbacks: callbacks, Tools: tools,
+			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
+				m := &turns.Memory{ID: "old", Content: "Likes tea", Confidence: 1, Importance: 0.1, CreatedAt: instant, UpdatedAt: instant}
+				r := &turns.Retrievable{
+					ID: "doc", Content: "one\nTwo things\nthree", TrustTier: turns.FirstParty, Inline: true, CreatedAt: instant, UpdatedAt: instant,
+				}
+				if err := errors.Join(ctx.TurnMemories().Add(m), ctx.TurnRetrievables().Add(r)); err != nil {
+					return err
+				}
+				next()
+				return nil
+			}},
+			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+				call := func(name, args, want string) {
+					t.Helper()
+					tool := ctx.Tools().Get(name)
+					if tool == nil {
+						t.Fatalf("there is no %s", name)
+					}
+					v, err := tool.Executor(ctx)(args)
+					got, _ := json.Marshal(v)
+					if err != nil {
+						got = []byte(err.Error())
+					}
+					if !strings.Contains(string(got), want) {
+						t.Errorf("%s %s: %s, want %s", name, args, got, want)
+					}
+				}
+				call("calculator", `{"expression":"2 + 3 * sqrt(16) ^ 2"}`, `50`)
+				call("calculator", `{"expression":"1 / 0"}`, "E_TOOL_DOWNSTREAM_ERROR: The tool's handler failed: The expression cannot be calculated: division by zero at character 3")
+				call("calculator", `{"expression":""}`, "E_INVALID_TOOL_ARGS")
+				call("time", `{}`, `+00:00, `)
+				call("time", `{"offset":"CET"}`, "E_INVALID_TOOL_ARGS")
+				call("remember", `{"content":"Owns a cat","importance":0.9}`, `"id":"`)
+				call("recall", `{}`, `"content":"Owns a cat"`)
+				call("recall", `{"query":"TEA likes"}`, `[{"id":"old","content":"Likes tea"}]`)
+				call("forget", `{"id":"old"}`, "forgotten")
+				call("forget", `{"id":"old"}`, "there is no memory with the id old")
+				call("search_retrievables", `{"query":"two"}`, `[{"id":"doc","line":1,"text":"Two things"}]`)
+				call("search_artifacts", `{"query":"two"}`, `[]`)
+				return ctx.Ack()
+			},
+		}, turns.TurnInput{})
+		if want := []string{"store Owns a cat", "delete old"}; result.Status != turns.Ack || !slices.Equal(stored, want) {
+			t.Errorf("%s, %v, stored %q", result.Status, result.Err, stored)
+		}
+		if n := strings.Count(log.words(), "xS"); n != 10 {
+			t.Errorf("%d executions", n)
+		}
+	})
+}
+
+// A calculation's error has its code behind the tool's.
+func TestCalculatorError(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		tool := turns.CalculatorTool()
+		play(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{tool}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			_, err := tool.Executor(ctx)(map[string]any{"expression": "2 +"})
+			if !errors.Is(err, host.Code("E_TOOL_DOWNSTREAM_ERROR")) || !errors.Is(err, host.Code("E_TOOL_CALCULATION")) {
+				t.Error(err)
+			}
+			return ctx.Ack()
+		}}, turns.TurnInput{})
+	})
+}
