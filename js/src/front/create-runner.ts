@@ -8,6 +8,7 @@ import type {
 } from '../context/functions.js';
 import { TurncoreError } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
+import type { Tokenizer } from '../primitives/tokenizers.js';
 import { ChatExecutor, type ChatOptions } from '../pump/chat-executor.js';
 import { Host, type HostOptions } from '../pump/host.js';
 import { loadConversation } from '../store/load-conversation.js';
@@ -53,6 +54,8 @@ export interface AgentConfig {
   readonly turnOutputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
   readonly dispatchInputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
   readonly dispatchOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Tokenizers by the names of their encodings, as a TurnRunner takes them. */
+  readonly tokenizers?: Readonly<Record<string, Tokenizer>> | undefined;
   /** What the machine gives the turns; or a Host, to share one instance among runners. */
   readonly host?: HostOptions | Host | undefined;
 }
@@ -96,6 +99,7 @@ export class AgentRunner extends TurnRunner {
         ...(config.dispatchInputPipeline ?? []),
       ],
       dispatchOutputPipeline: config.dispatchOutputPipeline,
+      tokenizers: config.tokenizers,
       host: hostWithKey(config),
     });
     this.#system = config.system ?? DEFAULT_SYSTEM;
@@ -166,6 +170,7 @@ const known = new Set([
   'turnOutputPipeline',
   'dispatchInputPipeline',
   'dispatchOutputPipeline',
+  'tokenizers',
   'host',
 ]);
 
