@@ -3,7 +3,7 @@
  */
 import { CATALOGUE } from '../abi/catalogue.gen.js';
 import { asBuiltin } from '../builtin.js';
-import { executeTool, type ObjectSchema, Tool, type ToolHandler } from './tool.js';
+import { executeTool, Tool, type ToolHandler } from './tool.js';
 
 /**
  * Tells the model the date and the time of the host's clock, as "2024-02-29T13:05:09+02:00, Thursday". It takes an offset
@@ -70,7 +70,7 @@ function moduleTool<Args, Result>(
   const tool: Tool<Args, Result> = new Tool<Args, Result>({
     name,
     description,
-    inputSchema: inputSchema as unknown as ObjectSchema,
+    inputSchema: inputSchema,
     handler: asBuiltin({ name, argument: undefined }, handler),
     trusted,
   });
