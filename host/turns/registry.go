@@ -158,6 +158,9 @@ func (r *ToolRegistry) SetHidden(names ...string) {
 	r.changeHidden(func([]string) []string { return slices.Clone(names) })
 }
 
+// ClearHidden makes all tools visible.
+func (r *ToolRegistry) ClearHidden() { r.SetHidden() }
+
 func (r *ToolRegistry) changeHidden(change func([]string) []string) {
 	t := r.state.turn
 	t.mu.Lock()

@@ -266,3 +266,35 @@ func TestToolThatNobodyAwaits(t *testing.T) {
 		}
 	})
 }
+
+func TestHiddenNames(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		_, err := turns.Dispatch(t.Context(), raw(h, &recorder{}, func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			r := ctx.Tools()
+			for _, name := range []string{"a", "b", "c"} {
+				if err := r.Register(named(name), false); err != nil {
+					return err
+				}
+			}
+			for _, step := range []struct {
+				do      func()
+				visible string
+			}{
+				{func() { r.Hide("b", "later") }, "a c"},
+				{func() { r.Unhide("b") }, "a b c"},
+				{func() { r.SetHidden("a", "c") }, "b"},
+				{func() { r.Unregister("a") }, "b"},
+				{func() { r.ClearHidden() }, "b c"},
+			} {
+				step.do()
+				if got := names(r.Visible()); got != step.visible {
+					t.Errorf("visible %q, want %q", got, step.visible)
+				}
+			}
+			return ctx.Ack()
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
