@@ -20,7 +20,7 @@ var hostile = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "hostile.wasm")
-	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", file, "../testdata/guests/hostile")
+	build := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o", file, "../testdata/guests/hostile")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		return out, err

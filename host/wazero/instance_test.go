@@ -122,6 +122,20 @@ func TestHostileGuests(t *testing.T) {
 	}
 }
 
+// A trap of a module without a symbol table, as the released one is, says in which Go function and line it was.
+func TestTrapNamesFunctions(t *testing.T) {
+	i := open(t, newEngine(t))
+	_, err := i.Step(nil, []byte("panic"))
+	if !errors.Is(err, host.CodeInstanceFailed) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"panic: the floor is gone", "goroutine ", "main.step(", "main.go:"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
 func TestStderrIsBoundedAndOfTheLastStep(t *testing.T) {
 	e := newEngine(t)
 	i := open(t, e)
