@@ -1,10 +1,6 @@
 package peephole
 
-import (
-	"bytes"
-	"maps"
-	"slices"
-)
+import "maps"
 
 // An engine that checks the bounds of memory by comparing checks an address once for each place that computes it, as it
 // does not see that two computations give the same. And it checks once more for each offset that is larger than those
@@ -42,6 +38,9 @@ type base struct {
 // noLocal is the base of constant addresses.
 const noLocal = -1
 
+// frameBase is the base of all accesses to a frame that is understood.
+var frameBase = base{local: noLocal, version: -1}
+
 type access struct {
 	at, start, end int // the load or store, and the instructions that make its address
 	offset         int64
@@ -54,7 +53,7 @@ type group struct {
 	source   source
 	base     base
 	accesses []access
-	call     int // index of the call sequence that ends the group, 0 if none
+	calls    []int // indices of the starts of calls, which store at the same base
 }
 
 // maxOffset bounds what is added to an address.
@@ -63,7 +62,8 @@ const maxOffset = 1 << 30
 // addresses finds groups and rewrites them.
 type addresses struct {
 	code  []instruction
-	sp    int64 // local that holds the stack pointer, noLocal if none
+	sp    int64  // local that holds the stack pointer, noLocal if none
+	frame *frame // nil if the function's frame is not understood
 	types []byte
 
 	operands []operand
@@ -90,10 +90,13 @@ func (v *versions) of(local int64) base {
 }
 
 // shareAddresses rewrites a function whose locals have the given types, and returns those that it has then.
-func shareAddresses(code []instruction, types []byte) ([]instruction, []byte) {
+func shareAddresses(code []instruction, types []byte, often bool) ([]instruction, []byte) {
 	a := addresses{code: code, sp: noLocal, types: types, groups: map[base]*group{}}
 	if len(code) > 2 && code[0].is(opGlobalGet, 0) && code[1].op == opLocalSet {
 		a.sp = code[1].x
+		if often {
+			a.frame = findFrame(code)
+		}
 	}
 	a.fresh()
 	for k := 0; k < len(code); {
@@ -140,30 +143,22 @@ func (a *addresses) replace(pops, k int) {
 	a.push(operand{start: k, end: k + 1})
 }
 
-// callSequence tells whether the code at k makes room for a return address and stores it.
-func (a *addresses) callSequence(k int) bool {
-	c := a.code[k:]
-	return a.sp != noLocal && len(c) > 8 && c[0].is(opLocalGet, a.sp) && c[1].is(opI32Const, 8) && c[2].op == opI32Sub &&
-		c[3].is(opLocalTee, a.sp) && c[4].is(opGlobalSet, 0) &&
-		c[5].is(opLocalGet, a.sp) && c[6].op == opI64Const && c[7].op == opI64Store && c[7].offset == 0
-}
-
 // step looks at the instruction at k and returns how many it has seen.
 func (a *addresses) step(k int) int {
 	i := &a.code[k]
-	if a.callSequence(k) {
-		if g := a.groups[a.state.of(a.sp)]; g != nil {
-			g.call = k
-		}
-		a.kill(a.sp)
-		return 8
+	if a.sp != noLocal && startsCall(a.code[k:], a.sp) {
+		a.startCall(k)
+		return callStart
 	}
 	switch op := i.op; {
 	case op == opLocalGet:
 		o := operand{start: k, end: k + 1, base: a.state.of(i.x)}
 		switch {
-		case i.x == a.sp:
+		case i.x == a.sp && a.frame == nil:
 			o.source = stack
+		case i.x == a.sp && a.frame.framed[k]:
+			o.source, o.base = stack, frameBase
+		case i.x == a.sp:
 		case a.types[i.x] == typeI64:
 			o.source = pointer
 		}
@@ -231,6 +226,31 @@ func (a *addresses) step(k int) int {
 	return 1
 }
 
+// startCall adds the store of a return address to the group of the stack pointer.
+func (a *addresses) startCall(k int) {
+	switch {
+	case a.frame == nil:
+		if g := a.groups[a.state.of(a.sp)]; g != nil {
+			g.calls = append(g.calls, k)
+		}
+	case a.frame.framed[k]:
+		g := a.group(frameBase, stack)
+		g.calls = append(g.calls, k)
+	}
+	a.kill(a.sp)
+}
+
+// group returns the group of a base.
+func (a *addresses) group(b base, s source) *group {
+	g := a.groups[b]
+	if g == nil {
+		g = &group{source: s, base: b}
+		a.groups[b] = g
+		a.order = append(a.order, g)
+	}
+	return g
+}
+
 // end ends a block. What was known before an if still holds after it when the if's end is not reached from within.
 func (a *addresses) end() {
 	a.fresh()
@@ -269,12 +289,7 @@ func (a *addresses) enter(k int, o operand) {
 	if offset < 0 || offset > maxOffset || o.delta < 0 {
 		return
 	}
-	g := a.groups[o.base]
-	if g == nil {
-		g = &group{source: o.source, base: o.base}
-		a.groups[o.base] = g
-		a.order = append(a.order, g)
-	}
+	g := a.group(o.base, o.source)
 	g.accesses = append(g.accesses, access{at: k, start: o.start, end: o.end, offset: offset, run: a.run})
 }
 
@@ -287,89 +302,4 @@ func takesTwo(op byte) bool {
 		return true
 	}
 	return op >= 0x92 && op <= 0x98 || op >= 0xa0 && op <= 0xa6
-}
-
-// edit takes the place of instructions up to end.
-type edit struct {
-	end  int
-	code []instruction
-}
-
-// rewrite returns the code with addresses shared, and the types of the locals.
-func (a *addresses) rewrite() ([]instruction, []byte) {
-	edits := map[int]edit{}
-	added := map[int64]int64{} // by the local that they stand for
-	local := func(of int64) int64 {
-		n, ok := added[of]
-		if !ok {
-			n = int64(len(a.types) + len(added))
-			added[of] = n
-		}
-		return n
-	}
-	for _, g := range a.order {
-		// A store's address is made before its value, which may be loaded.
-		slices.SortFunc(g.accesses, func(x, y access) int { return x.start - y.start })
-		n := len(g.accesses)
-		if g.call > 0 {
-			n++
-		}
-		if n < 2 {
-			continue
-		}
-		var def []instruction
-		var use instruction
-		bias := int64(0)
-		switch {
-		case g.source == number:
-			use = instruction{op: opLocalGet, x: local(noLocal)} // never set: zero
-			def = []instruction{use}
-		case g.source == stack && g.call == 0:
-			use = instruction{op: opLocalGet, x: a.sp}
-			def = []instruction{use}
-		case g.source == stack:
-			// From 8 below, where the call will store the return address.
-			bias = 8
-			use = instruction{op: opLocalGet, x: local(a.sp)}
-			def = []instruction{{op: opLocalGet, x: a.sp}, {op: opI32Const, x: 8}, {op: opI32Sub}, {op: opLocalTee, x: use.x}}
-			c := a.code[g.call:]
-			edits[g.call] = edit{g.call + 6, []instruction{use, c[3], c[4], use}}
-		default:
-			use = instruction{op: opLocalGet, x: local(g.base.local)}
-			def = []instruction{{op: opLocalGet, x: g.base.local}, {op: opI32WrapI64}, {op: opLocalTee, x: use.x}}
-		}
-		known := int64(0)
-		for n, acc := range g.accesses {
-			code := []instruction{use}
-			if n == 0 {
-				code = def
-			}
-			i := &a.code[acc.at]
-			end := func(c access) int64 { return c.offset + bias + int64(a.code[c.at].size()) }
-			most := end(acc)
-			for _, later := range g.accesses[n:] {
-				// All of a frame and all data exist whether they are accessed or not. What lies behind a pointer may not.
-				if later.run == acc.run || g.source != address {
-					most = max(most, end(later))
-				}
-			}
-			if most > known && end(acc) < most {
-				code = append(code[:len(code):len(code)], instruction{op: opI32Load8U, offset: uint32(most - 1)}, instruction{op: opDrop}, use)
-			}
-			known = max(known, most)
-			edits[acc.start] = edit{acc.end, code}
-			i.offset, i.raw = uint32(acc.offset+bias), nil
-		}
-	}
-	out := make([]instruction, 0, len(a.code))
-	for k := 0; k < len(a.code); {
-		if e, ok := edits[k]; ok {
-			out = append(out, e.code...)
-			k = e.end
-			continue
-		}
-		out = append(out, a.code[k])
-		k++
-	}
-	return out, append(slices.Clip(a.types), bytes.Repeat([]byte{typeI32}, len(added))...)
 }

@@ -45,14 +45,22 @@ const (
 	opF32Const     = 0x43
 	opF64Const     = 0x44
 	opI32Eqz       = 0x45
+	opI32Ne        = 0x47
+	opI32LtU       = 0x49
+	opI32GeU       = 0x4f
+	opI64Ne        = 0x52
 	opI64Eqz       = 0x50
 	opI32Add       = 0x6a
 	opI32Sub       = 0x6b
+	opI32Or        = 0x72
 	opI64Add       = 0x7c
 	opI32WrapI64   = 0xa7
 	opI64ExtendI32 = 0xad // unsigned
 	opPrefixFC     = 0xfc
 )
+
+// noResult is the type of a block that leaves nothing.
+const noResult = -64
 
 // instruction is one instruction of a function. Its meaning is in op and the operands; raw is how the file spells it, nil
 // when the pass has changed or made it.
@@ -146,7 +154,7 @@ func encode(b []byte, list []instruction) []byte {
 		}
 		b = append(b, i.op)
 		switch op := i.op; {
-		case op == opI32Const, op == opI64Const:
+		case op == opI32Const, op == opI64Const, op == opBlock:
 			b = appendSigned(b, i.x)
 		case op == opBr, op == opBrIf, op >= opLocalGet && op <= opGlobalSet:
 			b = binary.AppendUvarint(b, uint64(i.x))
