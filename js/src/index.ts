@@ -152,6 +152,7 @@ export type { AnyArtifactClass } from './validation/artifact-class.js';
 export {
   artifactsTool,
   calculatorTool,
+  type FoundLine,
   memoryTools,
   retrievablesTool,
   timeTool,

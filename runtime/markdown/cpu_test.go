@@ -1,3 +1,5 @@
+//go:build unix
+
 package markdown_test
 
 import (

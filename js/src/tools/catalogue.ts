@@ -70,7 +70,7 @@ function moduleTool<Args, Result>(
   const tool: Tool<Args, Result> = new Tool<Args, Result>({
     name,
     description,
-    inputSchema: inputSchema,
+    inputSchema,
     handler: asBuiltin({ name, argument: undefined }, handler),
     trusted,
   });
