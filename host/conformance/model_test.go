@@ -19,7 +19,6 @@ type model struct {
 
 	messages    []string // of the turn
 	turnAborted bool
-	dispatch    *modelDispatch
 }
 
 type modelDispatch struct {
