@@ -74,12 +74,7 @@ func compileWith(ctx context.Context, root string, t target, path string, strip 
 	if err != nil {
 		return err
 	}
-	info, err := inspect(file)
-	if err != nil {
-		return fmt.Errorf("inspect %s: %w", t.file, err)
-	}
-	file, err = peephole.Rewrite(file, func(n int) bool { return n < len(info.functions) && runsOften(info.functions[n].name) })
-	if err != nil {
+	if file, err = peephole.Rewrite(file); err != nil {
 		return fmt.Errorf("rewrite %s: %w", t.file, err)
 	}
 	if file, err = segments.Rewrite(file); err != nil {

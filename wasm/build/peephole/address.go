@@ -90,13 +90,11 @@ func (v *versions) of(local int64) base {
 }
 
 // shareAddresses rewrites a function whose locals have the given types, and returns those that it has then.
-func shareAddresses(code []instruction, types []byte, often bool) ([]instruction, []byte) {
+func shareAddresses(code []instruction, types []byte) ([]instruction, []byte) {
 	a := addresses{code: code, sp: noLocal, types: types, groups: map[base]*group{}}
 	if len(code) > 2 && code[0].is(opGlobalGet, 0) && code[1].op == opLocalSet {
 		a.sp = code[1].x
-		if often {
-			a.frame = findFrame(code)
-		}
+		a.frame = findFrame(code)
 	}
 	a.fresh()
 	for k := 0; k < len(code); {

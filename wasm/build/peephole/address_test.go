@@ -83,7 +83,7 @@ func TestAddresses(t *testing.T) {
 			"i32.const -8; i64.load 8; drop; i32.const -8; i64.load 8; drop; end",
 		},
 	} {
-		got, after := shareAddresses(parse(t, c.in), types, true)
+		got, after := shareAddresses(parse(t, c.in), types)
 		if text(got) != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, text(got), c.want)
 		}

@@ -13,7 +13,7 @@ const (
 )
 
 func TestFrame(t *testing.T) {
-	code, types := shareAddresses(parse(t, framed+"get 1; i64.load 16; drop; "+calling+"get 1; i64.load 24; drop; "+leaving), []byte{typeI32, typeI32}, true)
+	code, types := shareAddresses(parse(t, framed+"get 1; i64.load 16; drop; "+calling+"get 1; i64.load 24; drop; "+leaving), []byte{typeI32, typeI32})
 	want := "global.get 0; set 1; block; loop; block; block; " +
 		// The base, 8 below the frame, which the first place has yet to make.
 		"get 1; i32.const 40; i32.const 8; get 0; i32.const 2; i32.lt_u; select; i32.sub; tee 2; i32.load8 39; drop; " +

@@ -36,9 +36,8 @@ const (
 // maxLocals is more than a function of Go's has.
 const maxLocals = 1 << 16
 
-// Rewrite returns a file that does the same and runs faster. Functions for which often is true, by their place among those
-// that have code, become faster at the price of some more bytes.
-func Rewrite(file []byte, often func(function int) bool) ([]byte, error) {
+// Rewrite returns a file that does the same and runs faster.
+func Rewrite(file []byte) ([]byte, error) {
 	const magic = "\x00asm\x01\x00\x00\x00"
 	if !bytes.HasPrefix(file, []byte(magic)) {
 		return nil, errors.New("peephole: not a WebAssembly file of version 1")
@@ -63,7 +62,7 @@ func Rewrite(file []byte, often func(function int) bool) ([]byte, error) {
 		case sectionFunction:
 			functions = section
 		case sectionCode:
-			code, err := rewriteCode(section, functions, params, often)
+			code, err := rewriteCode(section, functions, params)
 			if err != nil {
 				return nil, err
 			}
@@ -93,7 +92,7 @@ func readTypes(section []byte) ([][]byte, error) {
 	return params, nil
 }
 
-func rewriteCode(section, functions []byte, params [][]byte, often func(int) bool) ([]byte, error) {
+func rewriteCode(section, functions []byte, params [][]byte) ([]byte, error) {
 	c, types := cursor{b: section}, cursor{b: functions}
 	count := c.unsigned()
 	if types.unsigned() != count {
@@ -106,7 +105,7 @@ func rewriteCode(section, functions []byte, params [][]byte, often func(int) boo
 		if c.bad || types.bad || of >= uint64(len(params)) {
 			return nil, errTruncated
 		}
-		body, err := rewriteFunction(body, params[of], often(int(n)))
+		body, err := rewriteFunction(body, params[of])
 		if err != nil {
 			return nil, fmt.Errorf("function %d: %w", n, err)
 		}
@@ -116,7 +115,7 @@ func rewriteCode(section, functions []byte, params [][]byte, often func(int) boo
 }
 
 // rewriteFunction rewrites one function: its locals and its instructions.
-func rewriteFunction(body, params []byte, often bool) ([]byte, error) {
+func rewriteFunction(body, params []byte) ([]byte, error) {
 	c := cursor{b: body}
 	groups := c.unsigned()
 	start := c.at
@@ -138,10 +137,7 @@ func rewriteFunction(body, params []byte, often bool) ([]byte, error) {
 	}
 	had := len(types)
 	code, types = shorten(code, types)
-	code, types = shareAddresses(directBranches(code), types, often)
-	if often {
-		code, types = plainBlocks(code, types)
-	}
+	code, types = plainBlocks(shareAddresses(directBranches(code), types))
 	if len(types) > had {
 		groups++
 	}
