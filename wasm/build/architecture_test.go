@@ -163,6 +163,9 @@ func TestTopLevel(t *testing.T) {
 			!strings.HasPrefix(rest, "browser/") && !strings.HasPrefix(rest, "edge/") {
 			t.Errorf("%s: examples are browser and edge", file)
 		}
+		if strings.HasSuffix(file, ".wasm") {
+			t.Errorf("%s: what is built is not kept", file)
+		}
 	}
 }
 
