@@ -1,8 +1,8 @@
 // Command mutants shows that the conformance corpus has teeth: it seeds faults into the core, one at a time, and plays
 // the corpus on the native engine until a scenario catches the fault.
 //
-//	mutants [-only NAME] REPOSITORY     for each fault of mutants.json: which scenario caught it
-//	mutants -play CORPUS                plays a corpus and fails at the first scenario that does not pass
+//	mutants [-only NAME | -every N] REPOSITORY   for each fault of mutants.json, or every N-th: which scenario caught it
+//	mutants -play CORPUS                         plays a corpus and fails at the first scenario that does not pass
 //
 // The faults are replacements of text in source files, built with an overlay: no file is changed. One that nothing
 // catches, or whose text is not there exactly once, makes the command fail.
@@ -44,13 +44,14 @@ const patience = 3 * time.Second
 func main() {
 	playing := flag.String("play", "", "play the corpus in this folder")
 	only := flag.String("only", "", "seed only this fault")
+	every := flag.Int("every", 1, "seed every N-th fault")
 	flag.Parse()
-	err := errors.New("usage: mutants [-only NAME] REPOSITORY | mutants -play CORPUS")
+	err := errors.New("usage: mutants [-only NAME | -every N] REPOSITORY | mutants -play CORPUS")
 	switch {
 	case *playing != "":
 		err = play(*playing)
-	case flag.NArg() == 1:
-		err = hunt(flag.Arg(0), *only)
+	case flag.NArg() == 1 && *every > 0:
+		err = hunt(flag.Arg(0), func(i int, m mutant) bool { return i%*every == 0 && (*only == "" || m.Name == *only) })
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -93,8 +94,8 @@ func play(folder string) error {
 	return nil
 }
 
-// hunt seeds the faults and says what caught each.
-func hunt(repository, only string) error {
+// hunt seeds the faults that are chosen and says what caught each.
+func hunt(repository string, chosen func(i int, m mutant) bool) error {
 	var mutants []mutant
 	if err := json.Unmarshal(list, &mutants); err != nil {
 		return err
@@ -119,7 +120,7 @@ func hunt(repository, only string) error {
 	slots := make(chan struct{}, max(1, runtime.NumCPU()))
 	tried := 0
 	for i, m := range mutants {
-		if only != "" && m.Name != only {
+		if !chosen(i, m) {
 			continue
 		}
 		tried++
@@ -138,11 +139,11 @@ func hunt(repository, only string) error {
 		case results[i] != "":
 			fmt.Printf("caught  %s: by %s\n", m.Name, results[i])
 			died++
-		case only == "" || only == m.Name:
+		case chosen(i, m):
 			fmt.Printf("ALIVE   %s\n", m.Name)
 		}
 	}
-	fmt.Printf("mutants: %d of %d passed away\n", died, tried)
+	fmt.Printf("mutants: %d of %d caught\n", died, tried)
 	if died != tried || tried == 0 {
 		return fmt.Errorf("%d faults were not caught", tried-died)
 	}
