@@ -1,6 +1,6 @@
 # Every fuzz target of Go, two at a time, then the JavaScript ones
 # (js/test/**/*.fuzz.ts: node tests that read FUZZ_SECONDS). What takes bytes from outside (frames, steps, streams)
-# is fuzzed for 30 s, the rest for 10; FUZZTIME sets one time for all.
+# is fuzzed for 30 s, the rest for 5; FUZZTIME sets one time for all.
 source .ci/lib.sh
 need_wasm
 
@@ -14,7 +14,7 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 export logs
 fuzz() {
-  local log="$logs/$2" fuzztime=${FUZZTIME:-10s}
+  local log="$logs/$2" fuzztime=${FUZZTIME:-5s}
   case $2 in
     FuzzDecodeFrame | FuzzStep | FuzzTurn | FuzzSSE | FuzzChatStream) fuzztime=${FUZZTIME:-30s} ;;
   esac
