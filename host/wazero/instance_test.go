@@ -72,6 +72,19 @@ func TestStepRefusesTooMuchAndGoesOn(t *testing.T) {
 	echo(t, i, "still here")
 }
 
+// A step may nap as often as Go's runtime does before it dies, and so may the next.
+func TestNaps(t *testing.T) {
+	i := open(t, newEngine(t))
+	for range 2 {
+		if _, err := i.Step(nil, []byte("16 naps")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := i.Step(nil, []byte("17 naps")); !errors.Is(err, host.CodeInstanceFailed) {
+		t.Fatalf("error %v", err)
+	}
+}
+
 // Whatever a guest does, its instance fails with a typed error that says why, it stays failed, and its neighbour goes on.
 func TestHostileGuests(t *testing.T) {
 	tests := map[string]struct{ command, says string }{
@@ -79,7 +92,7 @@ func TestHostileGuests(t *testing.T) {
 		"proc_exit":           {"exit", "it exited with status 3"},
 		"blocked for good":    {"deadlock", "all goroutines are asleep"},
 		"sleep":               {"sleep", "wants to sleep"},
-		"short sleep":         {"short sleep", "wants to sleep"},
+		"too many naps":       {"17 naps", "wants to sleep"},
 		"endless recursion":   {"overflow", "out of memory"},
 		"out of memory":       {"hoard", "out of memory"},
 		"outbox out of range": {"outbox out of range", "the outbox of 16 bytes at 0xffffffff is outside of the memory"},

@@ -56,8 +56,10 @@ func step(size int32) int64 {
 		<-make(chan struct{})
 	case "sleep":
 		time.Sleep(time.Hour)
-	case "short sleep":
-		time.Sleep(500 * time.Microsecond)
+	case "16 naps":
+		napOften(16)
+	case "17 naps":
+		napOften(17)
 	case "overflow":
 		outbox = []byte{byte(recurse(make([]byte, 64)))}
 	case "hoard":
@@ -98,6 +100,21 @@ func step(size int32) int64 {
 	}
 	inbox[size] = 0
 	return int64(pointer(outbox))<<32 | int64(len(outbox))
+}
+
+//go:wasmimport wasi_snapshot_preview1 poll_oneoff
+func poll(in, out unsafe.Pointer, subscriptions uint32, events unsafe.Pointer) uint32
+
+// napOften asks the host for half a millisecond, so many times. time.Sleep would ask as often as its clock makes it.
+func napOften(times int) {
+	subscription := [6]uint64{2: 1, 3: 500_000} // of the monotonic clock, ns from the call on
+	var event [4]uint64
+	var events uint32
+	for range times {
+		if poll(unsafe.Pointer(&subscription), unsafe.Pointer(&event), 1, unsafe.Pointer(&events)) != 0 || events != 1 {
+			panic("no nap")
+		}
+	}
 }
 
 func recurse(b []byte) int {
