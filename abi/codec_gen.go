@@ -28,7 +28,7 @@ func (z *Hello) Decode(r *Reader) {
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Major = uint16(r.Uint(math.MaxUint16))
 	z.Minor = uint16(r.Uint(math.MaxUint16))
-	z.Features = r.Uint(math.MaxInt64)
+	z.Features = r.Uint(MaxInt)
 	z.Limits.Decode(r)
 }
 
@@ -303,7 +303,7 @@ func (z *StartTurn) Decode(r *Reader) {
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Runner = uint32(r.Uint(math.MaxUint32))
 	z.Standalone = r.Bool()
-	z.Now = r.Int(math.MaxInt64)
+	z.Now = r.Int(MaxInt)
 	z.Seed = append([]byte(nil), r.Bytes()...)
 	z.ID = string(r.Text())
 	z.SystemPrompt = string(r.Text())
@@ -338,7 +338,7 @@ func (z *Instruction) UnmarshalMsg(b []byte) ([]byte, error) {
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Instruction) Decode(r *Reader) {
 	r.fields(2)
-	z.Handle = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
 	z.Text = string(r.Text())
 }
 
@@ -363,7 +363,7 @@ func (z *Block) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z *Block) Decode(r *Reader) {
 	r.fields(4)
 	z.Collection = uint8(r.Uint(math.MaxUint8))
-	z.Handle = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
 	z.Count = uint32(r.Uint(math.MaxUint32))
 	z.Data = r.raw(z.Data)
 }
@@ -394,7 +394,7 @@ func (z *Call) Decode(r *Reader) {
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Call = uint32(r.Uint(math.MaxUint32))
-	z.Elapsed = r.Uint(math.MaxInt64)
+	z.Elapsed = r.Uint(MaxInt)
 	z.Context = uint32(r.Uint(math.MaxUint32))
 	z.Method = uint8(r.Uint(math.MaxUint8))
 	z.Args = r.raw(z.Args)
@@ -431,8 +431,8 @@ func (z *Edit) Decode(r *Reader) {
 	z.Context = uint32(r.Uint(math.MaxUint32))
 	z.Collection = uint8(r.Uint(math.MaxUint8))
 	z.Edit = uint8(r.Uint(math.MaxUint8))
-	z.Handle = r.Int(math.MaxInt64)
-	z.Other = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
+	z.Other = r.Int(MaxInt)
 	z.Count = uint32(r.Uint(math.MaxUint32))
 	z.History = uint32(r.Uint(math.MaxUint32))
 	z.Data = r.raw(z.Data)
@@ -463,7 +463,7 @@ func (z *Result) Decode(r *Reader) {
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Effect = uint32(r.Uint(math.MaxUint32))
-	z.Elapsed = r.Uint(math.MaxInt64)
+	z.Elapsed = r.Uint(MaxInt)
 	z.Failed = r.Bool()
 	z.Value = r.raw(z.Value)
 }
@@ -497,7 +497,7 @@ func (z *Chunk) Decode(r *Reader) {
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Effect = uint32(r.Uint(math.MaxUint32))
-	z.Elapsed = r.Uint(math.MaxInt64)
+	z.Elapsed = r.Uint(MaxInt)
 	z.Status = uint16(r.Uint(math.MaxUint16))
 	z.Headers = make([][]string, r.list(1, MaxArray))
 	for i := range z.Headers {
@@ -529,7 +529,7 @@ func (z *Abort) Decode(r *Reader) {
 	r.fields(5)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
-	z.Elapsed = r.Uint(math.MaxInt64)
+	z.Elapsed = r.Uint(MaxInt)
 	z.Context = uint32(r.Uint(math.MaxUint32))
 	z.Reason = r.raw(z.Reason)
 }
@@ -555,7 +555,7 @@ func (z *Tick) Decode(r *Reader) {
 	r.fields(3)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
-	z.Elapsed = r.Uint(math.MaxInt64)
+	z.Elapsed = r.Uint(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -583,7 +583,7 @@ func (z *Welcome) Decode(r *Reader) {
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Major = uint16(r.Uint(math.MaxUint16))
 	z.Minor = uint16(r.Uint(math.MaxUint16))
-	z.Features = r.Uint(math.MaxInt64)
+	z.Features = r.Uint(MaxInt)
 	z.Limits.Decode(r)
 	z.Build = string(r.Text())
 }
@@ -645,7 +645,7 @@ func (z *Event) Decode(r *Reader) {
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Seq = uint32(r.Uint(math.MaxUint32))
 	z.Kind = uint8(r.Uint(math.MaxUint8))
-	z.Elapsed = r.Uint(math.MaxInt64)
+	z.Elapsed = r.Uint(MaxInt)
 	z.Dispatch = uint32(r.Uint(math.MaxUint32))
 	z.Iteration = int32(r.Int(math.MaxInt32))
 	z.Scope = uint8(r.Uint(math.MaxUint8))
@@ -735,8 +735,8 @@ func (z *Sync) Decode(r *Reader) {
 	z.Context = uint32(r.Uint(math.MaxUint32))
 	z.Collection = uint8(r.Uint(math.MaxUint8))
 	z.Sync = uint8(r.Uint(math.MaxUint8))
-	z.Handle = r.Int(math.MaxInt64)
-	z.Other = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
+	z.Other = r.Int(MaxInt)
 	z.Data = r.raw(z.Data)
 }
 
@@ -761,7 +761,7 @@ func (z *Timer) Decode(r *Reader) {
 	r.fields(3)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
-	z.Due = r.Uint(math.MaxInt64)
+	z.Due = r.Uint(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -861,7 +861,7 @@ func (z *ErrorValue) UnmarshalMsg(b []byte) ([]byte, error) {
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ErrorValue) Decode(r *Reader) {
 	r.fields(10)
-	z.Handle = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
 	z.Name = string(r.Text())
 	z.Code = string(r.Text())
 	z.Message = string(r.Text())
@@ -921,7 +921,7 @@ func (z *StoreArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z *StoreArgs) Decode(r *Reader) {
 	r.fields(4)
 	z.Collection = uint8(r.Uint(math.MaxUint8))
-	z.Handle = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
 	z.Data = r.raw(z.Data)
 	z.Old = string(r.Text())
 }
@@ -994,7 +994,7 @@ func (z *Item) UnmarshalMsg(b []byte) ([]byte, error) {
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Item) Decode(r *Reader) {
 	r.fields(2)
-	z.Handle = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
 	z.Data = r.raw(z.Data)
 }
 
@@ -1289,9 +1289,9 @@ func (z *OpenGateArgs) Decode(r *Reader) {
 	z.ID = string(r.Text())
 	z.Reason = string(r.Text())
 	z.Payload = r.raw(z.Payload)
-	z.CreatedAt = r.Int(math.MaxInt64)
+	z.CreatedAt = r.Int(MaxInt)
 	z.Schema = r.raw(z.Schema)
-	z.Timeout = r.Uint(math.MaxInt64)
+	z.Timeout = r.Uint(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -1463,12 +1463,12 @@ func (z *Delta) Decode(r *Reader) {
 	r.fields(6)
 	z.Write = uint8(r.Uint(math.MaxUint8))
 	z.Collection = uint8(r.Uint(math.MaxUint8))
-	z.Handle = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
 	z.ID = string(r.Text())
 	z.IDs = r.texts()
 	z.Handles = make([]int64, r.list(1, MaxArray))
 	for i := range z.Handles {
-		z.Handles[i] = r.Int(math.MaxInt64)
+		z.Handles[i] = r.Int(MaxInt)
 	}
 }
 
@@ -1599,7 +1599,7 @@ func (z *SpoolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *SpoolArgs) Decode(r *Reader) {
 	r.fields(1)
-	z.Handle = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -1624,11 +1624,11 @@ func (z *ReadArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ReadArgs) Decode(r *Reader) {
 	r.fields(6)
-	z.Handle = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
 	z.Part = uint32(r.Uint(math.MaxUint32))
 	z.Read = uint8(r.Uint(math.MaxUint8))
-	z.From = r.Uint(math.MaxInt64)
-	z.To = r.Uint(math.MaxInt64)
+	z.From = r.Uint(MaxInt)
+	z.To = r.Uint(MaxInt)
 	z.Max = uint32(r.Uint(math.MaxUint32))
 }
 
@@ -1651,8 +1651,8 @@ func (z *ReadResult) UnmarshalMsg(b []byte) ([]byte, error) {
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ReadResult) Decode(r *Reader) {
 	r.fields(3)
-	z.Bytes = r.Uint(math.MaxInt64)
-	z.Count = r.Uint(math.MaxInt64)
+	z.Bytes = r.Uint(MaxInt)
+	z.Count = r.Uint(MaxInt)
 	z.Lines = r.texts()
 }
 
@@ -1678,7 +1678,7 @@ func (z *EstimateArgs) Decode(r *Reader) {
 	r.fields(4)
 	z.Encoding = string(r.Text())
 	z.Texts = r.texts()
-	z.Handle = r.Int(math.MaxInt64)
+	z.Handle = r.Int(MaxInt)
 	z.Part = uint32(r.Uint(math.MaxUint32))
 }
 
@@ -1746,9 +1746,9 @@ func (z *StreamEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z *StreamEvent) Decode(r *Reader) {
 	r.fields(5)
 	z.ID = string(r.Text())
-	z.Created = r.Uint(math.MaxInt64)
+	z.Created = r.Uint(MaxInt)
 	z.Delta = string(r.Text())
-	z.Length = r.Uint(math.MaxInt64)
+	z.Length = r.Uint(MaxInt)
 	z.Complete = r.Bool()
 }
 
@@ -1781,7 +1781,7 @@ func (z *ToolCallEvent) Decode(r *Reader) {
 	z.Tool = string(r.Text())
 	z.Args = r.raw(z.Args)
 	z.Checksum = string(r.Text())
-	z.Created = r.Uint(math.MaxInt64)
+	z.Created = r.Uint(MaxInt)
 	z.Complete = r.Bool()
 	z.IsError = r.Bool()
 	z.Results = uint8(r.Uint(math.MaxUint8))
@@ -1811,7 +1811,7 @@ func (z *TurnEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *TurnEndEvent) Decode(r *Reader) {
 	r.fields(3)
-	z.Started = r.Uint(math.MaxInt64)
+	z.Started = r.Uint(MaxInt)
 	z.Status = uint8(r.Uint(math.MaxUint8))
 	z.Error = nil
 	if !r.nil() {
@@ -1844,7 +1844,7 @@ func (z *DispatchEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *DispatchEndEvent) Decode(r *Reader) {
 	r.fields(4)
-	z.Started = r.Uint(math.MaxInt64)
+	z.Started = r.Uint(MaxInt)
 	z.Status = uint8(r.Uint(math.MaxUint8))
 	z.Iterations = uint32(r.Uint(math.MaxUint32))
 	z.Error = nil
@@ -1876,7 +1876,7 @@ func (z *IterationEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *IterationEndEvent) Decode(r *Reader) {
 	r.fields(3)
-	z.Started = r.Uint(math.MaxInt64)
+	z.Started = r.Uint(MaxInt)
 	z.Status = uint8(r.Uint(math.MaxUint8))
 	z.Discarded = make([]Delta, r.list(7, MaxArray))
 	for i := range z.Discarded {
@@ -1930,7 +1930,7 @@ func (z *ToolEndEvent) Decode(r *Reader) {
 	r.fields(4)
 	z.Tool = string(r.Text())
 	z.CallID = string(r.Text())
-	z.Started = r.Uint(math.MaxInt64)
+	z.Started = r.Uint(MaxInt)
 	z.IsError = r.Bool()
 }
 
@@ -2064,7 +2064,7 @@ func (z *GateOpenEvent) Decode(r *Reader) {
 	z.ID = string(r.Text())
 	z.Reason = string(r.Text())
 	z.Payload = r.raw(z.Payload)
-	z.CreatedAt = r.Int(math.MaxInt64)
+	z.CreatedAt = r.Int(MaxInt)
 	z.Digest = string(r.Text())
 }
 
@@ -2157,8 +2157,8 @@ func (z *Message) Decode(r *Reader) {
 		z.Identity = new(Identity)
 		z.Identity.Decode(r)
 	}
-	z.CreatedAt = r.Int(math.MaxInt64)
-	z.UpdatedAt = r.Int(math.MaxInt64)
+	z.CreatedAt = r.Int(MaxInt)
+	z.UpdatedAt = r.Int(MaxInt)
 	z.Attachments = r.raw(z.Attachments)
 }
 
@@ -2188,8 +2188,8 @@ func (z *Memory) Decode(r *Reader) {
 	z.Content = string(r.Text())
 	z.Confidence = r.Float()
 	z.Importance = r.Float()
-	z.CreatedAt = r.Int(math.MaxInt64)
-	z.UpdatedAt = r.Int(math.MaxInt64)
+	z.CreatedAt = r.Int(MaxInt)
+	z.UpdatedAt = r.Int(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -2236,8 +2236,8 @@ func (z *Thought) Decode(r *Reader) {
 		z.ReplayCompatibility = new(string)
 		*z.ReplayCompatibility = string(r.Text())
 	}
-	z.CreatedAt = r.Int(math.MaxInt64)
-	z.UpdatedAt = r.Int(math.MaxInt64)
+	z.CreatedAt = r.Int(MaxInt)
+	z.UpdatedAt = r.Int(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -2289,9 +2289,9 @@ func (z *ToolCall) Decode(r *Reader) {
 	}
 	z.FromArtifactTool = r.Bool()
 	z.Inline = r.Bool()
-	z.CreatedAt = r.Int(math.MaxInt64)
-	z.UpdatedAt = r.Int(math.MaxInt64)
-	z.CompletedAt = r.Int(math.MaxInt64)
+	z.CreatedAt = r.Int(MaxInt)
+	z.UpdatedAt = r.Int(MaxInt)
+	z.CompletedAt = r.Int(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -2350,8 +2350,8 @@ func (z *Retrievable) Decode(r *Reader) {
 		*z.Score = r.Float()
 	}
 	z.Inline = r.Bool()
-	z.CreatedAt = r.Int(math.MaxInt64)
-	z.UpdatedAt = r.Int(math.MaxInt64)
+	z.CreatedAt = r.Int(MaxInt)
+	z.UpdatedAt = r.Int(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -2377,8 +2377,8 @@ func (z *ArtifactPart) Decode(r *Reader) {
 	r.fields(5)
 	z.Part = uint8(r.Uint(math.MaxUint8))
 	z.ClassName = string(r.Text())
-	z.Bytes = r.Int(math.MaxInt64)
-	z.Lines = r.Int(math.MaxInt64)
+	z.Bytes = r.Int(MaxInt)
+	z.Lines = r.Int(MaxInt)
 	z.Form = string(r.Text())
 }
 
@@ -2424,7 +2424,7 @@ func (z *MediaPart) Decode(r *Reader) {
 		z.Source = new(string)
 		*z.Source = string(r.Text())
 	}
-	z.Bytes = r.Int(math.MaxInt64)
+	z.Bytes = r.Int(MaxInt)
 	z.Stash = r.raw(z.Stash)
 }
 
@@ -2447,5 +2447,5 @@ func (z *TextPart) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z *TextPart) Decode(r *Reader) {
 	r.fields(2)
 	z.Part = uint8(r.Uint(math.MaxUint8))
-	z.Bytes = r.Uint(math.MaxInt64)
+	z.Bytes = r.Uint(MaxInt)
 }

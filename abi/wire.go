@@ -212,13 +212,13 @@ func (r *Reader) list(size, limit int) int {
 	return n
 }
 
-// Int reads an integer of at most max in magnitude.
+// Int reads an integer from -max-1 to max that is within ±[MaxInt].
 func (r *Reader) Int(max int64) int64 {
 	c, n := r.head()
 	v := int64(n)
 	switch {
 	case c < 0x80 || c >= 0xcc && c <= 0xce || c >= 0xe0 || c == 0xd3:
-	case c == 0xcf && n <= math.MaxInt64:
+	case c == 0xcf && n <= MaxInt:
 	case c == 0xd0:
 		v = int64(int8(n))
 	case c == 0xd1:
@@ -229,7 +229,7 @@ func (r *Reader) Int(max int64) int64 {
 		r.fail("an integer is expected")
 		return 0
 	}
-	if v > max || v < -max-1 {
+	if v > max || v > MaxInt || v < -max-1 || v < -MaxInt {
 		r.fail("the integer is out of range")
 		return 0
 	}
@@ -246,7 +246,7 @@ func (r *Reader) Uint(max uint64) uint64 {
 }
 
 func (r *Reader) wideUint(max uint64) uint64 {
-	v := r.Int(math.MaxInt64)
+	v := r.Int(MaxInt)
 	if v < 0 || uint64(v) > max {
 		r.fail("the integer is out of range")
 		return 0
@@ -260,7 +260,7 @@ func (r *Reader) Float() float64 {
 		_, n := r.head()
 		return math.Float64frombits(n)
 	}
-	return float64(r.Int(math.MaxInt64))
+	return float64(r.Int(MaxInt))
 }
 
 // Bool reads a truth value.

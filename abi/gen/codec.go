@@ -77,11 +77,11 @@ func read(x, kind string, sizes map[string]int, limit int) string {
 	case "u8", "u16", "u32":
 		return "\t" + x + " = uint" + kind[1:] + "(r.Uint(math.MaxUint" + kind[1:] + "))\n"
 	case "u64":
-		return "\t" + x + " = r.Uint(math.MaxInt64)\n"
+		return "\t" + x + " = r.Uint(MaxInt)\n"
 	case "i32":
 		return "\t" + x + " = int32(r.Int(math.MaxInt32))\n"
 	case "i64":
-		return "\t" + x + " = r.Int(math.MaxInt64)\n"
+		return "\t" + x + " = r.Int(MaxInt)\n"
 	case "f64":
 		return "\t" + x + " = r.Float()\n"
 	case "bool":

@@ -3,6 +3,7 @@ package guest
 import (
 	"fmt"
 	goruntime "runtime"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -106,6 +107,29 @@ func TestValidFramesAreTaken(t *testing.T) {
 			t.Errorf("%s: %+v", name, w.faults)
 		}
 		w.in.Close()
+	}
+}
+
+// Times at the end of what a frame can say give frames that can be read, and times beyond it a fault.
+func TestLastTimes(t *testing.T) {
+	for name, f := range validFrames() {
+		for _, elapsed := range []uint64{abi.MaxInt, abi.MaxInt + 1, 1 << 62} {
+			field := reflect.ValueOf(f).Elem().FieldByName("Elapsed")
+			if !field.IsValid() {
+				continue
+			}
+			field.SetUint(elapsed)
+			frame, _ := f.MarshalMsg(nil)
+			w, gate := tryOn(t), gateArgs()
+			gate.Timeout = abi.MaxInt
+			args, _ := gate.MarshalMsg(nil)
+			w.step(&abi.Call{Op: abi.OpCall, Turn: 1, Call: 9, Elapsed: 1, Method: abi.MethodOpenGate, Args: args})
+			w.take(w.in.Step(frame))
+			if bad := len(w.faults) == 1; bad != (elapsed > abi.MaxInt) {
+				t.Errorf("%s at %d: faults %+v", name, elapsed, w.faults)
+			}
+			give(t, w, nil, name)
+		}
 	}
 }
 

@@ -99,8 +99,13 @@ func (t *turn) timer(due uint64) {
 	if t.due != 0 && t.due <= due {
 		return
 	}
-	t.due = due
-	t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: due})
+	t.tickAt(due)
+}
+
+// tickAt asks for a Tick at due; 0 takes back what was asked for. A time that no frame can say is as good as its last one.
+func (t *turn) tickAt(due uint64) {
+	t.due = min(due, abi.MaxInt)
+	t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: t.due})
 }
 
 // Timer implements runtime.World: the turn's one timer is for the earliest of what gates, deadlines and streams need.
@@ -113,9 +118,8 @@ func (t *turn) Timer(due uint64) {
 			due = s.asleep + s.idle
 		}
 	}
-	if due != t.due {
-		t.due = due
-		t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: due})
+	if min(due, abi.MaxInt) != t.due {
+		t.tickAt(due)
 	}
 }
 
