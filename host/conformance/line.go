@@ -2,12 +2,12 @@ package conformance
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // Line is one line of a log, as plain data.
@@ -28,9 +28,9 @@ func appendValue(dst []byte, v any) []byte {
 	case int64:
 		return strconv.AppendInt(dst, v, 10)
 	case float64:
-		return appendNumber(dst, v)
+		return value.AppendJSONNumber(dst, v)
 	case string:
-		return appendString(dst, v)
+		return value.AppendJSONString(dst, v)
 	case []string:
 		return appendList(dst, v)
 	case []any:
@@ -48,7 +48,7 @@ func appendValue(dst []byte, v any) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendString(dst, key), ':')
+			dst = append(value.AppendJSONString(dst, key), ':')
 			dst = appendValue(dst, v[key])
 		}
 		return append(dst, '}')
@@ -67,45 +67,6 @@ func appendList[E any](dst []byte, list []E) []byte {
 		dst = appendValue(dst, item)
 	}
 	return append(dst, ']')
-}
-
-// appendNumber writes a number as ECMAScript's Number::toString does.
-func appendNumber(dst []byte, f float64) []byte {
-	if f == 0 || math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(dst, '0')
-	}
-	if size := math.Abs(f); size >= 1e-6 && size < 1e21 {
-		return strconv.AppendFloat(dst, f, 'f', -1, 64)
-	}
-	text := strconv.FormatFloat(f, 'e', -1, 64)
-	mantissa, exponent, _ := strings.Cut(text, "e")
-	return append(dst, mantissa+"e"+exponent[:1]+strings.TrimLeft(exponent[1:], "0")...)
-}
-
-func appendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r == '\n':
-			dst = append(dst, `\n`...)
-		case r == '\r':
-			dst = append(dst, `\r`...)
-		case r == '\t':
-			dst = append(dst, `\t`...)
-		case r == '\b':
-			dst = append(dst, `\b`...)
-		case r == '\f':
-			dst = append(dst, `\f`...)
-		case r < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
-		default:
-			dst = utf8.AppendRune(dst, r)
-		}
-	}
-	return append(dst, '"')
 }
 
 // Summary returns the line in a few words: what a string among the expected lines is compared with.

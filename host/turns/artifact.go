@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // ArtifactClass is a kind of artifact. The classes that the core knows are SpooledText, SpooledJSON and SpooledMarkdown.

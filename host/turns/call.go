@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // invoke calls a method of a context in the core and returns the reply's value. args makes the arguments, under the

@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // ChatOptions configure the chat executor inside the core, which speaks OpenAI-compatible chat completions through the

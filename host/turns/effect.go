@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // effect is something that the core asks of the host.

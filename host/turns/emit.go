@@ -2,7 +2,7 @@ package turns
 
 import (
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // EmitMessage tells listeners of a delta of a message from this context, as an executor does with

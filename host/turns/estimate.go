@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // Tokenizer counts the tokens of texts: one number from 0 for each, in their order. It is called with as many texts at

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // line writes the members of a JSON object one after the other.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // actor is a goroutine's part in a turn: what its own steps caused and what it waits for.

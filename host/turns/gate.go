@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // Gate is what WaitFor asks: a turn waits at it until somebody outside decides.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // gateBook lists the open gates of a runner's turns, so that they can be settled from outside.

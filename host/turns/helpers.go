@@ -2,7 +2,7 @@ package turns
 
 import (
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // Helpers let an executor stream what a model answers. They tell listeners and store nothing: that is what StoreMessage

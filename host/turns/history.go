@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // History is a list of records that many turns share: a conversation so far, say. Turns take it over with

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 func (*Instruction) kind() uint8 { return abi.CollectionInstructions }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // ToolRegistry is the ordered set of tools, by name, that a context offers to its model. Hidden tools are in it, but

@@ -8,7 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	wire "github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // Stash is a context's key-value data, for middleware to hand things to one another. It holds JSON-like values: what

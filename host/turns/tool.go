@@ -6,7 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	wire "github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // Tool is a capability that a model may call. It must not be changed once it was given to a runner or a registry.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/turns/internal/value"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
 // given is the value of one field as the rules see it. What Go's types already say is not checked again.

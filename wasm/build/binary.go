@@ -118,20 +118,6 @@ func inspect(file []byte) (*binaryInfo, error) {
 	return info, nil
 }
 
-// withoutNames returns a file without the names of its functions.
-func withoutNames(file []byte) []byte {
-	out := bytes.Clone(file[:8])
-	for r := (&reader{data: file[8:]}); len(r.data) > 0; {
-		start := r.data
-		id := r.byte()
-		section := &reader{data: r.bytes(r.uint())}
-		if id != sectionCustom || section.name() != "name" {
-			out = append(out, start[:len(start)-len(r.data)]...)
-		}
-	}
-	return out
-}
-
 // readImports returns how many of the imports are functions.
 func (info *binaryInfo) readImports(r *reader) int {
 	funcs := 0

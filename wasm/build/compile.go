@@ -34,16 +34,16 @@ var (
 // compile builds t from the sources under root, rewrites it as the packages peephole
 // and segments do and puts it at path in one step, so that an interrupted build leaves the previous file.
 func compile(ctx context.Context, root string, t target, path string) error {
-	return compileWith(ctx, root, t, path, withoutNames)
+	return compileWith(ctx, root, t, path, "-s -w")
 }
 
 // compileNamed is compile with function names kept, which changes neither code
 // nor data: it tells which function the code of the stripped file belongs to.
 func compileNamed(ctx context.Context, root string, t target, path string) error {
-	return compileWith(ctx, root, t, path, func(file []byte) []byte { return file })
+	return compileWith(ctx, root, t, path, "-w")
 }
 
-func compileWith(ctx context.Context, root string, t target, path string, strip func(file []byte) []byte) error {
+func compileWith(ctx context.Context, root string, t target, path, ldflags string) error {
 	toolchain, err := pinnedToolchain(ctx, root)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func compileWith(ctx context.Context, root string, t target, path string, strip 
 	defer os.RemoveAll(dir)
 	built := filepath.Join(dir, t.file)
 
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", built}, t.args...)
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=" + ldflags, "-o", built}, t.args...)
 	cmd := exec.CommandContext(ctx, "go", append(args, modulePackage)...)
 	cmd.Dir = root
 	// Whatever the caller's environment holds that could change the bytes is
@@ -80,7 +80,7 @@ func compileWith(ctx context.Context, root string, t target, path string, strip 
 	if file, err = segments.Rewrite(file); err != nil {
 		return fmt.Errorf("rewrite %s: %w", t.file, err)
 	}
-	if err := os.WriteFile(built, strip(file), 0o644); err != nil {
+	if err := os.WriteFile(built, file, 0o644); err != nil {
 		return err
 	}
 	if err := os.Chmod(built, 0o644); err != nil {

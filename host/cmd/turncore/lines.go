@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/value"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -123,30 +124,8 @@ func appendCompact(dst []byte, text json.RawMessage) []byte {
 	return append(dst, b.Bytes()...)
 }
 
-// appendString appends a string as JSON, escaped as JavaScript does: no more than what must be.
+// appendString appends a string as JSON, escaped as JavaScript does: no more than what must be. What is no UTF-8 becomes
+// U+FFFD.
 func appendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r >= 0x20:
-			dst = utf8.AppendRune(dst, r) // a byte that is no UTF-8 has become U+FFFD
-		case r == '\n':
-			dst = append(dst, `\n`...)
-		case r == '\r':
-			dst = append(dst, `\r`...)
-		case r == '\t':
-			dst = append(dst, `\t`...)
-		case r == '\b':
-			dst = append(dst, `\b`...)
-		case r == '\f':
-			dst = append(dst, `\f`...)
-		default:
-			dst = append(dst, `\u00`...)
-			dst = append(dst, hex[r>>4], hex[r&15])
-		}
-	}
-	return append(dst, '"')
+	return value.AppendJSONString(dst, strings.ToValidUTF8(s, "\ufffd"))
 }

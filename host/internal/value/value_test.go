@@ -48,7 +48,7 @@ func TestFromJSON(t *testing.T) {
 // Every vector of the ABI survives the way through JSON text, bytes apart, which JSON does not have.
 func TestVectors(t *testing.T) {
 	var vectors []struct{ Name, Hex, Only, Refused string }
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "abi", "testdata", "values.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "abi", "testdata", "values.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &vectors)
 	}
