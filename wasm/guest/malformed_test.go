@@ -2,8 +2,8 @@ package guest
 
 import (
 	"fmt"
-	goruntime "runtime"
 	"reflect"
+	goruntime "runtime"
 	"slices"
 	"testing"
 
