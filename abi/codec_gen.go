@@ -1550,7 +1550,7 @@ func (z *DiscardArgs) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *HTTPArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
+	b = appendArray(b, 7)
 	b = appendText(b, z.Method)
 	b = appendText(b, z.URL)
 	b = appendArray(b, len(z.Headers))
@@ -1559,6 +1559,8 @@ func (z *HTTPArgs) MarshalMsg(b []byte) ([]byte, error) {
 	}
 	b = appendRaw(b, z.Body)
 	b = appendText(b, z.Credential)
+	b = appendUint(b, uint64(z.Redirect))
+	b = appendUint(b, uint64(z.Redirects))
 	return b, nil
 }
 
@@ -1571,7 +1573,7 @@ func (z *HTTPArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *HTTPArgs) Decode(r *Reader) {
-	r.fields(5)
+	r.fields(7)
 	z.Method = string(r.Text())
 	z.URL = string(r.Text())
 	z.Headers = make([][]string, r.list(1, MaxArray))
@@ -1580,6 +1582,8 @@ func (z *HTTPArgs) Decode(r *Reader) {
 	}
 	z.Body = r.raw(z.Body)
 	z.Credential = string(r.Text())
+	z.Redirect = uint8(r.Uint(math.MaxUint8))
+	z.Redirects = uint32(r.Uint(math.MaxUint32))
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.

@@ -50,6 +50,8 @@ const (
 	CodeDispatchPipelineError = "E_DISPATCH_PIPELINE_ERROR"
 	// CodeHTTPNotAllowed: The host does not allow this HTTP request.
 	CodeHTTPNotAllowed = "E_HTTP_NOT_ALLOWED"
+	// CodeHTTPRedirect: The HTTP request was redirected where it does not follow.
+	CodeHTTPRedirect = "E_HTTP_REDIRECT"
 	// CodeHTTPTransport: The HTTP request failed before a response came.
 	CodeHTTPTransport = "E_HTTP_TRANSPORT"
 	// CodeInputPipelineError: A middleware of the turn's input pipeline failed.
@@ -261,7 +263,12 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeHTTPNotAllowed, Status: 403, Fatal: true,
 		Message: "The host does not allow this HTTP request.",
-		Help:    "Allow the origin where the host is configured.",
+		Help:    "Allow the origin where the host is configured. Only http and https URLs without a user name are requested.",
+	},
+	{
+		Code: CodeHTTPRedirect, Status: 502, Fatal: false,
+		Message: "The HTTP request was redirected where it does not follow.",
+		Help:    "Use the address that the redirect leads to. Pages and workers of browsers do not show where a redirect leads, so that one which must be checked fails there.",
 	},
 	{
 		Code: CodeHTTPTransport, Status: 502, Fatal: false,

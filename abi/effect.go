@@ -86,7 +86,16 @@ type HTTPArgs struct {
 	Headers    [][]string // name and value pairs
 	Body       Raw
 	Credential string // name of a credential that the host attaches, for origins it allows; empty for none
+	Redirect   uint8  // RedirectError, …
+	Redirects  uint32 // RedirectFollow: how many are followed
 }
+
+// What becomes of a redirect: a status of 301, 302, 303, 307 or 308 with a location.
+const (
+	RedirectError  uint8 = 0 // E_HTTP_REDIRECT
+	RedirectFollow uint8 = 1 // it is followed if the host allows where it leads; one too many is E_HTTP_REDIRECT
+	RedirectManual uint8 = 2 // it is the answer; a platform that does not show it gives E_HTTP_REDIRECT
+)
 
 // SpoolArgs of EffectSpool: write the text that the host holds for a retrievable through
 // storeRetrievableBytesCallback, and make the record whose content is an artifact that reads it.

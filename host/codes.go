@@ -88,6 +88,7 @@ const (
 	CodeCredentialUnknown       Code = abi.CodeCredentialUnknown
 	CodeHTTPTransport           Code = abi.CodeHTTPTransport
 	CodeHTTPNotAllowed          Code = abi.CodeHTTPNotAllowed
+	CodeHTTPRedirect            Code = abi.CodeHTTPRedirect
 
 	// Modules and instances.
 

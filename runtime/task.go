@@ -140,7 +140,19 @@ type HTTPRequest struct {
 	Headers    [][2]string
 	Body       []byte
 	Credential string // name of a credential for the host to attach; empty for none
+	Redirect   RedirectOp
+	Redirects  int // with RedirectFollow: how many are followed
 }
+
+// RedirectOp says what becomes of a redirect. The numbers are the ABI's.
+type RedirectOp uint8
+
+// What becomes of a redirect.
+const (
+	RedirectError  RedirectOp = 0 // the request fails with E_HTTP_REDIRECT
+	RedirectFollow RedirectOp = 1 // the host follows it
+	RedirectManual RedirectOp = 2 // it is the answer, where the platform shows it; E_HTTP_REDIRECT elsewhere
+)
 
 // HTTPStream is the answer to a request.
 type HTTPStream interface {

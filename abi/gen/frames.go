@@ -153,6 +153,7 @@ var groupDocs = map[string]string{
 	"Results":        "Where the results of a tool call event are.",
 	"Settle":         "Ways to settle a gate.",
 	"GateResult":     "How a gate was settled.",
+	"Redirect":       "What becomes of a redirect.",
 	"Read":           "Ways to read an artifact.",
 	"Part":           "First elements of parts.",
 }

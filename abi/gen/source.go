@@ -75,6 +75,7 @@ var families = []struct{ prefix, name string }{
 	{"Results", "Results"},
 	{"Settle", "Settle"},
 	{"Gate", "GateResult"},
+	{"Redirect", "Redirect"},
 	{"Read", "Read"},
 	{"Part", "Part"},
 }

@@ -146,6 +146,9 @@ func (e *effect) prepare(raw abi.Raw) error {
 		if err != nil {
 			return err
 		}
+		if args.Redirect > abi.RedirectManual {
+			return fmt.Errorf("redirect %d is unknown", args.Redirect)
+		}
 		ctx, cancel := context.WithCancel(e.context.state.context())
 		e.cancel = cancel
 		e.perform = func() (abi.Raw, error) { return nil, e.request(ctx, &args) }

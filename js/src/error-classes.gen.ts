@@ -71,6 +71,9 @@ export const E_DISPATCH_PIPELINE_ERROR = /* @__PURE__ */ errorClass('E_DISPATCH_
 /** The host does not allow this HTTP request. */
 export const E_HTTP_NOT_ALLOWED = /* @__PURE__ */ errorClass('E_HTTP_NOT_ALLOWED');
 
+/** The HTTP request was redirected where it does not follow. */
+export const E_HTTP_REDIRECT = /* @__PURE__ */ errorClass('E_HTTP_REDIRECT');
+
 /** The HTTP request failed before a response came. */
 export const E_HTTP_TRANSPORT = /* @__PURE__ */ errorClass('E_HTTP_TRANSPORT');
 

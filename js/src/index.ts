@@ -41,7 +41,7 @@ export {
   type RawDispatchContext,
 } from './dispatch/dispatch-runner.js';
 export { Host, type HostOptions } from './pump/host.js';
-export type { Credential } from './pump/http.js';
+export type { Credential } from './pump/credential.js';
 export type {
   AnyContext,
   Awaitable,

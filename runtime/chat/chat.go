@@ -14,6 +14,9 @@ import (
 	"github.com/turncore/turncore/runtime/sse"
 )
 
+// maxRedirects is how many redirects of the endpoint a request follows.
+const maxRedirects = 5
+
 // Executor makes model calls with one set of options. It serves any number of dispatches, one after another or
 // interleaved, and is not safe for use by several goroutines at once.
 type Executor struct {
@@ -106,7 +109,9 @@ func (e *Executor) exchange(d Dispatch, st *state) error {
 	if err != nil {
 		return err
 	}
-	stream, err := d.HTTP(Request{Method: "POST", URL: o.url, Headers: o.headers, Credential: o.credential, Body: body})
+	stream, err := d.HTTP(Request{
+		Method: "POST", URL: o.url, Headers: o.headers, Credential: o.credential, Body: body, Redirects: maxRedirects,
+	})
 	if err != nil {
 		return err
 	}

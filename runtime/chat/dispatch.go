@@ -112,6 +112,7 @@ type Request struct {
 	Headers    [][2]string
 	Body       []byte
 	Credential string // name of a credential that the host attaches; empty for none
+	Redirects  int    // how many redirects are followed
 }
 
 // Stream is the answer to a request.

@@ -50,6 +50,8 @@ const (
 	DispatchPipelineError Code = "E_DISPATCH_PIPELINE_ERROR"
 	// HTTPNotAllowed: The host does not allow this HTTP request.
 	HTTPNotAllowed Code = "E_HTTP_NOT_ALLOWED"
+	// HTTPRedirect: The HTTP request was redirected where it does not follow.
+	HTTPRedirect Code = "E_HTTP_REDIRECT"
 	// HTTPTransport: The HTTP request failed before a response came.
 	HTTPTransport Code = "E_HTTP_TRANSPORT"
 	// InputPipelineError: A middleware of the turn's input pipeline failed.
@@ -171,6 +173,7 @@ var table = [...]info{
 	{Deadline, "The dispatch ran past its deadline.", 504, false},
 	{DispatchPipelineError, "A middleware of a dispatch pipeline failed.", 500, false},
 	{HTTPNotAllowed, "The host does not allow this HTTP request.", 403, true},
+	{HTTPRedirect, "The HTTP request was redirected where it does not follow.", 502, false},
 	{HTTPTransport, "The HTTP request failed before a response came.", 502, false},
 	{InputPipelineError, "A middleware of the turn's input pipeline failed.", 500, false},
 	{InstanceFailed, "The module's instance failed.", 500, false},

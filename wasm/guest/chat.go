@@ -142,6 +142,7 @@ func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte) ([]byte, error) {
 func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {
 	s, err := c.task.Request(&runtime.HTTPRequest{
 		Context: c.Number(), Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Body, Credential: r.Credential,
+		Redirect: runtime.RedirectFollow, Redirects: r.Redirects,
 	})
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ func (r *reading) note(s string) { r.notes = append(r.notes, s) }
 func (r *reading) execute(task runtime.Task, d *runtime.Dispatch) error {
 	s, err := task.Request(&runtime.HTTPRequest{
 		Context: d.Number(), Method: "POST", URL: "http://x/y", Headers: [][2]string{{"a", "b"}}, Body: []byte("{}"), Credential: "key",
+		Redirect: runtime.RedirectFollow, Redirects: 3,
 	})
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func TestHTTPAnswer(t *testing.T) {
 	w.start()
 	e := w.effect(abi.EffectHTTP)
 	args := decode[abi.HTTPArgs](t, e.Args)
-	if args.Method != "POST" || args.URL != "http://x/y" || args.Credential != "key" || len(args.Headers) != 1 || string(mustBytes(args.Body)) != "{}" {
+	if args.Method != "POST" || args.URL != "http://x/y" || args.Credential != "key" || args.Redirect != abi.RedirectFollow || args.Redirects != 3 || len(args.Headers) != 1 || string(mustBytes(args.Body)) != "{}" {
 		t.Errorf("request %+v", args)
 	}
 	w.chunk(e, 5, 200, "")

@@ -183,7 +183,10 @@ func (t *turn) beginHTTP(c *coroutine, r *runtime.HTTPRequest) (*effect, error) 
 		return nil, err
 	}
 	eff.stream = &stream{turn: t, effect: eff}
-	args := abi.HTTPArgs{Method: r.Method, URL: r.URL, Body: abi.Bytes(r.Body), Credential: r.Credential}
+	args := abi.HTTPArgs{
+		Method: r.Method, URL: r.URL, Body: abi.Bytes(r.Body), Credential: r.Credential,
+		Redirect: uint8(r.Redirect), Redirects: uint32(r.Redirects),
+	}
 	for _, h := range r.Headers {
 		args.Headers = append(args.Headers, []string{h[0], h[1]})
 	}

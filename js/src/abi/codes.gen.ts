@@ -150,7 +150,13 @@ export const CODES = {
     status: 403,
     fatal: true,
     message: 'The host does not allow this HTTP request.',
-    help: 'Allow the origin where the host is configured.',
+    help: 'Allow the origin where the host is configured. Only http and https URLs without a user name are requested.',
+  },
+  E_HTTP_REDIRECT: {
+    status: 502,
+    fatal: false,
+    message: 'The HTTP request was redirected where it does not follow.',
+    help: 'Use the address that the redirect leads to. Pages and workers of browsers do not show where a redirect leads, so that one which must be checked fails there.',
   },
   E_HTTP_TRANSPORT: {
     status: 502,

@@ -284,6 +284,16 @@ export const Write = {
   ReplaceGroup: 3,
 } as const;
 
+/** What becomes of a redirect. */
+export const Redirect = {
+  /** E_HTTP_REDIRECT */
+  Error: 0,
+  /** it is followed if the host allows where it leads; one too many is E_HTTP_REDIRECT */
+  Follow: 1,
+  /** it is the answer; a platform that does not show it gives E_HTTP_REDIRECT */
+  Manual: 2,
+} as const;
+
 /** Ways to read an artifact. */
 export const Read = {
   /** Bytes and Count only */
@@ -963,9 +973,19 @@ export type HTTPArgs = [
   headers: string[][],
   body: Uint8Array | null,
   credential: string,
+  redirect: number,
+  redirects: number,
 ];
 /** Places of the fields of {@link HTTPArgs}. */
-export const HTTPArgsField = { method: 0, url: 1, headers: 2, body: 3, credential: 4 } as const;
+export const HTTPArgsField = {
+  method: 0,
+  url: 1,
+  headers: 2,
+  body: 3,
+  credential: 4,
+  redirect: 5,
+  redirects: 6,
+} as const;
 
 /** Of EffectSpool: write the text that the host holds for a retrievable through storeRetrievableBytesCallback, and make the record whose content is an artifact that reads it. */
 export type SpoolArgs = [handle: number];
@@ -1392,7 +1412,7 @@ export const LAYOUTS = {
   CommitArgs: ['Delta[]'],
   CommitResult: ['u32', 'u32'],
   DiscardArgs: ['Delta[]', 'u8'],
-  HTTPArgs: ['str', 'str', 'str[][]', 'bin?', 'str'],
+  HTTPArgs: ['str', 'str', 'str[][]', 'bin?', 'str', 'u8', 'u32'],
   SpoolArgs: ['i64'],
   ReadArgs: ['i64', 'u32', 'u8', 'u64', 'u64', 'u32'],
   ReadResult: ['u64', 'u64', 'str[]'],

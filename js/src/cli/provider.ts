@@ -3,7 +3,7 @@
  */
 import type { Clock } from '../entropy.js';
 import type { ChatOptions } from '../pump/chat-executor.js';
-import type { Credential } from '../pump/http.js';
+import type { Credential } from '../pump/credential.js';
 import { SIMULATED_MODEL, simulatedProvider } from '../simulated/provider.js';
 import type { AnyTool } from '../tools/tool.js';
 import { builtinTools } from './builtin-tools.js';

@@ -10,7 +10,8 @@ import { invalidValue } from '../errors.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
 import { setArgumentCheck } from '../tools/tool.js';
-import type { Credential, HttpSettings } from './http.js';
+import type { Credential } from './credential.js';
+import type { HttpSettings } from './http.js';
 import { Pump } from './pump.js';
 
 /** What the machine gives a runner's turns. Everything has a default. */

@@ -2,18 +2,11 @@
  * HTTP requests that the module asks for. The module names a credential; only the host has it, and attaches it for the
  * origins that it is meant for.
  */
+import { Redirect } from '../abi/frames.gen.js';
+import { CodecError } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
-
-/** A secret that requests may carry, by name. */
-export interface Credential {
-  /** Header that it goes into, such as `authorization`. */
-  readonly header: string;
-  /** Its value, or a function that gets it when it is needed. */
-  readonly value: string | (() => string | Promise<string>);
-  /** Origins that it may be sent to, such as `https://api.openai.com`. No others ever get it. */
-  readonly origins: readonly string[];
-}
+import { type Credential, Redactor } from './credential.js';
 
 /** What a host allows a module's requests. */
 export interface HttpSettings {
@@ -35,10 +28,22 @@ export interface HttpListener {
 
 /** Bytes of a body that cross at once. */
 const CHUNK = 64 << 10;
-/** Redirects that are followed. */
-const MAX_REDIRECTS = 5;
+/** Redirects that a request follows at most, whatever the module asks for. */
+const MAX_REDIRECTS = 20;
 /** Statuses that redirect. */
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Headers that go with a request to another origin: they tell nothing about who asks. */
+const PLAIN_HEADERS = new Set([
+  'accept',
+  'accept-language',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'range',
+  'user-agent',
+]);
+/** Methods that no request has. */
+const FORBIDDEN_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 /** One request. */
 export class HttpEffect {
@@ -46,14 +51,20 @@ export class HttpEffect {
   readonly #listener: HttpListener;
   readonly #abort = new AbortController();
   readonly #credential: string;
+  readonly #redirect: number;
+  readonly #redirects: number;
   #method: string;
   #url: string;
   #headers: [string, string][];
   #body: Uint8Array<ArrayBuffer> | undefined;
+  /** What is attached; undefined for nothing, and once a redirect has led to another origin. */
+  #secret: [string, string] | undefined;
+  /** Takes the secret out of what comes back, also when it is not sent. */
+  #redactor: Redactor | undefined;
 
   /** @throws CodecError for malformed arguments */
   constructor(settings: HttpSettings, args: unknown, listener: HttpListener) {
-    const a = requireShape(args, 'ssays', 'HTTPArgs');
+    const a = requireShape(args, 'ssaysnn', 'HTTPArgs');
     this.#settings = settings;
     this.#listener = listener;
     this.#method = a[0] as string;
@@ -64,6 +75,11 @@ export class HttpEffect {
     });
     this.#body = (a[3] as Uint8Array<ArrayBuffer> | null) ?? undefined;
     this.#credential = a[4] as string;
+    this.#redirect = a[5] as number;
+    this.#redirects = Math.min(a[6] as number, MAX_REDIRECTS);
+    if (this.#redirect > Redirect.Manual) {
+      throw new CodecError('frame', 0, `HTTPArgs: redirect ${this.#redirect}`);
+    }
   }
 
   /** Stops the request: its answer is not wanted any more. */
@@ -75,9 +91,7 @@ export class HttpEffect {
   async run(): Promise<void> {
     try {
       const response = await this.#request();
-      const headers: [string, string][] = [];
-      response.headers.forEach((value, name) => headers.push([name.toLowerCase(), value]));
-      this.#listener.head(response.status, headers);
+      this.#listener.head(response.status, this.#headersOf(response));
       if (response.body !== null) await this.#read(response.body);
     } catch (error) {
       this.#listener.failed(this.#explain(error));
@@ -87,79 +101,184 @@ export class HttpEffect {
   }
 
   async #request(): Promise<Response> {
-    for (let redirects = 0; ; redirects++) {
-      const url = this.#target();
-      const secret = await this.#secret(url);
-      const response = await this.#settings.fetch(url, {
-        method: this.#method,
-        headers: secret === undefined ? this.#headers : [...this.#headers, secret],
-        ...(this.#body === undefined ? {} : { body: this.#body }),
-        // Browsers do not let a redirect be looked at: there a request with a secret must not meet one.
-        redirect: canInspectRedirects ? 'manual' : secret === undefined ? 'follow' : 'error',
-        signal: this.#abort.signal,
-      });
+    let url = this.#target();
+    await this.#attach(url);
+    for (let followed = 0; ; followed++) {
+      const response = await this.#send(url);
+      if (response.type === 'opaqueredirect') {
+        throw redirected('this platform does not show where it leads');
+      }
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
-      if (location === null) return response;
-      if (redirects >= MAX_REDIRECTS) throw new Error(`more than ${MAX_REDIRECTS} redirects`);
-      await response.body?.cancel();
-      this.#redirect(response.status, new URL(location, url).href);
+      if ((location ?? '') === '' || this.#redirect === Redirect.Manual) return response;
+      response.body?.cancel().catch(() => undefined); // nobody wants it
+      if (this.#redirect === Redirect.Error) throw redirected(`status ${response.status}`);
+      if (followed >= this.#redirects) throw redirected(`more than ${this.#redirects}`);
+      url = this.#follow(url, response.status, location!);
     }
   }
 
+  #send(url: URL): Promise<Response> {
+    const secret = this.#secret;
+    const headers =
+      secret === undefined
+        ? this.#headers
+        : [...this.#headers.filter(([name]) => name.toLowerCase() !== secret[0]), secret];
+    return this.#settings.fetch(url, {
+      method: this.#method,
+      headers,
+      ...(this.#body === undefined ? {} : { body: this.#body }),
+      redirect: this.#isOpen() ? 'follow' : 'manual',
+      signal: this.#abort.signal,
+    });
+  }
+
+  /**
+   * Whether the platform may follow redirects by itself. Browsers do not show where they lead: there a request may meet
+   * one that has nothing to check and nothing to hide.
+   */
+  #isOpen(): boolean {
+    return (
+      hidesRedirects &&
+      this.#redirect === Redirect.Follow &&
+      this.#redirects > 0 &&
+      this.#secret === undefined &&
+      this.#settings.allowedOrigins === undefined &&
+      this.#headers.every(([name]) => PLAIN_HEADERS.has(name.toLowerCase()))
+    );
+  }
+
+  /** Where the request is about to go. @throws TurncoreError E_HTTP_NOT_ALLOWED when it may not */
   #target(): URL {
-    const url = new URL(this.#url);
+    let url: URL;
+    try {
+      url = new URL(this.#url);
+    } catch {
+      throw notAllowed('the address is no URL');
+    }
+    const method = this.#method.toUpperCase();
+    if (FORBIDDEN_METHODS.has(method)) throw notAllowed(`the method ${method}`);
+    if ((method === 'GET' || method === 'HEAD') && (this.#body?.length ?? 0) > 0) {
+      throw notAllowed(`a ${method} with a body`);
+    }
     if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-      throw new Error(`${url.protocol} is no protocol for requests`);
+      throw notAllowed('the address is no http or https URL');
+    }
+    if (url.username !== '' || url.password !== '') {
+      throw notAllowed(`an address with a user name, at ${url.origin}`);
     }
     const { allowedOrigins } = this.#settings;
-    if (allowedOrigins !== undefined && !allowedOrigins.includes(url.origin)) {
-      throw new Error(`requests to ${url.origin} are not allowed`);
+    if (allowedOrigins?.some((origin) => originOf(origin) === url.origin) === false) {
+      throw notAllowed(url.origin);
     }
+    url.hash = '';
     return url;
   }
 
-  async #secret(url: URL): Promise<[string, string] | undefined> {
+  /** Gets the credential. @throws TurncoreError E_CREDENTIAL_UNKNOWN when there is none for the origin */
+  async #attach(url: URL): Promise<void> {
     const name = this.#credential;
-    if (name === '') return undefined;
+    if (name === '') return;
     const { credentials } = this.#settings;
     const credential = Object.hasOwn(credentials, name) ? credentials[name] : undefined;
-    if (credential === undefined) throw new Error(`there is no credential ${name}`);
-    if (!credential.origins.includes(url.origin)) {
-      throw new Error(`credential ${name} is not for ${url.origin}`);
+    if (!credential?.origins.some((origin) => originOf(origin) === url.origin)) {
+      throw TurncoreError.of('E_CREDENTIAL_UNKNOWN', `${name} for ${url.origin}`);
     }
     const { value } = credential;
-    return [credential.header, typeof value === 'function' ? await value() : value];
+    const text = typeof value === 'function' ? await value() : value;
+    this.#secret = [credential.header.toLowerCase(), text];
+    this.#redactor = Redactor.of(text);
   }
 
-  #redirect(status: number, url: string): void {
-    this.#url = url;
-    if (status === 303 || ((status === 301 || status === 302) && this.#method === 'POST')) {
+  /**
+   * Makes the request the one that a redirect asks for, by the rules of the Fetch standard. At another origin it has no
+   * credential, and only those headers that tell nothing about who asks.
+   */
+  #follow(from: URL, status: number, location: string): URL {
+    let url: URL;
+    try {
+      url = new URL(location, from);
+    } catch {
+      throw redirected('the location is no URL');
+    }
+    if (url.origin !== from.origin) {
+      this.#secret = undefined;
+      this.#headers = this.#headers.filter(([name]) => PLAIN_HEADERS.has(name.toLowerCase()));
+    }
+    const method = this.#method.toUpperCase();
+    if (
+      (status === 303 && method !== 'GET' && method !== 'HEAD') ||
+      (status < 303 && method === 'POST')
+    ) {
       this.#method = 'GET';
       this.#body = undefined;
       this.#headers = this.#headers.filter(([name]) => !name.toLowerCase().startsWith('content-'));
     }
+    this.#url = url.href;
+    return this.#target();
+  }
+
+  /** The head's names and values, by name, without the secret. Cookies stay behind: the module keeps none. */
+  #headersOf(response: Response): [string, string][] {
+    const headers: [string, string][] = [];
+    response.headers.forEach((value, name) => {
+      const lower = name.toLowerCase();
+      if (lower === 'set-cookie' || lower === 'set-cookie2') return;
+      headers.push([lower, this.#redactor?.text(value) ?? value]);
+    });
+    return headers;
   }
 
   async #read(body: ReadableStream<Uint8Array>): Promise<void> {
+    const redactor = this.#redactor;
     const reader = body.getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      for (let at = 0; at < value.length; at += CHUNK) {
-        this.#listener.data(value.subarray(at, at + CHUNK));
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        this.#pass(redactor === undefined ? value : redactor.write(value));
       }
+    } finally {
+      if (redactor !== undefined && !this.#abort.signal.aborted) this.#pass(redactor.rest());
     }
   }
 
-  /** What went wrong, without the secret: errors of fetch name addresses, not headers. */
+  #pass(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at += CHUNK) {
+      this.#listener.data(bytes.subarray(at, at + CHUNK));
+    }
+  }
+
+  /** What went wrong, without the secret: platforms quote a header that cannot be sent. */
   #explain(cause: unknown): unknown {
     if (this.#abort.signal.aborted) return this.#abort.signal.reason;
+    if (cause instanceof TurncoreError) return cause;
     const inner =
       cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : '';
     const text = cause instanceof Error ? `${cause.message}${inner}` : String(cause);
+    const redactor = this.#redactor;
+    if (redactor?.finds(cause) === true) {
+      return TurncoreError.of('E_HTTP_TRANSPORT', redactor.text(text));
+    }
     return TurncoreError.of('E_HTTP_TRANSPORT', text, { cause });
   }
 }
 
+function notAllowed(detail: string): TurncoreError {
+  return TurncoreError.of('E_HTTP_NOT_ALLOWED', detail);
+}
+
+function redirected(detail: string): TurncoreError {
+  return TurncoreError.of('E_HTTP_REDIRECT', detail);
+}
+
+/** The origin of a URL, undefined for what is none. */
+function originOf(url: string): string | undefined {
+  try {
+    return new URL(url).origin;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Pages and workers of browsers hide redirects; servers do not. */
-const canInspectRedirects = !('document' in globalThis) && !('importScripts' in globalThis);
+const hidesRedirects = 'document' in globalThis || 'importScripts' in globalThis;

@@ -1,0 +1,175 @@
+package turns
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/turncore/turncore/abi"
+)
+
+// maxRedirects is how many redirects a request follows at most, whatever the core asks for.
+const maxRedirects = 20
+
+// request is a request of the core, with the redirects that it meets.
+type request struct {
+	host       *Host
+	method     string
+	url        *url.URL
+	headers    [][]string
+	body       []byte
+	credential *Credential // nil for none, and once a redirect has led to another origin
+	secret     *redactor   // of the credential, also when that is not sent
+	redirect   uint8
+	redirects  int // that may still be followed
+}
+
+// newRequest checks what the core asks for.
+func (h *Host) newRequest(args *abi.HTTPArgs) (*request, error) {
+	body, err := abi.BytesOf(args.Body)
+	if err != nil {
+		return nil, err
+	}
+	target, err := url.Parse(args.URL)
+	if err != nil {
+		return nil, newError(abi.CodeHTTPNotAllowed, "the address is no URL", nil)
+	}
+	r := &request{
+		host: h, method: args.Method, url: target, headers: args.Headers, body: body,
+		redirect: args.Redirect, redirects: int(min(args.Redirects, maxRedirects)),
+	}
+	if err := r.allowed(); err != nil {
+		return nil, err
+	}
+	if args.Credential == "" {
+		return r, nil
+	}
+	c, known := h.options.Credentials[args.Credential]
+	origin := originOf(target)
+	if !known || !slices.ContainsFunc(c.Origins, func(o string) bool { return originOfText(o) == origin }) {
+		return nil, newError(abi.CodeCredentialUnknown, args.Credential+" for "+origin, nil)
+	}
+	r.credential, r.secret = &c, newRedactor(c.Value)
+	return r, nil
+}
+
+// allowed tells whether the request may go where it is about to, and takes the fragment off that address.
+func (r *request) allowed() error {
+	r.url.Fragment, r.url.RawFragment = "", "" // stays at home
+	origin := originOf(r.url)
+	switch method := strings.ToUpper(r.method); {
+	case method == "CONNECT" || method == "TRACE" || method == "TRACK":
+		return newError(abi.CodeHTTPNotAllowed, "the method "+method, nil)
+	case (method == "GET" || method == "HEAD") && len(r.body) > 0:
+		return newError(abi.CodeHTTPNotAllowed, "a "+method+" with a body", nil)
+	case origin == "":
+		return newError(abi.CodeHTTPNotAllowed, "the address is no http or https URL", nil)
+	case r.url.User != nil:
+		return newError(abi.CodeHTTPNotAllowed, "an address with a user name, at "+origin, nil)
+	case r.host.options.AllowOrigin != nil && !r.host.options.AllowOrigin(origin):
+		return newError(abi.CodeHTTPNotAllowed, origin, nil)
+	}
+	return nil
+}
+
+// send sends the request and follows redirects as far as it may.
+func (r *request) send(ctx context.Context) (*http.Response, error) {
+	// An http.Client would follow redirects by rules of its own.
+	transport := r.host.options.HTTP
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	for followed := 0; ; followed++ {
+		req, err := http.NewRequestWithContext(ctx, r.method, r.url.String(), bytes.NewReader(r.body))
+		if err != nil {
+			return nil, newError(abi.CodeHTTPNotAllowed, err.Error(), nil)
+		}
+		for _, pair := range r.headers {
+			if len(pair) == 2 {
+				req.Header.Add(pair[0], pair[1])
+			}
+		}
+		if r.credential != nil {
+			req.Header.Set(r.credential.header(), r.credential.Value)
+		}
+		resp, err := transport.RoundTrip(req)
+		if err != nil {
+			return nil, err
+		}
+		location := resp.Header.Get("Location")
+		if !isRedirect(resp.StatusCode) || location == "" || r.redirect == abi.RedirectManual {
+			return resp, nil
+		}
+		_ = resp.Body.Close() // nobody wants it
+		switch {
+		case r.redirect == abi.RedirectError:
+			return nil, newError(abi.CodeHTTPRedirect, "status "+strconv.Itoa(resp.StatusCode), nil)
+		case followed >= r.redirects:
+			return nil, newError(abi.CodeHTTPRedirect, "more than "+strconv.Itoa(r.redirects), nil)
+		}
+		if err := r.follow(resp.StatusCode, location); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isRedirect tells whether a status says that an answer is elsewhere.
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// follow makes the request the one that a redirect asks for, by the rules of the Fetch standard. At another origin it has
+// no credential, and only those headers that tell nothing about who asks.
+func (r *request) follow(status int, location string) error {
+	target, err := r.url.Parse(location)
+	if err != nil {
+		return newError(abi.CodeHTTPRedirect, "the location is no URL", nil)
+	}
+	if originOf(target) != originOf(r.url) {
+		r.credential = nil
+		r.headers = slices.DeleteFunc(slices.Clone(r.headers), func(pair []string) bool {
+			return len(pair) == 0 || !slices.Contains(plainHeaders[:], strings.ToLower(pair[0]))
+		})
+	}
+	r.url = target
+	method := strings.ToUpper(r.method)
+	if status == http.StatusSeeOther && method != "GET" && method != "HEAD" || status < http.StatusSeeOther && method == "POST" {
+		r.method, r.body = "GET", nil
+		r.headers = slices.DeleteFunc(slices.Clone(r.headers), func(pair []string) bool {
+			return len(pair) > 0 && strings.HasPrefix(strings.ToLower(pair[0]), "content-")
+		})
+	}
+	return r.allowed()
+}
+
+// plainHeaders are those that go with a request to another origin.
+var plainHeaders = [...]string{"accept", "accept-language", "content-encoding", "content-language", "content-type", "range", "user-agent"}
+
+// originOf is a URL's origin, "" if requests can not go there.
+func originOf(u *url.URL) string {
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if host == "" || scheme != "http" && scheme != "https" {
+		return ""
+	}
+	if port := u.Port(); scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		host = strings.TrimSuffix(host, ":"+port)
+	}
+	return scheme + "://" + strings.TrimSuffix(host, ":")
+}
+
+// originOfText is the origin of a URL that is given as text, "" if it has none.
+func originOfText(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return originOf(u)
+}

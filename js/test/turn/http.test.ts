@@ -1,0 +1,209 @@
+/**
+ * What the host makes of the module's HTTP requests: redirects, credentials, and what is kept from the module.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+import { TurncoreError } from '../../src/errors.js';
+import { type Credential, Redactor } from '../../src/pump/credential.js';
+import { HttpEffect, type HttpSettings } from '../../src/pump/http.js';
+import { root } from '../engine/go-guest.js';
+
+/** A request as it left the host. */
+interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly body?: string;
+}
+
+/** `abi/testdata/http.json`. */
+interface Vectors {
+  readonly allowed: string[];
+  readonly credentials: Record<string, Credential>;
+  readonly vectors: {
+    readonly name: string;
+    readonly request: {
+      readonly method: string;
+      readonly url: string;
+      readonly headers?: string[][];
+      readonly body?: string;
+      readonly credential?: string;
+      readonly redirect?: number;
+      readonly redirects?: number;
+    };
+    readonly responses?: {
+      readonly status: number;
+      readonly headers?: [string, string][];
+      readonly body?: string[];
+    }[];
+    readonly sent?: Sent[];
+    readonly status?: number;
+    readonly headers?: string[][];
+    readonly body?: string;
+    readonly error?: string;
+  }[];
+}
+
+const vectors = JSON.parse(
+  readFileSync(new URL('abi/testdata/http.json', root), 'utf8'),
+) as Vectors;
+
+const utf8 = new TextEncoder();
+
+/** What a request came to. */
+interface Outcome {
+  status: number;
+  headers: readonly (readonly [string, string])[];
+  body: string;
+  error: unknown;
+}
+
+async function play(settings: HttpSettings, request: Vectors['vectors'][number]['request']) {
+  const { method, url, headers = [], body, credential = '' } = request;
+  const args = [
+    method,
+    url,
+    headers,
+    body === undefined ? null : utf8.encode(body),
+    credential,
+    request.redirect ?? 0,
+    request.redirects ?? 0,
+  ];
+  const outcome: Outcome = { status: 0, headers: [], body: '', error: undefined };
+  const parts: Uint8Array[] = [];
+  await new HttpEffect(settings, args, {
+    head: (status, list) => Object.assign(outcome, { status, headers: list }),
+    data: (bytes) => void parts.push(bytes.slice()),
+    done: () => undefined,
+    failed: (error) => (outcome.error = error),
+  }).run();
+  outcome.body = Buffer.concat(parts).toString();
+  return outcome;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof TurncoreError ? error.code : undefined;
+}
+
+describe('HTTP requests of the module', () => {
+  for (const vector of vectors.vectors) {
+    it(vector.name, async () => {
+      const sent: Sent[] = [];
+      const outcome = await play(
+        {
+          credentials: vectors.credentials,
+          allowedOrigins: vectors.allowed,
+          fetch: (input, init) => {
+            const headers = [...new Headers(init?.headers)];
+            const body = init?.body;
+            sent.push({
+              method: init?.method ?? 'GET',
+              url: (input as URL).href,
+              ...(headers.length === 0 ? {} : { headers }),
+              ...(body == null ? {} : { body: Buffer.from(body as Uint8Array).toString() }),
+            });
+            const answer = vector.responses![sent.length - 1]!;
+            const stream = new ReadableStream<Uint8Array>({
+              start: (controller) => {
+                for (const part of answer.body ?? []) controller.enqueue(utf8.encode(part));
+                controller.close();
+              },
+            });
+            const { status, headers: head = [] } = answer;
+            return Promise.resolve(new Response(stream, { status, headers: head }));
+          },
+        },
+        vector.request,
+      );
+      assert.deepEqual(sent, vector.sent ?? []);
+      assert.equal(codeOf(outcome.error), vector.error, String(outcome.error));
+      assert.equal(outcome.status, vector.status ?? 0);
+      assert.deepEqual(outcome.headers, vector.headers ?? []);
+      assert.equal(outcome.body, vector.body ?? '');
+    });
+  }
+
+  it('a platform that hides redirects gives a typed error', async () => {
+    const opaque = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' });
+    const settings = {
+      credentials: {},
+      allowedOrigins: undefined,
+      fetch: () => Promise.resolve(opaque),
+    };
+    for (const redirect of [0, 1, 2]) {
+      const request = { method: 'GET', url: 'https://api.test/', redirect, redirects: 5 };
+      const { error } = await play(settings, request);
+      assert.equal(codeOf(error), 'E_HTTP_REDIRECT');
+    }
+  });
+
+  it('a failure does not quote the secret, which fetch does for a header that cannot be sent', async () => {
+    const { error } = await play(
+      { credentials: vectors.credentials, allowedOrigins: undefined, fetch },
+      { method: 'GET', url: 'https://api.test/', credential: 'broken' },
+    );
+    assert.equal(codeOf(error), 'E_HTTP_TRANSPORT');
+    assert.match(String(error), /\[redacted\]/);
+    for (let e = error; e instanceof Error; e = e.cause) {
+      assert.doesNotMatch(`${e.message} ${e.stack ?? ''}`, /0123456789/);
+    }
+  });
+
+  it('a credential is asked for once, and what fails there is told', async () => {
+    let asked = 0;
+    const value = (): string => `Bearer token-${(asked += 1)}`;
+    const credentials = { key: { header: 'authorization', value, origins: ['https://api.test'] } };
+    const seen: (string | null)[] = [];
+    const settings: HttpSettings = {
+      credentials,
+      allowedOrigins: undefined,
+      fetch: (_input, init) => {
+        seen.push(new Headers(init?.headers).get('authorization'));
+        const moved = seen.length < 3;
+        return Promise.resolve(
+          new Response('token-1', moved ? { status: 302, headers: { location: '/b' } } : {}),
+        );
+      },
+    };
+    const request = {
+      method: 'GET',
+      url: 'https://api.test/',
+      credential: 'key',
+      redirect: 1,
+      redirects: 5,
+    };
+    const { status, error } = await play(settings, request);
+    assert.deepEqual([status, error], [200, undefined]);
+    assert.deepEqual(seen, ['Bearer token-1', 'Bearer token-1', 'Bearer token-1']);
+
+    const refusing = { ...credentials.key, value: () => Promise.reject(new Error('no vault')) };
+    const failed = await play({ ...settings, credentials: { key: refusing } }, request);
+    assert.equal(codeOf(failed.error), 'E_HTTP_TRANSPORT');
+    assert.match(String(failed.error), /no vault/);
+  });
+});
+
+describe('Redactor', () => {
+  it('passes on the same bytes however a body is cut', () => {
+    for (const secret of ['aaaaaaaa', 'abababab', 'abcabcabd', 'sk-0123456789']) {
+      const body = utf8.encode(
+        `x${'a'.repeat(20)}${secret}${secret.slice(1)}ab${secret.slice(0, -1)}${secret}abcabcabcabd${secret.slice(0, 3)}`,
+      );
+      const want = Buffer.from(body).toString().replaceAll(secret, '[redacted]');
+      for (let size = 1; size <= body.length; size++) {
+        const redactor = Redactor.of(`Bearer ${secret}`)!;
+        const parts: Uint8Array[] = [];
+        for (let at = 0; at < body.length; at += size) {
+          parts.push(redactor.write(body.subarray(at, at + size)).slice());
+        }
+        parts.push(redactor.rest());
+        assert.equal(Buffer.concat(parts).toString(), want, `${secret}, ${size} bytes at once`);
+      }
+    }
+    for (const value of ['', 'Bearer', 'Bearer 1234567', '1234567']) {
+      assert.equal(Redactor.of(value), undefined);
+    }
+  });
+});
