@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/wasm/guest"
 )
 
@@ -39,7 +40,7 @@ var _ host.Engine = (*Engine)(nil)
 
 // New returns an engine.
 func New() *Engine {
-	return newEngine(func() core { return guest.New() })
+	return newEngine(func() core { return guest.New(provider.OpenAI) })
 }
 
 func newEngine(start func() core) *Engine {

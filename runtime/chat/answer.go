@@ -11,21 +11,24 @@ import (
 )
 
 const (
-	maxAnswer = 8 << 20 // bytes of text, reasoning and arguments in one answer
-	maxCalls  = 256     // tool calls in one answer
+	maxAnswer   = 8 << 20 // bytes of text, reasoning and arguments in one answer
+	maxCalls    = 256     // tool calls in one answer
+	maxThoughts = 256     // pieces of reasoning in one answer
 )
 
-// answer is what one response has said so far. Text and reasoning are reported as they are added.
-type answer struct {
+// Answer is what one response has said so far. A [Provider] tells it what it reads; text and reasoning are reported as they
+// are added. What its methods are given is copied.
+type Answer struct {
 	d       Dispatch
 	options *options
 
 	message  stream
-	thoughts []thought // the first is the one that is reported as it comes
+	thoughts []thought
 	calls    []call
 	finish   string
+	stopped  bool // the finish reason says that the model is done
 	model    string
-	provider string
+	provider string // that the response names
 	usage    []byte // value, nil if unknown
 
 	failure *providerError // an error in the place of the rest of the answer
@@ -35,10 +38,10 @@ type answer struct {
 	deltas  bool           // the answer comes in deltas
 	size    int
 
-	scan           value.Scanner
-	pieces         pieces // of the chunk that is scanned
-	template       template
-	id, name, args []byte // scratch of a call's delta
+	scan     value.Scanner
+	pieces   pieces // of the chunk that is scanned
+	template template
+	piece    CallDelta // scratch
 }
 
 // stream is a message or thought on its way.
@@ -48,28 +51,26 @@ type stream struct {
 	text    []byte
 }
 
-// thought is what one source of reasoning said: a field of the delta, by its place in the options, or the content
-// itself (inContent).
+// thought is what one source of reasoning said.
 type thought struct {
-	source int
+	source  int
+	payload []byte // value that the provider gave; nil for none
+	told    bool   // reported as it came
 	stream
 }
-
-const inContent = -1
 
 // errStop ends the reading of a response whose rest is not wanted.
 var errStop = errors.New("chat: the rest of the response is not wanted")
 
-func (a *answer) reset(d Dispatch, o *options) {
-	*a = answer{
+func (a *Answer) reset(d Dispatch, o *options) {
+	*a = Answer{
 		d: d, options: o, message: stream{text: a.message.text[:0]}, thoughts: a.thoughts[:0],
-		scan: a.scan, template: template{before: a.template.before, middle: a.template.middle, after: a.template.after},
-		id: a.id, name: a.name, args: a.args,
+		scan: a.scan, template: template{before: a.template.before, middle: a.template.middle, after: a.template.after}, piece: a.piece,
 	}
 }
 
 // event takes one server-sent event.
-func (a *answer) event(e sse.Event) error {
+func (a *Answer) event(e sse.Event) error {
 	data := bytes.TrimSpace(e.Data)
 	switch {
 	case len(data) == 0 || a.done:
@@ -79,7 +80,7 @@ func (a *answer) event(e sse.Event) error {
 		return nil
 	}
 	if !a.again(data) {
-		a.chunk(data)
+		a.chunk(e.Type, data)
 	}
 	if a.failure == nil && string(e.Type) == "error" {
 		a.failure = parseProviderError(data)
@@ -94,7 +95,7 @@ func (a *answer) event(e sse.Event) error {
 }
 
 // again takes a chunk that says what the one before said, but for the piece of text.
-func (a *answer) again(data []byte) bool {
+func (a *Answer) again(data []byte) bool {
 	quoted, ok := a.template.match(data)
 	if !ok {
 		return false
@@ -105,51 +106,19 @@ func (a *answer) again(data []byte) bool {
 		return false
 	}
 	if a.template.source == inMessage {
-		a.addText(text)
+		a.Text(text)
 	} else {
-		a.addThought(a.template.source, text)
+		a.Thought(a.template.source, text)
 	}
 	return true
 }
 
 // chunk takes a chunk of a stream, or a whole response.
-func (a *answer) chunk(data []byte) {
+func (a *Answer) chunk(name, data []byte) {
 	s := &a.scan
 	s.Reset(data)
 	a.pieces = pieces{}
-	for key := range s.Members() {
-		switch string(key) {
-		case "choices":
-			for i := range s.Items() {
-				if i == 0 {
-					a.choice(s)
-				}
-			}
-		case "usage":
-			a.setUsage(s)
-		case "model":
-			setText(&a.model, s)
-		case "provider":
-			setText(&a.provider, s)
-		case "x_groq":
-			for key := range s.Members() {
-				switch string(key) {
-				case "usage":
-					if a.usage == nil {
-						a.setUsage(s)
-					}
-				case "error":
-					a.setFailure(s)
-				}
-			}
-		case "error":
-			a.setFailure(s)
-		default:
-			if s.Kind() == value.KindString {
-				a.pieces.noise = s.Raw()
-			}
-		}
-	}
+	a.options.provider.Read(a, name, s)
 	if err := s.End(); err != nil {
 		a.template.usable = false
 		a.d.Log(Trace, "chunk-parse-failure", err.Error(), nil)
@@ -158,22 +127,163 @@ func (a *answer) chunk(data []byte) {
 	a.template.learn(data, &a.pieces)
 }
 
-// setText keeps a string that the stream repeats in every chunk.
-func setText(to *string, s *value.Scanner) {
-	if text, ok := s.Text(); ok && len(text) > 0 && string(text) != *to {
-		*to = string(text)
+// fits counts n more bytes of the answer.
+func (a *Answer) fits(n int) bool {
+	if a.size += n; a.size > maxAnswer {
+		a.breakOff("the answer is longer than " + strconv.Itoa(maxAnswer) + " bytes")
+	}
+	return a.err == nil && a.broken == nil
+}
+
+func (a *Answer) breakOff(reason string) {
+	if a.broken == nil {
+		a.broken = fault.New(fault.ChatStreamError, reason)
 	}
 }
 
-func (a *answer) setUsage(s *value.Scanner) {
-	if s.Kind() == value.KindMap {
-		if usage, ok := s.AppendValue(nil); ok {
-			a.usage = usage
+// Text adds to what the model says.
+func (a *Answer) Text(text []byte) {
+	if len(text) == 0 || !a.fits(len(text)) {
+		return
+	}
+	a.pieces.note(inMessage, text)
+	a.open(&a.message, "m")
+	a.message.text = append(a.message.text, text...)
+	a.err = a.d.ReportMessage(a.message.id, text, false)
+}
+
+// Sources of reasoning. Fields are numbered from 0: places where the same reasoning may stand, since gateways that say the
+// same in several fields are common. Blocks are numbered from Block: each is a thought of its own.
+const Block = 1 << 16
+
+// Thought adds to what a source of reasoning says. Blocks are reported as they come, of fields only the first one; whether
+// another one said anything else shows at the end.
+func (a *Answer) Thought(source int, text []byte) {
+	if len(text) == 0 || !a.fits(len(text)) {
+		return
+	}
+	a.pieces.note(source, text)
+	i := a.thoughtOf(source)
+	t := &a.thoughts[i]
+	t.text = append(t.text, text...)
+	if i == 0 || source >= Block {
+		t.told = true
+		a.err = a.d.ReportThought(t.id, text, false)
+	}
+}
+
+// ThoughtPayload keeps with a thought what the provider must get back with it: a value. Its size counts for the answer's.
+func (a *Answer) ThoughtPayload(source int, payload []byte) {
+	a.pieces.count++
+	if !a.fits(len(payload)) || !fits(payload) {
+		return
+	}
+	t := &a.thoughts[a.thoughtOf(source)]
+	t.payload = append(t.payload[:0], payload...)
+}
+
+// thoughtOf finds the thought of a source, or opens it.
+func (a *Answer) thoughtOf(source int) int {
+	for i := range a.thoughts {
+		if a.thoughts[i].source == source {
+			return i
 		}
 	}
+	if len(a.thoughts) == maxThoughts {
+		a.breakOff("the answer has more than " + strconv.Itoa(maxThoughts) + " pieces of reasoning")
+		return maxThoughts - 1
+	}
+	a.thoughts = append(a.thoughts, thought{source: source})
+	i := len(a.thoughts) - 1
+	a.open(&a.thoughts[i].stream, "t")
+	return i
 }
 
-func (a *answer) setFailure(s *value.Scanner) {
+func (a *Answer) open(s *stream, prefix string) {
+	if s.id == "" {
+		s.id, s.created = a.d.NewID(prefix), a.d.Stamp()
+	}
+}
+
+// ReasoningField returns which of the fields that the option reasoningFields names this is, -1 for none.
+func (a *Answer) ReasoningField(name []byte) int {
+	for i, field := range a.options.reasoning {
+		if string(name) == field {
+			return i
+		}
+	}
+	return -1
+}
+
+// Noise consumes a member that nobody reads. If it is the last string of an event that differs from the one before in it
+// and in the text only, the event need not be read again.
+func (a *Answer) Noise(s *value.Scanner) {
+	if s.Kind() == value.KindString {
+		a.pieces.noise = s.Raw()
+	}
+}
+
+// Delta tells that the event brings a piece of a message, not a whole one; it returns whether an earlier one did so.
+func (a *Answer) Delta() (before bool) {
+	before, a.deltas = a.deltas, true
+	return before
+}
+
+// InDeltas tells whether any event so far was a piece of a message.
+func (a *Answer) InDeltas() bool { return a.deltas }
+
+// Model consumes the name of the model that answers.
+func (a *Answer) Model(s *value.Scanner) { setText(&a.model, s) }
+
+// Endpoint consumes the name of who answers, in the place of the host's name.
+func (a *Answer) Endpoint(s *value.Scanner) { setText(&a.provider, s) }
+
+// Finish keeps why the answer ends, in the provider's words; stopped says that the model has nothing more to say.
+func (a *Answer) Finish(reason []byte, stopped bool) {
+	if len(reason) > 0 && string(reason) != a.finish {
+		a.finish, a.stopped = string(reason), stopped
+	}
+}
+
+// Done tells that the response has said all; what follows is not read.
+func (a *Answer) Done() { a.done = true }
+
+// Usage consumes an object with token counts. Its members take the place of those of the same names in an earlier one.
+func (a *Answer) Usage(s *value.Scanner) {
+	if s.Kind() != value.KindMap {
+		return
+	}
+	if usage, ok := s.AppendValue(nil); ok && !bytes.Equal(usage, a.usage) {
+		a.pieces.count++
+		a.usage = merge(a.usage, usage)
+	}
+}
+
+// HasUsage tells whether token counts have come.
+func (a *Answer) HasUsage() bool { return a.usage != nil }
+
+// merge returns a map with the members of two, those of b where both have them.
+func merge(a, b []byte) []byte {
+	if a == nil {
+		return b
+	}
+	n := 0
+	var members []byte
+	_ = value.Each(a, func(key, val []byte) bool {
+		if _, ok := value.Get(b, string(key)); !ok {
+			members, n = append(value.AppendText(members, key), val...), n+1
+		}
+		return true
+	})
+	_ = value.Each(b, func(key, val []byte) bool {
+		members, n = append(value.AppendText(members, key), val...), n+1
+		return true
+	})
+	return append(value.AppendMapHeader(nil, n), members...)
+}
+
+// Fail consumes an error that stands in the place of the rest of the answer: an object or a string. Null is none.
+func (a *Answer) Fail(s *value.Scanner) {
 	if s.Kind() == value.KindNil {
 		return
 	}
@@ -182,161 +292,9 @@ func (a *answer) setFailure(s *value.Scanner) {
 	}
 }
 
-// choice takes what one chunk says about the first choice; others are never asked for.
-func (a *answer) choice(s *value.Scanner) {
-	for key := range s.Members() {
-		switch string(key) {
-		case "index":
-			if n, ok := s.Int(); ok && n != 0 {
-				return
-			}
-		case "delta":
-			a.deltas = true
-			a.delta(s)
-		case "message": // a whole response; some streams repeat the message in their last chunk
-			if !a.deltas {
-				a.delta(s)
-			}
-		case "finish_reason":
-			setText(&a.finish, s)
-		case "error":
-			a.setFailure(s)
-		}
-	}
-}
-
-func (a *answer) delta(s *value.Scanner) {
-	for key := range s.Members() {
-		switch string(key) {
-		case "content":
-			if s.Kind() == value.KindList {
-				a.pieces.count++
-				for range s.Items() {
-					a.part(s)
-				}
-			} else if text, ok := s.Text(); ok && len(text) > 0 {
-				a.pieces.note(inMessage, text)
-				a.addText(text)
-			}
-		case "refusal":
-			if text, ok := s.Text(); ok && len(text) > 0 {
-				a.pieces.note(inMessage, text)
-				a.addText(text)
-			}
-		case "tool_calls":
-			a.pieces.count++
-			for range s.Items() {
-				a.callDelta(s)
-			}
-		default:
-			if s.Kind() != value.KindString {
-				continue
-			}
-			for i, name := range a.options.reasoning {
-				if string(key) == name {
-					if text, _ := s.Text(); len(text) > 0 {
-						a.pieces.note(i, text)
-						a.addThought(i, text)
-					}
-					break
-				}
-			}
-		}
-	}
-}
-
-// part takes a part of a content that is a list: text, or reasoning with parts of its own.
-func (a *answer) part(s *value.Scanner) {
-	if s.Kind() == value.KindString {
-		text, _ := s.Text()
-		a.addText(text)
-		return
-	}
-	var text, thinking []byte // JSON, since the type may come last
-	known := true
-	for key := range s.Members() {
-		switch string(key) {
-		case "type":
-			kind, _ := s.Text()
-			switch string(kind) {
-			case "text", "output_text", "refusal", "thinking", "reasoning":
-			default:
-				known = false
-			}
-		case "text", "refusal":
-			text = s.Raw()
-		case "thinking", "reasoning":
-			thinking = s.Raw()
-		}
-	}
-	var inner value.Scanner
-	switch inner.Reset(thinking); inner.Kind() {
-	case value.KindString:
-		words, _ := inner.Text()
-		a.addThought(inContent, words)
-	case value.KindList:
-		for range inner.Items() {
-			for key := range inner.Members() {
-				if string(key) == "text" {
-					words, _ := inner.Text()
-					a.addThought(inContent, words)
-				}
-			}
-		}
-	default:
-		if inner.Reset(text); known && text != nil {
-			words, _ := inner.Text()
-			a.addText(words)
-		}
-	}
-}
-
-// fits counts n more bytes of the answer.
-func (a *answer) fits(n int) bool {
-	if a.size += n; a.size > maxAnswer {
-		a.breakOff("the answer is longer than " + strconv.Itoa(maxAnswer) + " bytes")
-	}
-	return a.err == nil && a.broken == nil
-}
-
-func (a *answer) breakOff(reason string) {
-	if a.broken == nil {
-		a.broken = fault.New(fault.ChatStreamError, reason)
-	}
-}
-
-func (a *answer) addText(text []byte) {
-	if len(text) == 0 || !a.fits(len(text)) {
-		return
-	}
-	a.open(&a.message, "m")
-	a.message.text = append(a.message.text, text...)
-	a.err = a.d.ReportMessage(a.message.id, text, false)
-}
-
-// addThought adds reasoning. Gateways that say the same in several fields are common, so only the first source is
-// reported as it comes; whether another one said anything else shows at the end.
-func (a *answer) addThought(source int, text []byte) {
-	if len(text) == 0 || !a.fits(len(text)) {
-		return
-	}
-	i := 0
-	for i < len(a.thoughts) && a.thoughts[i].source != source {
-		i++
-	}
-	if i == len(a.thoughts) {
-		a.thoughts = append(a.thoughts, thought{source: source})
-	}
-	t := &a.thoughts[i].stream
-	a.open(t, "t")
-	t.text = append(t.text, text...)
-	if i == 0 {
-		a.err = a.d.ReportThought(t.id, text, false)
-	}
-}
-
-func (a *answer) open(s *stream, prefix string) {
-	if s.id == "" {
-		s.id, s.created = a.d.NewID(prefix), a.d.Stamp()
+// setText keeps a string that the stream repeats in every chunk.
+func setText(to *string, s *value.Scanner) {
+	if text, ok := s.Text(); ok && len(text) > 0 && string(text) != *to {
+		*to = string(text)
 	}
 }

@@ -120,7 +120,7 @@ func wireID(id string) string {
 }
 
 // run runs one call of the group of calls that one answer made.
-func (a *answer) run(c *pending, group string) error {
+func (a *Answer) run(c *pending, group string) error {
 	d := a.d
 	name := clip(c.name, maxName)
 	if strings.TrimSpace(name) == "" {
@@ -226,7 +226,7 @@ func resultText(v []byte) []byte {
 // payload is what a later projection needs to send the call again as the endpoint made it: which calls one answer
 // made together, the message it made them with, the call's id on the wire and the text of its arguments. Text that is
 // no JSON object is kept too, but not sent again, since endpoints refuse it.
-func (a *answer) payload(c *pending, group string, args []byte, problem string) []byte {
+func (a *Answer) payload(c *pending, group string, args []byte, problem string) []byte {
 	text := bytes.TrimSpace(c.args)
 	key := "arguments"
 	if problem != "" {
@@ -246,6 +246,10 @@ func (a *answer) payload(c *pending, group string, args []byte, problem string) 
 	}
 	if key != "" {
 		p = value.AppendText(value.AppendString(p, key), c.args)
+		members++
+	}
+	if c.extra != nil {
+		p = append(value.AppendString(p, "extra"), c.extra...)
 		members++
 	}
 	return append(value.AppendMapHeader(nil, members), p...)

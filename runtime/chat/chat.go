@@ -1,4 +1,4 @@
-// Package chat is the executor for models that speak OpenAI's chat completions protocol, over HTTP.
+// Package chat is the executor for models that are spoken to over HTTP, in whatever protocol a [Provider] knows.
 //
 // An iteration is one request and its answer. The request is a projection of the dispatch's context: system prompt and
 // standing instructions, then messages and tool calls by time. The answer's deltas are reported as they come; at its end
@@ -26,8 +26,9 @@ type Executor struct {
 
 // New returns an executor with the options in v, a map. They are:
 //
+//	provider          name of the protocol, by default the first one
 //	model             required
-//	baseURL           default "https://api.openai.com/v1"
+//	baseURL           default that of the protocol
 //	credential        name of the credential that the host attaches
 //	headers           map of strings, sent beside or instead of the executor's own
 //	stream            default true; false asks for the answer in one piece
@@ -41,8 +42,10 @@ type Executor struct {
 //
 // and the protocol's own members, such as temperature, by their names. The error is E_CHAT_INVALID_OPTIONS and names
 // every option that breaks a rule.
-func New(v []byte) (*Executor, error) {
-	o, err := parseOptions(v)
+//
+// The providers are those that the option provider may name; the first one serves when it names none.
+func New(v []byte, providers ...Provider) (*Executor, error) {
+	o, err := parseOptions(v, providers)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +55,7 @@ func New(v []byte) (*Executor, error) {
 // state is what the executor keeps of one dispatch.
 type state struct {
 	projection projection
-	answer     answer
+	answer     Answer
 	reported   map[string]int // ids that the endpoint gave its calls, and how often
 }
 
@@ -120,7 +123,7 @@ func (e *Executor) exchange(d Dispatch, st *state) error {
 
 // verdict returns the error that an answer which came whole amounts to, nil for none. A failed generation that the
 // endpoint hands over becomes the answer's call.
-func (a *answer) verdict(iteration int) error {
+func (a *Answer) verdict(iteration int) error {
 	switch {
 	case a.failure != nil && a.failure.generation != nil:
 		a.calls = a.failure.calls()
@@ -129,7 +132,7 @@ func (a *answer) verdict(iteration int) error {
 		return a.failure.fault(fault.ChatProviderError)
 	case len(a.message.text) > 0 || len(a.calls) > 0:
 		return nil
-	case a.finish == "stop" && iteration > 0:
+	case a.stopped && iteration > 0:
 		return nil // the model has nothing to add to what its tools did
 	case a.finish != "":
 		return fault.New(fault.ChatEmptyResponse, "finish reason "+quote([]byte(a.finish)))

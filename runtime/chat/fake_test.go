@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/runtime/record"
 	"github.com/turncore/turncore/runtime/value"
 )
@@ -337,7 +338,7 @@ func (d *dispatch) replies(bodies ...string) {
 
 func newExecutor(t testing.TB, options string) *chat.Executor {
 	t.Helper()
-	e, err := chat.New(fromJSON(t, options))
+	e, err := chat.New(fromJSON(t, options), provider.OpenAI)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,12 +30,12 @@ func (e *providerError) calls() []call {
 		return list
 	}
 	name, args := taggedCall(text)
-	return []call{{index: noIndex, name: name, args: args, rejected: reason}}
+	return []call{{index: NoIndex, name: name, args: args, rejected: reason}}
 }
 
 // appendGenerated reads one {"name": …, "arguments": …}.
 func appendGenerated(list []call, s *value.Scanner, reason string) []call {
-	c := call{index: noIndex, rejected: reason}
+	c := call{index: NoIndex, rejected: reason}
 	for key := range s.Members() {
 		switch string(key) {
 		case "name":

@@ -7,39 +7,40 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-// shape is a set of kinds of value.
-type shape uint8
+// Shape is a set of kinds of value.
+type Shape uint8
 
+// Kinds of value.
 const (
-	shapeNumber shape = 1 << iota
-	shapeInteger
-	shapeText
-	shapeBoolean
-	shapeList
-	shapeObject
+	ShapeNumber Shape = 1 << iota
+	ShapeInteger
+	ShapeText
+	ShapeBoolean
+	ShapeList
+	ShapeObject
 )
 
 var shapeNames = [...]string{"a number", "an integer", "a string", "a boolean", "a list", "an object"}
 
-func (s shape) has(v []byte) bool {
+func (s Shape) has(v []byte) bool {
 	switch value.KindOf(v) {
 	case value.KindInt:
-		return s&(shapeNumber|shapeInteger) != 0
+		return s&(ShapeNumber|ShapeInteger) != 0
 	case value.KindFloat:
-		return s&shapeNumber != 0
+		return s&ShapeNumber != 0
 	case value.KindString:
-		return s&shapeText != 0
+		return s&ShapeText != 0
 	case value.KindBool:
-		return s&shapeBoolean != 0
+		return s&ShapeBoolean != 0
 	case value.KindList:
-		return s&shapeList != 0
+		return s&ShapeList != 0
 	case value.KindMap:
-		return s&shapeObject != 0
+		return s&ShapeObject != 0
 	}
 	return false
 }
 
-func (s shape) String() string {
+func (s Shape) String() string {
 	var names []string
 	for i, name := range shapeNames {
 		if s&(1<<i) != 0 {
@@ -49,74 +50,60 @@ func (s shape) String() string {
 	return strings.Join(names, " or ")
 }
 
-// member is a member of the request that options may set by its own name. Any other goes into the option body.
-type member struct {
-	name     string
-	shape    shape
-	bounded  bool
-	min, max float64
+// Member is a member of the request that options may set by its own name. Any other goes into the option body.
+type Member struct {
+	Name     string
+	Shape    Shape
+	Bounded  bool // a number from Min to Max
+	Min, Max float64
 }
 
-const unbounded = value.MaxInt
+// Unbounded is the Max of a number that has none.
+const Unbounded = value.MaxInt
 
-var members = []member{
-	{"frequency_penalty", shapeNumber, true, -2, 2},
-	{"logit_bias", shapeObject, false, 0, 0},
-	{"logprobs", shapeBoolean, false, 0, 0},
-	{"max_completion_tokens", shapeInteger, true, 1, unbounded},
-	{"max_tokens", shapeInteger, true, 1, unbounded},
-	{"metadata", shapeObject, false, 0, 0},
-	{"n", shapeInteger, true, 1, 1}, // the executor reads one choice
-	{"parallel_tool_calls", shapeBoolean, false, 0, 0},
-	{"prediction", shapeObject, false, 0, 0},
-	{"presence_penalty", shapeNumber, true, -2, 2},
-	{"prompt_cache_key", shapeText, false, 0, 0},
-	{"prompt_cache_retention", shapeText, false, 0, 0},
-	{"reasoning", shapeObject, false, 0, 0},
-	{"reasoning_effort", shapeText, false, 0, 0},
-	{"response_format", shapeObject, false, 0, 0},
-	{"safety_identifier", shapeText, false, 0, 0},
-	{"seed", shapeInteger, false, 0, 0},
-	{"service_tier", shapeText, false, 0, 0},
-	{"stop", shapeText | shapeList, false, 0, 0},
-	{"store", shapeBoolean, false, 0, 0},
-	{"stream_options", shapeObject, false, 0, 0},
-	{"temperature", shapeNumber, true, 0, 2},
-	{"tool_choice", shapeText | shapeObject, false, 0, 0},
-	{"top_logprobs", shapeInteger, true, 0, 20},
-	{"top_p", shapeNumber, true, 0, 1},
-	{"user", shapeText, false, 0, 0},
-	{"verbosity", shapeText, false, 0, 0},
-	{"web_search_options", shapeObject, false, 0, 0},
+// known returns what the protocol says of a member, nil if it does not know it.
+func (p *parser) known(name string) *Member {
+	for i := range p.protocol.Members {
+		if m := &p.protocol.Members[i]; m.Name == name {
+			return m
+		}
+	}
+	return nil
 }
 
 // member takes an option that is a member of the request.
 func (p *parser) member(name string, v []byte) {
-	for i := range members {
-		m := &members[i]
-		if m.name != name {
-			continue
-		}
-		switch n, _ := value.Number(v); {
-		case !m.shape.has(v):
-			p.fail(name, "must be "+m.shape.String())
-		case m.bounded && !(n >= m.min && n <= m.max):
-			p.fail(name, m.bounds())
-		default:
-			p.pass(name, name, v)
-		}
+	m := p.known(name)
+	if m == nil {
+		p.fail(name, "is not a known option; other members of the request belong into `body`")
 		return
 	}
-	p.fail(name, "is not a known option; other members of the request belong into `body`")
+	if problem := m.problem(v); problem != "" {
+		p.fail(name, problem)
+		return
+	}
+	p.pass(name, name, v)
 }
 
-func (m *member) bounds() string {
-	low := strconv.Itoa(int(m.min))
+// problem says what is wrong with a value of the member, "" for nothing.
+func (m *Member) problem(v []byte) string {
+	n, _ := value.Number(v)
 	switch {
-	case m.max == unbounded:
+	case !m.Shape.has(v):
+		return "must be " + m.Shape.String()
+	case m.Bounded && !(n >= m.Min && n <= m.Max):
+		return m.bounds()
+	}
+	return ""
+}
+
+func (m *Member) bounds() string {
+	low := strconv.Itoa(int(m.Min))
+	switch {
+	case m.Max == Unbounded:
 		return "must be at least " + low
-	case m.min == m.max:
+	case m.Min == m.Max:
 		return "must be " + low
 	}
-	return "must be between " + low + " and " + strconv.Itoa(int(m.max))
+	return "must be between " + low + " and " + strconv.Itoa(int(m.Max))
 }

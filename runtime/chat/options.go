@@ -1,19 +1,19 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/value"
 )
 
-const (
-	defaultBaseURL     = "https://api.openai.com/v1"
-	defaultIdleTimeout = 60_000 // ms
-)
+const defaultIdleTimeout = 60_000 // ms
 
 // options are the executor's options, checked and ready for use.
 type options struct {
+	provider       Provider
+	protocol       Protocol
 	url            string
 	headers        [][2]string
 	credential     string
@@ -22,39 +22,39 @@ type options struct {
 	requestTimeout uint64 // ms, 0: none
 	reasoning      []string
 	thoughts       bool
-	provider       string // host name of the endpoint, without a port
-	// members is the JSON text of the request's members that never change, toolMembers that of those that only a
-	// request with tools may have, extras that of what is added to a tool's function. Each member has a comma before it,
-	// except the first of members.
-	members     []byte
-	toolMembers []byte
-	extras      map[string][]byte
+	endpoint       string // host name of the endpoint, without a port
+	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
+	// with a comma before each.
+	head     Head
+	toolOnly []byte
+	extras   map[string][]byte
 }
 
 // parser reads the options and collects what is wrong with them.
 type parser struct {
 	options
 	baseURL      string
-	model        []byte
 	includeUsage bool
-	hasStreamOpt bool
-	wire         []byte // JSON members that are passed through
+	hasModel     bool
 	seen         []string
 	wrong        []string
 }
 
 // parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS.
-func parseOptions(v []byte) (options, error) {
+func parseOptions(v []byte, providers []Provider) (options, error) {
 	p := parser{
-		options: options{stream: true, idleTimeout: defaultIdleTimeout, reasoning: []string{"reasoning", "reasoning_content"}},
-		baseURL: defaultBaseURL, includeUsage: true,
+		options:      options{stream: true, idleTimeout: defaultIdleTimeout, reasoning: []string{"reasoning", "reasoning_content"}},
+		includeUsage: true,
 	}
 	switch value.KindOf(v) {
 	case value.KindInvalid, value.KindNil:
+		p.choose(nil, providers)
 	case value.KindMap:
 		if err := value.Check(v); err != nil {
 			return options{}, fault.Wrap(fault.ChatInvalidOptions, err)
 		}
+		name, _ := value.Get(v, "provider") // first, since it says what the others may be
+		p.choose(name, providers)
 		_ = value.Each(v, func(key, val []byte) bool { // well-formed: checked above
 			p.option(string(key), val)
 			return true
@@ -62,15 +62,34 @@ func parseOptions(v []byte) (options, error) {
 	default:
 		return options{}, fault.New(fault.ChatInvalidOptions, "the options must be an object")
 	}
-	if p.model == nil {
+	if !p.hasModel {
 		p.fail("model", "is required")
 	}
-	p.endpoint()
+	p.address()
 	if len(p.wrong) > 0 {
 		return options{}, fault.New(fault.ChatInvalidOptions, p.wrong...)
 	}
 	p.build()
 	return p.options, nil
+}
+
+// choose takes the provider of a name, the first one when there is no name.
+func (p *parser) choose(v []byte, providers []Provider) {
+	name, isText := value.String(v)
+	var known []string
+	for _, candidate := range providers {
+		protocol := candidate.Protocol()
+		if p.provider == nil || isText && string(name) == protocol.Name {
+			p.provider, p.protocol = candidate, protocol
+		}
+		known = append(known, protocol.Name)
+	}
+	p.baseURL = p.protocol.BaseURL
+	switch kind := value.KindOf(v); {
+	case kind == value.KindInvalid || kind == value.KindNil:
+	case !slices.Contains(known, string(name)):
+		p.fail("provider", "must be one of "+strings.Join(known, ", "))
+	}
 }
 
 func (p *parser) fail(name, problem string) {
@@ -82,10 +101,9 @@ func (p *parser) option(name string, v []byte) {
 		return // as if it were not there, like undefined in a host's object
 	}
 	switch name {
+	case "provider": // done
 	case "model":
-		if p.model = []byte(p.text(name, v)); len(p.model) == 0 {
-			p.model = []byte{} // what is wrong has been said
-		}
+		p.head.Model, p.hasModel = p.text(name, v), true
 	case "baseURL":
 		p.baseURL = p.text(name, v)
 	case "credential":
@@ -195,14 +213,11 @@ const maxReasoningFields = 8
 func (p *parser) body(v []byte) {
 	err := value.Each(v, func(key, val []byte) bool {
 		name := string(key)
-		switch name {
-		case "messages", "model", "stream", "tools":
+		switch m := p.known(name); {
+		case slices.Contains(p.protocol.Reserved, name):
 			p.fail("body."+name, "is set by the executor")
-		case "n":
-			if n, ok := value.Int(val); !ok || n != 1 {
-				p.fail("body.n", "must be 1")
-			}
-			p.pass("body.n", name, val)
+		case m != nil && m.Bounded && m.Min == m.Max && m.problem(val) != "":
+			p.fail("body."+name, m.problem(val))
 		default:
 			p.pass("body."+name, name, val)
 		}
@@ -222,14 +237,11 @@ func (p *parser) pass(option, name string, v []byte) {
 		}
 	}
 	p.seen = append(p.seen, name)
-	switch name {
-	case "tool_choice", "parallel_tool_calls": // an endpoint refuses them in a request without tools
-		p.toolMembers = appendMember(p.toolMembers, name, v)
-		return
-	case "stream_options":
-		p.hasStreamOpt = true
+	if slices.Contains(p.protocol.WithTools, name) {
+		p.toolOnly = appendMember(p.toolOnly, name, v)
+	} else {
+		p.head.Members = appendMember(p.head.Members, name, v)
 	}
-	p.wire = appendMember(p.wire, name, v)
 }
 
 // appendMember appends `,"name":value`.
@@ -267,8 +279,8 @@ func (p *parser) toolExtras(v []byte) {
 	}
 }
 
-// endpoint makes the request's address out of the base URL. A query of the base URL stays at the end.
-func (p *parser) endpoint() {
+// address makes the request's address out of the base URL. A query of the base URL stays at the end.
+func (p *parser) address() {
 	base, query := p.baseURL, ""
 	if i := strings.IndexByte(base, '?'); i >= 0 {
 		base, query = base[:i], base[i:]
@@ -284,28 +296,33 @@ func (p *parser) endpoint() {
 		}
 		return
 	}
-	p.url = strings.TrimSuffix(base, "/") + "/chat/completions" + query
-	p.provider = authority[strings.LastIndexByte(authority, '@')+1:]
+	if p.provider == nil {
+		return
+	}
+	path, more, _ := strings.Cut(p.provider.Path(p.head.Model, p.stream), "?")
+	p.url = strings.TrimSuffix(base, "/") + path + query
+	switch {
+	case more != "" && query == "":
+		p.url += "?" + more
+	case more != "":
+		p.url += "&" + more
+	}
+	p.endpoint = authority[strings.LastIndexByte(authority, '@')+1:]
 	// A port says nothing about who answers, and one that is chosen at random would make equal turns differ.
-	if i := strings.LastIndexByte(p.provider, ':'); i > strings.LastIndexByte(p.provider, ']') {
-		p.provider = p.provider[:i]
+	if i := strings.LastIndexByte(p.endpoint, ':'); i > strings.LastIndexByte(p.endpoint, ']') {
+		p.endpoint = p.endpoint[:i]
 	}
 }
 
 // build puts together what does not depend on a request.
 func (p *parser) build() {
-	b := value.AppendJSONString([]byte(`"model":`), p.model)
-	b = append(b, p.wire...)
-	if p.stream {
-		b = append(b, `,"stream":true`...)
-		if p.includeUsage && !p.hasStreamOpt {
-			b = append(b, `,"stream_options":{"include_usage":true}`...)
-		}
-	}
-	p.members = b
+	p.head.Stream, p.head.Usage = p.stream, p.includeUsage
 	accept := "application/json"
 	if p.stream {
 		accept = "text/event-stream"
+	}
+	for _, h := range p.protocol.Headers {
+		p.headers = withDefault(p.headers, h[0], h[1])
 	}
 	p.headers = withDefault(p.headers, "accept", accept)
 	p.headers = withDefault(p.headers, "content-type", "application/json")

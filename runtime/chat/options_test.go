@@ -1,85 +1,101 @@
-package chat
+package chat_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/runtime/provider"
 )
 
-func encoded(t testing.TB, text string) []byte {
+// sent is what the first request of an executor with options is, and how long it waits for the head, for the rest
+// of the response and for the end of the stream that has said that it ends. The dispatch has a user's message, and the tool get when it is asked for.
+func sent(t *testing.T, options string, tool bool) (r chat.Request, idle []uint64, d *dispatch) {
 	t.Helper()
-	v, err := value.FromJSON(nil, []byte(text))
-	if err != nil {
-		t.Fatalf("%v in %s", err, text)
+	d = newDispatch(t)
+	d.addMessage("user", "hi")
+	if tool {
+		d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
 	}
-	return v
+	d.answer = func(given chat.Request) (chat.Stream, error) {
+		r = given
+		r.Body = slices.Clone(given.Body)
+		return &waits{Stream: &response{parts: split(sse(`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`), 0)}, idle: &idle}, nil
+	}
+	d.iterate(newExecutor(t, options), 1)
+	return r, idle, d
 }
+
+// waits notes how long a stream is waited for.
+type waits struct {
+	chat.Stream
+	idle *[]uint64
+}
+
+func (w *waits) Idle(ms uint64) { *w.idle = append(*w.idle, ms) }
 
 func TestOptions(t *testing.T) {
-	o, err := parseOptions(encoded(t, `{
+	r, idle, d := sent(t, `{
 		"model": "m", "baseURL": "https://user@gw.example:8443/v1/?api-version=2", "credential": "main", "seed": 7, "temperature": 0.5,
-		"tool_choice": "auto", "idleTimeoutMs": 0, "requestTimeoutMs": 9, "thoughts": "reasoning_content", "reasoningFields": ["think"],
+		"tool_choice": "auto", "idleTimeoutMs": 0, "requestTimeoutMs": 9, "provider": "openai",
 		"headers": {"X-Title": "t", "Accept": "*/*"}, "body": {"provider": {"only": ["xai"]}, "transforms": ["middle-out"]},
 		"toolExtras": {"get": {"strict": true}}, "max_tokens": null
-	}`))
-	if err != nil {
-		t.Fatal(err)
+	}`, true)
+	if r.URL != "https://user@gw.example:8443/v1/chat/completions?api-version=2" || r.Credential != "main" || r.Method != "POST" {
+		t.Errorf("request %+v", r)
 	}
-	if o.url != "https://user@gw.example:8443/v1/chat/completions?api-version=2" || o.provider != "gw.example" {
-		t.Errorf("url %q, provider %q", o.url, o.provider)
+	if want := `{"model":"m","seed":7,"temperature":0.5,"provider":{"only":["xai"]},"transforms":["middle-out"],"stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"get","description":"","parameters":{"type":"object"},"strict":true}}],"tool_choice":"auto","messages":[`; !strings.HasPrefix(string(r.Body), want) {
+		t.Errorf("request %s, want %s", r.Body, want)
 	}
-	if want := `"model":"m","seed":7,"temperature":0.5,"provider":{"only":["xai"]},"transforms":["middle-out"],"stream":true,"stream_options":{"include_usage":true}`; string(o.members) != want {
-		t.Errorf("members %s, want %s", o.members, want)
+	if !strings.Contains(d.json(d.stats), `"provider":"gw.example"`) {
+		t.Errorf("stats %s", d.json(d.stats))
 	}
-	if string(o.toolMembers) != `,"tool_choice":"auto"` || string(o.extras["get"]) != `,"strict":true` {
-		t.Errorf("tool members %s, extras %s", o.toolMembers, o.extras)
-	}
-	if o.idleTimeout != 0 || o.requestTimeout != 9 || !o.thoughts || len(o.reasoning) != 1 || o.reasoning[0] != "think" || o.credential != "main" {
-		t.Errorf("options %+v", o)
+	if !slices.Equal(idle, []uint64{9, 0, 1000}) {
+		t.Errorf("waits %v", idle)
 	}
 	want := [][2]string{{"x-title", "t"}, {"accept", "*/*"}, {"content-type", "application/json"}}
-	for i, h := range o.headers {
-		if h != want[i] {
-			t.Errorf("header %q, want %q", h, want[i])
-		}
+	if !slices.Equal(r.Headers, want) {
+		t.Errorf("headers %q, want %q", r.Headers, want)
+	}
+	// Without a tool nothing speaks of tools.
+	if r, _, _ := sent(t, `{"model": "m", "tool_choice": "auto", "toolExtras": {"get": {"strict": true}}}`, false); strings.Contains(string(r.Body), "tool") {
+		t.Errorf("request %s", r.Body)
 	}
 }
 
-func TestProviderHasNoPort(t *testing.T) {
+func TestEndpointHasNoPort(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://127.0.0.1:8080/v1": "127.0.0.1", "http://[::1]:8080": "[::1]", "http://[::1]/v1": "[::1]", "https://a.example": "a.example",
 	} {
-		o, err := parseOptions(encoded(t, `{"model": "m", "baseURL": "`+url+`"}`))
-		if err != nil || o.provider != want {
-			t.Errorf("%s: provider %q, want %q, %v", url, o.provider, want, err)
+		_, _, d := sent(t, `{"model": "m", "baseURL": "`+url+`"}`, false)
+		if !strings.Contains(d.json(d.stats), `"provider":"`+want+`"`) {
+			t.Errorf("%s: stats %s, want %q", url, d.json(d.stats), want)
 		}
 	}
 }
 
 func TestOptionDefaults(t *testing.T) {
-	o, err := parseOptions(encoded(t, `{"model": "m"}`))
-	if err != nil {
-		t.Fatal(err)
+	r, idle, d := sent(t, `{"model": "m"}`, false)
+	if r.URL != "https://api.openai.com/v1/chat/completions" || !slices.Equal(idle, []uint64{60_000, 1000}) || !strings.Contains(d.json(d.stats), `"provider":"api.openai.com"`) {
+		t.Errorf("request %+v, waits %v, stats %s", r, idle, d.json(d.stats))
 	}
-	if o.url != "https://api.openai.com/v1/chat/completions" || !o.stream || o.idleTimeout != 60_000 || o.requestTimeout != 0 || o.provider != "api.openai.com" {
-		t.Errorf("options %+v", o)
+	if want := `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[`; !strings.HasPrefix(string(r.Body), want) {
+		t.Errorf("request %s", r.Body)
 	}
-	o, err = parseOptions(encoded(t, `{"model": "m", "stream": false}`))
-	if err != nil {
-		t.Fatal(err)
+	r, _, _ = sent(t, `{"model": "m", "stream": false}`, false)
+	if !strings.HasPrefix(string(r.Body), `{"model":"m","messages":[`) || r.Headers[0] != [2]string{"accept", "application/json"} {
+		t.Errorf("request %s, headers %q", r.Body, r.Headers)
 	}
-	if string(o.members) != `"model":"m"` || o.headers[0] != [2]string{"accept", "application/json"} {
-		t.Errorf("members %s, headers %q", o.members, o.headers)
+	r, _, _ = sent(t, `{"model": "m", "stream_options": {"x": 1}}`, false)
+	if !strings.HasPrefix(string(r.Body), `{"model":"m","stream_options":{"x":1},"stream":true,"messages":[`) {
+		t.Errorf("request %s", r.Body)
 	}
-	o, err = parseOptions(encoded(t, `{"model": "m", "stream_options": {"x": 1}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(o.members) != `"model":"m","stream_options":{"x":1},"stream":true` {
-		t.Errorf("members %s", o.members)
+	r, _, _ = sent(t, `{"model": "m", "includeUsage": false}`, false)
+	if !strings.HasPrefix(string(r.Body), `{"model":"m","stream":true,"messages":[`) {
+		t.Errorf("request %s", r.Body)
 	}
 }
 
@@ -103,11 +119,13 @@ func TestOptionErrors(t *testing.T) {
 			[]string{"`headers` has a name", "`headers.ok` must be", "`body.messages` is set by the executor", "`body.n` must be 1", "`toolExtras.t.name` is set", "`toolExtras.u` must be", "`reasoningFields` must be a list"},
 		},
 		{`{"model": "m", "seed": 1, "body": {"seed": 2}}`, []string{"`body.seed` is given twice"}},
+		{`{"model": "m", "provider": "other", "x": 1}`, []string{"`provider` must be one of openai", "`x` is not a known option"}},
+		{`{"model": "m", "provider": 1}`, []string{"`provider` must be one of openai"}},
 		{`{"model": "m", "baseURL": "https://"}`, []string{"`baseURL`"}},
 		{`{"model": "m", "headers": 1, "body": 1, "toolExtras": 1}`, []string{"`headers` must be an object", "`body` must be an object", "`toolExtras` must be an object"}},
 	}
 	for _, tt := range tests {
-		_, err := parseOptions(encoded(t, tt.options))
+		_, err := chat.New(fromJSON(t, tt.options), provider.OpenAI)
 		if !errors.Is(err, fault.ChatInvalidOptions) {
 			t.Errorf("%s: %v", tt.options, err)
 			continue
@@ -122,7 +140,7 @@ func TestOptionErrors(t *testing.T) {
 			rest = rest[i:]
 		}
 	}
-	if _, err := parseOptions(encoded(t, `{"model": "m"}`)[:5]); !errors.Is(err, fault.ChatInvalidOptions) {
+	if _, err := chat.New(fromJSON(t, `{"model": "m"}`)[:5], provider.OpenAI); !errors.Is(err, fault.ChatInvalidOptions) {
 		t.Errorf("half a map: %v", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // projection turns a dispatch's context into the text of requests. The messages are the last member of a request, and
@@ -26,6 +25,8 @@ type projection struct {
 
 	prefix []byte // scratch
 	text   []byte // scratch
+	tools  []byte // scratch
+	unit   Unit   // scratch
 }
 
 // source is a collection that is part of the timeline.
@@ -54,14 +55,16 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	if err := p.describeFound(d); err != nil {
 		return nil, err
 	}
-	p.prefix = e.appendHead(p.prefix[:0], d)
-	p.prefix = append(p.prefix, `"messages":[`...)
+	o := &e.options
+	p.tools = e.appendTools(p.tools[:0], d)
 	p.text = p.appendSystemText(p.text[:0], d)
-	if len(p.text) > 0 {
-		p.prefix = append(p.prefix, `{"role":"system","content":`...)
-		p.prefix = append(value.AppendJSONString(p.prefix, p.text), '}')
+	head := o.head
+	head.System, head.Tools = p.text, p.tools
+	if len(p.tools) > 0 {
+		head.ToolOnly = o.toolOnly
 	}
-	p.collect(d, e.options.thoughts)
+	p.prefix = o.provider.AppendHead(p.prefix[:0], &head)
+	p.collect(d, o.thoughts || o.protocol.Reasoning != "")
 	if !bytes.Equal(p.body[:p.head], p.prefix) {
 		p.body = append(p.body[:0], p.prefix...)
 		p.head = len(p.prefix)
@@ -71,37 +74,30 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	if err := p.describeCalls(d, from); err != nil {
 		return nil, err
 	}
-	p.extend(from)
-	return append(p.body, "]}"...), nil
+	p.extend(o, from)
+	return append(p.body, o.protocol.Close...), nil
 }
 
-// appendHead appends all members of a request but the messages, from the opening brace to the last comma.
-func (e *Executor) appendHead(dst []byte, d Dispatch) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, e.options.members...)
-	start := len(dst)
+// appendTools appends the definitions of the visible tools.
+func (e *Executor) appendTools(dst []byte, d Dispatch) []byte {
+	o := &e.options
 	d.Tools(func(t Tool) bool {
-		if len(dst) == start {
-			dst = append(dst, `,"tools":[`...)
-		} else {
+		if len(dst) > 0 {
 			dst = append(dst, ',')
 		}
 		if t.Number > maxSharedTool {
-			dst = appendTool(dst, t, e.options.extras[t.Name])
+			dst = o.provider.AppendTool(dst, t, o.extras[t.Name])
 			return true
 		}
 		text, ok := e.tools[t.Number]
 		if !ok {
-			text = appendTool(nil, t, e.options.extras[t.Name])
+			text = o.provider.AppendTool(nil, t, o.extras[t.Name])
 			e.tools[t.Number] = text
 		}
 		dst = append(dst, text...)
 		return true
 	})
-	if len(dst) > start {
-		dst = append(append(dst, ']'), e.options.toolMembers...)
-	}
-	return append(dst, ',')
+	return dst
 }
 
 // maxSharedTool is the highest number of a tool that means the same tool in all turns of a runner.
@@ -192,10 +188,13 @@ func (p *projection) rewind() (from int) {
 }
 
 // extend puts the timeline from an item on into body.
-func (p *projection) extend(from int) {
+func (p *projection) extend(o *options, from int) {
 	for i := from; i < len(p.line); {
 		p.units = append(p.units, unit{first: i, start: len(p.body)})
-		i = p.appendUnit(i)
+		var filled bool
+		if i, filled = p.fill(o, i); filled {
+			p.body = o.provider.AppendUnit(p.body, &p.unit)
+		}
 	}
 	for _, it := range p.line[from:] {
 		p.done = append(p.done, it.handle)

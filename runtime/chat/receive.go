@@ -17,7 +17,7 @@ const (
 
 // receive reads a response to its end. It returns the error to nack with, nil for an answer that can be used; a.err and
 // a.failure are not its business.
-func (a *answer) receive(stream Stream, parser *sse.Parser) error {
+func (a *Answer) receive(stream Stream, parser *sse.Parser) error {
 	if a.options.requestTimeout > 0 {
 		stream.Idle(a.options.requestTimeout)
 	}
@@ -57,7 +57,7 @@ func (a *answer) receive(stream Stream, parser *sse.Parser) error {
 }
 
 // cutOff tells what an answer is worth whose stream failed.
-func (a *answer) cutOff(stream Stream, err error) error {
+func (a *Answer) cutOff(stream Stream, err error) error {
 	if errors.Is(err, ErrIdle) {
 		stream.Cancel()
 		err = fault.New(fault.ChatStreamStalled, "no bytes for "+strconv.FormatUint(a.options.idleTimeout, 10)+" ms")
@@ -71,7 +71,7 @@ func (a *answer) cutOff(stream Stream, err error) error {
 }
 
 // unusable returns the error to nack with after reading stopped with err.
-func (a *answer) unusable(err error) error {
+func (a *Answer) unusable(err error) error {
 	switch {
 	case a.broken != nil:
 		return a.broken
@@ -82,7 +82,7 @@ func (a *answer) unusable(err error) error {
 }
 
 // refused reads the body of an error response.
-func (a *answer) refused(stream Stream, head Chunk) error {
+func (a *Answer) refused(stream Stream, head Chunk) error {
 	text := append([]byte(nil), head.Data...)
 	for len(text) < maxErrorBody {
 		chunk, more, err := stream.Next()
@@ -117,7 +117,7 @@ func contentType(headers [][2]string) string {
 // body is the body of a response: server-sent events, or one JSON object. What it is shows in its first byte; the type
 // that the head gives is wrong too often.
 type body struct {
-	answer      *answer
+	answer      *Answer
 	parser      *sse.Parser
 	contentType string
 	known       bool
@@ -147,7 +147,7 @@ func (b *body) write(data []byte) error {
 func (b *body) end() error {
 	a := b.answer
 	if b.json {
-		a.chunk(b.text)
+		a.chunk(nil, b.text)
 		a.done = true
 		if err := a.scan.Err(); err != nil && a.failure == nil {
 			return err
@@ -167,6 +167,6 @@ func (b *body) end() error {
 }
 
 // empty tells whether the answer has neither text nor reasoning nor calls.
-func (a *answer) empty() bool {
+func (a *Answer) empty() bool {
 	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0
 }

@@ -8,18 +8,6 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-// appendTool appends the definition of a tool.
-func appendTool(dst []byte, t Tool, extras []byte) []byte {
-	dst = value.AppendJSONString(append(dst, `{"type":"function","function":{"name":`...), []byte(t.Name))
-	dst = value.AppendJSONString(append(dst, `,"description":`...), []byte(t.Description))
-	dst = append(dst, `,"parameters":`...)
-	var err error
-	if dst, err = value.AppendJSON(dst, t.InputSchema); err != nil {
-		dst = append(dst, `{"type":"object","properties":{}}`...)
-	}
-	return append(append(dst, extras...), `}}`...)
-}
-
 // appendSystemText appends what the system message says: the prompt, the standing instructions, what is remembered and
 // what was retrieved, with a blank line between any two.
 func (p *projection) appendSystemText(dst []byte, d Dispatch) []byte {
@@ -71,31 +59,38 @@ func appendBlankLine(dst []byte) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// appendUnit appends what stands for the item at i, and its neighbours that belong to it, and returns the index behind
-// them.
-func (p *projection) appendUnit(i int) int {
+// fill makes the unit of the item at i and its neighbours that belong to it, and returns the index behind them. filled is
+// false when they say nothing.
+func (p *projection) fill(o *options, i int) (end int, filled bool) {
 	thoughts := i
 	for i < len(p.line) && p.line[i].kind == record.Thoughts {
 		i++
 	}
 	if i == len(p.line) {
-		return i
+		return i, false
 	}
+	p.unit = Unit{Thoughts: p.unit.Thoughts[:0], Calls: p.unit.Calls[:0]}
+	p.text = p.text[:0]
 	it := p.line[i]
 	if it.kind == record.ToolCalls {
-		return p.appendCalls(thoughts, i, nil)
+		return p.fillAssistant(o, thoughts, i, nil)
 	}
 	m := record.Message(it.body)
-	content, ok := m.Content()
-	switch {
-	case string(m.Role()) == "assistant":
-		return p.appendCalls(thoughts, i+1, m)
-	case ok || m.Attachments() != nil:
-		p.open("user")
-		p.body = value.AppendJSONString(append(p.body, `,"content":`...), p.content(m, content))
-		p.close(m)
+	if string(m.Role()) == "assistant" {
+		return p.fillAssistant(o, thoughts, i+1, m)
 	}
-	return i + 1
+	p.fillMessage(m)
+	return i + 1, p.unit.HasText
+}
+
+// fillMessage takes what a message says, and who says it if that is not the role.
+func (p *projection) fillMessage(m record.Message) {
+	u := &p.unit
+	text, ok := m.Content()
+	u.Text, u.HasText = p.content(m, text), ok || m.Attachments() != nil
+	if id, ok := m.Identity(); ok && !bytes.Equal(id.Identifier, m.Role()) {
+		u.Name = speakerName(id.Identifier)
+	}
 }
 
 // content is a message's text with notes of what is attached to it.
@@ -106,24 +101,6 @@ func (p *projection) content(m record.Message, text []byte) []byte {
 	}
 	p.note = append(p.note[:0], text...)
 	return p.appendParts(appendBlankLine(p.note), 0, attachments)
-}
-
-// open begins a message.
-func (p *projection) open(role string) {
-	if p.body[len(p.body)-1] != '[' {
-		p.body = append(p.body, ',')
-	}
-	p.body = append(append(append(p.body, `{"role":"`...), role...), '"')
-}
-
-// close ends a message, after the name of who speaks if that is not the role.
-func (p *projection) close(m record.Message) {
-	if id, ok := m.Identity(); ok && !bytes.Equal(id.Identifier, m.Role()) {
-		if name := speakerName(id.Identifier); len(name) > 0 {
-			p.body = append(append(append(p.body, `,"name":"`...), name...), '"')
-		}
-	}
-	p.body = append(p.body, '}')
 }
 
 // speakerName reduces an identifier to what the protocol takes as a name.
@@ -140,10 +117,11 @@ func speakerName(id []byte) []byte {
 	return name
 }
 
-// appendCalls appends an assistant's message m, nil for none, and the tool calls from i on that the same answer made,
-// with their results. Without a message it takes at least one call. The thoughts before them begin at thoughts.
-func (p *projection) appendCalls(thoughts, i int, m record.Message) int {
-	end := i
+// fillAssistant makes the unit of an assistant's message m, nil for none, and the tool calls from i on that the same
+// answer made, with their results. Without a message it takes at least one call. The thoughts before them begin at
+// thoughts.
+func (p *projection) fillAssistant(o *options, thoughts, i int, m record.Message) (end int, filled bool) {
+	end = i
 	if m == nil {
 		group := groupOf(p.line[i])
 		for end++; len(group) > 0 && end < len(p.line) && bytes.Equal(groupOf(p.line[end]), group); end++ {
@@ -153,55 +131,60 @@ func (p *projection) appendCalls(thoughts, i int, m record.Message) int {
 		for end++; end < len(p.line) && bytes.Equal(groupOf(p.line[end]), group); end++ {
 		}
 	}
-	calls := p.line[i:end]
-	content, ok := m.Content()
-	content, ok = p.content(m, content), ok || m.Attachments() != nil
-	if !ok && len(calls) == 0 {
-		return end
+	u := &p.unit
+	u.Assistant = true
+	if m != nil {
+		p.fillMessage(m)
 	}
-	p.open("assistant")
-	p.appendThoughts(thoughts)
-	p.body = append(p.body, `,"content":`...)
-	if ok {
-		p.body = value.AppendJSONString(p.body, content)
-	} else {
-		p.body = append(p.body, "null"...)
+	if !u.HasText && end == i {
+		return end, false
 	}
-	for n, it := range calls {
-		if n == 0 {
-			p.body = append(p.body, `,"tool_calls":[`...)
-		} else {
-			p.body = append(p.body, ',')
+	for _, it := range p.line[thoughts:i] {
+		if it.kind == record.Thoughts {
+			p.addThought(o, record.Thought(it.body))
 		}
-		p.appendCall(record.ToolCall(it.body))
 	}
-	if len(calls) > 0 {
-		p.body = append(p.body, ']')
+	for _, it := range p.line[i:end] {
+		p.addCall(it)
 	}
-	p.close(m)
-	for _, it := range calls {
-		p.open("tool")
-		t := record.ToolCall(it.body)
-		p.body = value.AppendJSONString(append(p.body, `,"tool_call_id":`...), callID(t))
-		p.text = p.appendResult(p.text[:0], it.handle, t.Results())
-		p.body = append(value.AppendJSONString(append(p.body, `,"content":`...), p.text), '}')
-	}
-	return end
+	return end, true
 }
 
-// appendThoughts appends the thoughts that begin at i as the reasoning of the message that has just been opened.
-func (p *projection) appendThoughts(i int) {
-	p.text = p.text[:0]
-	for ; i < len(p.line) && p.line[i].kind == record.Thoughts; i++ {
-		t := record.Thought(p.line[i].body)
-		if id, ok := t.Identity(); ok && string(id.Identifier) != "assistant" || t.Payload() != nil {
-			continue // somebody else's, or in a form that this protocol does not have
+// addThought puts a thought into the unit: one whose payload the provider takes back, or a plain one when the options ask
+// for those. Another speaker's are not the model's own.
+func (p *projection) addThought(o *options, t record.Thought) {
+	if id, ok := t.Identity(); ok && string(id.Identifier) != "assistant" {
+		return
+	}
+	thought := UnitThought{Text: t.Content(), Payload: t.Payload()}
+	switch {
+	case thought.Payload != nil:
+		if tag := o.protocol.Reasoning; tag == "" || string(t.ReplayCompatibility()) != tag {
+			return
 		}
-		p.text = append(appendBlankLine(p.text), t.Content()...)
+	case !o.thoughts:
+		return
 	}
-	if len(p.text) > 0 {
-		p.body = value.AppendJSONString(append(p.body, `,"reasoning_content":`...), p.text)
+	p.unit.Thoughts = append(p.unit.Thoughts, thought)
+}
+
+// addCall puts a call and its result into the unit.
+func (p *projection) addCall(it item) {
+	t := record.ToolCall(it.body)
+	c := UnitCall{ID: callID(t), Name: callName(t.Tool()), Args: payloadOf(t, "arguments"), Extra: extraOf(t), IsError: t.IsError()}
+	if c.Args == nil {
+		start := len(p.text)
+		text, err := value.AppendJSON(p.text, t.Args())
+		if err != nil {
+			text = append(p.text[:start], "{}"...)
+		}
+		p.text = text
+		c.Args = text[start:len(text):len(text)]
 	}
+	start := len(p.text)
+	p.text = p.appendResult(p.text, it.handle, t.Results())
+	c.Result = p.text[start:len(p.text):len(p.text)]
+	p.unit.Calls = append(p.unit.Calls, c)
 }
 
 // payloadOf returns a member of the payload that this executor gives its calls, nil if there is none.
@@ -214,6 +197,15 @@ func payloadOf(t record.ToolCall, key string) []byte {
 	return s
 }
 
+// extraOf returns what the provider gave with the call, nil for nothing.
+func extraOf(t record.ToolCall) []byte {
+	if string(t.ReplayCompatibility()) != compatibility {
+		return nil
+	}
+	v, _ := value.Get(t.Payload(), "extra")
+	return v
+}
+
 func groupOf(it item) []byte { return payloadIn(it, "group") }
 
 func messageOf(it item) []byte { return payloadIn(it, "message") }
@@ -223,20 +215,6 @@ func payloadIn(it item, key string) []byte {
 		return nil
 	}
 	return payloadOf(record.ToolCall(it.body), key)
-}
-
-func (p *projection) appendCall(t record.ToolCall) {
-	p.body = value.AppendJSONString(append(p.body, `{"id":`...), callID(t))
-	p.body = value.AppendJSONString(append(p.body, `,"type":"function","function":{"name":`...), callName(t.Tool()))
-	text := payloadOf(t, "arguments")
-	if text == nil {
-		var err error
-		if text, err = value.AppendJSON(p.text[:0], t.Args()); err != nil {
-			text = append(p.text[:0], "{}"...)
-		}
-		p.text = text
-	}
-	p.body = append(value.AppendJSONString(append(p.body, `,"arguments":`...), text), `}}`...)
 }
 
 // callID is what the endpoint is told as the id of a call.

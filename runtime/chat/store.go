@@ -9,9 +9,11 @@ import (
 
 // seal completes the streams of an answer that is not stored, so that nobody waits for more. The answer has an error
 // already; another one has nowhere to go.
-func (a *answer) seal() {
-	if len(a.thoughts) > 0 {
-		_ = a.d.ReportThought(a.thoughts[0].id, nil, true)
+func (a *Answer) seal() {
+	for i := range a.thoughts {
+		if t := &a.thoughts[i]; t.told {
+			_ = a.d.ReportThought(t.id, nil, true)
+		}
 	}
 	if a.message.id != "" {
 		_ = a.d.ReportMessage(a.message.id, nil, true)
@@ -19,7 +21,7 @@ func (a *answer) seal() {
 }
 
 // store completes the answer's streams and stores its records: what was thought before what was said.
-func (a *answer) store() error {
+func (a *Answer) store() error {
 	for i := range a.thoughts {
 		if err := a.storeThought(i); err != nil {
 			return err
@@ -38,31 +40,33 @@ func (a *answer) store() error {
 }
 
 // storeThought stores the reasoning of one source unless it is blank, or the same as another's.
-func (a *answer) storeThought(i int) error {
+func (a *Answer) storeThought(i int) error {
 	t := &a.thoughts[i]
 	blank := len(bytes.TrimSpace(t.text)) == 0
 	switch {
-	case i == 0: // reported as it came, blank or not
+	case t.told: // blank or not
 		if err := a.d.ReportThought(t.id, nil, true); err != nil {
 			return err
 		}
-	case blank || a.repeats(i):
+	case t.payload == nil && (blank || a.repeats(i)):
 		return nil
 	default:
 		if err := a.d.ReportThought(t.id, t.text, true); err != nil {
 			return err
 		}
 	}
-	if blank {
+	if blank && t.payload == nil {
 		return nil
 	}
-	return a.d.StoreThought(record.AppendThought(nil, record.ThoughtFields{
-		ID: t.id, Content: t.text, CreatedAt: t.created, UpdatedAt: a.d.Stamp(),
-	}))
+	f := record.ThoughtFields{ID: t.id, Content: t.text, Payload: t.payload, CreatedAt: t.created, UpdatedAt: a.d.Stamp()}
+	if t.payload != nil {
+		f.ReplayCompatibility = a.options.protocol.Reasoning
+	}
+	return a.d.StoreThought(record.AppendThought(nil, f))
 }
 
 // repeats tells whether an earlier source said the same as the i-th.
-func (a *answer) repeats(i int) bool {
+func (a *Answer) repeats(i int) bool {
 	for j := range i {
 		if bytes.Equal(a.thoughts[j].text, a.thoughts[i].text) {
 			return true
@@ -72,30 +76,32 @@ func (a *answer) repeats(i int) bool {
 }
 
 // reportStats tells what is known about what the answer cost.
-func (a *answer) reportStats() error {
-	var stats []byte
-	n := 0
-	for _, c := range [...]struct{ stat, usage string }{
-		{"promptTokens", "prompt_tokens"},
-		{"completionTokens", "completion_tokens"},
-		{"totalTokens", "total_tokens"},
-	} {
-		if v, ok := value.Get(a.usage, c.usage); ok && value.KindOf(v) == value.KindInt {
-			stats = append(value.AppendString(stats, c.stat), v...)
-			n++
-		}
-	}
+func (a *Answer) reportStats() error {
 	if a.usage == nil && a.finish == "" && a.model == "" {
 		return nil
 	}
-	provider := a.provider
-	if provider == "" {
-		provider = a.options.provider
+	var stats []byte
+	n := 0
+	if a.usage != nil {
+		u := a.options.provider.Usage(a.usage)
+		for _, c := range [...]struct {
+			stat  string
+			count int64
+		}{{"promptTokens", u.Prompt}, {"completionTokens", u.Completion}, {"totalTokens", u.Total}, {"cachedTokens", u.Cached}} {
+			if c.count >= 0 {
+				stats = value.AppendInt(value.AppendString(stats, c.stat), c.count)
+				n++
+			}
+		}
+	}
+	endpoint := a.provider
+	if endpoint == "" {
+		endpoint = a.options.endpoint
 	}
 	for _, c := range [...]struct{ stat, text string }{
 		{"finishReason", a.finish},
 		{"model", a.model},
-		{"provider", provider},
+		{"provider", endpoint},
 	} {
 		if c.text != "" {
 			stats = value.AppendString(value.AppendString(stats, c.stat), c.text)

@@ -15,8 +15,8 @@ import (
 // chatExecutor runs package chat as a runner's executor.
 type chatExecutor struct{ executor *chat.Executor }
 
-func newChat(options []byte) (runtime.Executor, error) {
-	e, err := chat.New(valueOf(options))
+func newChat(options []byte, providers []chat.Provider) (runtime.Executor, error) {
+	e, err := chat.New(valueOf(options), providers...)
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,7 @@ func (in *Instance) config(f *abi.OpenRunner) (*runtime.Config, error) {
 	switch f.Executor {
 	case abi.ExecutorHost:
 	case abi.ExecutorChat:
-		executor, err := newChat(f.Chat)
+		executor, err := newChat(f.Chat, in.providers)
 		if err != nil {
 			return nil, err
 		}

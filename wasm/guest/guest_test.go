@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/runtime/record"
 	"github.com/turncore/turncore/runtime/value"
 )
@@ -25,7 +26,7 @@ type wire struct {
 }
 
 func open(t testing.TB, configure func(*abi.OpenRunner)) *wire {
-	w := &wire{t: t, in: New()}
+	w := &wire{t: t, in: New(provider.OpenAI)}
 	w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Features: supported})
 	r := &abi.OpenRunner{Op: abi.OpOpenRunner, Runner: 1, Call: 1}
 	if configure != nil {
@@ -475,7 +476,7 @@ func TestMalformedFrames(t *testing.T) {
 }
 
 func TestHelloFirst(t *testing.T) {
-	w := &wire{t: t, in: New()}
+	w := &wire{t: t, in: New(provider.OpenAI)}
 	w.step(&abi.Tick{Op: abi.OpTick})
 	if len(w.faults) != 1 || w.faults[0].Code != "E_ABI_HELLO_FIRST" {
 		t.Errorf("faults %+v", w.faults)

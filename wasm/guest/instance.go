@@ -6,6 +6,7 @@ package guest
 import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 )
 
@@ -28,6 +29,7 @@ type Instance struct {
 	turns     map[uint32]*turn
 	histories map[uint32]*runtime.History
 	effects   int // outstanding, in all turns
+	providers []chat.Provider
 
 	idle    []*coroutine
 	spare   []*effect // settled ones, to be used again
@@ -49,9 +51,11 @@ type frames struct {
 	chunk  abi.Chunk
 }
 
-// New returns an instance that waits for Hello.
-func New() *Instance {
+// New returns an instance that waits for Hello. Its chat executor speaks the protocols of the providers, the first one by
+// default.
+func New(providers ...chat.Provider) *Instance {
 	return &Instance{
+		providers: providers,
 		limits:    abi.DefaultLimits(),
 		runners:   make(map[uint32]*runtime.Config),
 		turns:     make(map[uint32]*turn),

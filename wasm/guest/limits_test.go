@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime/provider"
 )
 
 // openLimited is open with limits that the host lowers.
 func openLimited(t testing.TB, limits abi.Limits, configure func(*abi.OpenRunner)) *wire {
-	w := &wire{t: t, in: New()}
+	w := &wire{t: t, in: New(provider.OpenAI)}
 	w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Features: supported, Limits: limits})
 	r := &abi.OpenRunner{Op: abi.OpOpenRunner, Runner: 1, Call: 1}
 	if configure != nil {

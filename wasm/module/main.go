@@ -7,10 +7,11 @@ import (
 	"unsafe"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/wasm/guest"
 )
 
-var instance = guest.New()
+var instance = guest.New(provider.OpenAI)
 
 // inbox is the buffer that the last turncore_inbox gave.
 var inbox []byte

@@ -1,0 +1,132 @@
+package chat
+
+import (
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// Provider is a wire protocol that models are spoken to with: it writes the text of requests and reads what responses
+// say. Everything else is the executor's, so that a provider keeps no state and knows neither records nor hosts.
+//
+// A request is a JSON object whose last member is the list of the conversation: what AppendHead writes, then units, then
+// Protocol.Close. What a request holds is never changed by what is added to it.
+type Provider interface {
+	// Protocol is what does not depend on a request. It is called once for each executor.
+	Protocol() Protocol
+	// Path is what follows the base URL, with a query if it needs one.
+	Path(model string, stream bool) string
+	// AppendTool appends the definition of a tool, with members that are added to it: JSON text that begins with a comma,
+	// or nothing.
+	AppendTool(dst []byte, t Tool, extras []byte) []byte
+	// AppendHead appends a request from its opening brace up to where the first unit goes.
+	AppendHead(dst []byte, h *Head) []byte
+	// AppendUnit appends a unit of the conversation, behind a comma unless it is the first.
+	AppendUnit(dst []byte, u *Unit) []byte
+	// Read reads one event of a response that is a stream, or a whole response: one JSON value, which it consumes. name is
+	// the event's, "message" when the stream gives it none, and nil for a whole response.
+	Read(a *Answer, name []byte, s *value.Scanner)
+	// Usage reads the token counts out of what the response said of its usage.
+	Usage(usage []byte) Usage
+}
+
+// Protocol is what is the same for all requests of a provider.
+type Protocol struct {
+	Name      string      // as the option provider has it
+	BaseURL   string      // where the option baseURL is not given
+	Headers   [][2]string // names in lower case; an option's header of the same name takes the place
+	Close     string      // what ends a request
+	Members   []Member    // what of the request options may set by its name
+	Reserved  []string    // what of the request only the executor sets
+	WithTools []string    // members that only a request with tools may have
+	Reasoning string      // tag of the thoughts' payloads that it takes back; empty for none
+}
+
+// Head is what a request says before its conversation.
+type Head struct {
+	Model    string
+	Stream   bool
+	Usage    bool   // a stream is to tell the token counts
+	Members  []byte // of the request, as options give them: `,"name":value` each
+	System   []byte // text; empty for none
+	Tools    []byte // definitions, with commas between them; empty for none
+	ToolOnly []byte // members that only a request with tools may have, like Members; empty without tools
+}
+
+// Has tells whether the options give a member.
+func (h *Head) Has(name string) bool {
+	for _, members := range [...][]byte{h.Members, h.ToolOnly} {
+		if len(members) == 0 {
+			continue
+		}
+		found := false
+		s := value.NewScanner(append(append([]byte{'{'}, members[1:]...), '}'))
+		for key := range s.Members() {
+			found = found || string(key) == name
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// Unit is a message of the conversation: a user's, or an assistant's with what it thought, the calls that it made and
+// their results. Its parts are valid during the call of AppendUnit only.
+type Unit struct {
+	Assistant bool
+	Name      []byte // of who speaks, in letters, digits, _ and -; empty when the role says it
+	Text      []byte
+	HasText   bool // even when it is empty
+	Thoughts  []UnitThought
+	Calls     []UnitCall
+}
+
+// UnitThought is a thought that goes with an assistant's message. It has a payload that the provider has given, or text
+// of a plain thought.
+type UnitThought struct {
+	Text    []byte
+	Payload []byte // value; nil for none
+}
+
+// UnitCall is a tool call and its result.
+type UnitCall struct {
+	ID      []byte
+	Name    []byte
+	Args    []byte // JSON text of an object
+	Extra   []byte // value that the provider gave with Answer.CallExtra; nil for none
+	Result  []byte // text
+	IsError bool
+}
+
+// Usage is what a model call cost, in tokens; -1 stands for unknown.
+type Usage struct {
+	Prompt     int64 // all of the request, with what came from a cache
+	Completion int64
+	Total      int64
+	Cached     int64 // of Prompt, read from a cache
+}
+
+// Count returns the whole number at a path of members in a usage, -1 if there is none.
+func Count(usage []byte, path ...string) int64 {
+	for _, name := range path {
+		usage, _ = value.Get(usage, name)
+	}
+	if value.KindOf(usage) != value.KindInt {
+		return -1
+	}
+	n, _ := value.Int(usage)
+	return n
+}
+
+// AppendComma appends a comma unless dst ends where a list or an object begins.
+func AppendComma(dst []byte) []byte {
+	if n := len(dst); n > 0 && (dst[n-1] == '[' || dst[n-1] == '{') {
+		return dst
+	}
+	return append(dst, ',')
+}
+
+// AppendMember appends `"name":` and a string, behind a comma unless it is the first member.
+func AppendMember(dst []byte, name string, text []byte) []byte {
+	dst = append(append(append(AppendComma(dst), '"'), name...), `":`...)
+	return value.AppendJSONString(dst, text)
+}

@@ -1,0 +1,302 @@
+package provider
+
+import (
+	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// OpenAI speaks OpenAI's chat completions and the dialects of those who took the protocol over: OpenRouter, Groq,
+// DeepSeek, Mistral, Together, llama.cpp and many more. What they add is read where it comes; nobody has to say who
+// answers.
+//
+//   - Reasoning comes in fields of a delta (option reasoningFields), or in the content as a list of parts.
+//   - Calls are numbered, or named by ids, or neither; some come whole, with arguments as an object.
+//   - Errors come in the place of a chunk, inside a choice, or in x_groq.
+//   - Thoughts go back as reasoning_content, when the option thoughts says so.
+var OpenAI chat.Provider = openAI{}
+
+type openAI struct{}
+
+var openAIMembers = []chat.Member{
+	{Name: "frequency_penalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
+	{Name: "logit_bias", Shape: chat.ShapeObject},
+	{Name: "logprobs", Shape: chat.ShapeBoolean},
+	{Name: "max_completion_tokens", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
+	{Name: "max_tokens", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
+	{Name: "metadata", Shape: chat.ShapeObject},
+	{Name: "n", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: 1}, // the executor reads one choice
+	{Name: "parallel_tool_calls", Shape: chat.ShapeBoolean},
+	{Name: "prediction", Shape: chat.ShapeObject},
+	{Name: "presence_penalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
+	{Name: "prompt_cache_key", Shape: chat.ShapeText},
+	{Name: "prompt_cache_retention", Shape: chat.ShapeText},
+	{Name: "reasoning", Shape: chat.ShapeObject},
+	{Name: "reasoning_effort", Shape: chat.ShapeText},
+	{Name: "response_format", Shape: chat.ShapeObject},
+	{Name: "safety_identifier", Shape: chat.ShapeText},
+	{Name: "seed", Shape: chat.ShapeInteger},
+	{Name: "service_tier", Shape: chat.ShapeText},
+	{Name: "stop", Shape: chat.ShapeText | chat.ShapeList},
+	{Name: "store", Shape: chat.ShapeBoolean},
+	{Name: "stream_options", Shape: chat.ShapeObject},
+	{Name: "temperature", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 2},
+	{Name: "tool_choice", Shape: chat.ShapeText | chat.ShapeObject},
+	{Name: "top_logprobs", Shape: chat.ShapeInteger, Bounded: true, Min: 0, Max: 20},
+	{Name: "top_p", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
+	{Name: "user", Shape: chat.ShapeText},
+	{Name: "verbosity", Shape: chat.ShapeText},
+	{Name: "web_search_options", Shape: chat.ShapeObject},
+}
+
+func (openAI) Protocol() chat.Protocol {
+	return chat.Protocol{
+		Name: "openai", BaseURL: "https://api.openai.com/v1", Close: "]}",
+		Members: openAIMembers, Reserved: []string{"messages", "model", "stream", "tools"},
+		WithTools: []string{"tool_choice", "parallel_tool_calls"}, // endpoints refuse them in a request without tools
+	}
+}
+
+func (openAI) Path(string, bool) string { return "/chat/completions" }
+
+func (openAI) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
+	dst = value.AppendJSONString(append(dst, `{"type":"function","function":{"name":`...), []byte(t.Name))
+	dst = value.AppendJSONString(append(dst, `,"description":`...), []byte(t.Description))
+	dst = appendSchema(append(dst, `,"parameters":`...), t.InputSchema)
+	return append(append(dst, extras...), `}}`...)
+}
+
+func (openAI) AppendHead(dst []byte, h *chat.Head) []byte {
+	dst = value.AppendJSONString(append(dst, `{"model":`...), []byte(h.Model))
+	dst = append(dst, h.Members...)
+	if h.Stream {
+		dst = append(dst, `,"stream":true`...)
+		if h.Usage && !h.Has("stream_options") {
+			dst = append(dst, `,"stream_options":{"include_usage":true}`...)
+		}
+	}
+	if len(h.Tools) > 0 {
+		dst = append(append(append(dst, `,"tools":[`...), h.Tools...), ']')
+		dst = append(dst, h.ToolOnly...)
+	}
+	dst = append(dst, `,"messages":[`...)
+	if len(h.System) > 0 {
+		dst = append(value.AppendJSONString(append(dst, `{"role":"system","content":`...), h.System), '}')
+	}
+	return dst
+}
+
+func (openAI) AppendUnit(dst []byte, u *chat.Unit) []byte {
+	if !u.Assistant {
+		dst = append(chat.AppendComma(dst), `{"role":"user"`...)
+		dst = chat.AppendMember(dst, "content", u.Text)
+		return append(appendName(dst, u.Name), '}')
+	}
+	dst = append(chat.AppendComma(dst), `{"role":"assistant"`...)
+	if text := joined(u.Thoughts); len(text) > 0 {
+		dst = chat.AppendMember(dst, "reasoning_content", text)
+	}
+	if u.HasText {
+		dst = chat.AppendMember(dst, "content", u.Text)
+	} else {
+		dst = append(dst, `,"content":null`...)
+	}
+	for i, c := range u.Calls {
+		if i == 0 {
+			dst = append(dst, `,"tool_calls":[`...)
+		}
+		dst = chat.AppendMember(append(chat.AppendComma(dst), '{'), "id", c.ID)
+		dst = chat.AppendMember(append(dst, `,"type":"function","function":{`...), "name", c.Name)
+		dst = append(chat.AppendMember(dst, "arguments", c.Args), `}}`...)
+	}
+	if len(u.Calls) > 0 {
+		dst = append(dst, ']')
+	}
+	dst = append(appendName(dst, u.Name), '}')
+	for _, c := range u.Calls {
+		dst = chat.AppendMember(append(dst, `,{"role":"tool"`...), "tool_call_id", c.ID)
+		dst = append(chat.AppendMember(dst, "content", c.Result), '}')
+	}
+	return dst
+}
+
+func appendName(dst, name []byte) []byte {
+	if len(name) == 0 {
+		return dst
+	}
+	return chat.AppendMember(dst, "name", name)
+}
+
+// inContent is the source of reasoning that stands inside the content.
+const inContent = chat.Block - 1
+
+func (openAI) Read(a *chat.Answer, _ []byte, s *value.Scanner) {
+	for key := range s.Members() {
+		switch string(key) {
+		case "choices":
+			for i := range s.Items() {
+				if i == 0 {
+					readChoice(a, s)
+				}
+			}
+		case "usage":
+			a.Usage(s)
+		case "model":
+			a.Model(s)
+		case "provider":
+			a.Endpoint(s)
+		case "x_groq":
+			for key := range s.Members() {
+				switch string(key) {
+				case "usage":
+					if !a.HasUsage() {
+						a.Usage(s)
+					}
+				case "error":
+					a.Fail(s)
+				}
+			}
+		case "error":
+			a.Fail(s)
+		default:
+			a.Noise(s)
+		}
+	}
+}
+
+// readChoice reads what one chunk says about the first choice; others are never asked for.
+func readChoice(a *chat.Answer, s *value.Scanner) {
+	for key := range s.Members() {
+		switch string(key) {
+		case "index":
+			if n, ok := s.Int(); ok && n != 0 {
+				return
+			}
+		case "delta":
+			a.Delta()
+			readDelta(a, s)
+		case "message": // a whole response; some streams repeat the message in their last chunk
+			if !a.InDeltas() {
+				readDelta(a, s)
+			}
+		case "finish_reason":
+			reason, _ := s.Text()
+			a.Finish(reason, string(reason) == "stop")
+		case "error":
+			a.Fail(s)
+		}
+	}
+}
+
+func readDelta(a *chat.Answer, s *value.Scanner) {
+	for key := range s.Members() {
+		switch string(key) {
+		case "content":
+			if s.Kind() == value.KindList {
+				for range s.Items() {
+					readPart(a, s)
+				}
+			} else if text, ok := s.Text(); ok {
+				a.Text(text)
+			}
+		case "refusal":
+			if text, ok := s.Text(); ok {
+				a.Text(text)
+			}
+		case "tool_calls":
+			for range s.Items() {
+				readCall(a, s)
+			}
+		default:
+			if s.Kind() != value.KindString {
+				continue
+			}
+			if field := a.ReasoningField(key); field >= 0 {
+				text, _ := s.Text()
+				a.Thought(field, text)
+			}
+		}
+	}
+}
+
+// readPart reads a part of a content that is a list: text, or reasoning with parts of its own.
+func readPart(a *chat.Answer, s *value.Scanner) {
+	if s.Kind() == value.KindString {
+		text, _ := s.Text()
+		a.Text(text)
+		return
+	}
+	var text, thinking []byte // JSON, since the type may come last
+	known := true
+	for key := range s.Members() {
+		switch string(key) {
+		case "type":
+			kind, _ := s.Text()
+			switch string(kind) {
+			case "text", "output_text", "refusal", "thinking", "reasoning":
+			default:
+				known = false
+			}
+		case "text", "refusal":
+			text = s.Raw()
+		case "thinking", "reasoning":
+			thinking = s.Raw()
+		}
+	}
+	var inner value.Scanner
+	switch inner.Reset(thinking); inner.Kind() {
+	case value.KindString:
+		words, _ := inner.Text()
+		a.Thought(inContent, words)
+	case value.KindList:
+		for range inner.Items() {
+			for key := range inner.Members() {
+				if string(key) == "text" {
+					words, _ := inner.Text()
+					a.Thought(inContent, words)
+				}
+			}
+		}
+	default:
+		if inner.Reset(text); known && text != nil {
+			words, _ := inner.Text()
+			a.Text(words)
+		}
+	}
+}
+
+// readCall reads a piece of a call, or a whole one.
+func readCall(a *chat.Answer, s *value.Scanner) {
+	c := a.NewCall() // the members come in any order, so which call the piece belongs to is known at its end
+	for key := range s.Members() {
+		switch string(key) {
+		case "index":
+			if i, ok := s.Int(); ok && i >= 0 {
+				c.Index = i
+			}
+		case "id":
+			c.ID, _ = s.AppendText(c.ID)
+		case "function":
+			for key := range s.Members() {
+				switch string(key) {
+				case "name":
+					c.Name, _ = s.AppendText(c.Name)
+				case "arguments":
+					switch s.Kind() {
+					case value.KindString:
+						c.Args, _ = s.AppendText(c.Args)
+					case value.KindMap:
+						c.Args = append(c.Args, s.Raw()...)
+					}
+				}
+			}
+		}
+	}
+	a.Call(c)
+}
+
+func (openAI) Usage(usage []byte) chat.Usage {
+	return chat.Usage{
+		Prompt: chat.Count(usage, "prompt_tokens"), Completion: chat.Count(usage, "completion_tokens"), Total: chat.Count(usage, "total_tokens"),
+		Cached: chat.Count(usage, "prompt_tokens_details", "cached_tokens"),
+	}
+}
