@@ -15,7 +15,7 @@ type Bound func(task Task, d *Dispatch) error
 type bounds struct {
 	repeats []repeat         // tool calls stored in this dispatch, by checksum
 	stored  [Collections]int // stores of the iteration that is open
-	due     uint64           // when the deadline is, on the turn\'s clock; 0 for none
+	due     uint64           // when the deadline is, on the turn's clock; 0 for none
 	timed   bool             // it was set
 	expired bool             // it came, and nacked the dispatch
 }

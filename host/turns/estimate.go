@@ -69,7 +69,7 @@ func (t Tokenizer) count(encoding string, texts []string) (counts []int, err err
 // context. The error is E_INVALID_VALUE, for an encoding without a name.
 func (b *base) EstimateTokens(encoding string, texts ...string) ([]int, error) {
 	if encoding == "" {
-		return nil, newError(abi.CodeInvalidValue, "encoding must not be empty", nil)
+		return nil, newError(abi.CodeInvalidValue, "encoding: must be a non-empty string", nil)
 	}
 	counts := make([]int, len(texts))
 	if encoding != claude && len(texts) > 0 {

@@ -147,11 +147,8 @@ func (m *Media) MarshalJSON() ([]byte, error) {
 		TrustTier      TrustTier       `json:"trustTier"`
 		ModalityHazard ModalityHazard  `json:"modalityHazard"`
 		Source         string          `json:"source,omitempty"`
-		Stash          map[string]note `json:"stash,omitempty"`
-	}{m.ID, m.Kind, m.MimeType, m.Filename, m.TrustTier, m.ModalityHazard, m.Source, nil}
-	if len(m.Stash) > 0 {
-		described.Stash = make(map[string]note, len(m.Stash))
-	}
+		Stash          map[string]note `json:"stash"`
+	}{m.ID, m.Kind, m.MimeType, m.Filename, m.TrustTier, m.ModalityHazard, m.Source, make(map[string]note, len(m.Stash))}
 	for name, n := range m.Stash {
 		described.Stash[name] = note(n)
 	}

@@ -69,6 +69,12 @@ func TestMediaJSON(t *testing.T) {
 	if string(text) != want || err != nil {
 		t.Errorf("%s, %v", text, err)
 	}
+	m.Source, m.Stash = "", nil
+	text, err = json.Marshal(m)
+	want = `{"id":"m","kind":"image","mimeType":"image/png","filename":"a.png","trustTier":"first-party","modalityHazard":"opaque-perceptual","stash":{}}`
+	if string(text) != want || err != nil {
+		t.Errorf("%s, %v", text, err)
+	}
 }
 
 // F3: media travel with messages and tool calls, and storage gets the very objects.

@@ -9,7 +9,7 @@ import type { AnyTool } from '../tools/tool.js';
 import { check } from '../validation/rules.js';
 import { type HandleRenderer, renderHandle } from './artifact-handle.js';
 import { encodeBody } from './body.js';
-import { estimateText, exactTokens, type TokenCounter, tokensOfLength } from './estimate.js';
+import { estimateText, tokensOfLength } from './estimate.js';
 
 import { isSpoolReader, type SpoolReader } from './readers.js';
 
@@ -163,13 +163,12 @@ export class SpooledArtifact {
   }
 
   /**
-   * Tokens that the whole text has; see {@link Tokenizable.estimateTokens}. Without a tokenizer it is read a line at a
-   * time.
+   * Tokens that the whole text has; see {@link Tokenizable.estimateTokens}. Without a context, and for `claude`, it is
+   * read a line at a time.
    */
   async estimateTokens(encoding: string, ctx?: DispatchContext): Promise<number> {
-    const counter = ctx as TokenCounter | undefined;
-    if (exactTokens(encoding, '', counter) !== undefined) {
-      return estimateText(encoding, await this.asString(), counter);
+    if (ctx !== undefined && encoding !== 'claude') {
+      return estimateText(encoding, await this.asString(), ctx);
     }
     let units = -1;
     await this.#each(0, Number.POSITIVE_INFINITY, (line) => (units += line.length + 1));

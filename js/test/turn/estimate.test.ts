@@ -7,6 +7,8 @@ import { describe, it } from 'node:test';
 import {
   type DispatchContext,
   DispatchRunner,
+  MemoryReader,
+  SpooledArtifact,
   Tokenizable,
   tokenBudget,
   type Tokenizer,
@@ -112,6 +114,26 @@ describe('estimation', { skip }, () => {
       assert.deepEqual([warning!.dispatchId, warning!.iteration], [run.events[1]!.dispatchId, 0]);
       assert.deepEqual(run.names.slice(-1), ['tE(ack)']);
     }
+  });
+
+  it('an artifact is counted by the tokenizer in one call, and by length when that fails', async () => {
+    const asked: string[][] = [];
+    const text = 'one two\nthree';
+    const artifact = new SpooledArtifact(new MemoryReader(text));
+    const run = await runTurn(
+      async (ctx) => {
+        assert.equal(await artifact.estimateTokens('q', ctx), 2);
+        assert.equal(await artifact.estimateTokens('broken', ctx), 4);
+        assert.equal(await artifact.estimateTokens('claude', ctx), 4);
+        ctx.ack();
+      },
+      { tokenizers: { q: words(asked), broken: () => [] } },
+    );
+    assert.deepEqual(asked, [[text]]);
+    assert.deepEqual(
+      warnings(run).map((w) => w.payload),
+      [{ encoding: 'broken', textPreview: text }],
+    );
   });
 
   it('G10: the context that estimates is the one that warns', async () => {
