@@ -20,6 +20,11 @@ func fieldsOf(arg any) *fields {
 	return &fields{arg, maps.Clone(m)}
 }
 
+func (f *fields) has(name string) bool {
+	_, there := f.left[name]
+	return there
+}
+
 func (f *fields) take(name string) (any, bool) {
 	v, there := f.left[name]
 	delete(f.left, name)

@@ -9,7 +9,7 @@ import (
 
 // prepare makes the tools and the runner of a scenario.
 func (g *game) prepare() {
-	g.records, g.tools = map[string]any{}, map[string]*turns.Tool{}
+	g.records, g.tools, g.texts = map[string]any{}, map[string]*turns.Tool{}, map[string]*turns.Tokenizable{}
 	for name := range g.scenario.Errors {
 		g.error(name)
 	}
@@ -27,6 +27,7 @@ func (g *game) open() error {
 	}
 	config := turns.TurnRunnerConfig{
 		Callbacks: g.storage(spec, ""), Tools: g.toolList(spec.Tools), MaxIterations: spec.MaxIterations, Host: g.player.host,
+		Tokenizers:             g.tokenizers(spec.Tokenizers),
 		TurnInputPipeline:      turnPipeline(g, "turnInput", spec.TurnInput),
 		TurnOutputPipeline:     turnPipeline(g, "turnOutput", spec.TurnOutput),
 		DispatchInputPipeline:  dispatchPipeline(g, "dispatchInput", spec.DispatchInput),
@@ -55,8 +56,18 @@ func turnPipeline(g *game, by string, scripts []Script) []turns.TurnMiddleware {
 	return pipeline[*turns.TurnContext, turns.TurnMiddleware](g, by, scripts)
 }
 
-func dispatchPipeline(g *game, by string, scripts []Script) []turns.DispatchMiddleware {
-	return pipeline[*turns.DispatchContext, turns.DispatchMiddleware](g, by, scripts)
+func dispatchPipeline(g *game, by string, entries []Entry) []turns.DispatchMiddleware {
+	scripts := make([]Script, len(entries))
+	for i, entry := range entries {
+		scripts[i] = entry.Script
+	}
+	list := pipeline[*turns.DispatchContext, turns.DispatchMiddleware](g, by, scripts)
+	for i, entry := range entries {
+		if entry.Builtin != "" {
+			list[i] = builtin(entry.Builtin, entry.Arg)
+		}
+	}
+	return list
 }
 
 func pipeline[C turns.Context, M ~func(C, func()) error](g *game, by string, scripts []Script) []M {
@@ -121,6 +132,7 @@ func (g *game) makeTool(key string, spec ToolSpec) *turns.Tool {
 	if t.InputSchema == nil {
 		t.InputSchema = map[string]any{"type": "object"}
 	}
+	t.Artifact = spec.Artifact
 	t.Ephemeral, t.Trusted = spec.Ephemeral == true, spec.Trusted == true
 	switch spec.OnCollision {
 	case nil, "throw":
@@ -130,6 +142,20 @@ func (g *game) makeTool(key string, spec ToolSpec) *turns.Tool {
 		t.OnCollision = turns.CollisionKeep
 	default:
 		panic(malformed("tool %q: onCollision", key))
+	}
+	if spec.Validate != nil {
+		t.Validator = func(args turns.Args) (any, error) {
+			f := g.frame("validate "+key, nil)
+			f.args = args.JSON()
+			err := f.run(spec.Validate)
+			if refused, ok := err.(refusalError); ok {
+				return nil, refused
+			}
+			if err != nil {
+				panic(err)
+			}
+			return f.result, nil
+		}
 	}
 	if spec.Handler != nil {
 		t.Handler = func(ctx *turns.DispatchContext, args turns.Args) (any, error) {

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -47,6 +48,7 @@ type frame struct {
 	call int // number of the call of this function, from 0
 
 	ctx       writer
+	until     context.Context        // of a reader's method, which has no other
 	dispatch  *turns.DispatchContext // nil outside of a dispatch
 	helpers   *turns.Helpers
 	next      func()

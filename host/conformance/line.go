@@ -76,6 +76,9 @@ func (l Line) Summary() string {
 		return l.eventSummary()
 	case l["storage"] != nil:
 		return words("storage", l["storage"], l["args"])
+	case l["tokenizer"] != nil:
+		texts, _ := l["texts"].([]any)
+		return words("tokenizer", l["tokenizer"], string(appendValue(nil, texts)))
 	case l["said"] != nil:
 		return l.text("by") + ": " + l.text("said")
 	case l["saw"] != nil:

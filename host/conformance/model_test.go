@@ -138,9 +138,23 @@ func (m *model) pipeline(name string, d *modelDispatch, list []conformance.Scrip
 	return failure
 }
 
+func scriptsIn(entries []conformance.Entry) (list []conformance.Script) {
+	for _, e := range entries {
+		list = append(list, e.Script)
+	}
+	return list
+}
+
+func entries(scripts []conformance.Script) (list []conformance.Entry) {
+	for _, s := range scripts {
+		list = append(list, conformance.Entry{Script: s})
+	}
+	return list
+}
+
 // seams runs an iteration's pipelines and its executor.
 func (m *model) seams(d *modelDispatch) string {
-	if failure := m.pipeline("dispatchInput", d, m.runner.DispatchInput, "E_DISPATCH_PIPELINE_ERROR"); failure != "" {
+	if failure := m.pipeline("dispatchInput", d, scriptsIn(m.runner.DispatchInput), "E_DISPATCH_PIPELINE_ERROR"); failure != "" {
 		return failure
 	}
 	if d.aborted || d.signalled() {
@@ -152,7 +166,7 @@ func (m *model) seams(d *modelDispatch) string {
 	if d.aborted || d.nacked {
 		return ""
 	}
-	return m.pipeline("dispatchOutput", d, m.runner.DispatchOutput, "E_DISPATCH_PIPELINE_ERROR")
+	return m.pipeline("dispatchOutput", d, scriptsIn(m.runner.DispatchOutput), "E_DISPATCH_PIPELINE_ERROR")
 }
 
 // loop runs the dispatch and returns how it ended.
@@ -305,7 +319,7 @@ func TestModel(t *testing.T) {
 				r := &scripts{Rand: rand.New(rand.NewPCG(uint64(seed), 1))}
 				spec := &conformance.RunnerSpec{
 					TurnInput: r.pipeline(false), TurnOutput: r.pipeline(false),
-					DispatchInput: r.pipeline(true), DispatchOutput: r.pipeline(true),
+					DispatchInput: entries(r.pipeline(true)), DispatchOutput: entries(r.pipeline(true)),
 				}
 				end := step("ack", nil)
 				end.From = 3

@@ -29,6 +29,7 @@ func init() {
 		},
 		"do":     func(f *frame, arg any) (any, error) { return nil, f.do(scriptOf(arg)) },
 		"throw":  func(f *frame, arg any) (any, error) { return nil, f.game.error(str(arg)) },
+		"refuse": func(_ *frame, arg any) (any, error) { return nil, refusalError(str(arg)) },
 		"return": func(f *frame, arg any) (any, error) { f.result = arg; return nil, errReturned },
 		"next": func(f *frame, _ any) (any, error) {
 			if f.next == nil {
@@ -183,9 +184,13 @@ func init() {
 			}
 			return tool.Executor(f.inDispatch())(a.any("args"))
 		},
-		"read":    func(f *frame, arg any) (any, error) { return f.game.read(arg) },
-		"make":    func(f *frame, arg any) (any, error) { return f.game.make(arg) },
+		"read":      func(f *frame, arg any) (any, error) { return f.read(arg) },
+		"readMedia": func(f *frame, arg any) (any, error) { return f.game.readMedia(arg) },
+		"make":      func(f *frame, arg any) (any, error) { return f.game.make(arg) },
+		"print":     func(f *frame, arg any) (any, error) { return f.game.error(str(arg)).Error(), nil },
+		"estimate":  estimate, "render": render, "setText": setText,
 		"run":     run,
+		"hang":    hang,
 		"waitFor": waitFor, "resolve": resolve, "reject": reject, "abortGate": abortGate,
 		"advance": func(f *frame, arg any) (any, error) {
 			f.game.player.offset.Add(int64(arg.(float64)))
@@ -199,6 +204,11 @@ func init() {
 		},
 	}
 }
+
+// refusalError is what a tool's own validation refuses arguments with.
+type refusalError string
+
+func (e refusalError) Error() string { return string(e) }
 
 // maybe returns the error that an argument names, nil if it is true or absent.
 func (g *game) maybe(arg any) error {

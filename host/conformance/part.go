@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// part makes what a record may hold in the place of a text: a text, {artifact: text, kind?, hints?}, {media: …}, or a
-// list of either of the last two.
+// part makes what a record may hold in the place of a text: a text, {text: name}, {artifact: text, kind?, hints?,
+// reader?}, {media: …}, or a list of either of the last two.
 func (g *game) part(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -35,13 +35,23 @@ func (g *game) part(v any) any {
 	f := fieldsOf(v)
 	defer f.end()
 	if m, there := f.take("media"); there {
-		return newMedia(m)
+		return g.newMedia(m)
 	}
-	return artifact(f)
+	if name, there := f.take("text"); there {
+		return g.text(str(name))
+	}
+	return g.artifact(f)
 }
 
-func artifact(f *fields) *turns.SpooledArtifact {
-	reader := turns.NewBlob([]byte(f.str("artifact", "")))
+func (g *game) artifact(f *fields) *turns.SpooledArtifact {
+	text, there := f.take("artifact")
+	if there && text == nil {
+		return turns.NewSpooledArtifact(nil)
+	}
+	var reader turns.SpoolReader = turns.NewBlob([]byte(str(text)))
+	if scripts, there := f.take("reader"); there {
+		reader = spoolReader{reader, scriptsOf(g, scripts)}
+	}
 	var a *turns.SpooledArtifact
 	switch f.str("kind", "text") {
 	case "json":
@@ -59,10 +69,13 @@ func artifact(f *fields) *turns.SpooledArtifact {
 }
 
 // newMedia makes a medium from its fields, or by a factory.
-func newMedia(v any) *turns.Media {
+func (g *game) newMedia(v any) *turns.Media {
 	f := fieldsOf(v)
 	defer f.end()
-	reader := turns.NewBlob([]byte(f.str("bytes", "bytes")))
+	var reader turns.MediaReader = turns.NewBlob([]byte(f.str("bytes", "bytes")))
+	if scripts, there := f.take("reader"); there {
+		reader = mediaReader{reader, scriptsOf(g, scripts)}
+	}
 	kind, mime, name := turns.MediaKind(f.str("kind", "image")), f.str("mimeType", "image/png"), f.str("filename", "a.png")
 	factories := map[string]func(turns.MediaKind, string, string, turns.MediaReader) *turns.Media{
 		"userAttachment": turns.UserAttachment, "toolGenerated": turns.ToolGenerated,
@@ -85,6 +98,8 @@ func shown(content any) string {
 		return ""
 	case string:
 		return c
+	case *turns.Tokenizable:
+		return c.String()
 	case *turns.SpooledArtifact:
 		if !c.HasSizeHints() {
 			return "[" + c.Class().Name + "]"
@@ -113,14 +128,17 @@ func shownList[P any](list []P) string {
 	return strings.Join(all, " ")
 }
 
-// read calls a method of an artifact.
-func (g *game) read(arg any) (any, error) {
-	f := fieldsOf(arg)
-	defer f.end()
-	a := g.part(f.any("of")).(*turns.SpooledArtifact)
+// read calls a method of an artifact, with the function's context if it has one.
+func (f *frame) read(arg any) (any, error) {
+	given := fieldsOf(arg)
+	defer given.end()
+	a := f.game.part(given.any("of")).(*turns.SpooledArtifact)
 	ctx := context.Background()
+	if f.ctx != nil {
+		ctx = f.ctx
+	}
 	var args []any
-	if v, there := f.take("args"); there {
+	if v, there := given.take("args"); there {
 		args = list(v)
 	}
 	number := func(i, fallback int) int {
@@ -129,7 +147,7 @@ func (g *game) read(arg any) (any, error) {
 		}
 		return fallback
 	}
-	switch method := f.str("call", ""); method {
+	switch method := given.str("call", ""); method {
 	case "head":
 		return texts(a.Head(ctx, number(0, 10)))
 	case "tail":

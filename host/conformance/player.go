@@ -80,7 +80,7 @@ func (p *Player) Play(s *Scenario) (Log, error) {
 	p.open()
 	p.entropy = host.SeededEntropy(1)
 	p.offset.Store(0)
-	g := &game{player: p, scenario: s, kept: map[string]*frame{}, values: map[string]any{}, calls: map[string]int{}, release: map[string]chan struct{}{}}
+	g := &game{player: p, scenario: s, kept: map[string]*frame{}, values: map[string]any{}, calls: map[string]int{}}
 	g.prepare()
 	main := s.Main
 	if len(main) == 0 {
@@ -114,14 +114,14 @@ type game struct {
 	errors  map[string]error
 	records map[string]any
 	tools   map[string]*turns.Tool
+	texts   map[string]*turns.Tokenizable
 
-	mu      sync.Mutex
-	lines   Log
-	broken  error // a malformed scenario
-	kept    map[string]*frame
-	values  map[string]any
-	calls   map[string]int // of each function
-	release map[string]chan struct{}
+	mu     sync.Mutex
+	lines  Log
+	broken error // a malformed scenario
+	kept   map[string]*frame
+	values map[string]any
+	calls  map[string]int // of each function
 }
 
 // guard runs something and keeps what shows that the scenario is malformed.

@@ -27,6 +27,7 @@ type Scenario struct {
 	Errors  map[string]ErrorSpec `json:"errors"`
 	Records map[string]any       `json:"records"`
 	Tools   map[string]ToolSpec  `json:"tools"`
+	Texts   map[string]TextSpec  `json:"texts"`
 	Runner  *RunnerSpec          `json:"runner"`
 	Main    Script               `json:"main"`
 	Expect  []any                `json:"expect"`
@@ -46,11 +47,13 @@ type ToolSpec struct {
 	Description any            `json:"description"`
 	InputSchema any            `json:"inputSchema"`
 	Handler     Script         `json:"handler"`
+	Validate    Script         `json:"validate"` // validation of the program's own
 	Meta        map[string]any `json:"meta"`
 	Ephemeral   any            `json:"ephemeral"`
 	Trusted     any            `json:"trusted"`
 	OnCollision any            `json:"onCollision"`
-	Artifact    bool           `json:"artifact"` // an ArtifactTool
+	Artifact    bool           `json:"artifact"`            // an ArtifactTool
+	Class       string         `json:"artifactConstructor"` // class of artifacts for its results, where a tool can name one
 }
 
 // RunnerSpec configures a runner or a dispatch.
@@ -58,13 +61,45 @@ type RunnerSpec struct {
 	Executor       Script            `json:"executor"`
 	TurnInput      []Script          `json:"turnInput"`
 	TurnOutput     []Script          `json:"turnOutput"`
-	DispatchInput  []Script          `json:"dispatchInput"`
-	DispatchOutput []Script          `json:"dispatchOutput"`
-	Storage        map[string]Script `json:"storage"` // scripts of storage callbacks; those without one do nothing
+	DispatchInput  []Entry           `json:"dispatchInput"`
+	DispatchOutput []Entry           `json:"dispatchOutput"`
+	Storage        map[string]Script `json:"storage"`    // scripts of storage callbacks; those without one do nothing
+	Tokenizers     map[string]Script `json:"tokenizers"` // scripts of tokenizers, which count words otherwise
 	Tools          []string          `json:"tools"`
 	MaxIterations  int               `json:"maxIterations"`
-	Omit           []string          `json:"omit"` // required fields that are left out
-	Raw            map[string]any    `json:"raw"`  // fields in place of what would be given, for hosts without static types
+	Omit           []string          `json:"omit"`       // required fields that are left out
+	OlderNames     bool              `json:"olderNames"` // the dispatch pipelines go by their older names, where there are any
+	Raw            map[string]any    `json:"raw"`        // fields in place of what would be given, for hosts without static types
+}
+
+// TextSpec is a text for a model: static, or dynamic.
+type TextSpec struct {
+	Static  string `json:"static"`
+	Dynamic Script `json:"dynamic"` // gives the text, if it is there
+	Alone   Script `json:"alone"`   // gives it to a reader without a context; Dynamic if absent
+}
+
+// Entry is an entry of a dispatch pipeline: a script, nothing, or a middleware of the core's with its argument.
+type Entry struct {
+	Script  Script
+	Builtin string
+	Arg     any
+}
+
+// UnmarshalJSON reads a list of steps, null, or an object of one member.
+func (e *Entry) UnmarshalJSON(text []byte) error {
+	if text[0] != '{' {
+		return json.Unmarshal(text, &e.Script)
+	}
+	var members map[string]any
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	if len(members) != 1 {
+		return fmt.Errorf("pipeline entry %s has not one member", text)
+	}
+	e.Builtin, e.Arg = only(members)
+	return nil
 }
 
 // Script is a list of steps, done one after the other.

@@ -45,6 +45,7 @@ func runTurn(g *game, arg any) (*turns.Result, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	g.keepValue("abort", cancel)
+	g.keepValue("run", ctx)
 	if aborted {
 		cancel()
 	}
@@ -85,6 +86,7 @@ func dispatch(f *frame, arg any) (any, error) {
 	defer cancel()
 	if in.Source == nil {
 		g.keepValue("abort", cancel)
+		g.keepValue("run", ctx)
 	}
 	got, err := turns.Dispatch(ctx, in)
 	if err != nil {
@@ -99,6 +101,15 @@ func (g *game) raw(spec *RunnerSpec, arg any) *turns.RawContext {
 	defer a.end()
 	raw := &turns.RawContext{
 		Callbacks: g.storage(spec, ""), SystemPrompt: a.str("systemPrompt", "Be brief."), Tools: g.toolList(spec.Tools),
+		Tokenizers: g.tokenizers(spec.Tokenizers),
+	}
+	if script, there := a.take("waitFor"); there {
+		raw.WaitFor = func(ctx context.Context, _ turns.Gate) (any, error) {
+			f := g.frame("waitFor", nil)
+			f.until = ctx
+			err := f.run(scriptOf(script))
+			return f.result, err
+		}
 	}
 	if v, there := a.take("standingInstructions"); there {
 		raw.StandingInstructions = strs(v)

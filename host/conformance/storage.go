@@ -64,10 +64,16 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 
 		StoreMediaBytes: func(ctx turns.Context, id string, bytes io.Reader) (turns.MediaReader, error) {
 			blob, err := s.bytes("storeMediaBytes", ctx, id, bytes)
+			if blob == nil {
+				return nil, err
+			}
 			return blob, err
 		},
 		StoreRetrievableBytes: func(ctx turns.Context, id string, bytes io.Reader) (turns.SpoolReader, error) {
 			blob, err := s.bytes("storeRetrievableBytes", ctx, id, bytes)
+			if blob == nil {
+				return nil, err
+			}
 			return blob, err
 		},
 	}
@@ -138,7 +144,10 @@ func (s store) bytes(name string, ctx turns.Context, id string, bytes io.Reader)
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.call(name, ctx, nil, id, string(text))
+	got, err := s.call(name, ctx, nil, id, string(text))
+	if got == "nothing" {
+		return nil, err
+	}
 	return turns.NewBlob(text), err
 }
 

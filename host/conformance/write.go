@@ -156,6 +156,14 @@ func keepAll[R turns.Record](c *turns.Collection[R], records []R, load bool, err
 
 // make makes a record, without its place in a turn, and returns what it holds.
 func (g *game) make(arg any) (any, error) {
+	if given := fieldsOf(arg); given.has("artifact") {
+		a := g.artifact(given)
+		given.end()
+		if err := a.Validate(); err != nil {
+			return nil, err
+		}
+		return shown(a), nil
+	}
 	if kind, value := only(arg); kind == "tool" {
 		t := g.tool(str(value))
 		if err := t.Validate(); err != nil {
@@ -169,7 +177,7 @@ func (g *game) make(arg any) (any, error) {
 		return map[string]any{"name": t.Name, "ephemeral": t.Ephemeral, "trusted": t.Trusted, "onCollision": collision[t.OnCollision], "meta": meta}, nil
 	}
 	if kind, value := only(arg); kind == "media" {
-		m := newMedia(value)
+		m := g.newMedia(value)
 		return map[string]any{
 			"kind": string(m.Kind), "mimeType": m.MimeType, "filename": m.Filename,
 			"trustTier": string(m.TrustTier), "modalityHazard": string(m.ModalityHazard),

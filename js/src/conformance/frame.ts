@@ -6,11 +6,12 @@ import {
   type AnyTool,
   DispatchContext,
   type DispatchExecutorHelpers,
+  type Tokenizable,
   TurnContext,
   type TurnRunner,
 } from '../index.js';
 import type { AnyEntry } from './records.js';
-import { Malformed, type Script } from './scenario.js';
+import { type Fields, Malformed, type Script } from './scenario.js';
 import { isThenable, then } from './storage.js';
 
 /** What scripts need of the scenario's play. */
@@ -20,6 +21,10 @@ export interface Stage {
   error(name: string): unknown;
   record(spec: unknown): AnyEntry;
   tool(name: string): AnyTool;
+  text(name: string): Tokenizable;
+  fillText(text: Tokenizable, name: string, spec: Fields): void;
+  /** Calls a function of the scenario. */
+  call(by: string, ctx: AnyContext | undefined, script: Script): unknown;
   /** What was kept under a name. */
   readonly values: Map<string, unknown>;
   /** How often a function was called before. Counts this call. */
@@ -137,7 +142,7 @@ export class Frame {
 }
 
 /** Puts a context into a frame. */
-export function enter(frame: Frame, ctx: AnyContext): void {
+export function enter(frame: Frame, ctx: AnyContext | undefined): void {
   if (ctx instanceof TurnContext || ctx instanceof DispatchContext) frame.ctx = ctx;
   if (ctx instanceof DispatchContext) {
     frame.dispatch = ctx;

@@ -20,6 +20,7 @@ export { check } from './match.js';
 export { features, Player, type PlayerOptions } from './player.js';
 export {
   type CorpusFile,
+  type Entry,
   type ErrorSpec,
   Malformed,
   playable,
@@ -27,5 +28,6 @@ export {
   type Scenario,
   type Script,
   type Step,
+  type TextSpec,
   type ToolSpec,
 } from './scenario.js';

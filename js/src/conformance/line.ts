@@ -32,6 +32,9 @@ export function logText(log: Log): string {
 export function summary(line: Line): string {
   if (line['event'] !== undefined) return eventSummary(line);
   if (line['storage'] !== undefined) return words('storage', line['storage'], line['args']);
+  if (line['tokenizer'] !== undefined) {
+    return words('tokenizer', line['tokenizer'], canonical(line['texts']));
+  }
   const by = String(line['by']);
   if (line['said'] !== undefined) return `${by}: ${line['said'] as string}`;
   if (line['saw'] !== undefined) return `${by} saw ${canonical(line['saw'])}`;

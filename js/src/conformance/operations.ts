@@ -15,13 +15,15 @@ import {
   ToolRegistry,
 } from '../index.js';
 import { type Frame, type Operation, returned } from './frame.js';
+import { hang } from './hang.js';
 import { type AnyEntry, idOf } from './records.js';
 import { settling, waitFor } from './gates.js';
-import { readArtifact, shown } from './part.js';
-import { fields, list, Malformed, only, type Script, str, strs } from './scenario.js';
+import { readArtifact, readMedia, shown } from './part.js';
+import { fields, list, Malformed, only, Refusal, type Script, str, strs } from './scenario.js';
 import { see } from './see.js';
 import { kindOf, namedSet, setOf } from './sets.js';
 import { isThenable } from './storage.js';
+import { textOperations } from './texts.js';
 
 /** A step whose call throws at once if it fails. */
 const now =
@@ -62,6 +64,9 @@ export const operations: Readonly<Record<string, Operation>> = {
   do: (f, arg) => f.do(list(arg) as Script),
   throw: (f, arg) => {
     throw f.stage.error(str(arg)) as Error;
+  },
+  refuse: (_f, arg) => {
+    throw new Refusal(str(arg));
   },
   return: (f, arg) => {
     f.result = arg;
@@ -178,9 +183,15 @@ export const operations: Readonly<Record<string, Operation>> = {
       .executor(f.inDispatch)(args as never)
       .then(shownResult);
   }),
-  read: later((_f, arg) => readArtifact(arg)),
+  read: later((f, arg) => readArtifact(f, arg)),
+  readMedia: later((f, arg) => readMedia(f, arg)),
   make: now((f, arg) => f.stage.make(arg)),
+  print: now((f, arg) => String(f.stage.error(str(arg)))),
+  estimate: now(textOperations.estimate),
+  render: now(textOperations.render),
+  setText: now(textOperations.setText),
 
+  hang: (f, arg) => hang(f, arg),
   waitFor: later((f, arg) => waitFor(f, arg)),
   resolve: now(settling.resolve),
   reject: now(settling.reject),

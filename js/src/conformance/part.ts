@@ -4,28 +4,51 @@
 import {
   Media,
   type MediaParts,
+  type MediaReader,
   type RawMedia,
   SpooledArtifact,
   SpooledJsonArtifact,
   SpooledMarkdownArtifact,
+  type SpoolReader,
   Tokenizable,
 } from '../index.js';
-import { fields, list, Malformed, str } from './scenario.js';
-import { reader } from './reader.js';
+import type { Frame } from './frame.js';
+import { fields, list, Malformed, type Script, str } from './scenario.js';
+import { reader, scriptedReader } from './reader.js';
 
-/** Makes a part: a text, `{artifact: text, kind?, hints?}`, `{media: …}`, or a list of either of the last two. */
-export function part(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return (value as unknown[]).map(part);
-  if ('media' in value) return newMedia(fields(value, 'media')['media']);
-  return artifact(value);
+/** What parts need of the scenario's play. */
+export interface PartSink {
+  text(name: string): Tokenizable;
+  /** Calls a function of the scenario. */
+  call(by: string, ctx: undefined, script: Script): unknown;
 }
 
-function artifact(value: object): SpooledArtifact {
-  const given = fields(value, 'artifact', 'kind', 'hints');
+/**
+ * Makes a part: a text, `{text: name}`, `{artifact: text, kind?, hints?, reader?}`, `{media: …}`, or a list of either of
+ * the last two.
+ */
+export function part(sink: PartSink, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return (value as unknown[]).map((item) => part(sink, item));
+  if ('media' in value) return newMedia(sink, fields(value, 'media')['media']);
+  if ('text' in value) return sink.text(str(fields(value, 'text')['text']));
+  return artifact(sink, value);
+}
+
+/** A reader of a text, with scripts of its methods if there are any. */
+function readerOf(sink: PartSink, text: string, scripts: unknown): SpoolReader & MediaReader {
+  if (scripts === undefined) return reader(text);
+  const call = (by: string, script: Script): unknown => sink.call(by, undefined, script);
+  return scriptedReader(text, scripts as Record<string, Script>, call);
+}
+
+/** Makes the artifact that `{artifact: text, kind?, hints?, reader?}` describes; one of null has no reader. */
+export function artifact(sink: PartSink, value: unknown): SpooledArtifact {
+  const given = fields(value, 'artifact', 'kind', 'hints', 'reader');
   const hints = given['hints'] === undefined ? undefined : (list(given['hints']) as number[]);
   const sizes = hints === undefined ? undefined : { byteLength: hints[0]!, lineCount: hints[1]! };
-  const source = reader(str(given['artifact']));
+  if (given['artifact'] === null) return new SpooledArtifact(null as never);
+  const source = readerOf(sink, str(given['artifact']), given['reader']);
   switch (given['kind']) {
     case 'json':
       return new SpooledJsonArtifact(source, sizes);
@@ -44,14 +67,19 @@ const factories = {
 };
 
 /** Makes a medium from its fields, or by a factory. */
-export function newMedia(value: unknown): Media {
+export function newMedia(sink: PartSink, value: unknown): Media {
   const known = ['id', 'kind', 'mimeType', 'filename', 'trustTier', 'modalityHazard'];
-  const { factory, bytes, ...given } = fields(value, 'factory', 'bytes', ...known);
+  const {
+    factory,
+    bytes,
+    reader: scripts,
+    ...given
+  } = fields(value, 'factory', 'bytes', 'reader', ...known);
   const common = {
     kind: 'image',
     mimeType: 'image/png',
     filename: 'a.png',
-    reader: reader(str(bytes, 'bytes')),
+    reader: readerOf(sink, str(bytes, 'bytes'), scripts),
     ...given,
   };
   if (factory !== undefined) {
@@ -81,9 +109,9 @@ export function shown(value: unknown): string {
 }
 
 /** Calls a method of an artifact. */
-export function readArtifact(arg: unknown): Promise<unknown> {
+export function readArtifact(f: Frame, arg: unknown): Promise<unknown> {
   const { of, call, args } = fields(arg, 'of', 'call', 'args');
-  const target = part(of) as SpooledArtifact;
+  const target = part(f.stage, of) as SpooledArtifact;
   const given = args === undefined ? [] : [...list(args)];
   switch (str(call)) {
     case 'head':
@@ -101,8 +129,26 @@ export function readArtifact(arg: unknown): Promise<unknown> {
     case 'lineCount':
       return target.lineCount();
     case 'estimateTokens':
-      return target.estimateTokens(str(given[0]));
+      return target.estimateTokens(str(given[0]), f.dispatch);
     default:
       throw new Malformed(`an artifact has no method ${str(call)}`);
+  }
+}
+
+/** Calls a method of a medium. */
+export async function readMedia(f: Frame, arg: unknown): Promise<unknown> {
+  const { of, call } = fields(arg, 'of', 'call');
+  const media = newMedia(f.stage, of);
+  switch (str(call)) {
+    case 'toJSON':
+      return JSON.parse(JSON.stringify(media)) as unknown;
+    case 'asBytes':
+      return new TextDecoder().decode(await media.asBytes());
+    case 'asBase64':
+      return media.asBase64();
+    case 'byteLength':
+      return media.byteLength();
+    default:
+      throw new Malformed(`a medium has no method ${str(call)}`);
   }
 }

@@ -4,6 +4,7 @@
 import {
   type AnyContext,
   type AnyTool,
+  ArtifactTool,
   type DispatchInput,
   DispatchRunner,
   type Entropy,
@@ -13,6 +14,8 @@ import {
   isTurncoreError,
   maxIterations,
   seededEntropy,
+  SpooledArtifact,
+  Tokenizable,
   Tool,
   TurncoreError,
   type TurnEvent,
@@ -20,23 +23,28 @@ import {
   TurnRunner,
   type TurnRunnerConfig,
 } from '../index.js';
+import { builtin } from './builtin.js';
 import { enter, Frame, type Stage } from './frame.js';
 import type { Line, Log } from './line.js';
 import { operations } from './operations.js';
-import { newMedia } from './part.js';
+import { artifact, newMedia, shown } from './part.js';
 import { type AnyEntry, described, newRecord } from './records.js';
 import {
+  type Entry,
   type Fields,
   fields,
   list,
   Malformed,
   only,
+  Refusal,
   type RunnerSpec,
   type Scenario,
   type Script,
   str,
+  type ToolSpec,
 } from './scenario.js';
-import { kindOf, storage } from './storage.js';
+import { isThenable, kindOf, storage, then } from './storage.js';
+import { fill, textSpec, tokenizers } from './texts.js';
 
 /** What scenarios may need that this host has. */
 export const features: readonly string[] = ['dynamic'];
@@ -69,6 +77,10 @@ const observable = [
   'error',
   'generationStats',
 ] as const;
+
+/** Names of the dispatch pipelines, and their older ones. */
+const names = ['dispatchInputPipeline', 'dispatchOutputPipeline'] as const;
+const olderNames = ['llmInputMiddleware', 'llmOutputMiddleware'] as const;
 
 /**
  * Plays scenarios, one after the other, on one instance. The clock stands still at FIXED_INSTANT
@@ -119,6 +131,7 @@ class Game implements Stage {
   readonly #errors = new Map<string, unknown>();
   readonly #records = new Map<string, AnyEntry>();
   readonly #tools = new Map<string, AnyTool>();
+  readonly #texts = new Map<string, Tokenizable>();
   readonly #calls = new Map<string, number>();
   #runner: TurnRunner | undefined;
 
@@ -177,10 +190,10 @@ class Game implements Stage {
   }
 
   record(spec: unknown): AnyEntry {
-    if (typeof spec !== 'string') return newRecord(spec);
+    if (typeof spec !== 'string') return newRecord(this, spec);
     let record = this.#records.get(spec);
     if (record === undefined) {
-      record = newRecord(this.#scenario.records?.[spec]);
+      record = newRecord(this, this.#scenario.records?.[spec]);
       this.#records.set(spec, record);
     }
     return record;
@@ -191,12 +204,16 @@ class Game implements Stage {
     if (tool === undefined) {
       const spec = this.#scenario.tools?.[name];
       if (spec === undefined) throw new Malformed(`there is no tool ${name}`);
-      const { handler: script, artifact: _, ...given } = spec;
+      const { handler: script, validate, artifact: bare, artifactConstructor, ...given } = spec;
       const raw = {
         name,
         description: name,
         inputSchema: { type: 'object' },
         ...given,
+        ...(validate === undefined ? {} : this.#ownSchema(name, given, validate)),
+        ...(artifactConstructor === undefined
+          ? {}
+          : { artifactConstructor: this.#classOf(name, artifactConstructor) }),
         ...(script === undefined
           ? {}
           : {
@@ -204,10 +221,58 @@ class Game implements Stage {
                 this.#call(`tool ${name}`, ctx, script, { args }),
             }),
       };
-      tool = new Tool(raw as never);
+      tool = bare === true ? new ArtifactTool(raw as never) : new Tool(raw as never);
       this.#tools.set(name, tool);
     }
     return tool;
+  }
+
+  /** A schema that validates by a script, and describes by what the tool gives. */
+  #ownSchema(name: string, given: ToolSpec, script: Script): Record<string, unknown> {
+    const validate = (args: unknown): unknown => {
+      try {
+        const got = this.#call(`validate ${name}`, undefined, script, { args });
+        return then(isThenable(got) ? got.then(undefined, refused) : got, (value) =>
+          value instanceof Refusal ? issues(value) : { value: value ?? args },
+        );
+      } catch (error) {
+        return issues(refused(error));
+      }
+    };
+    const { inputSchema = { type: 'object' } } = given;
+    return {
+      inputSchema: { '~standard': { version: 1, vendor: 'scenario', validate } },
+      jsonSchema: inputSchema,
+    };
+  }
+
+  /** What gives the class of a tool's artifacts: a name of a class, a script, or what is no function. */
+  #classOf(name: string, of: unknown): unknown {
+    if (of === 'SpooledArtifact') return () => SpooledArtifact;
+    if (!Array.isArray(of)) return of;
+    return () => this.callNow(`artifactConstructor ${name}`, undefined, of as Script);
+  }
+
+  text(name: string): Tokenizable {
+    let text = this.#texts.get(name);
+    if (text === undefined) {
+      text = new Tokenizable('');
+      fill(this, text, name, textSpec(this.#scenario.texts, name));
+      this.#texts.set(name, text);
+    }
+    return text;
+  }
+
+  fillText(text: Tokenizable, name: string, spec: Fields): void {
+    fill(this, text, name, spec);
+  }
+
+  call(by: string, ctx: AnyContext | undefined, script: Script): unknown {
+    return this.#call(by, ctx, script, {});
+  }
+
+  callNow(by: string, ctx: AnyContext | undefined, script: Script): unknown {
+    return this.#call(by, ctx, script, {}, false);
   }
 
   count(by: string): number {
@@ -234,13 +299,15 @@ class Game implements Stage {
     const spec = this.#scenario.runner;
     if (spec === undefined) throw new Malformed('the scenario has no runner');
     this.#storage = spec.storage ?? {};
+    const [input, output] = spec.olderNames === true ? olderNames : names;
     const config: Record<string, unknown> = {
       ...storage(this, spec, 'Callback'),
       executorCallback: this.#executor('executor', spec.executor ?? []),
       tools: (spec.tools ?? []).map((name) => this.tool(name)),
+      tokenizers: tokenizers(this, spec.tokenizers),
       turnInputPipeline: this.#pipeline('turnInput', spec.turnInput),
       turnOutputPipeline: this.#pipeline('turnOutput', spec.turnOutput),
-      ...this.#dispatchPipelines('', spec, 'dispatchInputPipeline', 'dispatchOutputPipeline'),
+      ...this.#dispatchPipelines('', spec, input, output),
       host: this.#host,
       ...spec.raw,
     };
@@ -304,12 +371,13 @@ class Game implements Stage {
   }
 
   make(arg: unknown): unknown {
+    if ('artifact' in (arg as object)) return shown(artifact(this, arg));
     const [kind, value] = only(arg);
     if (kind === 'media') {
-      const { kind: sort, mimeType, filename, trustTier, modalityHazard } = newMedia(value);
+      const { kind: sort, mimeType, filename, trustTier, modalityHazard } = newMedia(this, value);
       return { kind: sort, mimeType, filename, trustTier, modalityHazard };
     }
-    if (kind !== 'tool') return described(newRecord(arg));
+    if (kind !== 'tool') return described(newRecord(this, arg));
     const tool = this.tool(str(value));
     const { name, ephemeral, trusted, onCollision, meta } = tool;
     return { name, ephemeral, trusted, onCollision, meta: meta.all() };
@@ -323,9 +391,13 @@ class Game implements Stage {
       ...storage(this, spec, ''),
       systemPrompt: 'Be brief.',
       tools: (spec.tools ?? []).map((name) => this.tool(name)),
+      tokenizers: tokenizers(this, spec.tokenizers),
       turnAbortController: controller,
       ...arg,
     };
+    if (arg['waitFor'] !== undefined) {
+      raw['waitFor'] = () => this.call('waitFor', undefined, list(arg['waitFor']) as Script);
+    }
     for (const kind of ['memories', 'messages', 'thoughts', 'retrievables', 'toolCalls']) {
       if (raw[kind] !== undefined) raw[kind] = list(raw[kind]).map((item) => this.record(item));
     }
@@ -345,20 +417,27 @@ class Game implements Stage {
     };
   }
 
-  #pipeline(by: string, scripts: readonly (Script | null)[] = []): unknown[] {
-    return scripts.map((script, i) =>
-      script === null
-        ? null
-        : (ctx: AnyContext, next: () => Promise<void>) =>
-            this.#call(`${by} ${i}`, ctx, script, { next }),
-    );
+  #pipeline(by: string, entries: readonly Entry[] = []): unknown[] {
+    return entries.map((entry, i) => {
+      if (entry === null) return null;
+      if (!Array.isArray(entry)) return builtin(entry);
+      const script = entry as Script;
+      return (ctx: AnyContext, next: () => Promise<void>) =>
+        this.#call(`${by} ${i}`, ctx, script, { next });
+    });
   }
 
   #executor(by: string, script: Script) {
     return (ctx: AnyContext, helpers: unknown) => this.#call(by, ctx, script, { helpers });
   }
 
-  #call(by: string, ctx: AnyContext, script: Script, more: Partial<Frame> | Fields): unknown {
+  #call(
+    by: string,
+    ctx: AnyContext | undefined,
+    script: Script,
+    more: Partial<Frame> | Fields,
+    patient = this.#patient,
+  ): unknown {
     const frame = Object.assign(new Frame(this, operations, by), more);
     enter(frame, ctx);
     frame.call = this.count(by);
@@ -369,7 +448,7 @@ class Game implements Stage {
         throw this.#noted(error);
       }
     };
-    return this.#patient ? Promise.resolve().then(run) : run();
+    return patient ? Promise.resolve().then(run) : run();
   }
 
   /** Remembers that a scenario makes no sense, which turns an error inside a turn. */
@@ -393,4 +472,14 @@ class Game implements Stage {
     if (to !== undefined) line['to'] = to;
     this.write(line);
   }
+}
+
+/** The refusal that a validation threw. @throws what is none */
+function refused(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  throw error as Error;
+}
+
+function issues({ message }: Refusal): unknown {
+  return { issues: [{ message }] };
 }

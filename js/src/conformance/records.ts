@@ -15,7 +15,7 @@ import {
   ToolCall,
   FIXED_INSTANT,
 } from '../index.js';
-import { part, shown } from './part.js';
+import { part, type PartSink, shown } from './part.js';
 import { type Fields, fields, Malformed, only, str } from './scenario.js';
 
 /** Any record, standing instructions included. */
@@ -24,7 +24,7 @@ export type AnyEntry = Memory | Message | Retrievable | Thought | Tokenizable | 
 const common = ['id', 'content', 'createdAt', 'updatedAt'];
 
 /** Makes the record that `{kind: id}` or `{kind: fields}` describes. */
-export function newRecord(spec: unknown): AnyEntry {
+export function newRecord(sink: PartSink, spec: unknown): AnyEntry {
   const [kind, value] = only(spec);
   if (kind === 'instruction') return new Tokenizable(str(value));
   const given = typeof value === 'string' ? { id: value } : value;
@@ -32,7 +32,7 @@ export function newRecord(spec: unknown): AnyEntry {
     case 'message':
       return new Message({
         role: 'user',
-        ...withAttachments(base(fields(given, ...common, 'role', 'identity', 'attachments'))),
+        ...withAttachments(sink, base(fields(given, ...common, 'role', 'identity', 'attachments'))),
       } as unknown as RawMessage);
     case 'memory':
       return new Memory({
@@ -48,7 +48,7 @@ export function newRecord(spec: unknown): AnyEntry {
       );
     case 'retrievable':
       return new Retrievable(
-        withPart({
+        withPart(sink, {
           trustTier: 'first-party',
           ...base(fields(given, ...common, 'trustTier', 'source', 'kind', 'score', 'inline')),
         }) as unknown as RawRetrievable,
@@ -64,7 +64,7 @@ export function newRecord(spec: unknown): AnyEntry {
         args: {},
         isComplete: true,
         isError: false,
-        results: part(content),
+        results: part(sink, content),
         completedAt: rest['createdAt'],
         ...rest,
       } as unknown as RawToolCall);
@@ -74,15 +74,15 @@ export function newRecord(spec: unknown): AnyEntry {
   }
 }
 
-function withAttachments(raw: Record<string, unknown>): Record<string, unknown> {
+function withAttachments(sink: PartSink, raw: Record<string, unknown>): Record<string, unknown> {
   const { attachments, content, ...rest } = raw;
   if (attachments === undefined) return raw;
   // An empty content of a message that has attachments is none.
-  return { ...rest, ...(content === '' ? {} : { content }), attachments: part(attachments) };
+  return { ...rest, ...(content === '' ? {} : { content }), attachments: part(sink, attachments) };
 }
 
-function withPart(raw: Record<string, unknown>): Record<string, unknown> {
-  return { ...raw, content: part(raw['content']) };
+function withPart(sink: PartSink, raw: Record<string, unknown>): Record<string, unknown> {
+  return { ...raw, content: part(sink, raw['content']) };
 }
 
 function base(given: Fields): Record<string, unknown> {

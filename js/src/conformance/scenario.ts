@@ -26,6 +26,7 @@ export interface Scenario {
   readonly errors?: Readonly<Record<string, ErrorSpec>>;
   readonly records?: Readonly<Record<string, unknown>>;
   readonly tools?: Readonly<Record<string, ToolSpec>>;
+  readonly texts?: Readonly<Record<string, TextSpec>>;
   readonly runner?: RunnerSpec;
   readonly main?: Script;
   readonly expect: readonly unknown[];
@@ -49,24 +50,45 @@ export interface ToolSpec {
   readonly description?: unknown;
   readonly inputSchema?: unknown;
   readonly handler?: Script;
+  /** Validation of the program's own. */
+  readonly validate?: Script;
   readonly meta?: unknown;
   readonly ephemeral?: unknown;
   readonly trusted?: unknown;
   readonly onCollision?: unknown;
+  /** An ArtifactTool. */
   readonly artifact?: boolean;
+  /** Class of artifacts for its results. */
+  readonly artifactConstructor?: unknown;
 }
+
+/** A text for a model: static, or dynamic. */
+export interface TextSpec {
+  readonly static?: string;
+  /** Gives the text, if it is there. */
+  readonly dynamic?: Script;
+  /** Gives it to a reader without a context; `dynamic` if absent. */
+  readonly alone?: Script;
+}
+
+/** An entry of a dispatch pipeline: a script, nothing, or a middleware of the module's with its argument. */
+export type Entry = Script | null | Readonly<Record<string, unknown>>;
 
 /** What configures a runner or a dispatch. */
 export interface RunnerSpec {
   readonly executor?: Script;
   readonly turnInput?: readonly (Script | null)[];
   readonly turnOutput?: readonly (Script | null)[];
-  readonly dispatchInput?: readonly (Script | null)[];
-  readonly dispatchOutput?: readonly (Script | null)[];
+  readonly dispatchInput?: readonly Entry[];
+  readonly dispatchOutput?: readonly Entry[];
   /** Scripts of storage callbacks; those without one do nothing. */
   readonly storage?: Readonly<Record<string, Script>>;
+  /** Scripts of tokenizers, which count words otherwise. */
+  readonly tokenizers?: Readonly<Record<string, Script>>;
   readonly tools?: readonly string[];
   readonly maxIterations?: number;
+  /** The dispatch pipelines go by their older names. */
+  readonly olderNames?: boolean;
   /** Required fields that are left out. */
   readonly omit?: readonly string[];
   /** Fields in place of what would be given, for hosts without static types. */
@@ -76,6 +98,11 @@ export interface RunnerSpec {
 /** A scenario makes no sense. */
 export class Malformed extends Error {
   override readonly name = 'Malformed';
+}
+
+/** What a tool's own validation refuses arguments with. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
 }
 
 /** Tells whether a host with the given features can play a scenario. */

@@ -74,7 +74,9 @@ export function storage(
   for (const name of ['storeMediaBytes', 'storeRetrievableBytes']) {
     all[name] = (ctx: AnyContext, id: string, bytes: unknown) => {
       const text = bytes instanceof Uint8Array ? new TextDecoder().decode(bytes) : String(bytes);
-      return then(sink.called(name, ctx, {}, [id, text]), () => reader(text));
+      return then(sink.called(name, ctx, {}, [id, text]), (got) =>
+        got === undefined ? reader(text) : got === 'nothing' ? undefined : got,
+      );
     };
   }
   if (spec.storage?.['replaceToolCallGroup'] !== undefined) {

@@ -1,0 +1,34 @@
+package conformance
+
+import (
+	"time"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// builtin makes a middleware of the core's: {name: argument} among a dispatch pipeline's entries.
+func builtin(name string, arg any) turns.DispatchMiddleware {
+	count := func() int { return int(arg.(float64)) }
+	switch name {
+	case "maxIterations":
+		return turns.MaxIterations(count())
+	case "maxRepeats":
+		return turns.MaxRepeats(count())
+	case "deadline":
+		return turns.Deadline(time.Duration(count()) * time.Millisecond)
+	case "ackOnNoToolCalls":
+		return turns.AckOnNoToolCalls()
+	case "tokenBudget":
+		var b struct {
+			Encoding       string
+			Limit, Reserve int
+		}
+		decode(arg, &b)
+		return turns.TokenBudget(turns.Budget{Encoding: b.Encoding, Limit: b.Limit, Reserve: b.Reserve})
+	case "spendLimit":
+		var s turns.Spending
+		decode(arg, &s)
+		return turns.SpendLimit(s)
+	}
+	panic(malformed("the core has no middleware %q", name))
+}

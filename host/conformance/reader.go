@@ -1,0 +1,135 @@
+package conformance
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// readerScripts are what the methods of a reader do, by name. A method without a script does what the reader beneath does,
+// and so does a script that returns nothing.
+type readerScripts struct {
+	game    *game
+	scripts map[string]Script
+}
+
+func scriptsOf(g *game, v any) readerScripts {
+	s := readerScripts{game: g}
+	decode(v, &s.scripts)
+	return s
+}
+
+// call does the script of a method. ctx is the context that the method was given, if it is one of the runner's.
+func (s readerScripts) call(name string, ctx context.Context) (any, error) {
+	script := s.scripts[name]
+	if script == nil {
+		return nil, nil
+	}
+	in, _ := ctx.(turns.Context)
+	f := s.game.frame("reader "+name, in)
+	f.until = ctx
+	err := f.run(script)
+	return f.result, err
+}
+
+// spoolReader reads a text, and does what scripts say.
+type spoolReader struct {
+	turns.SpoolReader
+	readerScripts
+}
+
+func (r spoolReader) Line(ctx context.Context, n int) (string, error) {
+	got, err := r.call("line", ctx)
+	if got != nil || err != nil {
+		text, _ := got.(string)
+		return text, err
+	}
+	return r.SpoolReader.Line(ctx, n)
+}
+
+func (r spoolReader) ReadAll(ctx context.Context) (string, error) {
+	got, err := r.call("readAll", ctx)
+	if got != nil || err != nil {
+		text, _ := got.(string)
+		return text, err
+	}
+	return r.SpoolReader.ReadAll(ctx)
+}
+
+func (r spoolReader) LineCount(ctx context.Context) (int, error) {
+	got, err := r.call("lineCount", ctx)
+	if got != nil || err != nil {
+		n, _ := got.(float64)
+		return int(n), err
+	}
+	return r.SpoolReader.LineCount(ctx)
+}
+
+func (r spoolReader) ByteLength() (int64, bool) {
+	got, err := r.call("byteLength", nil)
+	if err != nil {
+		panic(err)
+	}
+	if n, ok := got.(float64); ok {
+		return int64(n), true
+	}
+	return r.SpoolReader.ByteLength()
+}
+
+// mediaReader reads bytes, and does what scripts say.
+type mediaReader struct {
+	turns.MediaReader
+	readerScripts
+}
+
+func (r mediaReader) Open() (io.ReadCloser, error) {
+	got, err := r.call("stream", nil)
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := got.(string); ok {
+		return io.NopCloser(strings.NewReader(text)), nil
+	}
+	return r.MediaReader.Open()
+}
+
+func (r mediaReader) ByteLength() (int64, bool) {
+	got, err := r.call("byteLength", nil)
+	if err != nil {
+		panic(err)
+	}
+	if n, ok := got.(float64); ok {
+		return int64(n), true
+	}
+	return r.MediaReader.ByteLength()
+}
+
+// readMedia calls a method of a medium.
+func (g *game) readMedia(arg any) (any, error) {
+	a := fieldsOf(arg)
+	defer a.end()
+	m := g.newMedia(a.any("of"))
+	switch call := a.str("call", ""); call {
+	case "toJSON":
+		return plain(m), nil
+	case "asBytes":
+		bytes, err := m.Bytes()
+		if err != nil {
+			return nil, err
+		}
+		return string(bytes), nil
+	case "asBase64":
+		text, err := m.Base64()
+		if err != nil {
+			return nil, err
+		}
+		return text, nil
+	case "byteLength":
+		n, _ := m.ByteLength()
+		return n, nil
+	default:
+		panic(malformed("a medium has no method %q", call))
+	}
+}

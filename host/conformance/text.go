@@ -1,0 +1,127 @@
+package conformance
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// tokenizers makes tokenizers that write to the log and do what the scripts say. They count words unless a script returns
+// something.
+func (g *game) tokenizers(scripts map[string]Script) map[string]turns.Tokenizer {
+	all := map[string]turns.Tokenizer{}
+	for name, script := range scripts {
+		all[name] = func(texts []string) ([]int, error) {
+			g.write(Line{"tokenizer": name, "texts": texts})
+			f := g.frame("tokenizer "+name, nil)
+			if err := f.run(script); err != nil {
+				return nil, err
+			}
+			var counts []int
+			if f.result == nil {
+				for _, text := range texts {
+					counts = append(counts, len(strings.Fields(text)))
+				}
+				return counts, nil
+			}
+			for _, n := range list(f.result) {
+				counts = append(counts, int(n.(float64)))
+			}
+			return counts, nil
+		}
+	}
+	return all
+}
+
+// text returns the text of a name: one object for each name.
+func (g *game) text(name string) *turns.Tokenizable {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.texts[name]
+	if t == nil {
+		spec, there := g.scenario.Texts[name]
+		if !there {
+			panic(malformed("there is no text %q", name))
+		}
+		t = turns.NewTokenizable("")
+		g.fill(t, name, spec)
+		g.texts[name] = t
+	}
+	return t
+}
+
+// fill gives a text what it holds.
+func (g *game) fill(t *turns.Tokenizable, name string, spec TextSpec) {
+	if spec.Dynamic == nil {
+		t.Set(spec.Static)
+		return
+	}
+	t.SetDynamic(func(d *turns.DispatchContext) (string, error) {
+		script := spec.Dynamic
+		var ctx turns.Context
+		if d != nil {
+			ctx = d
+		} else if spec.Alone != nil {
+			script = spec.Alone
+		}
+		f := g.frame("text "+name, ctx)
+		if err := f.run(script); err != nil {
+			return "", err
+		}
+		text, ok := f.result.(string)
+		if !ok {
+			return "", errors.New("it returned no text")
+		}
+		return text, nil
+	})
+}
+
+// reading is the context that a text is read with: that of the function, unless the argument says that there is none.
+func (f *frame) reading(a *fields) *turns.DispatchContext {
+	if a.truth("alone") {
+		return nil
+	}
+	return f.inDispatch()
+}
+
+func estimate(f *frame, arg any) (any, error) {
+	a := fieldsOf(arg)
+	defer a.end()
+	encoding := a.str("encoding", "")
+	if name, there := a.take("text"); there {
+		return f.game.text(str(name)).EstimateTokens(encoding, f.reading(a))
+	}
+	counts, err := f.inTurn().EstimateTokens(encoding, strs(a.any("texts"))...)
+	if err != nil {
+		return nil, err
+	}
+	all := []any{}
+	for _, n := range counts {
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+func render(f *frame, arg any) (any, error) {
+	a := fieldsOf(arg)
+	defer a.end()
+	text, err := f.game.text(a.str("text", "")).Render(f.reading(a))
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+func setText(f *frame, arg any) (any, error) {
+	a := fieldsOf(arg)
+	defer a.end()
+	name := a.str("text", "")
+	spec := TextSpec{Static: a.str("static", "")}
+	if script, there := a.take("dynamic"); there {
+		spec.Dynamic = scriptOf(script)
+	}
+	t := f.game.text(name)
+	f.game.fill(t, name, spec)
+	return t.Dynamic(), nil
+}

@@ -1,0 +1,21 @@
+/**
+ * Functions that never return unless they are told to stop.
+ */
+import type { Frame } from './frame.js';
+
+/** Milliseconds that a function has hung before something is done about it. */
+const HANGS = 5;
+
+/**
+ * Waits until what the function belongs to is aborted, which happens to the run a moment later, unless the argument says
+ * that something else sees to it.
+ */
+export function hang(f: Frame, arg: unknown): Promise<void> {
+  const controller = f.stage.values.get('abort') as AbortController;
+  const signal = f.ctx?.abortSignal ?? controller.signal;
+  if (arg === undefined) setTimeout(() => controller.abort(), HANGS);
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

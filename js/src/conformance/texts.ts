@@ -1,0 +1,79 @@
+/**
+ * Texts for a model, and tokenizers that count them.
+ */
+import type { Tokenizable } from '../index.js';
+import { type DispatchContext, type Tokenizer } from '../index.js';
+import type { Frame, Operation } from './frame.js';
+import { fields, Malformed, type Script, str, strs, type TextSpec } from './scenario.js';
+
+/** What texts and tokenizers need of the scenario's play. */
+export interface TextSink {
+  write(line: Readonly<Record<string, unknown>>): void;
+  /** Does the script of a function that answers at once. */
+  callNow(by: string, ctx: DispatchContext | undefined, script: Script): unknown;
+}
+
+/** Tokenizers that write to the log and do what scripts say; those whose script returns nothing count words. */
+export function tokenizers(
+  sink: TextSink,
+  scripts: Readonly<Record<string, Script>> = {},
+): Record<string, Tokenizer> {
+  const counter =
+    (name: string, script: Script): Tokenizer =>
+    (texts) => {
+      sink.write({ tokenizer: name, texts: [...texts] });
+      const got = sink.callNow(`tokenizer ${name}`, undefined, script);
+      return (got ?? texts.map((text) => text.split(/\s+/u).filter(Boolean).length)) as number[];
+    };
+  return Object.fromEntries(
+    Object.entries(scripts).map(([name, script]) => [name, counter(name, script)]),
+  );
+}
+
+/** Gives a text what it holds. */
+export function fill(sink: TextSink, text: Tokenizable, name: string, spec: TextSpec): void {
+  const { static: fixed = '', dynamic, alone } = spec;
+  if (dynamic === undefined) {
+    text.set(fixed);
+    return;
+  }
+  text.set((ctx) => {
+    const script = ctx === undefined ? (alone ?? dynamic) : dynamic;
+    return sink.callNow(`text ${name}`, ctx, script) as string;
+  });
+}
+
+/** The context that a text is read with: that of the function, unless the argument says that there is none. */
+function reading(f: Frame, alone: unknown): DispatchContext | undefined {
+  return alone === true ? undefined : f.inDispatch;
+}
+
+/** Operations on texts. */
+export const textOperations: Readonly<Record<'estimate' | 'render' | 'setText', Operation>> = {
+  estimate: (f, arg) => {
+    const { encoding, text, texts, alone } = fields(arg, 'encoding', 'text', 'texts', 'alone');
+    const name = encoding as string;
+    if (text === undefined) return f.inTurn.estimateTokens(name, strs(texts));
+    return f.stage.text(str(text)).estimateTokens(name, reading(f, alone));
+  },
+  render: (f, arg) => {
+    const { text, alone } = fields(arg, 'text', 'alone');
+    return f.stage.text(str(text)).render(reading(f, alone));
+  },
+  setText: (f, arg) => {
+    const { text, ...spec } = fields(arg, 'text', 'static', 'dynamic', 'alone');
+    const found = f.stage.text(str(text));
+    f.stage.fillText(found, str(text), spec);
+    return found.dynamic;
+  },
+};
+
+/** The specification of a text. @throws Malformed if there is none */
+export function textSpec(
+  specs: Readonly<Record<string, TextSpec>> | undefined,
+  name: string,
+): TextSpec {
+  const spec = specs?.[name];
+  if (spec === undefined) throw new Malformed(`there is no text ${name}`);
+  return spec;
+}
