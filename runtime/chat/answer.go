@@ -122,6 +122,9 @@ func (a *Answer) chunk(name, data []byte) {
 	if err := s.End(); err != nil {
 		a.template.usable = false
 		a.d.Log(Trace, "chunk-parse-failure", err.Error(), nil)
+		if data[0] == '{' && a.finish == "" && a.failure == nil { // a part of the answer is lost; anything else is noise
+			a.breakOff("a chunk is no JSON")
+		}
 		return
 	}
 	a.template.learn(data, &a.pieces)

@@ -48,7 +48,9 @@ func parseProviderError(raw []byte) *providerError {
 	s := value.NewScanner(e.raw)
 	for key := range s.Members() {
 		if string(key) == "error" && (s.Kind() == value.KindMap || s.Kind() == value.KindString) {
-			e.raw = s.Raw()
+			if inner := s.Raw(); inner != nil { // nil for half an error
+				e.raw = inner
+			}
 			break
 		}
 	}

@@ -8,11 +8,13 @@ import (
 
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/sse"
+	"github.com/turncore/turncore/runtime/value"
 )
 
 const (
-	maxErrorBody = 64 << 10 // bytes of the body of an error response that are read
-	doneTimeout  = 1_000    // ms that a stream may stay open after it said that it ends
+	maxErrorBody  = 64 << 10 // bytes of the body of an error response that are read
+	doneTimeout   = 1_000    // ms that a stream may stay open after it said that it ends
+	finishTimeout = 5_000    // ms that what follows the finish reason, such as token counts, is waited for
 )
 
 // receive reads a response to its end. It returns the error to nack with, nil for an answer that can be used; a.err and
@@ -44,6 +46,8 @@ func (a *Answer) receive(stream Stream, parser *sse.Parser) error {
 		if err == nil {
 			if a.done {
 				stream.Idle(doneTimeout)
+			} else if idle := a.options.idleTimeout; a.finish != "" && (idle == 0 || idle > finishTimeout) {
+				stream.Idle(finishTimeout)
 			}
 			if chunk, more, err = stream.Next(); err != nil {
 				return a.cutOff(stream, err)
@@ -56,7 +60,7 @@ func (a *Answer) receive(stream Stream, parser *sse.Parser) error {
 	return a.unusable(b.end())
 }
 
-// cutOff tells what an answer is worth whose stream failed.
+// cutOff tells what an answer is worth whose stream failed. One that has its finish reason is whole.
 func (a *Answer) cutOff(stream Stream, err error) error {
 	if errors.Is(err, ErrIdle) {
 		stream.Cancel()
@@ -64,7 +68,7 @@ func (a *Answer) cutOff(stream Stream, err error) error {
 	} else {
 		err = fault.Wrap(fault.ChatStreamError, err)
 	}
-	if a.done {
+	if a.done || a.finish != "" {
 		return nil
 	}
 	return err
@@ -154,16 +158,26 @@ func (b *body) end() error {
 		}
 		return a.err
 	}
-	if err := b.parser.Flush(a.event); err != nil {
+	if err := b.parser.Flush(b.last); err != nil {
 		return err
 	}
 	if a.empty() && a.failure == nil && b.known && b.contentType != "text/event-stream" {
 		return errors.New("the response is neither an event stream nor JSON, but " + strconv.Quote(b.contentType))
 	}
-	if !a.done && a.finish == "" && a.failure == nil {
-		a.d.Log(Warn, "stream-without-end", "the stream ended without saying so; what it held is taken as the answer", nil)
+	if !a.done && a.finish == "" && a.failure == nil && !a.empty() {
+		return errors.New("the stream ended before the answer did")
 	}
 	return nil
+}
+
+// last takes an event that the end of the stream ended. It may be a part of one.
+func (b *body) last(e sse.Event) error {
+	s := value.NewScanner(e.Data)
+	s.Skip()
+	if s.End() != nil && string(bytes.TrimSpace(e.Data)) != "[DONE]" {
+		return nil
+	}
+	return b.answer.event(e)
 }
 
 // empty tells whether the answer has neither text nor reasoning nor calls.

@@ -72,7 +72,7 @@ func TestAnswers(t *testing.T) {
 			[]string{"message m1 a", "stats", "message m1 |", "store m1"},
 		},
 		{
-			"other choices and chunks that are no JSON", sse(text("a"), `{"choices":[{"index":1,"delta":{"content":"no"}}]}`, `{oops`, `[]`, `{"choices":null}`, `{"choices":[null]}`, stop), "",
+			"other choices and chunks that are no JSON", sse(text("a"), `{"choices":[{"index":1,"delta":{"content":"no"}}]}`, `oops`, `[]`, `{"choices":null}`, `{"choices":[null]}`, stop), "",
 			[]string{"message m1 a", "stats", "message m1 |", "store m1"},
 		},
 		{
@@ -350,11 +350,57 @@ func TestProviderErrorDetails(t *testing.T) {
 	}
 }
 
+// A stream that ends without saying so is not an answer; its finish reason says so as well as [DONE].
 func TestStreamWithoutEnd(t *testing.T) {
-	d := newDispatch(t)
-	d.replies("data: " + text("Hel") + "\n\n")
-	d.iterate(newExecutor(t, `{"model":"m"}`), 1)
-	if !d.acked || len(d.logs) != 1 || !strings.HasPrefix(d.logs[0], "stream-without-end") {
-		t.Errorf("acked %v, logs %q", d.acked, d.logs)
+	for _, tt := range []struct {
+		body string
+		code fault.Code // empty for an answer
+	}{
+		{"data: " + text("Hel") + "\n\n", fault.ChatStreamError},
+		{"data: " + text("Hel") + "\n\ndata: " + stop[:20], fault.ChatStreamError},
+		{"data: " + text("Hel") + "\n\ndata: " + stop, ""},
+		{"data: " + text("Hel") + "\n\ndata: [DONE]", ""},
+		{"", fault.ChatEmptyResponse},
+	} {
+		d := newDispatch(t)
+		d.replies(tt.body)
+		d.iterate(newExecutor(t, `{"model":"m"}`), 1)
+		if d.acked != (tt.code == "") || tt.code != "" && !fault.Is(d.nacked, tt.code) {
+			t.Errorf("%q: acked %v, nacked with %v", tt.body, d.acked, d.nacked)
+		}
+		if d.open() != nil {
+			t.Errorf("%q: open %q", tt.body, d.open())
+		}
+	}
+}
+
+// A chunk that is half a JSON text was a part of the answer.
+func TestBrokenChunk(t *testing.T) {
+	for _, tt := range []struct {
+		body  string
+		acked bool
+	}{
+		{sse(text("Hel"), text("lo")[:30], text("."), stop), false},
+		{sse(text("Hello."), stop, text("more")[:30]), true},
+	} {
+		d := newDispatch(t)
+		d.replies(tt.body)
+		d.iterate(newExecutor(t, `{"model":"m"}`), 1)
+		if d.acked != tt.acked || !d.acked && !fault.Is(d.nacked, fault.ChatStreamError) || d.open() != nil {
+			t.Errorf("%q: acked %v, nacked with %v, open %q", tt.body, d.acked, d.nacked, d.open())
+		}
+	}
+}
+
+// A stream that has given its finish reason has ended, whatever the connection does afterwards.
+func TestAfterFinish(t *testing.T) {
+	for _, err := range []error{chat.ErrIdle, errors.New("reset")} {
+		r := &response{parts: split("data: "+text("a")+"\n\ndata: "+stop+"\n\n", 0), err: err}
+		d := newDispatch(t)
+		d.answer = func(chat.Request) (chat.Stream, error) { return r, nil }
+		d.iterate(newExecutor(t, `{"model":"m"}`), 1)
+		if !d.acked || r.idle > 10_000 {
+			t.Errorf("%v: nacked with %v, waits %d ms", err, d.nacked, r.idle)
+		}
 	}
 }
