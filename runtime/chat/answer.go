@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/sse"
+	"github.com/turncore/turncore/runtime/framing"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -69,9 +69,12 @@ func (a *Answer) reset(d Dispatch, o *options) {
 	}
 }
 
-// event takes one server-sent event.
-func (a *Answer) event(e sse.Event) error {
+// event takes one event of a stream, or a whole response.
+func (a *Answer) event(e framing.Event) error {
 	data := bytes.TrimSpace(e.Data)
+	if e.Type == nil {
+		return a.whole(data)
+	}
 	switch {
 	case len(data) == 0 || a.done:
 		return nil
@@ -92,6 +95,16 @@ func (a *Answer) event(e sse.Event) error {
 		return errStop
 	}
 	return nil
+}
+
+// whole takes a response that is one JSON text.
+func (a *Answer) whole(data []byte) error {
+	a.chunk(nil, data)
+	a.done = true
+	if err := a.scan.Err(); err != nil && a.failure == nil {
+		return err
+	}
+	return a.err
 }
 
 // again takes a chunk that says what the one before said, but for the piece of text.

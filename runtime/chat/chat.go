@@ -11,7 +11,6 @@ package chat
 
 import (
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/sse"
 )
 
 // maxRedirects is how many redirects of the endpoint a request follows.
@@ -118,7 +117,7 @@ func (e *Executor) exchange(d Dispatch, st *state) error {
 	if err != nil {
 		return err
 	}
-	return st.answer.receive(stream, new(sse.Parser))
+	return st.answer.receive(stream)
 }
 
 // verdict returns the error that an answer which came whole amounts to, nil for none. A failed generation that the

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/framing"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -317,9 +318,9 @@ func (p *parser) address() {
 // build puts together what does not depend on a request.
 func (p *parser) build() {
 	p.head.Stream, p.head.Usage = p.stream, p.includeUsage
-	accept := "application/json"
+	accept := framing.Single.MediaType()
 	if p.stream {
-		accept = "text/event-stream"
+		accept = p.protocol.Format.MediaType()
 	}
 	for _, h := range p.protocol.Headers {
 		p.headers = withDefault(p.headers, h[0], h[1])

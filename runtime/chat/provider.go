@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"github.com/turncore/turncore/runtime/framing"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -22,7 +23,7 @@ type Provider interface {
 	// AppendUnit appends a unit of the conversation, behind a comma unless it is the first.
 	AppendUnit(dst []byte, u *Unit) []byte
 	// Read reads one event of a response that is a stream, or a whole response: one JSON value, which it consumes. name is
-	// the event's, "message" when the stream gives it none, and nil for a whole response.
+	// the event's, "message" when the stream gives it none, as in lines of JSON, and nil for a whole response.
 	Read(a *Answer, name []byte, s *value.Scanner)
 	// Usage reads the token counts out of what the response said of its usage.
 	Usage(usage []byte) Usage
@@ -30,14 +31,15 @@ type Provider interface {
 
 // Protocol is what is the same for all requests of a provider.
 type Protocol struct {
-	Name      string      // as the option provider has it
-	BaseURL   string      // where the option baseURL is not given
-	Headers   [][2]string // names in lower case; an option's header of the same name takes the place
-	Close     string      // what ends a request
-	Members   []Member    // what of the request options may set by its name
-	Reserved  []string    // what of the request only the executor sets
-	WithTools []string    // members that only a request with tools may have
-	Reasoning string      // tag of the thoughts' payloads that it takes back; empty for none
+	Name      string         // as the option provider has it
+	BaseURL   string         // where the option baseURL is not given
+	Headers   [][2]string    // names in lower case; an option's header of the same name takes the place
+	Close     string         // what ends a request
+	Format    framing.Format // how streams are made of events
+	Members   []Member       // what of the request options may set by its name
+	Reserved  []string       // what of the request only the executor sets
+	WithTools []string       // members that only a request with tools may have
+	Reasoning string         // tag of the thoughts' payloads that it takes back; empty for none
 }
 
 // Head is what a request says before its conversation.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/sse"
+	"github.com/turncore/turncore/runtime/framing"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -19,7 +19,7 @@ const (
 
 // receive reads a response to its end. It returns the error to nack with, nil for an answer that can be used; a.err and
 // a.failure are not its business.
-func (a *Answer) receive(stream Stream, parser *sse.Parser) error {
+func (a *Answer) receive(stream Stream) error {
 	if a.options.requestTimeout > 0 {
 		stream.Idle(a.options.requestTimeout)
 	}
@@ -37,11 +37,12 @@ func (a *Answer) receive(stream Stream, parser *sse.Parser) error {
 	if chunk.Status < 200 || chunk.Status > 299 {
 		return a.refused(stream, chunk)
 	}
-	b := body{answer: a, parser: parser}
-	b.contentType = contentType(chunk.Headers)
+	mediaType := contentType(chunk.Headers)
+	body := framing.Sniffer{Limit: maxAnswer, Choose: func(first byte) framing.Format { return a.format(mediaType, first) }}
+	event := a.event // made once, since it is a function on the heap
 	for more {
 		if len(chunk.Data) > 0 {
-			err = b.write(chunk.Data)
+			err = body.Write(chunk.Data, event)
 		}
 		if err == nil {
 			if a.done {
@@ -57,7 +58,10 @@ func (a *Answer) receive(stream Stream, parser *sse.Parser) error {
 		stream.Cancel()
 		return a.unusable(err)
 	}
-	return a.unusable(b.end())
+	if err := body.Flush(a.last); err != nil {
+		return a.unusable(err)
+	}
+	return a.unusable(a.end(&body, mediaType))
 }
 
 // cutOff tells what an answer is worth whose stream failed. One that has its finish reason is whole.
@@ -118,66 +122,43 @@ func contentType(headers [][2]string) string {
 	return ""
 }
 
-// body is the body of a response: server-sent events, or one JSON object. What it is shows in its first byte; the type
-// that the head gives is wrong too often.
-type body struct {
-	answer      *Answer
-	parser      *sse.Parser
-	contentType string
-	known       bool
-	json        bool
-	text        []byte
+// format is how a response is made of events. It shows in its first byte, since the type that the head gives is wrong too
+// often. What begins like JSON is one object, or one in each line: the latter where the protocol's streams are such and
+// a stream was asked for, or where the head says so.
+func (a *Answer) format(mediaType string, first byte) framing.Format {
+	switch {
+	case first != '{':
+		return framing.EventStream
+	case mediaType == framing.JSONLines.MediaType():
+		return framing.JSONLines
+	case a.options.stream && a.options.protocol.Format == framing.JSONLines:
+		return framing.JSONLines
+	}
+	return framing.Single
 }
 
-func (b *body) write(data []byte) error {
-	if !b.known {
-		data = bytes.TrimLeft(data, " \t\r\n")
-		if len(data) == 0 {
-			return nil
-		}
-		b.known, b.json = true, data[0] == '{'
+// end looks at what has come when the body has ended.
+func (a *Answer) end(body *framing.Sniffer, mediaType string) error {
+	if a.failure != nil {
+		return nil
 	}
-	if !b.json {
-		return b.parser.Write(data, b.answer.event)
+	if f, begun := body.Format(); begun && f == framing.EventStream && a.empty() && mediaType != f.MediaType() {
+		return errors.New("the response is neither an event stream nor JSON, but " + strconv.Quote(mediaType))
 	}
-	if len(b.text)+len(data) > maxAnswer {
-		return &sse.LimitError{Limit: maxAnswer}
-	}
-	b.text = append(b.text, data...)
-	return nil
-}
-
-// end takes what the end of the body completes.
-func (b *body) end() error {
-	a := b.answer
-	if b.json {
-		a.chunk(nil, b.text)
-		a.done = true
-		if err := a.scan.Err(); err != nil && a.failure == nil {
-			return err
-		}
-		return a.err
-	}
-	if err := b.parser.Flush(b.last); err != nil {
-		return err
-	}
-	if a.empty() && a.failure == nil && b.known && b.contentType != "text/event-stream" {
-		return errors.New("the response is neither an event stream nor JSON, but " + strconv.Quote(b.contentType))
-	}
-	if !a.done && a.finish == "" && a.failure == nil && !a.empty() {
+	if !a.done && a.finish == "" && !a.empty() {
 		return errors.New("the stream ended before the answer did")
 	}
 	return nil
 }
 
-// last takes an event that the end of the stream ended. It may be a part of one.
-func (b *body) last(e sse.Event) error {
+// last takes an event that the end of the body ended. It may be a part of one.
+func (a *Answer) last(e framing.Event) error {
 	s := value.NewScanner(e.Data)
 	s.Skip()
-	if s.End() != nil && string(bytes.TrimSpace(e.Data)) != "[DONE]" {
+	if e.Type != nil && s.End() != nil && string(bytes.TrimSpace(e.Data)) != "[DONE]" {
 		return nil
 	}
-	return b.answer.event(e)
+	return a.event(e)
 }
 
 // empty tells whether the answer has neither text nor reasoning nor calls.

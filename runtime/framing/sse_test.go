@@ -1,4 +1,4 @@
-package sse_test
+package framing_test
 
 import (
 	"bytes"
@@ -7,36 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/sse"
+	"github.com/turncore/turncore/runtime/framing"
 )
 
-// parse feeds the stream in parts of the given size, 0 for one part, and lists its events as "type|id|data".
-func parse(t *testing.T, p *sse.Parser, stream string, size int) []string {
-	t.Helper()
-	var events []string
-	emit := func(e sse.Event) error {
-		events = append(events, string(e.Type)+"|"+string(e.ID)+"|"+string(e.Data))
-		return nil
-	}
-	if size == 0 {
-		size = len(stream) + 1
-	}
-	for part := range slices.Chunk([]byte(stream), size) {
-		own := bytes.Clone(part)
-		if err := p.Write(own, emit); err != nil {
-			t.Fatal(err)
-		}
-		for i := range own { // nothing of a chunk may be kept
-			own[i] = '#'
-		}
-	}
-	if err := p.Flush(emit); err != nil {
-		t.Fatal(err)
-	}
-	return events
-}
-
-var streams = []struct {
+var eventStreams = []struct {
 	name   string
 	stream string
 	want   []string
@@ -71,10 +45,10 @@ var streams = []struct {
 }
 
 func TestParser(t *testing.T) {
-	for _, tt := range streams {
+	for _, tt := range eventStreams {
 		t.Run(tt.name, func(t *testing.T) {
 			for size := range len(tt.stream) + 1 {
-				if got := parse(t, &sse.Parser{}, tt.stream, size); !slices.Equal(got, tt.want) {
+				if got := parse(t, &framing.SSE{}, tt.stream, size); !slices.Equal(got, tt.want) {
 					t.Errorf("in parts of %d: got %q, want %q", size, got, tt.want)
 				}
 			}
@@ -93,7 +67,7 @@ func TestRetry(t *testing.T) {
 		{"retry: 99999999999999999999\n", 0, false},
 		{"data: a\n\n", 0, false},
 	} {
-		var p sse.Parser
+		var p framing.SSE
 		parse(t, &p, tt.stream, 0)
 		if ms, ok := p.Retry(); ms != tt.ms || ok != tt.ok {
 			t.Errorf("%q: %d, %v", tt.stream, ms, ok)
@@ -102,7 +76,7 @@ func TestRetry(t *testing.T) {
 }
 
 func TestLimit(t *testing.T) {
-	ignore := func(sse.Event) error { return nil }
+	ignore := func(framing.Event) error { return nil }
 	for _, tt := range []struct {
 		name, stream string
 		ok           bool
@@ -117,14 +91,14 @@ func TestLimit(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, size := range []int{1, 7, len(tt.stream)} {
-				p := sse.Parser{Limit: 64}
+				p := framing.SSE{Limit: 64}
 				var err error
 				for part := range slices.Chunk([]byte(tt.stream), size) {
 					if err = p.Write(part, ignore); err != nil {
 						break
 					}
 				}
-				var limit *sse.LimitError
+				var limit *framing.LimitError
 				if tt.ok && err != nil || !tt.ok && (!errors.As(err, &limit) || limit.Limit != 64) {
 					t.Errorf("in parts of %d: %v", size, err)
 				}
@@ -136,8 +110,8 @@ func TestLimit(t *testing.T) {
 func TestEmitError(t *testing.T) {
 	stop := errors.New("stop")
 	n := 0
-	var p sse.Parser
-	err := p.Write([]byte("data: a\n\ndata: b\n\ndata: c\n\n"), func(sse.Event) error {
+	var p framing.SSE
+	err := p.Write([]byte("data: a\n\ndata: b\n\ndata: c\n\n"), func(framing.Event) error {
 		if n++; n == 2 {
 			return stop
 		}
@@ -151,8 +125,8 @@ func TestEmitError(t *testing.T) {
 // Chunks of one byte cost no more than linear time, and line ends of one kind are not searched for again and again
 // because the other kind is absent. Quadratic would be minutes.
 func TestLinear(t *testing.T) {
-	ignore := func(sse.Event) error { return nil }
-	var tiny sse.Parser
+	ignore := func(framing.Event) error { return nil }
+	var tiny framing.SSE
 	one := []byte("a")
 	if err := tiny.Write([]byte("data: "), ignore); err != nil {
 		t.Fatal(err)
@@ -162,17 +136,17 @@ func TestLinear(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var big sse.Parser
+	var big framing.SSE
 	if err := big.Write(bytes.Repeat([]byte(":\r"), 2<<20), ignore); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestAllocations(t *testing.T) {
-	var p sse.Parser
+	var p framing.SSE
 	chunk := []byte("event: message\nid: 1\ndata: {\"a\":1}\ndata: more\n\ndata: cut of")
 	rest := []byte("f here\r\n\r\n")
-	emit := func(sse.Event) error { return nil }
+	emit := func(framing.Event) error { return nil }
 	if n := testing.AllocsPerRun(100, func() {
 		_ = p.Write(chunk, emit)
 		_ = p.Write(rest, emit)
@@ -181,50 +155,21 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// However a stream is cut, it has the same events.
 func FuzzSSE(f *testing.F) {
-	for _, tt := range streams {
+	for _, tt := range eventStreams {
 		f.Add([]byte(tt.stream), uint64(1))
 		f.Add([]byte(tt.stream), uint64(0x9e3779b97f4a7c15))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, cuts uint64) {
-		want := parse(t, &sse.Parser{}, string(stream), 0)
-		if got := parse(t, &sse.Parser{}, string(stream), 1); !slices.Equal(got, want) {
-			t.Errorf("byte by byte: got %q, want %q", got, want)
-		}
-		var got []string
-		emit := func(e sse.Event) error {
-			got = append(got, string(e.Type)+"|"+string(e.ID)+"|"+string(e.Data))
-			return nil
-		}
-		var p sse.Parser
-		for rest := stream; len(rest) > 0; {
-			cuts ^= cuts << 13
-			cuts ^= cuts >> 7
-			cuts ^= cuts << 17
-			n := min(int(cuts%17), len(rest))
-			if err := p.Write(rest[:n], emit); err != nil {
-				t.Fatal(err)
-			}
-			rest = rest[n:]
-			if cuts == 0 {
-				cuts = 1
-			}
-		}
-		if err := p.Flush(emit); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("cut at random: got %q, want %q", got, want)
-		}
+		cutAnywhere(t, func() framing.Parser { return &framing.SSE{} }, stream, cuts)
 	})
 }
 
 func BenchmarkEvents(b *testing.B) {
 	event := []byte(`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1754688929,"model":"m","choices":[{"index":0,"delta":{"content":" capital"},"logprobs":null,"finish_reason":null}],"usage":null}` + "\n\n")
 	chunk := bytes.Repeat(event, 100)
-	var p sse.Parser
-	emit := func(sse.Event) error { return nil }
+	var p framing.SSE
+	emit := func(framing.Event) error { return nil }
 	b.ReportAllocs()
 	b.SetBytes(int64(len(chunk)))
 	for b.Loop() {

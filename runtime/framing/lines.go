@@ -1,0 +1,34 @@
+package framing
+
+import "bytes"
+
+// Lines parses newline-delimited JSON: each line that is not blank is an event. The last one needs no end. The zero Lines
+// is ready for use, with [DefaultLimit].
+type Lines struct {
+	// Limit bounds what is held of a line that is not complete, in bytes; 0 is DefaultLimit.
+	Limit int
+
+	split splitter
+	emit  func(Event) error // of the call that runs
+}
+
+// Write implements [Parser].
+func (p *Lines) Write(chunk []byte, emit func(Event) error) error {
+	p.emit = emit
+	return p.split.write(chunk, p.fits, p.endLine)
+}
+
+// Flush implements [Parser].
+func (p *Lines) Flush(emit func(Event) error) error {
+	p.emit = emit
+	return p.split.flush(p.endLine)
+}
+
+func (p *Lines) fits(n int) error { return within(n, p.Limit) }
+
+func (p *Lines) endLine(line []byte) error {
+	if line = bytes.Trim(line, " \t"); len(line) == 0 {
+		return nil
+	}
+	return p.emit(Event{Type: message, Data: line})
+}

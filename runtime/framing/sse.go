@@ -1,0 +1,105 @@
+package framing
+
+import "bytes"
+
+// SSE parses server-sent events, as the WHATWG HTML standard defines the format. The zero SSE is ready for use, with
+// [DefaultLimit].
+//
+// One thing is added to the standard: an event that the end of the stream cuts off before its blank line is delivered by
+// [SSE.Flush], because providers of models end their streams so.
+type SSE struct {
+	// Limit bounds what is held of an event that is not complete, in bytes; 0 is DefaultLimit.
+	Limit int
+
+	split    splitter
+	emit     func(Event) error // of the call that runs
+	data     []byte            // data lines of the event, each with an LF at its end
+	typ      []byte
+	id       []byte
+	retry    int64
+	hasRetry bool
+}
+
+// Retry is the reconnection time that the stream asked for last, in ms; ok is false if it never did.
+func (p *SSE) Retry() (ms int64, ok bool) { return p.retry, p.hasRetry }
+
+// Write implements [Parser].
+func (p *SSE) Write(chunk []byte, emit func(Event) error) error {
+	p.emit = emit
+	return p.split.write(chunk, p.fits, p.endLine)
+}
+
+// Flush implements [Parser]: a last line without its end, and a last event without its blank line, are taken as they are.
+func (p *SSE) Flush(emit func(Event) error) error {
+	p.emit = emit
+	if err := p.split.flush(p.endLine); err != nil {
+		return err
+	}
+	return p.dispatch()
+}
+
+func (p *SSE) fits(n int) error { return within(len(p.data)+n, p.Limit) }
+
+// endLine processes a whole line, without its end.
+func (p *SSE) endLine(line []byte) error {
+	if len(line) == 0 {
+		return p.dispatch()
+	}
+	name, val := line, []byte(nil)
+	if colon := bytes.IndexByte(line, ':'); colon >= 0 {
+		name, val = line[:colon], line[colon+1:]
+		if len(val) > 0 && val[0] == ' ' {
+			val = val[1:]
+		}
+	}
+	switch string(name) {
+	case "data":
+		if err := p.fits(len(val) + 1); err != nil {
+			return err
+		}
+		p.data = append(append(p.data, val...), '\n')
+	case "event":
+		if err := p.fits(len(val)); err != nil {
+			return err
+		}
+		p.typ = append(p.typ[:0], val...)
+	case "id":
+		if err := p.fits(len(val)); err != nil {
+			return err
+		}
+		if bytes.IndexByte(val, 0) < 0 {
+			p.id = append(p.id[:0], val...)
+		}
+	case "retry":
+		if ms, ok := digits(val); ok {
+			p.retry, p.hasRetry = ms, true
+		}
+	}
+	return nil // a comment, whose name is empty, or a field that nobody knows
+}
+
+// dispatch ends an event. One without data is dropped.
+func (p *SSE) dispatch() error {
+	var err error
+	if n := len(p.data); n > 0 {
+		e := Event{Type: p.typ, Data: p.data[:n-1], ID: p.id}
+		if len(e.Type) == 0 {
+			e.Type = message
+		}
+		err = p.emit(e)
+	}
+	p.data, p.typ = p.data[:0], p.typ[:0]
+	return err
+}
+
+// digits reads a number of nothing but ASCII digits; one that int64 cannot hold is not taken.
+func digits(b []byte) (int64, bool) {
+	n := int64(0)
+	for _, c := range b {
+		if c < '0' || c > '9' || n > (1<<63-10)/10 {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, len(b) > 0
+}
