@@ -40,8 +40,8 @@ type ToolCallEvent struct {
 	Created  uint64
 	Complete bool
 	IsError  bool
-	Results  uint8 // ResultsNone, ResultsHost, ResultsValue
-	Value    Raw   // ResultsValue: the results
+	Results  uint8 // ResultsNone, ResultsHost, ResultsValue, ResultsKept
+	Value    Raw   // ResultsValue: the results. ResultsKept: the number of the effect
 }
 
 // Where the results of a ToolCallEvent are.
@@ -49,6 +49,7 @@ const (
 	ResultsNone  uint8 = 0 // not given yet
 	ResultsHost  uint8 = 1 // the host holds what its own report call gave for this id
 	ResultsValue uint8 = 2 // in Value
+	ResultsKept  uint8 = 3 // the host keeps them: what the handler of the Tool effect in Value returned
 )
 
 // TurnEndEvent ends a turn.

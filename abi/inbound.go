@@ -178,6 +178,7 @@ const (
 	EditRegister   uint8 = 9  // tools: register the tool numbered Handle, overwriting its name
 	EditUnregister uint8 = 10 // tools: Data is a name (string)
 	EditHidden     uint8 = 11 // tools: Data is the whole list of hidden names (array of strings)
+	EditKeep       uint8 = 12 // tool calls: Data says what the host keeps of the Tool effect numbered Handle: a part, or an array of parts of one kind
 )
 
 // Collections.

@@ -64,7 +64,7 @@ type Sync struct {
 	Collection uint8
 	Sync       uint8 // SyncAdd, …
 	Handle     int64 // > 0 given by the host, < 0 by the guest. SyncSignal: SignalAck, …
-	Other      int64 // SyncReplace: takes the place of Handle. SyncOpen: the context it is copied from
+	Other      int64 // SyncReplace: takes the place of Handle. SyncOpen: the context it is copied from. SyncAdd: see EditKeep; 0 for none
 	Data       Raw
 }
 

@@ -72,8 +72,8 @@ func TestForgedAnew(t *testing.T) {
 				t.Errorf("tail offers %s", got)
 			}
 			// Who still holds a tool of an earlier iteration is served by the one that is there.
-			result, _, err := s.d.ExecuteTool(s.task, first, valueFrom(`{"callId":"c2"}`), false)
-			if text, _ := value.String(result); string(text) != "x" || err != nil {
+			result, err := s.d.ExecuteTool(s.task, first, valueFrom(`{"callId":"c2"}`), false)
+			if text, _ := value.String(result.Value); string(text) != "x" || err != nil {
 				t.Errorf("%q, %v", text, err)
 			}
 			return s.ack()

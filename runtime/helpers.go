@@ -54,6 +54,7 @@ type ToolCallReport struct {
 	Args       []byte // value; nil if absent
 	Results    []byte // value made by the guest; nil if absent
 	HostHas    bool   // the host holds results
+	Kept       uint32 // number of the tool effect whose result the host keeps and is reported; 0 if absent
 	IsError    bool
 	HasIsError bool
 	Complete   bool
@@ -66,6 +67,7 @@ type toolStream struct {
 	checksum string
 	results  []byte
 	hostHas  bool
+	kept     uint32
 	isError  bool
 	sealed   bool
 }
@@ -93,10 +95,13 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 		s.args = r.Args
 	}
 	if r.Results != nil {
-		s.results, s.hostHas = r.Results, false
+		s.results, s.hostHas, s.kept = r.Results, false, 0
 	}
 	if r.HostHas {
-		s.results, s.hostHas = nil, true
+		s.results, s.hostHas, s.kept = nil, true, 0
+	}
+	if r.Kept != 0 {
+		s.results, s.hostHas, s.kept = nil, false, r.Kept
 	}
 	if r.HasIsError {
 		s.isError = r.IsError
@@ -111,7 +116,7 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 	s.sealed = r.Complete
 	d.turn.emit(d, EventToolCall, &ToolCallEvent{
 		ID: id, Tool: s.tool, Args: s.args, Checksum: s.checksum, Created: s.created,
-		Complete: s.sealed, IsError: s.isError, Results: s.results, HostHas: s.hostHas,
+		Complete: s.sealed, IsError: s.isError, Results: s.results, HostHas: s.hostHas, Kept: s.kept,
 	})
 	return nil
 }

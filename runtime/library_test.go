@@ -206,11 +206,11 @@ func (s *seam) reads(name, args string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("there is no %s among %s", name, s.toolNames())
 	}
-	result, number, err := s.d.ExecuteTool(s.task, tool, valueFrom(args), true)
-	if number != 0 {
-		s.t.Errorf("%s ran outside, as effect %d", name, number)
+	result, err := s.d.ExecuteTool(s.task, tool, valueFrom(args), true)
+	if result.Effect != 0 {
+		s.t.Errorf("%s ran outside, as effect %d", name, result.Effect)
 	}
-	text, _ := value.String(result)
+	text, _ := value.String(result.Value)
 	return string(text), err
 }
 

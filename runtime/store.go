@@ -177,7 +177,7 @@ func (t *Turn) replaceByID(c *contextState, col *Collection, id string, handle i
 func (t *Turn) addOnce(c *contextState, col *Collection, handle int64) {
 	if !col.contains(handle) {
 		col.append(handle, 1)
-		t.sync(c, col.kind, SyncAdd, handle, 0)
+		t.sync(c, col.kind, SyncAdd, handle, int64(t.kept))
 	}
 }
 
@@ -254,6 +254,15 @@ func (d *Dispatch) ReplaceGroup(ids []string, handles []int64) error {
 // StoreBody queues a record that the guest made. It keeps body.
 func (d *Dispatch) StoreBody(kind record.Kind, body []byte) error {
 	return d.Store(kind, d.turn.records.make(body))
+}
+
+// StoreToolCall queues a tool call that the guest made. kept is the number of the tool effect whose result, which the
+// host keeps, its results are; 0 when they are text.
+func (d *Dispatch) StoreToolCall(body []byte, kept uint32) error {
+	d.turn.kept = kept
+	err := d.StoreBody(record.ToolCalls, body)
+	d.turn.kept = 0
+	return err
 }
 
 func (d *Dispatch) write(delta Delta) error {

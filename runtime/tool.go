@@ -52,39 +52,49 @@ func isObjectType(kind []byte) bool {
 	return ok && string(s) == "object"
 }
 
-// ExecuteTool runs Tool.executor(ctx)(args): checksum, validation, events, handler. It returns what the handler
-// returned, or with keep the number of the effect under which the host keeps it; that is 0 when the handler is compiled
-// in, whose result is there either way.
-func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, keep bool) (result []byte, number uint32, err error) {
+// ToolResult is what a tool's handler returned.
+type ToolResult struct {
+	Value []byte // nil if the host keeps it
+	// Effect is the number under which the host keeps it; 0 when the handler is compiled in, whose result is in Value.
+	Effect uint32
+	// Parts stand for what the host keeps although it was not asked to: an artifact, a media or a list of either. Nil for
+	// none.
+	Parts []byte
+}
+
+// ExecuteTool runs Tool.executor(ctx)(args): checksum, validation, events, handler. With keep the host keeps whatever the
+// handler returns.
+func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, keep bool) (result ToolResult, err error) {
 	if d.ended {
-		return nil, 0, fault.New(fault.CallAfterEnd, "the dispatch has ended")
+		return result, fault.New(fault.CallAfterEnd, "the dispatch has ended")
 	}
 	if tool.reader != nil {
 		if tool, err = d.readerTool(tool); err != nil {
-			return nil, 0, err
+			return result, err
 		}
 	}
 	callID, err := value.Checksum(tool.Name, args)
 	if err != nil {
-		return nil, 0, fault.New(fault.InvalidToolArgs, tool.Name+": "+err.Error())
+		return result, fault.New(fault.InvalidToolArgs, tool.Name+": "+err.Error())
 	}
 	call := CallTool{Context: d.number, Tool: tool, CallID: callID, Keep: keep}
 	if call.Args, call.Valid, err = d.validate(task, tool, args); err != nil {
-		return nil, 0, err
+		return result, err
 	}
 	run := d.beginTool(&call)
 	if tool.Handler != nil {
-		result, err = tool.Handler(task, d, call.Args)
+		result.Value, err = tool.Handler(task, d, call.Args)
 	} else {
-		result, err = task.Await(&call)
+		result.Value, err = task.Await(&call)
 	}
 	if !d.endTool(run, err != nil) {
-		return nil, call.Number, fault.New(fault.CallAfterEnd, "the dispatch has ended")
+		return ToolResult{}, fault.New(fault.CallAfterEnd, "the dispatch has ended")
 	}
 	if err != nil {
-		return nil, call.Number, fault.Wrap(fault.ToolDownstreamError, err)
+		return ToolResult{}, fault.Wrap(fault.ToolDownstreamError, err)
 	}
-	return result, call.Number, nil
+	result.Effect, result.Parts = call.Number, call.Parts
+	return result, nil
 }
 
 // validate checks a call's arguments, by the tool's schema or by the tool's own validation. It returns what the handler

@@ -40,7 +40,7 @@ func (s *seam) callTool(id string, fine bool) error {
 	if err := s.d.ReportToolCall(id, ToolCallReport{Tool: "calc", HasTool: true, Args: args}); err != nil {
 		return err
 	}
-	if _, _, err := s.d.ExecuteTool(s.task, tool, args, true); (err == nil) != fine {
+	if _, err := s.d.ExecuteTool(s.task, tool, args, true); (err == nil) != fine {
 		return err
 	}
 	return s.d.ReportToolCall(id, ToolCallReport{HostHas: true, Complete: true})
@@ -75,10 +75,10 @@ func TestExecuteTool(t *testing.T) {
 				return []byte("\xa1r"), c.result
 			}
 			p.executor = func(s *seam) error {
-				result, number, err := s.d.ExecuteTool(s.task, tool, valueFrom(c.args), true)
+				result, err := s.d.ExecuteTool(s.task, tool, valueFrom(c.args), true)
 				switch {
-				case c.code == "" && (err != nil || string(result) != "\xa1r" || number != s.effects):
-					t.Errorf("result %q, number %d, %v", result, number, err)
+				case c.code == "" && (err != nil || string(result.Value) != "\xa1r" || result.Effect != s.effects):
+					t.Errorf("result %+v, %v", result, err)
 				case c.code != "" && !errors.Is(err, c.code):
 					t.Errorf("error %v, want %s", err, c.code)
 				case c.result != nil && errors.Unwrap(err) != c.result:
@@ -109,7 +109,7 @@ func TestViolationsAreListed(t *testing.T) {
 	p := &play{t: t}
 	p.executor = func(s *seam) error {
 		tool := toolNamed(t, "x", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b"]}`)
-		_, _, err := s.d.ExecuteTool(s.task, tool, valueFrom(`{"a":1}`), false)
+		_, err := s.d.ExecuteTool(s.task, tool, valueFrom(`{"a":1}`), false)
 		var f *fault.Error
 		if !errors.As(err, &f) || value.Len(f.Details) != 2 || f.Status != 422 || f.Fatal {
 			t.Errorf("error %+v", f)
@@ -120,7 +120,7 @@ func TestViolationsAreListed(t *testing.T) {
 			many = value.AppendNil(value.AppendString(many, strconv.Itoa(i)))
 		}
 		tool = toolNamed(s.t, "x", `{"type":"object","additionalProperties":false}`)
-		_, _, err = s.d.ExecuteTool(s.task, tool, many, false)
+		_, err = s.d.ExecuteTool(s.task, tool, many, false)
 		if !errors.As(err, &f) || value.Len(f.Details) != 100 {
 			t.Errorf("%d violations", value.Len(f.Details))
 		}
@@ -133,7 +133,7 @@ func TestToolAfterTheDispatch(t *testing.T) {
 	tool := toolNamed(t, "calc", `{"type":"object"}`)
 	p := &play{t: t, executor: ackOnce}
 	p.pipelines[TurnOutput] = []middleware{func(s *seam, next func()) error {
-		if _, _, err := s.turn.DispatchContext(1).ExecuteTool(s.task, tool, valueFrom(`{}`), true); !errors.Is(err, fault.CallAfterEnd) {
+		if _, err := s.turn.DispatchContext(1).ExecuteTool(s.task, tool, valueFrom(`{}`), true); !errors.Is(err, fault.CallAfterEnd) {
 			t.Errorf("error %v", err)
 		}
 		next()
@@ -263,6 +263,7 @@ func TestReportToolCall(t *testing.T) {
 		s.turn.SetElapsed(5)
 		s.must(s.d.ReportToolCall("t", ToolCallReport{Args: args}))
 		s.must(s.d.ReportToolCall("t", ToolCallReport{HostHas: true, IsError: true, HasIsError: true}))
+		s.must(s.d.ReportToolCall("t", ToolCallReport{Kept: 4}))
 		s.must(s.d.ReportToolCall("t", ToolCallReport{Results: []byte("\xa1r"), Complete: true}))
 		if err := s.d.ReportToolCall("t", ToolCallReport{}); err != fault.ErrStreamSealed {
 			t.Errorf("a report after the last: %v", err)
@@ -277,11 +278,12 @@ func TestReportToolCall(t *testing.T) {
 		{ID: "t", Tool: "search"},
 		{ID: "t", Tool: "search", Args: args, Checksum: sum},
 		{ID: "t", Tool: "search", Args: args, Checksum: sum, IsError: true, HostHas: true},
+		{ID: "t", Tool: "search", Args: args, Checksum: sum, IsError: true, Kept: 4},
 		{ID: "t", Tool: "search", Args: args, Checksum: sum, IsError: true, Results: []byte("\xa1r"), Complete: true},
 	} {
 		got := p.events[3+i].payload.(*ToolCallEvent)
 		if got.ID != want.ID || got.Tool != want.Tool || !bytes.Equal(got.Args, want.Args) || got.Checksum != want.Checksum || got.Created != 0 ||
-			got.Complete != want.Complete || got.IsError != want.IsError || got.HostHas != want.HostHas || !bytes.Equal(got.Results, want.Results) {
+			got.Complete != want.Complete || got.IsError != want.IsError || got.HostHas != want.HostHas || got.Kept != want.Kept || !bytes.Equal(got.Results, want.Results) {
 			t.Errorf("report %d: %+v, want %+v", i, got, want)
 		}
 	}

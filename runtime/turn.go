@@ -32,6 +32,7 @@ type Turn struct {
 	stamp      int64
 	seq        uint32
 	minted     map[string]uint32 // ids by prefix
+	kept       uint32            // StoreToolCall's, while it stores
 	started    uint64
 	dispatches []*Dispatch
 	reason     error // why the turn was aborted, may be nil

@@ -90,6 +90,7 @@ type ToolCallEvent struct {
 	IsError  bool
 	Results  []byte // value made by the guest, nil if none
 	HostHas  bool   // the host holds the results
+	Kept     uint32 // number of the tool effect whose result they are, which the host keeps; 0 for none
 }
 
 // TurnEndEvent ends a turn.
@@ -200,7 +201,7 @@ type Sync struct {
 	Kind    record.Kind
 	Op      SyncOp
 	Handle  int64
-	Other   int64   // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from, -1 for what a standalone dispatch was given
+	Other   int64   // SyncReplace: takes the place; SyncInsert: what it goes before; SyncOpen: the context copied from, -1 for what a standalone dispatch was given; SyncAdd: the tool effect whose kept result is in the record, 0 for none
 	Body    []byte  // of a record that the guest made and names for the first time
 	Err     error   // SyncSignal: what a nack was given, or why it is aborted
 	Tool    *Tool   // SyncDefine: a tool that the guest makes

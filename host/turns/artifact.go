@@ -270,7 +270,7 @@ func (a *SpooledArtifact) appendPart(dst []byte) []byte {
 // MarshalJSON gives what is known of the artifact without reading it.
 func (a *SpooledArtifact) MarshalJSON() ([]byte, error) {
 	described := struct {
-		Class string   `json:"class"`
+		Class string   `json:"artifact"`
 		Form  JSONForm `json:"form,omitempty"`
 		Bytes *int64   `json:"byteLength,omitempty"`
 		Lines *int     `json:"lineCount,omitempty"`

@@ -160,7 +160,7 @@ func TestSizeHints(t *testing.T) {
 		}
 	}
 	text, err := json.Marshal([]any{a, turns.NewSpooledJSONArtifact(r, turns.JSONL)})
-	if want := `[{"class":"SpooledArtifact","byteLength":99,"lineCount":7},{"class":"SpooledJsonArtifact","form":"jsonl"}]`; string(text) != want || err != nil {
+	if want := `[{"artifact":"SpooledArtifact","byteLength":99,"lineCount":7},{"artifact":"SpooledJsonArtifact","form":"jsonl"}]`; string(text) != want || err != nil {
 		t.Errorf("%s, %v", text, err)
 	}
 }

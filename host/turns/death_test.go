@@ -3,6 +3,7 @@ package turns_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,6 +40,20 @@ func (i *mortalInstance) Step(dst, in []byte) ([]byte, error) {
 	return out, err
 }
 
+// turnOf is the turn of an answer, which begins with an event.
+func turnOf(t *testing.T, out []byte) uint32 {
+	t.Helper()
+	_, frame, _, err := abi.Next(out, abi.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := abi.Decode[abi.Event](frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Turn
+}
+
 func TestInstanceDies(t *testing.T) {
 	engine := &mortal{Engine: native.New()}
 	h := turns.NewHost(turns.HostOptions{Engine: engine})
@@ -46,18 +61,29 @@ func TestInstanceDies(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		heard string // of the answer that was spoiled
+		says  string // the error, among other things
 		spoil func([]byte, error) ([]byte, error)
 	}{
-		{"failed step", "", func([]byte, error) ([]byte, error) { return nil, host.NewError(host.CodeInstanceFailed, "trap", nil) }},
-		{"no frame", "", func([]byte, error) ([]byte, error) { return []byte{0xc1}, nil }},
-		{"truncated frame", "msg ", func(out []byte, err error) ([]byte, error) { return append(out, 0x92, 35), err }},
-		{"another turn's frame", "msg ", func(out []byte, err error) ([]byte, error) {
+		{"failed step", "", "trap", func([]byte, error) ([]byte, error) { return nil, host.NewError(host.CodeInstanceFailed, "trap", nil) }},
+		{"no frame", "", "at byte 0", func([]byte, error) ([]byte, error) { return []byte{0xc1}, nil }},
+		{"truncated frame", "msg ", "truncated", func(out []byte, err error) ([]byte, error) { return append(out, 0x92, 35), err }},
+		{"another turn's frame", "msg ", "turn 4000000", func(out []byte, err error) ([]byte, error) {
 			return abi.Append(out, &abi.Cancel{Turn: 4_000_000, Effect: 1}), err
 		}},
-		{"effect of an unknown kind", "msg ", func(out []byte, err error) ([]byte, error) {
-			return abi.Append(out, &abi.Effect{Turn: 2, Effect: 77, Kind: 99}), err
+		{"effect of an unknown kind", "msg ", "kind 99 is unknown", func(out []byte, err error) ([]byte, error) {
+			return abi.Append(out, &abi.Effect{Turn: turnOf(t, out), Effect: 77, Kind: 99}), err
 		}},
-		{"frame of the other direction", "msg ", func(out []byte, err error) ([]byte, error) { return abi.Append(out, &abi.Tick{Turn: 2}), err }},
+		{"record whose result is not kept", "msg ", "nothing is kept of effect 7", func(out []byte, err error) ([]byte, error) {
+			body := abi.AppendPayload(nil, &abi.ToolCall{ID: "c", Tool: "t", Args: abi.Raw{0x80}, Results: abi.Raw{0xa1, 'r'}})
+			return abi.Append(out, &abi.Sync{Turn: turnOf(t, out), Context: 1, Collection: abi.CollectionToolCalls, Handle: -1, Other: 7, Data: abi.Bytes(body)}), err
+		}},
+		{"event whose result is not kept", "msg ", "nothing is kept of effect 7", func(out []byte, err error) ([]byte, error) {
+			payload := abi.AppendPayload(nil, &abi.ToolCallEvent{ID: "c", Results: abi.ResultsKept, Value: abi.Raw{7}})
+			return abi.Append(out, &abi.Event{Turn: turnOf(t, out), Seq: 4, Kind: abi.EventToolCall, Dispatch: 1, Scope: abi.ScopeTurn, Payload: payload}), err
+		}},
+		{"frame of the other direction", "msg ", "frame 11", func(out []byte, err error) ([]byte, error) {
+			return abi.Append(out, &abi.Tick{Turn: turnOf(t, out)}), err
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			log := &recorder{}
@@ -76,6 +102,9 @@ func TestInstanceDies(t *testing.T) {
 			result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
 			if err != nil || result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInstanceFailed) {
 				t.Fatalf("%+v, %v", result, err)
+			}
+			if !strings.Contains(result.Err.Error(), c.says) {
+				t.Errorf("%v, want %q", result.Err, c.says)
 			}
 			want := started + c.heard + "iE(0,nack) dE(nack,1,E_INSTANCE_FAILED) err(E_INSTANCE_FAILED) tE(failed,E_INSTANCE_FAILED)"
 			if got := log.words(); got != want {

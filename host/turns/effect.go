@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
 )
 
 // effect is something that the core asks of the host.
@@ -218,19 +217,10 @@ func (e *effect) runTool(d *DispatchContext, tool *Tool, args Args, keep bool) (
 		return nil, err
 	}
 	if keep {
-		e.turn.mu.Lock()
-		if e.turn.kept == nil {
-			e.turn.kept = make(map[uint32]any)
-		}
-		e.turn.kept[e.number] = result
-		e.turn.mu.Unlock()
+		e.keepResult(result)
 		return nil, nil
 	}
-	raw, err := value.Append(nil, result, "the result of "+tool.Name)
-	if err != nil {
-		return nil, newError(abi.CodeInvalidValue, err.Error(), err)
-	}
-	return raw, nil
+	return e.tellResult(tool, result)
 }
 
 // run runs the effect. No lock is held. Panics become errors.

@@ -279,7 +279,11 @@ func (t *turn) readSync(frame []byte) error {
 		subject = f.Other
 	}
 	if f.Sync != abi.SyncRemove {
-		if err := t.adopt(f.Collection, subject, f.Data); err != nil {
+		kept := int64(0)
+		if f.Sync == abi.SyncAdd {
+			kept = f.Other
+		}
+		if err := t.adopt(f.Collection, subject, f.Data, kept); err != nil {
 			return err
 		}
 		if o.has(subject) {
@@ -305,8 +309,9 @@ func (t *turn) readSync(frame []byte) error {
 	return nil
 }
 
-// adopt makes sure that a handle names a record of the right kind; the guest's come with their body the first time.
-func (t *turn) adopt(kind uint8, handle int64, data abi.Raw) error {
+// adopt makes sure that a handle names a record of the right kind; the guest's come with their body the first time. kept
+// is the effect whose kept result a tool call then holds, 0 for none.
+func (t *turn) adopt(kind uint8, handle int64, data abi.Raw, kept int64) error {
 	body, err := abi.BytesOf(data)
 	if err != nil {
 		return err
@@ -315,6 +320,11 @@ func (t *turn) adopt(kind uint8, handle int64, data abi.Raw) error {
 		r, err := decodeRecord(kind, body)
 		if err != nil {
 			return err
+		}
+		if kept != 0 {
+			if err := t.adoptResult(r, kept); err != nil {
+				return err
+			}
 		}
 		if !t.handles.adopt(handle, r) {
 			return fmt.Errorf("sync: handle %d comes out of turn", handle)

@@ -246,6 +246,8 @@ func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
 		ev.Results = t.results[streamKey{f.Dispatch, p.ID}]
 	case abi.ResultsValue:
 		ev.Results, err = value.Decode(p.Value)
+	case abi.ResultsKept:
+		ev.Results, err = t.reported(p.Value)
 	}
 	return ev, err
 }

@@ -43,7 +43,7 @@ type turn struct {
 	waiters  []*waiter // that may be used again
 	lastCall uint32
 	running  map[uint32]*effect // outstanding effects
-	kept     map[uint32]any     // results of tools that wait for their caller
+	kept     map[uint32]any     // results of tools that wait for their caller, or for the record that holds them
 	results  map[streamKey]any  // of tool calls, as reported
 	texts    [2]map[streamKey]*stream
 	scratch  []byte

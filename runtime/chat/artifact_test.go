@@ -1,7 +1,9 @@
 package chat_test
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,5 +127,41 @@ func TestArtifactToolsInAnswers(t *testing.T) {
 	c := record.ToolCall(stored[0].body)
 	if got, _ := value.String(c.Results()); string(got) != "beta\nbanana" || !c.FromArtifactTool() {
 		t.Errorf("results %q, fromArtifactTool %v", got, c.FromArtifactTool())
+	}
+}
+
+// A result that the host keeps is reported and stored as what it is. The model gets the handle of an artifact, a note of a
+// media, and the text of what an artifact tool answers.
+func TestKeptResults(t *testing.T) {
+	artifact := record.AppendArtifact(nil, "A", 7, 2, "")
+	const handle = `Its text is not shown here. Read it with callId \"`
+	for _, tt := range []struct {
+		name     string
+		parts    []byte
+		artifact bool
+		wants    []string
+	}{
+		{"artifact", artifact, false, []string{"Artifact a (A, 7 bytes, 2 lines). " + handle + `a\" and one of: read_A, read."`}},
+		{"list", append(append(value.AppendListHeader(nil, 2), artifact...), artifact...), false, []string{handle + `a#0\"`, handle + `a#1\"`}},
+		{"media", fromJSON(t, media), false, []string{`[image \"a \\\"b\\\".png\", image/png]`}},
+		{"artifact tool", artifact, true, []string{`"text 0 of toolCall"`}},
+	} {
+		d := newDispatch(t)
+		d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`), Artifact: tt.artifact}}
+		d.run = func(chat.Tool, []byte) ([]byte, error) { return tt.parts, nil }
+		d.replies(sse(calls(`{"index":0,"id":"a","function":{"name":"get"}}`)), sse(text("ok"), stop))
+		d.iterate(newExecutor(t, `{"model":"m"}`), 2)
+		if len(d.records[record.ToolCalls]) != 1 || len(d.requests) != 2 {
+			t.Fatalf("%s: nacked with %v", tt.name, d.nacked)
+		}
+		c := record.ToolCall(d.records[record.ToolCalls][0].body)
+		if !bytes.Equal(c.Results(), tt.parts) || c.IsError() || len(d.kept) != 1 || d.kept[0] != 7 || !slices.Contains(d.events, "call a kept 7|") {
+			t.Errorf("%s: results %x, failed %v, kept %d, events %q", tt.name, c.Results(), c.IsError(), d.kept, d.events)
+		}
+		for _, want := range tt.wants {
+			if !strings.Contains(string(d.requests[1]), want) {
+				t.Errorf("%s: %s is not in\n%s", tt.name, want, d.requests[1])
+			}
+		}
 	}
 }

@@ -133,7 +133,7 @@ func (a *Answer) run(c *pending, group string) error {
 	if err := d.ReportToolCall(c.record, ToolCallReport{Tool: name, Args: args}); err != nil {
 		return err
 	}
-	var results []byte
+	var result ToolResult
 	var err error
 	tool, known := d.Tool(name)
 	switch {
@@ -144,14 +144,20 @@ func (a *Answer) run(c *pending, group string) error {
 	case problem != "":
 		err = fault.New(fault.ChatInvalidToolCallArgs, problem, "the arguments were "+clip(c.args, maxMessage))
 	default:
-		results, err = d.ExecuteTool(tool, args)
+		result, err = d.ExecuteTool(tool, args)
 	}
-	if err != nil {
+	report := ToolCallReport{IsError: err != nil, HasIsError: true, Complete: true}
+	results := result.Parts
+	switch {
+	case err != nil:
 		results = value.AppendString(nil, fault.MessageOf(err))
-	} else {
-		results = resultText(results)
+		report.Results = results
+	case results != nil:
+		report.Kept = result.Kept
+	default:
+		results = resultText(result.Value)
+		report.Results = results
 	}
-	report := ToolCallReport{Results: results, IsError: err != nil, HasIsError: true, Complete: true}
 	if reportErr := d.ReportToolCall(c.record, report); reportErr != nil || d.Aborted() {
 		return reportErr
 	}
@@ -160,11 +166,13 @@ func (a *Answer) run(c *pending, group string) error {
 		return err
 	}
 	now := d.Stamp()
-	return d.StoreToolCall(record.AppendToolCall(nil, record.ToolCallFields{
+	body := record.AppendToolCall(nil, record.ToolCallFields{
 		ID: c.record, Tool: name, Args: args, Checksum: sum, IsComplete: true, IsError: report.IsError, Results: results,
 		Payload: a.payload(c, group, args, problem), ReplayCompatibility: compatibility, FromArtifactTool: tool.Artifact,
+		Inline:    tool.Artifact && report.Kept != 0, // no reader tool is offered for it
 		CreatedAt: c.created, UpdatedAt: now, CompletedAt: now,
-	}))
+	})
+	return d.StoreToolCall(body, report.Kept)
 }
 
 // parseArgs turns the text of a call's arguments into a map, or says what is wrong with it.

@@ -57,14 +57,15 @@ type Dispatch interface {
 	// Log writes a line of the structured log. payload is a value, nil for none.
 	Log(level Level, kind, message string, payload []byte)
 
-	// StoreMessage, StoreThought and StoreToolCall store a record that the executor made, by its encoded body.
+	// StoreMessage, StoreThought and StoreToolCall store a record that the executor made, by its encoded body. kept is the
+	// Kept of the result that a tool call holds, 0 for text.
 	StoreMessage(body []byte) error
 	StoreThought(body []byte) error
-	StoreToolCall(body []byte) error
+	StoreToolCall(body []byte, kept uint32) error
 
-	// ExecuteTool validates args, a map, runs the tool's handler with its events, and waits for the result, a value. Any
-	// error is one that the model can be told.
-	ExecuteTool(t Tool, args []byte) (result []byte, err error)
+	// ExecuteTool validates args, a map, runs the tool's handler with its events, and waits for the result. Any error is one
+	// that the model can be told.
+	ExecuteTool(t Tool, args []byte) (ToolResult, error)
 	// HTTP sends a request. What it is given is valid during the call only.
 	HTTP(r Request) (Stream, error)
 
@@ -83,11 +84,20 @@ type Tool struct {
 	Artifact    bool   // its results are text that was read from an artifact
 }
 
+// ToolResult is what a tool's handler returned.
+type ToolResult struct {
+	Value []byte // nil when the host keeps the result
+	// Parts stand for a result that the host keeps: an artifact, a media or a list of either, as in a tool call's body.
+	Parts []byte
+	Kept  uint32 // names that result; not 0 when there are Parts
+}
+
 // ToolCallReport is what is said about a tool call. Absent parts keep what was said before.
 type ToolCallReport struct {
 	Tool       string // empty if absent
 	Args       []byte // value; nil if absent
 	Results    []byte // value; nil if absent
+	Kept       uint32 // results that the host keeps; 0 if absent
 	IsError    bool
 	HasIsError bool
 	Complete   bool

@@ -36,6 +36,7 @@ type dispatch struct {
 	streams        map[string]*stream
 	stats          []byte
 	requests       [][]byte
+	kept           []uint32 // of the tool calls that were stored
 	logs           []string
 	failReport     error
 	read           []string // what was asked of artifacts
@@ -202,6 +203,9 @@ func (d *dispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
 	if r.Results != nil {
 		text += d.json(r.Results)
 	}
+	if r.Kept != 0 {
+		text += "kept " + strconv.Itoa(int(r.Kept))
+	}
 	if r.HasIsError && r.IsError {
 		text += " failed"
 	}
@@ -239,13 +243,21 @@ func (d *dispatch) store(kind record.Kind, body []byte) error {
 	return nil
 }
 
-func (d *dispatch) StoreMessage(body []byte) error  { return d.store(record.Messages, body) }
-func (d *dispatch) StoreThought(body []byte) error  { return d.store(record.Thoughts, body) }
-func (d *dispatch) StoreToolCall(body []byte) error { return d.store(record.ToolCalls, body) }
+func (d *dispatch) StoreMessage(body []byte) error { return d.store(record.Messages, body) }
+func (d *dispatch) StoreThought(body []byte) error { return d.store(record.Thoughts, body) }
 
-func (d *dispatch) ExecuteTool(t chat.Tool, args []byte) ([]byte, error) {
+func (d *dispatch) StoreToolCall(body []byte, kept uint32) error {
+	d.kept = append(d.kept, kept)
+	return d.store(record.ToolCalls, body)
+}
+
+func (d *dispatch) ExecuteTool(t chat.Tool, args []byte) (chat.ToolResult, error) {
 	d.events = append(d.events, "run "+t.Name+d.json(args))
-	return d.run(t, args)
+	v, err := d.run(t, args)
+	if err == nil && record.IsParts(v) {
+		return chat.ToolResult{Parts: v, Kept: 7}, nil
+	}
+	return chat.ToolResult{Value: v}, err
 }
 
 func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) {

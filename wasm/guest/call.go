@@ -395,11 +395,11 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 	}
 	args := clone(a.Args)
 	t.serve(call, func(task runtime.Task) ([]byte, error) {
-		result, number, err := d.ExecuteTool(task, tool, args, true)
+		result, err := d.ExecuteTool(task, tool, args, true)
 		if tool.Handler != nil {
-			return appendResult(value.AppendListHeader(nil, 1), result), err
+			return appendResult(value.AppendListHeader(nil, 1), result.Value), err
 		}
-		return value.AppendInt(nil, int64(number)), err
+		return value.AppendInt(nil, int64(result.Effect)), err
 	})
 }
 

@@ -102,7 +102,7 @@ func (c *chatDispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
 		return err
 	}
 	return c.Dispatch.ReportToolCall(id, runtime.ToolCallReport{
-		Tool: r.Tool, HasTool: r.Tool != "", Args: r.Args, Results: r.Results,
+		Tool: r.Tool, HasTool: r.Tool != "", Args: r.Args, Results: r.Results, Kept: r.Kept,
 		IsError: r.IsError, HasIsError: r.HasIsError, Complete: r.Complete,
 	})
 }
@@ -116,9 +116,15 @@ func (c *chatDispatch) Log(level chat.Level, kind, message string, payload []byt
 	c.Dispatch.Log(uint8(level), kind, message, payload)
 }
 
-func (c *chatDispatch) StoreMessage(body []byte) error  { return c.store(record.Messages, body) }
-func (c *chatDispatch) StoreThought(body []byte) error  { return c.store(record.Thoughts, body) }
-func (c *chatDispatch) StoreToolCall(body []byte) error { return c.store(record.ToolCalls, body) }
+func (c *chatDispatch) StoreMessage(body []byte) error { return c.store(record.Messages, body) }
+func (c *chatDispatch) StoreThought(body []byte) error { return c.store(record.Thoughts, body) }
+
+func (c *chatDispatch) StoreToolCall(body []byte, kept uint32) error {
+	if err := c.fits(len(body)); err != nil {
+		return err
+	}
+	return c.Dispatch.StoreToolCall(body, kept)
+}
 
 func (c *chatDispatch) store(kind record.Kind, body []byte) error {
 	if err := c.fits(len(body)); err != nil {
@@ -127,16 +133,16 @@ func (c *chatDispatch) store(kind record.Kind, body []byte) error {
 	return c.StoreBody(kind, body)
 }
 
-func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte) ([]byte, error) {
+func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte) (chat.ToolResult, error) {
 	tool, ok := c.Turn().ToolByNumber(t.Number)
 	if !ok {
-		return nil, errors.New("tool " + t.Name + " is not defined")
+		return chat.ToolResult{}, errors.New("tool " + t.Name + " is not defined")
 	}
 	if err := c.fits(len(args)); err != nil {
-		return nil, err
+		return chat.ToolResult{}, err
 	}
-	result, _, err := c.Dispatch.ExecuteTool(c.task, tool, args, false)
-	return result, err
+	r, err := c.Dispatch.ExecuteTool(c.task, tool, args, false)
+	return chat.ToolResult{Value: r.Value, Parts: r.Parts, Kept: r.Effect}, err
 }
 
 func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {

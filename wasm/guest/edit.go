@@ -1,6 +1,8 @@
 package guest
 
 import (
+	"math"
+
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/catalogue"
@@ -53,8 +55,27 @@ func (t *turn) editRecords(f *abi.Edit, data []byte) bool {
 		return t.run.Replace(f.Context, kind, f.Handle, f.Other)
 	case abi.EditClear:
 		return t.run.Clear(f.Context, kind)
+	case abi.EditKeep:
+		return kind == record.ToolCalls && t.editKeep(f, data)
 	}
 	return false
+}
+
+// editKeep takes what stands for a result that the host keeps.
+func (t *turn) editKeep(f *abi.Edit, data []byte) bool {
+	if f.Handle <= 0 || f.Handle > math.MaxUint32 {
+		return false
+	}
+	eff := t.find(uint32(f.Handle))
+	if eff == nil || eff.context != f.Context {
+		return false
+	}
+	call, ok := eff.asked.(*runtime.CallTool)
+	if !ok || call.Keep || !record.IsParts(data) {
+		return false
+	}
+	call.Parts = clone(data)
+	return true
 }
 
 func (t *turn) editStash(f *abi.Edit, data []byte) bool {

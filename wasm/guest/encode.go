@@ -149,6 +149,8 @@ func (t *turn) appendPayload(b []byte, p any) []byte {
 		switch {
 		case p.HostHas:
 			e.Results = abi.ResultsHost
+		case p.Kept != 0:
+			e.Results, e.Value = abi.ResultsKept, value.AppendInt(nil, int64(p.Kept))
 		case p.Results != nil:
 			e.Results = abi.ResultsValue
 		}

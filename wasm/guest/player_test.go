@@ -347,7 +347,17 @@ func (p *player) settle(e abi.Effect) {
 		f.Value = p.read(e)
 	case e.Kind == abi.EffectTool:
 		args, _ := abi.Decode[abi.ToolArgs](e.Args)
-		if !args.Keep {
+		switch {
+		case args.Keep:
+		case p.chance(2):
+			parts := artifactPart
+			if p.chance(2) {
+				parts = slices.Concat(value.AppendListHeader(nil, 2), artifactPart, artifactPart)
+			}
+			p.send(&abi.Edit{
+				Turn: p.turn, Context: e.Context, Collection: abi.CollectionToolCalls, Edit: abi.EditKeep, Handle: int64(e.Effect), Data: abi.Bytes(parts),
+			})
+		default:
 			f.Value = value.AppendString(nil, "42")
 		}
 	}

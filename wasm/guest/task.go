@@ -166,7 +166,7 @@ type effect struct {
 	value   []byte
 	err     error
 
-	asked   runtime.Effect     // holds its own result, which is put into it when it comes
+	asked   runtime.Effect     // holds its own result, or a part of it, which is put into it when it comes
 	group   *int               // of an AwaitAll: how many are outstanding
 	next    func(runtime.Task) // middleware: runs what follows
 	running bool               // middleware: next is running

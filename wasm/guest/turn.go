@@ -139,7 +139,7 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 		args := abi.MiddlewareArgs{Pipeline: uint8(e.Pipeline), Index: uint32(e.Index)}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectMiddleware, e.Context))
 	case *runtime.CallTool:
-		e.Number, eff.valued = eff.number, true
+		e.Number, eff.valued, eff.asked = eff.number, true, e
 		args := abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Keep, Valid: e.Valid}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectTool, e.Context))
 	case *runtime.CallValidate:

@@ -118,6 +118,8 @@ export const EditKind = {
   Unregister: 10,
   /** tools: Data is the whole list of hidden names (array of strings) */
   Hidden: 11,
+  /** tool calls: Data says what the host keeps of the Tool effect numbered Handle: a part, or an array of parts of one kind */
+  Keep: 12,
 } as const;
 
 /** Collections of a context. */
@@ -347,6 +349,8 @@ export const Results = {
   Host: 1,
   /** in Value */
   Value: 2,
+  /** the host keeps them: what the handler of the Tool effect in Value returned */
+  Kept: 3,
 } as const;
 
 /** How a gate was settled. */

@@ -9,15 +9,21 @@ import { Message, type RawMessage } from '../primitives/message.js';
 import { Retrievable, type RawRetrievable } from '../primitives/retrievable.js';
 import { Thought, type RawThought } from '../primitives/thought.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
-import { ToolCall, type RawToolCall } from '../primitives/tool-call.js';
+import {
+  type BulkyResults,
+  type RawToolCall,
+  ToolCall,
+  type ToolCallResults,
+} from '../primitives/tool-call.js';
 import { Collections, type Entry } from './kinds.js';
 
 /**
  * Makes a record of the collection with this number from the bytes of a body.
  *
+ * @param kept what the host keeps for the results of a tool call, in place of what the body has
  * @throws CodecError for bytes that are no such body
  */
-export function decodeBody(collection: number, bytes: Uint8Array): Entry {
+export function decodeBody(collection: number, bytes: Uint8Array, kept?: BulkyResults): Entry {
   const value = decodeValue(bytes);
   if (collection === Collections.instructions) return new Tokenizable(new Fields([value]).text());
   const fields = new Fields(value);
@@ -27,7 +33,7 @@ export function decodeBody(collection: number, bytes: Uint8Array): Entry {
     case Collections.thoughts:
       return thought(fields);
     case Collections.toolCalls:
-      return toolCall(fields);
+      return toolCall(fields, kept);
     case Collections.memories:
       return memory(fields);
     case Collections.retrievables:
@@ -78,7 +84,7 @@ function thought(f: Fields): Thought {
   return new Thought(new Parts(values) as unknown as RawThought);
 }
 
-function toolCall(f: Fields): ToolCall {
+function toolCall(f: Fields, kept: BulkyResults | undefined): ToolCall {
   const values = {
     id: f.text(),
     tool: f.text(),
@@ -86,7 +92,7 @@ function toolCall(f: Fields): ToolCall {
     checksum: f.text(),
     isComplete: f.boolean(),
     isError: f.boolean(),
-    results: results(f.value()),
+    results: results(f.value(), kept),
     payload: f.value(),
     replayCompatibility: f.optionalText(),
     fromArtifactTool: f.boolean(),
@@ -115,8 +121,9 @@ function retrievable(f: Fields): Retrievable {
   return new Retrievable(new Parts(values) as unknown as RawRetrievable);
 }
 
-/** The model is shown text: results that are not are shown as JSON. */
-function results(value: unknown): Tokenizable {
+/** The model is shown text: results that are not, and are not kept, are shown as JSON. */
+function results(value: unknown, kept: BulkyResults | undefined): ToolCallResults {
+  if (kept !== undefined) return kept;
   return new Tokenizable(typeof value === 'string' ? value : JSON.stringify(value ?? null));
 }
 

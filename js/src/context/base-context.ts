@@ -380,9 +380,7 @@ export abstract class BaseContext {
     const effect = await session.callLater(enc, call);
     // A tool whose handler runs in the module gives its result in a list of one.
     if (typeof effect !== 'number') return (effect as readonly unknown[])[0] ?? undefined;
-    const result = session.kept?.get(effect);
-    session.kept?.delete(effect);
-    return result;
+    return session.kept.take(effect);
   }
 
   #set<T extends Entry>(collection: number): RecordSet<T> {

@@ -151,7 +151,7 @@ function toolCallEvent(
   e.checksum = p[3] as string;
   e.isComplete = p[5] as boolean;
   e.isError = p[6] as boolean;
-  if (p[7] === Results.Host) e.results = from.results(dispatch, e.id);
+  if (p[7] === Results.Host || p[7] === Results.Kept) e.results = from.results(dispatch, e.id);
   else if (p[7] === Results.Value) e.results = p[8];
   e.createdAt = from.now + (p[4] as number);
   e.updatedAt = at;

@@ -198,7 +198,8 @@ export class SpooledArtifact {
 
   /** What it is, without its text. */
   toJSON(): Record<string, unknown> {
-    return { artifact: this.kind, ...this.#hints };
+    const form = this[jsonForm];
+    return { artifact: this.kind, ...(form === undefined ? {} : { form }), ...this.#hints };
   }
 
   /** @internal */

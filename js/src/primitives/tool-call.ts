@@ -142,7 +142,8 @@ export class ToolCall {
   }
 }
 
-function encodeResults(enc: Encoder, results: ToolCallResults): void {
+/** @internal Writes results as they stand in a body. */
+export function encodeResults(enc: Encoder, results: ToolCallResults): void {
   if (!isList(results)) {
     results[encodeBody](enc);
     return;
@@ -163,12 +164,22 @@ function isList(
 
 /** The kind of field `results`: text, an artifact or a media, or a list of either of the last two. */
 const toResults: Converter = (value, report) => {
-  if (!Array.isArray(value)) return isBulky(value) ? value : toText(value, report);
+  const bulky = bulkyResults(value);
+  if (bulky !== undefined) return bulky;
+  return Array.isArray(value) ? invalid : toText(value, report);
+};
+
+/** Results that are no text: an artifact or a media, or a list of either; undefined for everything else. */
+export type BulkyResults = Exclude<ToolCallResults, Tokenizable>;
+
+/** @internal A value as results that are no text, a list as a frozen copy; undefined if it is no such thing. */
+export function bulkyResults(value: unknown): BulkyResults | undefined {
+  if (!Array.isArray(value)) return isBulky(value) ? value : undefined;
   const list = value as unknown[];
   const artifacts = list.length > 0 && list.every((item) => item instanceof SpooledArtifact);
   const media = list.length > 0 && list.every((item) => item instanceof Media);
-  return artifacts || media ? Object.freeze(list.slice()) : invalid;
-};
+  return artifacts || media ? Object.freeze(list.slice()) : undefined;
+}
 
 function isBulky(value: unknown): value is SpooledArtifact | Media {
   return value instanceof SpooledArtifact || value instanceof Media;

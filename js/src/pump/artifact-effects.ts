@@ -7,10 +7,8 @@ import { utf8Length } from '../codec/encoder.js';
 import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
-import { Media } from '../primitives/media.js';
 import { Retrievable } from '../primitives/retrievable.js';
 import { SpooledArtifact } from '../primitives/spooled-artifact.js';
-import { Tokenizable } from '../primitives/tokenizable.js';
 import { ToolCall } from '../primitives/tool-call.js';
 import type { AnyTool } from '../tools/tool.js';
 import { artifactClasses } from './artifact-classes.js';
@@ -199,20 +197,4 @@ function warnShadowed(session: Session, state: ContextState, name: string): void
   enc.nil();
   enc.value({ tool: name }, 'payload');
   session.callNow(enc, call);
-}
-
-/**
- * What a model is shown of a handler's result: text as it is, an artifact's or a media's as text. A list gives its
- * elements', one below the other.
- */
-export function shownResult(value: unknown): unknown {
-  if (value instanceof Tokenizable) return value.toString();
-  if (value instanceof SpooledArtifact) return value.asString();
-  if (value instanceof Media) return JSON.stringify(value);
-  if (!Array.isArray(value)) return value;
-  const list = value as unknown[];
-  const bulky = (item: unknown): boolean =>
-    item instanceof SpooledArtifact || item instanceof Media;
-  if (list.length === 0 || !list.every(bulky)) return value;
-  return Promise.all(list.map((item) => shownResult(item))).then((parts) => parts.join('\n'));
 }

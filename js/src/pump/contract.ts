@@ -13,6 +13,7 @@ import type { AnyTool } from '../tools/tool.js';
 import type { EditQueue } from './edits.js';
 import type { ErrorTable } from './error-table.js';
 import type { HttpSettings } from './http.js';
+import type { Kept } from './kept.js';
 import type { RunnerSpec } from './runner-spec.js';
 
 /** Something that {@link TurnPump.drainUntil} waits for. */
@@ -45,8 +46,7 @@ export interface TurnSession {
   readonly errors: ErrorTable;
   /** By number; 0 is the turn's. */
   readonly contexts: readonly (OpenContext | undefined)[];
-  /** What handlers returned to host code, by effect. */
-  readonly kept: Map<number, unknown> | undefined;
+  readonly kept: Kept;
   readonly ended: boolean;
   /** A dispatch without a turn. */
   readonly standalone: boolean;

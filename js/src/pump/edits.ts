@@ -10,6 +10,7 @@ import { mostBytes } from '../collections/record-size.js';
 import type { EditSink } from '../collections/record-set.js';
 import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
+import { type BulkyResults, encodeResults } from '../primitives/tool-call.js';
 
 /** Gives a history its number in an instance, and uploads what the instance lacks. */
 export interface HistorySink {
@@ -25,7 +26,7 @@ interface Edit {
   readonly run: HistoryRun<AnyRecord> | undefined;
   /** EditAdd: the appended records. */
   readonly entries: Entry[] | undefined;
-  /** Stash and tools: the argument. */
+  /** Stash, tools and kept results: the argument. */
   readonly argument: ((enc: Encoder) => void) | undefined;
 }
 
@@ -133,6 +134,19 @@ export class EditQueue implements EditSink {
     });
   }
 
+  /**
+   * What a tool's handler gave stays here; the module is told what stands for it.
+   *
+   * @throws TurncoreError E_ABI_LIMIT_EXCEEDED
+   */
+  kept(context: number, effect: number, results: BulkyResults): void {
+    bodies.reset();
+    encodeResults(bodies, results);
+    const parts = bodies.copy();
+    if (!this.fits(parts.length)) throw tooLarge('a result', parts.length, this.#largest);
+    this.#argument(context, Collection.ToolCalls, EditKind.Keep, effect, (enc) => enc.raw(parts));
+  }
+
   fits(bytes: number): boolean {
     return bytes < this.#largest;
   }
@@ -143,11 +157,7 @@ export class EditQueue implements EditSink {
     entry[encodeBody](bodies);
     const actual = bodies.length;
     if (this.fits(actual)) return;
-    throw TurncoreError.of(
-      'E_ABI_LIMIT_EXCEEDED',
-      `a record of ${actual} bytes is over the limit of ${this.#largest}`,
-      { details: { limit: 'frame', max: this.#largest, actual } },
-    );
+    throw tooLarge('a record', actual, this.#largest);
   }
 
   /**
@@ -242,6 +252,14 @@ export class EditQueue implements EditSink {
     if (this.#closed) return;
     this.#edits.push({ context, collection, kind, handle, run, entries, argument });
   }
+}
+
+function tooLarge(what: string, actual: number, max: number): TurncoreError {
+  return TurncoreError.of(
+    'E_ABI_LIMIT_EXCEEDED',
+    `${what} of ${actual} bytes is over the limit of ${max}`,
+    { details: { limit: 'frame', max, actual } },
+  );
 }
 
 function head(

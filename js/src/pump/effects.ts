@@ -5,13 +5,14 @@ import { EffectKind, Method, Op, Pipeline, Write } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
 import type { ToolCall } from '../primitives/tool-call.js';
-import { runForge, runRead, runSpool, shownResult } from './artifact-effects.js';
+import { runForge, runRead, runSpool } from './artifact-effects.js';
 import { ChatExecutor } from './chat-executor.js';
 import type { ContextState } from './context-state.js';
 import { type Delta, readDelta, type WireDelta } from './deltas.js';
 import { asError } from './error-table.js';
 import { runEstimate } from './estimate.js';
 import { HttpEffect } from './http.js';
+import { settleForModel } from './kept-results.js';
 import {
   beginResult,
   failEffect,
@@ -123,10 +124,10 @@ function runTool(session: Session, effect: number, state: ContextState, args: un
   const valid = takeKept(session, a[4] as number, a[2]);
   const settle = (value: unknown): void => {
     if (!keep) {
-      settleShown(session, effect, state, value);
+      settleForModel(session, effect, state, value);
       return;
     }
-    if (!session.ended) (session.kept ??= new Map<number, unknown>()).set(effect, value);
+    session.kept.keep(effect, value);
     settleEffect(session, effect, state, undefined);
   };
   perform(
@@ -140,10 +141,7 @@ function runTool(session: Session, effect: number, state: ContextState, args: un
 
 /** What was kept under the number of an effect; the value that crossed when nothing is. */
 function takeKept(session: Session, effect: number, crossed: unknown): unknown {
-  if (effect === 0 || session.kept?.has(effect) !== true) return crossed;
-  const kept = session.kept.get(effect);
-  session.kept.delete(effect);
-  return kept;
+  return effect === 0 || !session.kept.has(effect) ? crossed : session.kept.take(effect);
 }
 
 /** Runs a tool's own validation. What it gives is kept for the handler, as not all of it may have an encoding. */
@@ -156,7 +154,7 @@ function runValidate(session: Session, effect: number, state: ContextState, args
   }
   validateArguments(schema, tool.name, a[1]).then(
     (valid) => {
-      if (!session.ended) (session.kept ??= new Map<number, unknown>()).set(effect, valid);
+      session.kept.keep(effect, valid);
       settleEffect(session, effect, state, isEncodable(valid) ? valid : a[1]);
     },
     (error: unknown) => failEffect(session, effect, state, error),
@@ -170,17 +168,6 @@ function isEncodable(value: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-/** Settles a call that a model made with what the model is shown of its result. */
-function settleShown(session: Session, effect: number, state: ContextState, value: unknown): void {
-  perform(
-    session,
-    effect,
-    state,
-    () => shownResult(value),
-    (shown) => settleEffect(session, effect, state, shown),
-  );
 }
 
 function runStore(session: Session, effect: number, context: number, args: unknown): void {

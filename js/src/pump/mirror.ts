@@ -6,6 +6,7 @@ import { CodecError } from '../codec/decoder.js';
 import { decodeBody } from '../collections/decode-body.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
+import { type BulkyResults, bulkyResults } from '../primitives/tool-call.js';
 import type { ContextState } from './context-state.js';
 import type { TurnSession } from './contract.js';
 
@@ -48,7 +49,7 @@ function syncRecords(session: TurnSession, state: ContextState, frame: readonly 
   const { handles } = session;
   switch (kind) {
     case SyncKind.Add: {
-      const entry = entryOf(handles, collection, handle, data);
+      const entry = entryOf(handles, collection, handle, data, keptBy(session, other));
       if (!items.has(entry)) items.push(entry);
       return;
     }
@@ -77,16 +78,25 @@ function entryOf(
   collection: number,
   handle: number,
   data: Uint8Array | null,
+  kept?: BulkyResults,
 ): Entry {
   let entry = handles.entryOf(handle);
   if (entry === undefined && handle < 0 && data !== null) {
-    entry = decodeBody(collection, data);
+    entry = decodeBody(collection, data, kept);
     handles.bind(handle, entry);
   }
   if (entry === undefined || !isRecordOf(collection, entry)) {
     throw new CodecError('frame', 0, `unknown handle ${handle}`);
   }
   return entry;
+}
+
+/** What is kept of the effect that a Sync names, and is the record's from then on. @throws CodecError if there is nothing */
+function keptBy(session: TurnSession, effect: number): BulkyResults | undefined {
+  if (effect === 0) return undefined;
+  const kept = bulkyResults(session.kept.take(effect));
+  if (kept === undefined) throw new CodecError('frame', 0, `nothing is kept of effect ${effect}`);
+  return kept;
 }
 
 /** Makes a context's registry hold what the module's holds. */

@@ -22,9 +22,9 @@ import type { AnyTool } from '../tools/tool.js';
 import type { TurnPump, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
-import { isGateEvent } from './gates.js';
 import { HistoryUploads } from './history-uploads.js';
 import type { HttpSettings } from './http.js';
+import { isNoted, noteEvent } from './kept-results.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
 import { Session } from './session.js';
 import type { SessionInput } from './session-input.js';
@@ -363,8 +363,9 @@ export class Pump implements HistorySink, TurnPump {
         const error = new TurncoreError(frame[2] as string, frame[3] as string);
         fault = { offset: frame[4] as number, error };
       } else {
-        if (frame[0] === Op.Event && isGateEvent(frame[3])) {
-          this.#sessions.get(frame[1] as number)?.gates.note(frame);
+        if (frame[0] === Op.Event && isNoted(frame[3])) {
+          const session = this.#sessions.get(frame[1] as number);
+          if (session !== undefined) noteEvent(session, frame);
         }
         this.#queue.push(frame);
       }

@@ -21,6 +21,7 @@ import { EditQueue } from './edits.js';
 import { ErrorTable, messageOf } from './error-table.js';
 import { Gates } from './gates.js';
 import type { HttpEffect } from './http.js';
+import { Kept } from './kept.js';
 import { applySync } from './mirror.js';
 import { ModuleTools, requireOwnTool } from './module-tools.js';
 import { OpenSpans } from './open-spans.js';
@@ -60,8 +61,7 @@ export class Session implements EventSource, TurnSession {
   readonly contexts: (ContextState | undefined)[] = [];
   /** Requests under way, by effect. */
   requests: Map<number, HttpEffect> | undefined;
-  /** What handlers returned to host code, by effect. */
-  kept: Map<number, unknown> | undefined;
+  readonly kept = new Kept();
   /** Settles when the turn has ended; never rejects. */
   readonly done: Promise<Outcome>;
   recorder: StepRecorder | undefined;
@@ -491,7 +491,7 @@ export class Session implements EventSource, TurnSession {
     this.edits.close();
     if (this.requests !== undefined) for (const request of this.requests.values()) request.cancel();
     this.requests = undefined;
-    this.kept = undefined;
+    this.kept.clear();
     if (this.#pending.size > 0) this.#refusePending(outcome.error);
     this.pump.closed(this);
     this.#finish(outcome);

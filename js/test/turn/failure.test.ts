@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { EventKind, Op, Scope } from '../../src/abi/frames.gen.js';
 import { stateOf } from '../../src/context/base-context.js';
 import type { DispatchContext } from '../../src/index.js';
-import { fakeTurn } from './fake-instance.js';
+import { batch, fakeTurn } from './fake-instance.js';
 import { codeOf, makeRun, message, runTurn, script, short, skip } from './harness.js';
 
 const start = (turn: unknown): unknown[] => [
@@ -93,6 +93,9 @@ describe('collections that differ', { skip }, () => {
 });
 
 describe('a module that lies', () => {
+  const toolCallBody = batch([
+    ['c', 't', {}, 's', true, false, 'r', null, null, false, false, 1, 1, 1],
+  ]);
   const end = (turn: unknown): unknown[] => [Op.End, turn, 0, 0, null];
 
   it('an honest one is believed', async () => {
@@ -124,6 +127,21 @@ describe('a module that lies', () => {
     'a body that is none': (turn) => [[Op.Sync, turn, 0, 3, 0, -1, 0, Uint8Array.of(0x91, 1)]],
     'a body of another collection': (turn) => [
       [Op.Sync, turn, 0, 3, 0, -1, 0, Uint8Array.of(0x91)],
+    ],
+    'a record whose result is not kept': (turn) => [[Op.Sync, turn, 0, 5, 0, -1, 7, toolCallBody]],
+    'an event whose result is not kept': (turn) => [
+      [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+      [
+        Op.Event,
+        turn,
+        2,
+        EventKind.ToolCall,
+        0,
+        1,
+        0,
+        3,
+        ['c', '', null, '', 0, true, false, 3, 7],
+      ],
     ],
     'a collection that does not exist': (turn) => [[Op.Sync, turn, 0, 9, 0, 1, 0, null]],
     'an error of another shape': (turn) => [[Op.End, turn, 1, 0, ['x']]],

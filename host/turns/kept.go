@@ -1,0 +1,100 @@
+package turns
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/value"
+)
+
+// keepResult keeps what a tool's handler returned for whoever asks for it by the effect's number. The caller holds no
+// lock.
+func (e *effect) keepResult(result any) {
+	t := e.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.keep(e.number, result)
+}
+
+// keep keeps a handler's result. The caller holds t.mu.
+func (t *turn) keep(effect uint32, result any) {
+	if t.kept == nil {
+		t.kept = make(map[uint32]any)
+	}
+	t.kept[effect] = result
+}
+
+// tellResult returns what a core-side executor gets of a tool's result. An artifact, a medium or a list of either stays
+// here, and the core is told what stands for it.
+func (e *effect) tellResult(tool *Tool, result any) (abi.Raw, error) {
+	switch r := result.(type) {
+	case *Tokenizable:
+		if r == nil {
+			return value.Nil(nil), nil
+		}
+		text, err := r.Render(nil)
+		return value.String(nil, text), err
+	case []*SpooledArtifact:
+		result = slices.Clone(r)
+		if len(r) == 0 {
+			return value.Array(nil, 0), nil
+		}
+	case []*Media:
+		result = slices.Clone(r)
+		if len(r) == 0 {
+			return value.Array(nil, 0), nil
+		}
+	case *SpooledArtifact, *Media:
+	default:
+		raw, err := value.Append(nil, result, "the result of "+tool.Name)
+		if err != nil {
+			return nil, newError(abi.CodeInvalidValue, err.Error(), err)
+		}
+		return raw, nil
+	}
+	if wrong := invalidResults(result); len(wrong) > 0 {
+		return nil, newError(abi.CodeInvalidValue, "the result of "+tool.Name+": "+strings.Join(wrong, "; "), nil)
+	}
+	parts, err := appendResults(nil, result)
+	if err != nil {
+		return nil, newError(abi.CodeInvalidValue, "the result of "+tool.Name+": "+err.Error(), err)
+	}
+	t := e.turn
+	if n := len(parts); n > t.core.maxBody() {
+		return nil, tooLarge(n, t.core.maxBody())
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.keep(e.number, result)
+	t.edit(&abi.Edit{
+		Context: e.context.state.number, Collection: abi.CollectionToolCalls, Edit: abi.EditKeep, Handle: int64(e.number), Data: abi.Bytes(parts),
+	})
+	return nil, nil
+}
+
+// reported is the result that a tool call event shows by the number of the effect that gave it.
+func (t *turn) reported(number abi.Raw) (any, error) {
+	in := abi.NewReader(number)
+	effect := uint32(in.Uint(math.MaxUint32))
+	result, ok := t.kept[effect]
+	if err := in.Err(); err != nil || ok {
+		return result, err
+	}
+	return nil, fmt.Errorf("nothing is kept of effect %d", effect)
+}
+
+// adoptResult gives a tool call that the core has made the result that its body stands for. It is kept no longer.
+func (t *turn) adoptResult(r record, effect int64) error {
+	c, ok := r.(*ToolCall)
+	if !ok || effect < 0 || effect > math.MaxUint32 {
+		return fmt.Errorf("sync: effect %d has no record for its result", effect)
+	}
+	if c.Results, ok = t.kept[uint32(effect)]; !ok {
+		return fmt.Errorf("sync: nothing is kept of effect %d", effect)
+	}
+	delete(t.kept, uint32(effect))
+	return nil
+}

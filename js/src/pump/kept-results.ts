@@ -1,0 +1,61 @@
+/**
+ * Results that stay on the host: what handlers gave host code, and artifacts and media that they gave a model.
+ */
+import { EventKind, Results } from '../abi/frames.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import { requireShape } from '../codec/shape.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
+import { bulkyResults } from '../primitives/tool-call.js';
+import type { ContextState } from './context-state.js';
+import { isGateEvent } from './gates.js';
+import { perform, settleEffect } from './results.js';
+import type { Session } from './session.js';
+
+/**
+ * Settles a call that a model made. Text and values go to the module; an artifact, a media or a list of either stays here,
+ * and the module is told what stands for it.
+ */
+export function settleForModel(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  result: unknown,
+): void {
+  perform(
+    session,
+    effect,
+    state,
+    () => {
+      if (result instanceof Tokenizable) return result.toString();
+      const kept = bulkyResults(result);
+      if (kept === undefined) return result;
+      session.edits.kept(state.number, effect, kept);
+      session.kept.keep(effect, kept);
+      return undefined;
+    },
+    (value) => settleEffect(session, effect, state, value),
+  );
+}
+
+/** Tells the events that {@link noteEvent} is for, by their kind. */
+export function isNoted(kind: unknown): boolean {
+  return kind === EventKind.ToolCall || isGateEvent(kind);
+}
+
+/**
+ * Notes what an event needs that must not wait for its delivery: the state of a gate, and the result that a tool call shows
+ * by the number of an effect, which the record that holds it takes away.
+ *
+ * @throws CodecError for an event that makes no sense
+ */
+export function noteEvent(session: Session, frame: readonly unknown[]): void {
+  if (isGateEvent(frame[3])) session.gates.note(frame);
+  if (frame[3] !== EventKind.ToolCall) return;
+  const p = requireShape(frame[8], 'ss*snbbn*', 'ToolCallEvent');
+  if (p[7] !== Results.Kept) return;
+  const effect = p[8] as number;
+  if (!session.kept.has(effect)) {
+    throw new CodecError('frame', 0, `nothing is kept of effect ${effect}`);
+  }
+  session.context(frame[5] as number).setResults(p[0] as string, session.kept.get(effect));
+}
