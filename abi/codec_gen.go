@@ -1729,6 +1729,28 @@ func (z *ForgeArgs) Decode(r *Reader) {
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
+func (z *ModelArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 2)
+	b = appendText(b, z.Model)
+	b = appendRaw(b, z.Body)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *ModelArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("ModelArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ModelArgs) Decode(r *Reader) {
+	r.fields(2)
+	z.Model = string(r.Text())
+	z.Body = r.raw(z.Body)
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
 func (z *StreamEvent) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendArray(b, 5)
 	b = appendText(b, z.ID)

@@ -108,6 +108,12 @@ const (
 	CodeMaxIterations = "E_MAX_ITERATIONS"
 	// CodeMaxRepeats: The model repeated a tool call too often.
 	CodeMaxRepeats = "E_MAX_REPEATS"
+	// CodeModelFailed: The engine failed.
+	CodeModelFailed = "E_MODEL_FAILED"
+	// CodeModelInvalidPart: The engine gave something that is no part of an answer.
+	CodeModelInvalidPart = "E_MODEL_INVALID_PART"
+	// CodeModelUnknown: The runner has no engine of this name.
+	CodeModelUnknown = "E_MODEL_UNKNOWN"
 	// CodeNotAMediaReader: The value is not a media reader.
 	CodeNotAMediaReader = "E_NOT_A_MEDIA_READER"
 	// CodeNotASpoolReader: The value is not a spool reader.
@@ -409,6 +415,21 @@ var codes = [...]CodeInfo{
 		Code: CodeMaxRepeats, Status: 508, Fatal: false,
 		Message: "The model repeated a tool call too often.",
 		Help:    "The same tool was called with the same arguments more often than maxRepeats allows. Find out why its result does not satisfy the model.",
+	},
+	{
+		Code: CodeModelFailed, Status: 502, Fatal: false,
+		Message: "The engine failed.",
+		Help:    "The message and the cause are the engine's own. It may have run out of memory, or its model could not be loaded.",
+	},
+	{
+		Code: CodeModelInvalidPart, Status: 502, Fatal: true,
+		Message: "The engine gave something that is no part of an answer.",
+		Help:    "The message lists every field that breaks a rule. An engine gives text, reasoning, toolCall, usage, finish or error.",
+	},
+	{
+		Code: CodeModelUnknown, Status: 404, Fatal: true,
+		Message: "The runner has no engine of this name.",
+		Help:    "Give the runner the engine that its chat executor names.",
 	},
 	{
 		Code: CodeNotAMediaReader, Status: 500, Fatal: true,

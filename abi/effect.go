@@ -14,6 +14,7 @@ const (
 	EffectEstimate   uint8 = 10 // EstimateArgs → array of int, tokens per text
 	EffectValidate   uint8 = 11 // ValidateArgs → the arguments as the tool's own validation gives them
 	EffectForge      uint8 = 12 // ForgeArgs → nil, after Edits that register the tools
+	EffectModel      uint8 = 13 // ModelArgs → Chunks, then nil
 )
 
 // ExecutorArgs of EffectExecutor; Effect.Context is the dispatch.
@@ -145,4 +146,11 @@ type ValidateArgs struct {
 // ForgeArgs of EffectForge: classes of artifacts whose reader tools the host makes.
 type ForgeArgs struct {
 	Classes []string
+}
+
+// ModelArgs of EffectModel: let an engine of the runner's generate an answer. The host answers with Chunks of lines of JSON,
+// at most 64 KiB each, and a Result.
+type ModelArgs struct {
+	Model string // name of the engine
+	Body  Raw    // the request, JSON
 }

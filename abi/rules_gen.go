@@ -42,6 +42,7 @@ const (
 	RuleEnum            = "enum"
 	RuleParams          = "params"
 	RuleUnknown         = "unknown"
+	RuleNoField         = "noField"
 	RuleAlias           = "alias"
 	RuleExactlyOne      = "exactlyOne"
 	RuleEither          = "either"
@@ -87,6 +88,7 @@ var phrases = map[string]string{
 	"enum":            "`{field}` must be one of {values}",
 	"params":          "`{field}` must take at most {max} parameters",
 	"unknown":         "`{field}` is not a known field",
+	"noField":         "the {type} must have at least one field",
 	"alias":           "`{alias}` is another name of `{field}`, give only one of them",
 	"exactlyOne":      "exactly one of `{field}` and `{other}` is required",
 	"either":          "`{field}` or `{other}` is required",
@@ -402,6 +404,46 @@ var (
 			{Name: "trusted", Kind: KindBoolean, Default: "false"},
 			{Name: "onCollision", Kind: KindString, Enum: []string{"throw", "replace", "keep"}, Default: "\"throw\""},
 			{Name: "jsonSchema", Kind: KindObject},
+		},
+	}
+	ModelPartRules = &Rules{
+		Title: "part",
+		Code:  CodeModelInvalidPart,
+		Fields: []Field{
+			{Name: "reasoning", Kind: KindString},
+			{Name: "text", Kind: KindString},
+			{Name: "toolCall", Kind: KindObject},
+			{Name: "usage", Kind: KindObject},
+			{Name: "finish", Kind: KindString, NonEmpty: true},
+			{Name: "error", Kind: KindObject},
+		},
+	}
+	ModelToolCallRules = &Rules{
+		Title: "tool call",
+		Code:  CodeModelInvalidPart,
+		Fields: []Field{
+			{Name: "index", Kind: KindCount},
+			{Name: "id", Kind: KindString},
+			{Name: "name", Kind: KindString},
+			{Name: "arguments", Kind: KindString},
+		},
+	}
+	ModelUsageRules = &Rules{
+		Title: "usage",
+		Code:  CodeModelInvalidPart,
+		Fields: []Field{
+			{Name: "promptTokens", Kind: KindCount},
+			{Name: "completionTokens", Kind: KindCount},
+			{Name: "totalTokens", Kind: KindCount},
+			{Name: "cachedTokens", Kind: KindCount},
+		},
+	}
+	ModelErrorRules = &Rules{
+		Title: "error",
+		Code:  CodeModelInvalidPart,
+		Fields: []Field{
+			{Name: "code", Kind: KindString},
+			{Name: "message", Kind: KindString, Required: true},
 		},
 	}
 )

@@ -359,7 +359,8 @@ func (k hand) Wait(ready func() bool) {
 }
 
 // Request implements Task.
-func (k hand) Request(*HTTPRequest) (HTTPStream, error) { return nil, errors.New("no network") }
+func (k hand) Request(*HTTPRequest) (Stream, error)   { return nil, errors.New("no network") }
+func (k hand) Generate(*ModelRequest) (Stream, error) { return nil, errors.New("no engine") }
 
 func (p *play) save(task Task, d Delta) error {
 	word := p.deltaWord(d)

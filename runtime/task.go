@@ -13,7 +13,9 @@ type Task interface {
 	// Wait returns when ready says true, which another task of the turn brings about.
 	Wait(ready func() bool)
 	// Request starts an HTTP exchange whose answer arrives in chunks.
-	Request(r *HTTPRequest) (HTTPStream, error)
+	Request(r *HTTPRequest) (Stream, error)
+	// Generate lets an engine of the host's generate an answer, which arrives in chunks without a head: lines of JSON.
+	Generate(r *ModelRequest) (Stream, error)
 }
 
 // Effect is something that only the outside can do.
@@ -155,24 +157,31 @@ const (
 	RedirectManual RedirectOp = 2 // it is the answer, where the platform shows it; E_HTTP_REDIRECT elsewhere
 )
 
-// HTTPStream is the answer to a request.
-type HTTPStream interface {
+// ModelRequest asks an engine of the host's for an answer.
+type ModelRequest struct {
+	Context uint32
+	Model   string // name of the engine
+	Body    []byte // JSON
+}
+
+// Stream is the answer to a request.
+type Stream interface {
 	// Next waits for the next chunk; more is false at the end of the answer. The chunk is valid until the next call.
 	// It fails with the abort's cause when the context is aborted, and with ErrIdle when nothing came for the time
 	// set by Idle.
-	Next() (chunk HTTPChunk, more bool, err error)
+	Next() (chunk Chunk, more bool, err error)
 	// Idle sets how many milliseconds Next waits; 0 for as long as it takes.
 	Idle(ms uint64)
 	// Cancel tells the host that no more is wanted.
 	Cancel()
 }
 
-// HTTPChunk is the head of an answer (Status set, first) or a part of its body.
-type HTTPChunk struct {
+// Chunk is the head of an HTTP answer (Status set, first) or a part of an answer's body.
+type Chunk struct {
 	Status  int
 	Headers [][2]string // names in lower case
 	Data    []byte
 }
 
-// ErrIdle is how an [HTTPStream] says that nothing came for the time that Idle set.
+// ErrIdle is how a [Stream] says that nothing came for the time that Idle set.
 var ErrIdle = errors.New("nothing came in time")

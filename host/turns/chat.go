@@ -10,20 +10,29 @@ import (
 // ChatOptions configure the chat executor inside the core, which speaks OpenAI-compatible chat completions through the
 // host's HTTP.
 type ChatOptions struct {
-	Model string // required
+	Model string // required without an Engine
 	// BaseURL of the API, up to the version: "https://api.openai.com/v1" by default.
 	BaseURL string
 	// Credential is the name of one of the host's credentials; "" sends none.
 	Credential string
+	// Engine is a model that the host runs itself, in place of an API: BaseURL and Credential are not for it, and Model is
+	// the engine's name if empty.
+	Engine *ModelEngine
 	// Options are further options of the executor, and members of the request such as "temperature".
 	Options map[string]any
 }
 
 // encode returns the options as one value. What is wrong with them the core finds out.
 func (o *ChatOptions) encode() (abi.Raw, error) {
-	all := make(map[string]any, len(o.Options)+3)
+	all := make(map[string]any, len(o.Options)+5)
 	maps.Copy(all, o.Options)
-	for name, text := range map[string]string{"model": o.Model, "baseURL": o.BaseURL, "credential": o.Credential} {
+	if o.Engine != nil {
+		if o.Engine.Generate == nil {
+			return nil, newError(abi.CodeChatInvalidOptions, abi.Violation(string(abi.KindFunction), "field", "engine.generate"), nil)
+		}
+		all["provider"], all["capabilities"] = "model", o.Engine.Capabilities.options()
+	}
+	for name, text := range map[string]string{"model": o.model(), "baseURL": o.BaseURL, "credential": o.Credential} {
 		if text != "" {
 			all[name] = text
 		}
@@ -33,4 +42,12 @@ func (o *ChatOptions) encode() (abi.Raw, error) {
 		return nil, newError(abi.CodeChatInvalidOptions, err.Error(), err)
 	}
 	return raw, nil
+}
+
+// model is the name that the core has for the model.
+func (o *ChatOptions) model() string {
+	if o.Model == "" && o.Engine != nil {
+		return o.Engine.name()
+	}
+	return o.Model
 }

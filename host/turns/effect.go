@@ -151,6 +151,14 @@ func (e *effect) prepare(raw abi.Raw) error {
 		ctx, cancel := context.WithCancel(e.context.state.context())
 		e.cancel = cancel
 		e.perform = func() (abi.Raw, error) { return nil, e.request(ctx, &args) }
+	case abi.EffectModel:
+		args, err := abi.Decode[abi.ModelArgs](raw)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(e.context.state.context())
+		e.cancel = cancel
+		e.perform = func() (abi.Raw, error) { return nil, e.generate(ctx, &args) }
 	default:
 		return e.prepareArtifact(raw)
 	}

@@ -156,6 +156,12 @@ func validateInput(t *testing.T, v ruleVector) error {
 			ID: id, Kind: MediaKind(in.Kind), MimeType: in.MimeType, Filename: in.Filename, Reader: reader, TrustTier: TrustTier(in.TrustTier),
 			ModalityHazard: ModalityHazard(in.ModalityHazard), Source: in.Source, Stash: in.Stash,
 		}).Validate()
+	case "ModelPart":
+		var part ModelPart
+		if err := json.Unmarshal(v.Input, &part); err != nil {
+			t.Fatal(err)
+		}
+		return part.validate()
 	case "TurnInput":
 		return (&TurnInput{SystemPrompt: in.SystemPrompt, StandingInstructions: in.StandingInstructions}).validate()
 	}
@@ -178,6 +184,7 @@ func TestValidateSaysWhatTheRulesSay(t *testing.T) {
 	codes := map[string]string{
 		"Message": abi.MessageRules.Code, "Memory": abi.MemoryRules.Code, "Thought": abi.ThoughtRules.Code, "ToolCall": abi.ToolCallRules.Code,
 		"Retrievable": abi.RetrievableRules.Code, "Identity": abi.IdentityRules.Code, "Media": abi.MediaRules.Code, "TurnInput": abi.TurnInputRules.Code,
+		"ModelPart": abi.ModelPartRules.Code,
 	}
 	ran, skipped := 0, 0
 	for _, v := range file.Vectors {

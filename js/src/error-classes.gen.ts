@@ -158,6 +158,15 @@ export const E_MAX_ITERATIONS = /* @__PURE__ */ errorClass('E_MAX_ITERATIONS');
 /** The model repeated a tool call too often. */
 export const E_MAX_REPEATS = /* @__PURE__ */ errorClass('E_MAX_REPEATS');
 
+/** The engine failed. */
+export const E_MODEL_FAILED = /* @__PURE__ */ errorClass('E_MODEL_FAILED');
+
+/** The engine gave something that is no part of an answer. */
+export const E_MODEL_INVALID_PART = /* @__PURE__ */ errorClass('E_MODEL_INVALID_PART');
+
+/** The runner has no engine of this name. */
+export const E_MODEL_UNKNOWN = /* @__PURE__ */ errorClass('E_MODEL_UNKNOWN');
+
 /** The value is not a media reader. */
 export const E_NOT_A_MEDIA_READER = /* @__PURE__ */ errorClass('E_NOT_A_MEDIA_READER');
 

@@ -11,7 +11,18 @@ export {
   type ChatModel,
   createRunner,
 } from './front/create-runner.js';
-export { ChatExecutor, type ChatOptions } from './pump/chat-executor.js';
+export { ChatExecutor, type ChatOptions, type EngineOptions } from './pump/chat-executor.js';
+export type {
+  ModelCall,
+  ModelCapabilities,
+  ModelEngine,
+  ModelMessage,
+  ModelPart,
+  ModelRequest,
+  ModelTool,
+  ModelToolCall,
+  ModelUsage,
+} from './models/engine.js';
 export { ackOnNoToolCalls, deadline, maxRepeats } from './middleware/bounds.js';
 export { maxIterations } from './middleware/max-iterations.js';
 export { type Price, spendLimit, type SpendLimitOptions } from './middleware/spend-limit.js';

@@ -108,6 +108,12 @@ const (
 	MaxIterations Code = "E_MAX_ITERATIONS"
 	// MaxRepeats: The model repeated a tool call too often.
 	MaxRepeats Code = "E_MAX_REPEATS"
+	// ModelFailed: The engine failed.
+	ModelFailed Code = "E_MODEL_FAILED"
+	// ModelInvalidPart: The engine gave something that is no part of an answer.
+	ModelInvalidPart Code = "E_MODEL_INVALID_PART"
+	// ModelUnknown: The runner has no engine of this name.
+	ModelUnknown Code = "E_MODEL_UNKNOWN"
 	// NotAMediaReader: The value is not a media reader.
 	NotAMediaReader Code = "E_NOT_A_MEDIA_READER"
 	// NotASpoolReader: The value is not a spool reader.
@@ -202,6 +208,9 @@ var table = [...]info{
 	{LLMExecutionGateNotSupported, "This context has no gates.", 501, false},
 	{MaxIterations, "The dispatch reached its bound on iterations.", 508, false},
 	{MaxRepeats, "The model repeated a tool call too often.", 508, false},
+	{ModelFailed, "The engine failed.", 502, false},
+	{ModelInvalidPart, "The engine gave something that is no part of an answer.", 502, true},
+	{ModelUnknown, "The runner has no engine of this name.", 404, true},
 	{NotAMediaReader, "The value is not a media reader.", 500, true},
 	{NotASpoolReader, "The value is not a spool reader.", 500, true},
 	{NoReaderResolver, "No resolver is registered for the reader's tag.", 422, false},

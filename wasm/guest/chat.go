@@ -157,10 +157,10 @@ func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {
 }
 
 // chatStream shows an HTTP answer to the chat executor.
-type chatStream struct{ runtime.HTTPStream }
+type chatStream struct{ runtime.Stream }
 
 func (s chatStream) Next() (chat.Chunk, bool, error) {
-	c, more, err := s.HTTPStream.Next()
+	c, more, err := s.Stream.Next()
 	if errors.Is(err, runtime.ErrIdle) {
 		err = chat.ErrIdle
 	}

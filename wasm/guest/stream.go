@@ -6,11 +6,11 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// stream is an HTTP answer under way.
+// stream is an answer in chunks that is under way.
 type stream struct {
 	turn   *turn
 	effect *effect
-	queue  []runtime.HTTPChunk
+	queue  []runtime.Chunk
 	waits  bool
 	asleep uint64 // elapsed time at which the wait began
 	idle   uint64 // ms to wait for a chunk; 0 for ever
@@ -18,8 +18,8 @@ type stream struct {
 	stop   error // set when the answer is not wanted any more
 }
 
-// Next implements runtime.HTTPStream.
-func (s *stream) Next() (chunk runtime.HTTPChunk, more bool, err error) {
+// Next implements runtime.Stream.
+func (s *stream) Next() (chunk runtime.Chunk, more bool, err error) {
 	for {
 		switch {
 		case s.stop != nil:
@@ -42,10 +42,10 @@ func (s *stream) Next() (chunk runtime.HTTPChunk, more bool, err error) {
 	}
 }
 
-// Idle implements runtime.HTTPStream.
+// Idle implements runtime.Stream.
 func (s *stream) Idle(ms uint64) { s.idle = ms }
 
-// Cancel implements runtime.HTTPStream.
+// Cancel implements runtime.Stream.
 func (s *stream) Cancel() { s.cancel(fault.Plain("the request was cancelled")) }
 
 func (s *stream) cancel(reason error) {
@@ -82,7 +82,7 @@ func (in *Instance) chunk(f *abi.Chunk) error {
 	if err != nil || eff.stream == nil {
 		return fault.New(fault.ABIMalformedFrame, "Chunk: not of a streaming effect, or no byte string")
 	}
-	c := runtime.HTTPChunk{Status: int(f.Status), Data: append([]byte(nil), data...)}
+	c := runtime.Chunk{Status: int(f.Status), Data: append([]byte(nil), data...)}
 	for _, h := range f.Headers {
 		if len(h) != 2 {
 			return fault.New(fault.ABIMalformedFrame, "Chunk: a header is a name and a value")

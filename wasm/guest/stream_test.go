@@ -15,7 +15,7 @@ type reading struct {
 	idle   uint64
 	notes  []string
 	cancel int // cancels after so many chunks; 0 never
-	stream runtime.HTTPStream
+	stream runtime.Stream
 }
 
 func (r *reading) note(s string) { r.notes = append(r.notes, s) }
@@ -28,6 +28,10 @@ func (r *reading) execute(task runtime.Task, d *runtime.Dispatch) error {
 	if err != nil {
 		return err
 	}
+	return r.read(s, d)
+}
+
+func (r *reading) read(s runtime.Stream, d *runtime.Dispatch) error {
 	r.stream = s
 	s.Idle(r.idle)
 	for n := 1; ; n++ {
@@ -105,6 +109,36 @@ func TestHTTPAnswer(t *testing.T) {
 		t.Errorf("ends %+v", w.ends)
 	}
 	w.clean()
+}
+
+// What an engine answers comes in chunks without a head, and an abort cancels it.
+func TestModelAnswer(t *testing.T) {
+	for _, abort := range []bool{false, true} {
+		r := &reading{}
+		w := openWith(t, func(task runtime.Task, d *runtime.Dispatch) error {
+			s, err := task.Generate(&runtime.ModelRequest{Context: d.Number(), Model: "local", Body: []byte("{}")})
+			if err != nil {
+				return err
+			}
+			return r.read(s, d)
+		}, nil)
+		w.start()
+		e := w.effect(abi.EffectModel)
+		if args := decode[abi.ModelArgs](t, e.Args); args.Model != "local" || string(mustBytes(args.Body)) != "{}" {
+			t.Errorf("request %+v", args)
+		}
+		w.chunk(e, 5, 0, "{\"text\":\"a\"}\n")
+		if abort {
+			if got := w.answer(&abi.Abort{Op: abi.OpAbort, Turn: 1}); len(got) == 0 || got[0] != abi.OpCancel {
+				t.Errorf("frames %v, want Cancel first", got)
+			}
+			r.want(t, "{\"text\":\"a\"}\n", "error the context was aborted")
+		} else {
+			w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect})
+			r.want(t, "{\"text\":\"a\"}\n", "end")
+		}
+		w.clean()
+	}
 }
 
 func TestHTTPFails(t *testing.T) {

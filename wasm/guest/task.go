@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 )
@@ -170,7 +171,7 @@ type effect struct {
 	group   *int               // of an AwaitAll: how many are outstanding
 	next    func(runtime.Task) // middleware: runs what follows
 	running bool               // middleware: next is running
-	stream  *stream            // HTTP
+	stream  *stream            // HTTP, Model
 }
 
 // Await implements runtime.Task.
@@ -220,16 +221,20 @@ func (c *coroutine) AwaitAll(list []runtime.Effect) error {
 }
 
 // Request implements runtime.Task.
-func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.HTTPStream, error) {
-	t := c.turn
-	if t.abortedIn(r.Context) {
-		return nil, aborted()
+func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.Stream, error) {
+	args := abi.HTTPArgs{
+		Method: r.Method, URL: r.URL, Body: abi.Bytes(r.Body), Credential: r.Credential,
+		Redirect: uint8(r.Redirect), Redirects: uint32(r.Redirects),
 	}
-	eff, err := t.beginHTTP(c, r)
-	if err != nil {
-		return nil, err
+	for _, h := range r.Headers {
+		args.Headers = append(args.Headers, []string{h[0], h[1]})
 	}
-	return eff.stream, nil
+	return c.turn.beginStream(c, abi.EffectHTTP, r.Context, &args)
+}
+
+// Generate implements runtime.Task.
+func (c *coroutine) Generate(r *runtime.ModelRequest) (runtime.Stream, error) {
+	return c.turn.beginStream(c, abi.EffectModel, r.Context, &abi.ModelArgs{Model: r.Model, Body: abi.Bytes(r.Body)})
 }
 
 // settle ends an effect and wakes its owner, once the rest of a middleware's pipeline has ended too.

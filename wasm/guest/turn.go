@@ -177,22 +177,25 @@ func (t *turn) fit(eff *effect, start int) error {
 	return fault.New(fault.ABILimitExceeded, detail)
 }
 
-func (t *turn) beginHTTP(c *coroutine, r *runtime.HTTPRequest) (*effect, error) {
+// beginStream begins an effect that is answered in chunks.
+func (t *turn) beginStream(c *coroutine, kind uint8, context uint32, args interface {
+	MarshalMsg(b []byte) ([]byte, error)
+},
+) (runtime.Stream, error) {
+	if t.abortedIn(context) {
+		return nil, aborted()
+	}
 	eff, err := t.enter(c)
 	if err != nil {
 		return nil, err
 	}
 	eff.stream = &stream{turn: t, effect: eff}
-	args := abi.HTTPArgs{
-		Method: r.Method, URL: r.URL, Body: abi.Bytes(r.Body), Credential: r.Credential,
-		Redirect: uint8(r.Redirect), Redirects: uint32(r.Redirects),
-	}
-	for _, h := range r.Headers {
-		args.Headers = append(args.Headers, []string{h[0], h[1]})
-	}
 	start := len(t.in.out)
-	t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectHTTP, r.Context))
-	return eff, t.fit(eff, start)
+	t.in.out, _ = args.MarshalMsg(t.effectHead(eff, kind, context))
+	if err := t.fit(eff, start); err != nil {
+		return nil, err
+	}
+	return eff.stream, nil
 }
 
 func (t *turn) enter(c *coroutine) (*effect, error) {

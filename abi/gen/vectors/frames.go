@@ -99,6 +99,7 @@ var tuples = []any{
 	abi.EstimateArgs{},
 	abi.ValidateArgs{},
 	abi.ForgeArgs{},
+	abi.ModelArgs{},
 	abi.StreamEvent{},
 	abi.ToolCallEvent{},
 	abi.TurnEndEvent{},

@@ -326,6 +326,24 @@ export const CODES = {
     message: 'The model repeated a tool call too often.',
     help: 'The same tool was called with the same arguments more often than maxRepeats allows. Find out why its result does not satisfy the model.',
   },
+  E_MODEL_FAILED: {
+    status: 502,
+    fatal: false,
+    message: 'The engine failed.',
+    help: "The message and the cause are the engine's own. It may have run out of memory, or its model could not be loaded.",
+  },
+  E_MODEL_INVALID_PART: {
+    status: 502,
+    fatal: true,
+    message: 'The engine gave something that is no part of an answer.',
+    help: 'The message lists every field that breaks a rule. An engine gives text, reasoning, toolCall, usage, finish or error.',
+  },
+  E_MODEL_UNKNOWN: {
+    status: 404,
+    fatal: true,
+    message: 'The runner has no engine of this name.',
+    help: 'Give the runner the engine that its chat executor names.',
+  },
   E_NOT_A_MEDIA_READER: {
     status: 500,
     fatal: true,

@@ -268,6 +268,8 @@ export const EffectKind = {
   Validate: 11,
   /** ForgeArgs → nil, after Edits that register the tools */
   Forge: 12,
+  /** ModelArgs → Chunks, then nil */
+  Model: 13,
 } as const;
 
 /** Pipelines of MiddlewareArgs. */
@@ -1028,6 +1030,11 @@ export type ForgeArgs = [classes: string[]];
 /** Places of the fields of {@link ForgeArgs}. */
 export const ForgeArgsField = { classes: 0 } as const;
 
+/** Of EffectModel: let an engine of the runner's generate an answer. The host answers with Chunks of lines of JSON, at most 64 KiB each, and a Result. */
+export type ModelArgs = [model: string, body: Uint8Array | null];
+/** Places of the fields of {@link ModelArgs}. */
+export const ModelArgsField = { model: 0, body: 1 } as const;
+
 /** Is a delta of a message or thought stream. The running text is not sent: the host puts it together from the deltas when somebody reads it. */
 export type StreamEvent = [
   id: string,
@@ -1423,6 +1430,7 @@ export const LAYOUTS = {
   EstimateArgs: ['str', 'str[]', 'i64', 'u32'],
   ValidateArgs: ['u32', 'raw'],
   ForgeArgs: ['str[]'],
+  ModelArgs: ['str', 'bin?'],
   StreamEvent: ['str', 'u64', 'str', 'u64', 'bool'],
   ToolCallEvent: ['str', 'str', 'raw', 'str', 'u64', 'bool', 'bool', 'u8', 'raw'],
   TurnEndEvent: ['u64', 'u8', 'ErrorValue?'],

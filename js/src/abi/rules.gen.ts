@@ -110,6 +110,7 @@ export const PHRASES = {
   enum: '`{field}` must be one of {values}',
   params: '`{field}` must take at most {max} parameters',
   unknown: '`{field}` is not a known field',
+  noField: 'the {type} must have at least one field',
   alias: '`{alias}` is another name of `{field}`, give only one of them',
   exactlyOne: 'exactly one of `{field}` and `{other}` is required',
   either: '`{field}` or `{other}` is required',
@@ -478,6 +479,46 @@ export const RULES = {
       trusted: { kind: 'boolean', default: false },
       onCollision: { kind: 'string', enum: ['throw', 'replace', 'keep'], default: 'throw' },
       jsonSchema: { kind: 'object' },
+    },
+  },
+  ModelPart: {
+    title: 'part',
+    code: 'E_MODEL_INVALID_PART',
+    fields: {
+      reasoning: { kind: 'string' },
+      text: { kind: 'string' },
+      toolCall: { kind: 'object' },
+      usage: { kind: 'object' },
+      finish: { kind: 'string', nonEmpty: true },
+      error: { kind: 'object' },
+    },
+  },
+  ModelToolCall: {
+    title: 'tool call',
+    code: 'E_MODEL_INVALID_PART',
+    fields: {
+      index: { kind: 'count' },
+      id: { kind: 'string' },
+      name: { kind: 'string' },
+      arguments: { kind: 'string' },
+    },
+  },
+  ModelUsage: {
+    title: 'usage',
+    code: 'E_MODEL_INVALID_PART',
+    fields: {
+      promptTokens: { kind: 'count' },
+      completionTokens: { kind: 'count' },
+      totalTokens: { kind: 'count' },
+      cachedTokens: { kind: 'count' },
+    },
+  },
+  ModelError: {
+    title: 'error',
+    code: 'E_MODEL_INVALID_PART',
+    fields: {
+      code: { kind: 'string' },
+      message: { kind: 'string', required: true },
     },
   },
 } as const satisfies Record<string, TypeRules>;

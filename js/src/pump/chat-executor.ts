@@ -1,8 +1,10 @@
 /**
  * The chat executor, which is compiled into the module.
  */
+import type { ModelEngine } from '../models/engine.js';
 import { frozenCopy } from '../stash/copy-value.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
+import { phrase, violationError } from '../validation/rules.js';
 
 /** How to reach a model that speaks OpenAI's chat completions. */
 export interface ChatOptions {
@@ -16,19 +18,51 @@ export interface ChatOptions {
   readonly [option: string]: unknown;
 }
 
+/** A model that the host runs itself, and settings of the executor. */
+export interface EngineOptions {
+  /** The model. */
+  readonly engine: ModelEngine;
+  /** What it is called. Default: the engine's name. */
+  readonly model?: string | undefined;
+  /** Sampling options such as temperature, and settings of the executor. */
+  readonly [option: string]: unknown;
+}
+
 /**
  * Stands for the executor inside the module: it projects the context to a chat completions request, streams the answer,
  * runs the tools that the model calls and acks when there are none. Give it in place of an executor function.
  */
 export class ChatExecutor {
-  /** What it was made with, deeply frozen. */
-  readonly options: ChatOptions;
+  /** What the module is told of it, deeply frozen. */
+  readonly options: Readonly<Record<string, unknown>> & { readonly model: string };
+  /** The model that the host runs itself, if it is one. */
+  readonly engine: ModelEngine | undefined;
 
-  /** @throws TurncoreError E_INVALID_VALUE for options that are no JSON-like data */
-  constructor(options: ChatOptions) {
-    this.options = frozenCopy(options, 'model') as ChatOptions;
+  /**
+   * @throws TurncoreError E_INVALID_VALUE for options that are no JSON-like data, E_CHAT_INVALID_OPTIONS for an engine that
+   * is none
+   */
+  constructor(options: ChatOptions | EngineOptions) {
+    const { engine, ...rest } = options as Partial<EngineOptions>;
+    this.engine = engine;
+    const told = engine === undefined ? rest : { ...rest, ...aboutEngine(engine, rest.model) };
+    this.options = frozenCopy(told, 'model') as ChatExecutor['options'];
     Object.freeze(this);
   }
+}
+
+/** What the module is told of an engine. */
+function aboutEngine(engine: ModelEngine, model: string | undefined): Record<string, unknown> {
+  if (typeof (engine as Partial<ModelEngine> | null)?.generate !== 'function') {
+    throw violationError('E_CHAT_INVALID_OPTIONS', [
+      phrase('function', { field: 'engine.generate' }),
+    ]);
+  }
+  return {
+    provider: 'model',
+    model: model ?? engine.name ?? 'engine',
+    capabilities: engine.capabilities,
+  };
 }
 
 /** The kind of field `executor`: a function, or a {@link ChatExecutor}. */

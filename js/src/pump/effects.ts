@@ -4,6 +4,7 @@
 import { EffectKind, Method, Op, Pipeline, Write } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
+import type { ModelEngine } from '../models/engine.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import { runForge, runRead, runSpool } from './artifact-effects.js';
 import { ChatExecutor } from './chat-executor.js';
@@ -13,6 +14,7 @@ import { asError } from './error-table.js';
 import { runEstimate } from './estimate.js';
 import { HttpEffect } from './http.js';
 import { settleForModel } from './kept-results.js';
+import { ModelEffect, type ModelListener } from './model.js';
 import {
   beginResult,
   failEffect,
@@ -58,6 +60,9 @@ export function runEffect(session: Session, frame: readonly unknown[]): void {
       return;
     case EffectKind.HTTP:
       runHttp(session, effect, context, args);
+      return;
+    case EffectKind.Model:
+      runModel(session, effect, context, args);
       return;
     case EffectKind.Validate:
       runValidate(session, effect, session.context(context), args);
@@ -284,9 +289,27 @@ function readDeltas(session: Session, list: unknown): WireDelta[] {
 }
 
 function runHttp(session: Session, effect: number, context: number, args: unknown): void {
-  const state = session.contexts[context] ?? session.root;
   const request = new HttpEffect(session.pump.http, args, {
     head: (status, headers) => sendChunk(session, effect, status, headers, undefined),
+    ...streamed(session, effect, context),
+  });
+  startStream(session, effect, request);
+}
+
+function runModel(session: Session, effect: number, context: number, args: unknown): void {
+  const { executor } = (session.contexts[context] ?? session.root).spec;
+  const engineOf = (name: string): ModelEngine | undefined =>
+    executor instanceof ChatExecutor && executor.options.model === name
+      ? executor.engine
+      : undefined;
+  const answer = new ModelEffect(engineOf, args, streamed(session, effect, context));
+  startStream(session, effect, answer);
+}
+
+/** Hands the module what streams in, and settles the effect at its end. */
+function streamed(session: Session, effect: number, context: number): ModelListener {
+  const state = session.contexts[context] ?? session.root;
+  return {
     data: (bytes) => sendChunk(session, effect, 0, [], bytes),
     done: () => {
       session.requests?.delete(effect);
@@ -296,9 +319,12 @@ function runHttp(session: Session, effect: number, context: number, args: unknow
       session.requests?.delete(effect);
       failEffect(session, effect, state, error);
     },
-  });
-  (session.requests ??= new Map<number, HttpEffect>()).set(effect, request);
-  void request.run();
+  };
+}
+
+function startStream(session: Session, effect: number, stream: HttpEffect | ModelEffect): void {
+  (session.requests ??= new Map<number, HttpEffect | ModelEffect>()).set(effect, stream);
+  void stream.run();
 }
 
 function sendChunk(

@@ -20,7 +20,6 @@ import type { TurnPump, TurnSession } from './contract.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable, messageOf } from './error-table.js';
 import { Gates } from './gates.js';
-import type { HttpEffect } from './http.js';
 import { Kept } from './kept.js';
 import { applySync } from './mirror.js';
 import { ModuleTools, requireOwnTool } from './module-tools.js';
@@ -59,8 +58,8 @@ export class Session implements EventSource, TurnSession {
   readonly errors = new ErrorTable();
   /** By number; 0 is the turn's. */
   readonly contexts: (ContextState | undefined)[] = [];
-  /** Requests under way, by effect. */
-  requests: Map<number, HttpEffect> | undefined;
+  /** Requests and answers of engines under way, by effect. */
+  requests: Map<number, { cancel(): void }> | undefined;
   readonly kept = new Kept();
   /** Settles when the turn has ended; never rejects. */
   readonly done: Promise<Outcome>;

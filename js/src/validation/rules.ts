@@ -238,7 +238,7 @@ function isAbsent(value: unknown): boolean {
 }
 
 /** A violation inside a field's value, as one of the whole. */
-function within(field: string, part: string): string {
+export function within(field: string, part: string): string {
   if (!part.startsWith('`')) return `${field}: ${part}`;
   return part.startsWith('`[') ? `\`${field}${part.slice(1)}` : `\`${field}.${part.slice(1)}`;
 }

@@ -18,6 +18,7 @@ import {
   Tokenizable,
   ToolCall,
 } from '../../src/index.js';
+import { lineOf } from '../../src/models/parts.js';
 import { root } from '../engine/go-guest.js';
 import { makeRun, skip } from '../turn/harness.js';
 
@@ -67,6 +68,7 @@ const codes: Readonly<Record<string, string>> = {
   Registry: 'E_INVALID_INITIAL_REGISTRY_VALUE',
   SizeHints: 'E_INVALID_VALUE',
   TurnInput: 'E_INVALID_TURN_CONTEXT',
+  ModelPart: 'E_MODEL_INVALID_PART',
 };
 
 /** Makes what an input is for. */
@@ -94,6 +96,8 @@ async function make(type: string, input: never): Promise<unknown> {
       const { runner } = await makeRun((ctx) => ctx.ack());
       return runner.run(input);
     }
+    case 'ModelPart':
+      return lineOf(input);
     default:
       return assert.fail(`no type ${type}`);
   }

@@ -11,7 +11,7 @@ import { facadeOf } from '../../src/context/facade.js';
 import type { DispatchExecutorFn } from '../../src/context/functions.js';
 import { Bus } from '../../src/events/bus.js';
 import type { TurnEvent, TurnEvents } from '../../src/events/events.js';
-import { Tokenizable } from '../../src/index.js';
+import { type ChatExecutor, Tokenizable } from '../../src/index.js';
 import { Pump } from '../../src/pump/pump.js';
 import { Tokenizers } from '../../src/primitives/tokenizers.js';
 import { toolParts } from '../../src/pump/runner-spec.js';
@@ -71,7 +71,10 @@ export interface FakeTurn {
 }
 
 /** Starts a turn whose instance answers by a script. */
-export function fakeTurn(answer: Answer, executor: DispatchExecutorFn = () => undefined): FakeTurn {
+export function fakeTurn(
+  answer: Answer,
+  executor: DispatchExecutorFn | ChatExecutor = () => undefined,
+): FakeTurn {
   const pump = new Pump(fakeInstance(answer), {
     clock: fixedClock(),
     http: { credentials: {}, allowedOrigins: undefined, fetch },

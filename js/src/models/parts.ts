@@ -1,0 +1,40 @@
+/**
+ * Parts of an answer on their way to the module: each is checked, and becomes a line of JSON.
+ */
+import type { RuledType } from '../abi/rules.gen.js';
+import { isTurncoreError } from '../errors.js';
+import { check, type Checked, phrase, violationError, within } from '../validation/rules.js';
+
+/** The fields of a part that are objects, and the rules of these. */
+const OBJECTS = { toolCall: 'ModelToolCall', usage: 'ModelUsage', error: 'ModelError' } as const;
+
+/**
+ * The line of a part, its line feed included.
+ *
+ * @throws TurncoreError E_MODEL_INVALID_PART listing every violation
+ */
+export function lineOf(part: unknown): string {
+  const violations: string[] = [];
+  const fields: Record<string, unknown> = { ...gather('ModelPart', part, '', violations) };
+  for (const [name, type] of Object.entries(OBJECTS)) {
+    if (fields[name] !== undefined) fields[name] = gather(type, fields[name], name, violations);
+  }
+  if (violations.length === 0 && Object.keys(fields).length === 0) {
+    violations.push(phrase('noField', { type: 'part' }));
+  }
+  if (violations.length > 0) throw violationError('E_MODEL_INVALID_PART', violations);
+  return `${JSON.stringify(fields)}\n`;
+}
+
+/** Checks an object, the whole part or the field of a name. What is wrong with it goes into the list. */
+function gather(type: RuledType, raw: unknown, field: string, violations: string[]): Checked {
+  try {
+    return check(type, raw);
+  } catch (error) {
+    if (!isTurncoreError(error) || !Array.isArray(error.details)) throw error;
+    for (const violation of error.details as string[]) {
+      violations.push(field === '' ? violation : within(field, violation));
+    }
+    return {};
+  }
+}
