@@ -32,6 +32,8 @@ const (
 	CodeChatInvalidToolCallArgs = "E_CHAT_INVALID_TOOL_CALL_ARGS"
 	// CodeChatProviderError: The model provider reported an error inside its stream.
 	CodeChatProviderError = "E_CHAT_PROVIDER_ERROR"
+	// CodeChatRefused: The model, or the provider for it, declined to answer.
+	CodeChatRefused = "E_CHAT_REFUSED"
 	// CodeChatRequestTimeout: The model provider did not answer in time.
 	CodeChatRequestTimeout = "E_CHAT_REQUEST_TIMEOUT"
 	// CodeChatStreamError: The model provider's stream broke off.
@@ -225,6 +227,11 @@ var codes = [...]CodeInfo{
 		Code: CodeChatProviderError, Status: 502, Fatal: false,
 		Message: "The model provider reported an error inside its stream.",
 		Help:    "The details hold the provider's error object. Such errors are often temporary.",
+	},
+	{
+		Code: CodeChatRefused, Status: 422, Fatal: false,
+		Message: "The model, or the provider for it, declined to answer.",
+		Help:    "The message holds the reason in the provider's words. What had arrived by then was shown and not stored. Change what is asked, or ask another model.",
 	},
 	{
 		Code: CodeChatRequestTimeout, Status: 504, Fatal: false,

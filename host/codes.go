@@ -82,6 +82,7 @@ const (
 	CodeChatStreamStalled       Code = abi.CodeChatStreamStalled
 	CodeChatRequestTimeout      Code = abi.CodeChatRequestTimeout
 	CodeChatEmptyResponse       Code = abi.CodeChatEmptyResponse
+	CodeChatRefused             Code = abi.CodeChatRefused
 	CodeChatInvalidToolCallArgs Code = abi.CodeChatInvalidToolCallArgs
 	CodeChatUnknownTool         Code = abi.CodeChatUnknownTool
 	CodeChatToolUseFailed       Code = abi.CodeChatToolUseFailed

@@ -40,7 +40,7 @@ var _ host.Engine = (*Engine)(nil)
 
 // New returns an engine.
 func New() *Engine {
-	return newEngine(func() core { return guest.New(provider.OpenAI) })
+	return newEngine(func() core { return guest.New(provider.All...) })
 }
 
 func newEngine(start func() core) *Engine {

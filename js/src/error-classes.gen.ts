@@ -44,6 +44,9 @@ export const E_CHAT_INVALID_TOOL_CALL_ARGS = /* @__PURE__ */ errorClass('E_CHAT_
 /** The model provider reported an error inside its stream. */
 export const E_CHAT_PROVIDER_ERROR = /* @__PURE__ */ errorClass('E_CHAT_PROVIDER_ERROR');
 
+/** The model, or the provider for it, declined to answer. */
+export const E_CHAT_REFUSED = /* @__PURE__ */ errorClass('E_CHAT_REFUSED');
+
 /** The model provider did not answer in time. */
 export const E_CHAT_REQUEST_TIMEOUT = /* @__PURE__ */ errorClass('E_CHAT_REQUEST_TIMEOUT');
 

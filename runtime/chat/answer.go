@@ -198,6 +198,9 @@ func (a *Answer) ThoughtPayload(source int, payload []byte) {
 	t.payload = append(t.payload[:0], payload...)
 }
 
+// Expect opens the thought of a source, so that it comes before what is said next. Without text and payload it is none.
+func (a *Answer) Expect(source int) { a.thoughtOf(source) }
+
 // thoughtOf finds the thought of a source, or opens it.
 func (a *Answer) thoughtOf(source int) int {
 	for i := range a.thoughts {
@@ -264,7 +267,8 @@ func (a *Answer) Finish(reason []byte, stopped bool) {
 // Done tells that the response has said all; what follows is not read.
 func (a *Answer) Done() { a.done = true }
 
-// Usage consumes an object with token counts. Its members take the place of those of the same names in an earlier one.
+// Usage consumes an object with token counts. Its members take the place of those of the same names in an earlier one,
+// except by null.
 func (a *Answer) Usage(s *value.Scanner) {
 	if s.Kind() != value.KindMap {
 		return
@@ -278,21 +282,27 @@ func (a *Answer) Usage(s *value.Scanner) {
 // HasUsage tells whether token counts have come.
 func (a *Answer) HasUsage() bool { return a.usage != nil }
 
-// merge returns a map with the members of two, those of b where both have them.
+// merge returns a map with the members of two, those of b where both have them and that of b is not null.
 func merge(a, b []byte) []byte {
 	if a == nil {
 		return b
 	}
 	n := 0
 	var members []byte
+	stays := func(key []byte) bool {
+		v, _ := value.Get(b, string(key))
+		return value.KindOf(v) == value.KindInvalid || value.KindOf(v) == value.KindNil
+	}
 	_ = value.Each(a, func(key, val []byte) bool {
-		if _, ok := value.Get(b, string(key)); !ok {
+		if stays(key) {
 			members, n = append(value.AppendText(members, key), val...), n+1
 		}
 		return true
 	})
 	_ = value.Each(b, func(key, val []byte) bool {
-		members, n = append(value.AppendText(members, key), val...), n+1
+		if _, both := value.Get(a, string(key)); !both || value.KindOf(val) != value.KindNil {
+			members, n = append(value.AppendText(members, key), val...), n+1
+		}
 		return true
 	})
 	return append(value.AppendMapHeader(nil, n), members...)
@@ -305,6 +315,22 @@ func (a *Answer) Fail(s *value.Scanner) {
 	}
 	if raw := s.Raw(); raw != nil && a.failure == nil {
 		a.failure = parseProviderError(raw)
+	}
+}
+
+// FailWith is like Fail for an error that the provider tells by a word and perhaps a sentence.
+func (a *Answer) FailWith(reason, message []byte) {
+	if a.failure == nil {
+		a.failure = &providerError{message: bytes.Clone(message), code: bytes.Clone(reason)}
+	}
+}
+
+// Refuse tells that the model, or the provider for it, declines to answer: why, by a word and perhaps a sentence. What it
+// has said so far is no answer.
+func (a *Answer) Refuse(reason, message []byte) {
+	if a.failure == nil {
+		a.FailWith(reason, message)
+		a.failure.refusal = true
 	}
 }
 

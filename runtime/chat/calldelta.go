@@ -21,6 +21,7 @@ type CallDelta struct {
 	Name  []byte
 	Args  []byte // text
 	Extra []byte // value that the provider must get back with the call; nil for none
+	Later bool   // continues a call that has begun; without one the piece is dropped
 }
 
 // NoIndex is the Index of a call that the response does not number.
@@ -41,6 +42,9 @@ func (a *Answer) Call(d *CallDelta) {
 	}
 	c := a.find(d)
 	if c == nil {
+		if d.Later {
+			return
+		}
 		if len(a.calls) == maxCalls {
 			a.breakOff("the answer has more than " + strconv.Itoa(maxCalls) + " tool calls")
 			return

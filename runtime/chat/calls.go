@@ -76,7 +76,7 @@ func (st *state) identify(list []pending) {
 		c := &list[i]
 		if base == "" {
 			c.record = d.NewID("c")
-			c.wire = wireID(c.record)
+			c.wire = WireID(c.record)
 			continue
 		}
 		c.record = base
@@ -85,7 +85,7 @@ func (st *state) identify(list []pending) {
 			c.record += "#" + strconv.Itoa(n)
 		}
 		if c.record != string(c.id) {
-			c.wire = wireID(c.record)
+			c.wire = WireID(c.record)
 		}
 		st.reported[base] = n
 	}
@@ -109,8 +109,8 @@ func numberBehind(id []byte, base string) int {
 	return n
 }
 
-// wireID makes an id that any endpoint takes, and the same one for the same record in every request: 64 bits of FNV-1a.
-func wireID(id string) string {
+// WireID makes an id that any endpoint takes, and the same one for the same record in every request: 64 bits of FNV-1a.
+func WireID(id string) string {
 	sum := uint64(14695981039346656037)
 	for _, c := range []byte(id) {
 		sum = (sum ^ uint64(c)) * 1099511628211

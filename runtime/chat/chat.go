@@ -127,6 +127,8 @@ func (a *Answer) verdict(iteration int) error {
 	case a.failure != nil && a.failure.generation != nil:
 		a.calls = a.failure.calls()
 		return nil
+	case a.failure != nil && a.failure.refusal:
+		return a.failure.fault(fault.ChatRefused)
 	case a.failure != nil:
 		return a.failure.fault(fault.ChatProviderError)
 	case len(a.message.text) > 0 || len(a.calls) > 0:

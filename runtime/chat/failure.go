@@ -36,9 +36,10 @@ func quote(text []byte) string { return strconv.Quote(clip(text, 100)) }
 
 // providerError is what an endpoint says about a request that failed.
 type providerError struct {
-	raw        []byte // JSON text
+	raw        []byte // JSON text; nil for none
 	message    []byte
 	code       []byte // text or number, as text
+	refusal    bool   // the model, or the provider for it, declines to answer
 	generation []byte // what the model wrote where the endpoint wanted a tool call; nil if the error carries none
 }
 
@@ -124,7 +125,7 @@ func (e *providerError) text() string {
 
 // details is the provider's error as a value, nil when it is none or a large one.
 func (e *providerError) details() []byte {
-	if len(e.raw) > maxDetails {
+	if len(e.raw) == 0 || len(e.raw) > maxDetails {
 		return nil
 	}
 	v, err := value.FromJSON(nil, e.raw)

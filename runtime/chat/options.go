@@ -122,12 +122,12 @@ func (p *parser) option(name string, v []byte) {
 	case "reasoningFields":
 		p.reasoningFields(v)
 	case "thoughts":
-		switch p.text(name, v) {
-		case "off":
-		case "reasoning_content":
+		switch choice := p.text(name, v); {
+		case choice == "off":
+		case slices.Contains(p.protocol.Thoughts, choice):
 			p.thoughts = true
 		default:
-			p.fail(name, "must be one of off, reasoning_content")
+			p.fail(name, "must be one of "+strings.Join(append([]string{"off"}, p.protocol.Thoughts...), ", "))
 		}
 	case "body":
 		p.body(v)
@@ -258,10 +258,9 @@ func (p *parser) toolExtras(v []byte) {
 		option := "toolExtras." + string(tool)
 		var text []byte
 		err := value.Each(extras, func(key, val []byte) bool {
-			switch string(key) {
-			case "name", "description", "parameters":
+			if slices.Contains(p.protocol.OfTools, string(key)) {
 				p.fail(option+"."+string(key), "is set by the executor")
-			default:
+			} else {
 				text = appendMember(text, string(key), val)
 			}
 			return true

@@ -38,7 +38,9 @@ type Protocol struct {
 	Format    framing.Format // how streams are made of events
 	Members   []Member       // what of the request options may set by its name
 	Reserved  []string       // what of the request only the executor sets
+	OfTools   []string       // what of a tool's definition only the executor sets
 	WithTools []string       // members that only a request with tools may have
+	Thoughts  []string       // values of the option thoughts, beside off, that make plain thoughts go back
 	Reasoning string         // tag of the thoughts' payloads that it takes back; empty for none
 }
 
@@ -54,21 +56,30 @@ type Head struct {
 }
 
 // Has tells whether the options give a member.
-func (h *Head) Has(name string) bool {
+func (h *Head) Has(name string) bool { return h.Member(name) != nil }
+
+// Member is the JSON text that the options give for a member, nil for none.
+func (h *Head) Member(name string) (text []byte) {
 	for _, members := range [...][]byte{h.Members, h.ToolOnly} {
-		if len(members) == 0 {
-			continue
-		}
-		found := false
-		s := value.NewScanner(append(append([]byte{'{'}, members[1:]...), '}'))
-		for key := range s.Members() {
-			found = found || string(key) == name
-		}
-		if found {
-			return true
-		}
+		EachMember(members, func(key, val []byte) {
+			if string(key) == name {
+				text = val
+			}
+		})
 	}
-	return false
+	return text
+}
+
+// EachMember visits members as a [Head] has them: names, and JSON texts of values.
+func EachMember(members []byte, fn func(name, text []byte)) {
+	if len(members) == 0 {
+		return
+	}
+	s := value.NewScanner(append(append([]byte{'{'}, members[1:]...), '}'))
+	for key := range s.Members() {
+		name := append([]byte(nil), key...)
+		fn(name, s.Raw())
+	}
 }
 
 // Unit is a message of the conversation: a user's, or an assistant's with what it thought, the calls that it made and

@@ -224,7 +224,7 @@ func callID(t record.ToolCall) []byte {
 	}
 	id := t.ID()
 	if len(id) > 64 || !printable(id) {
-		return []byte(wireID(string(id)))
+		return []byte(WireID(string(id)))
 	}
 	return id
 }

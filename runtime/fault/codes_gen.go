@@ -32,6 +32,8 @@ const (
 	ChatInvalidToolCallArgs Code = "E_CHAT_INVALID_TOOL_CALL_ARGS"
 	// ChatProviderError: The model provider reported an error inside its stream.
 	ChatProviderError Code = "E_CHAT_PROVIDER_ERROR"
+	// ChatRefused: The model, or the provider for it, declined to answer.
+	ChatRefused Code = "E_CHAT_REFUSED"
 	// ChatRequestTimeout: The model provider did not answer in time.
 	ChatRequestTimeout Code = "E_CHAT_REQUEST_TIMEOUT"
 	// ChatStreamError: The model provider's stream broke off.
@@ -170,6 +172,7 @@ var table = [...]info{
 	{ChatInvalidOptions, "The chat executor's options are invalid.", 529, true},
 	{ChatInvalidToolCallArgs, "The model's tool call has arguments that are no JSON object.", 422, false},
 	{ChatProviderError, "The model provider reported an error inside its stream.", 502, false},
+	{ChatRefused, "The model, or the provider for it, declined to answer.", 422, false},
 	{ChatRequestTimeout, "The model provider did not answer in time.", 504, false},
 	{ChatStreamError, "The model provider's stream broke off.", 502, false},
 	{ChatStreamStalled, "The model provider's stream stalled.", 504, false},

@@ -52,7 +52,9 @@ func (openAI) Protocol() chat.Protocol {
 	return chat.Protocol{
 		Name: "openai", BaseURL: "https://api.openai.com/v1", Close: "]}",
 		Members: openAIMembers, Reserved: []string{"messages", "model", "stream", "tools"},
+		OfTools:   []string{"name", "description", "parameters"},
 		WithTools: []string{"tool_choice", "parallel_tool_calls"}, // endpoints refuse them in a request without tools
+		Thoughts:  []string{"reasoning_content"},
 	}
 }
 

@@ -7,6 +7,9 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
+// All are the providers of this package. The first one serves where none is named.
+var All = []chat.Provider{OpenAI, Anthropic}
+
 // appendSchema appends the JSON Schema of a tool's arguments, that of any object when it is none.
 func appendSchema(dst, schema []byte) []byte {
 	text, err := value.AppendJSON(dst, schema)
@@ -25,4 +28,43 @@ func joined(thoughts []chat.UnitThought) (text []byte) {
 		text = append(text, t.Text...)
 	}
 	return text
+}
+
+// said is what a unit says, behind the name of who speaks where a protocol has no other place for it.
+func said(u *chat.Unit) []byte {
+	if len(u.Name) == 0 {
+		return u.Text
+	}
+	return append(append(append([]byte(nil), u.Name...), ": "...), u.Text...)
+}
+
+// plainName is a name in letters, digits, _ and -, with _ in the place of anything else.
+func plainName(name []byte) []byte {
+	plain := func(c byte) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+	}
+	for i, c := range name {
+		if plain(c) {
+			continue
+		}
+		out := append([]byte(nil), name...)
+		for ; i < len(out); i++ {
+			if !plain(out[i]) {
+				out[i] = '_'
+			}
+		}
+		return out
+	}
+	return name
+}
+
+// textIn is a text in a map, a value.
+func textIn(m []byte, key string) (text []byte, ok bool) {
+	v, _ := value.Get(m, key)
+	return value.String(v)
+}
+
+// appendRaw appends `,"name":` and a JSON text.
+func appendRaw(dst, name, text []byte) []byte {
+	return append(append(value.AppendJSONString(append(dst, ','), name), ':'), text...)
 }

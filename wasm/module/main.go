@@ -11,7 +11,7 @@ import (
 	"github.com/turncore/turncore/wasm/guest"
 )
 
-var instance = guest.New(provider.OpenAI)
+var instance = guest.New(provider.All...)
 
 // inbox is the buffer that the last turncore_inbox gave.
 var inbox []byte

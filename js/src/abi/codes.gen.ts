@@ -98,6 +98,12 @@ export const CODES = {
     message: 'The model provider reported an error inside its stream.',
     help: "The details hold the provider's error object. Such errors are often temporary.",
   },
+  E_CHAT_REFUSED: {
+    status: 422,
+    fatal: false,
+    message: 'The model, or the provider for it, declined to answer.',
+    help: "The message holds the reason in the provider's words. What had arrived by then was shown and not stored. Change what is asked, or ask another model.",
+  },
   E_CHAT_REQUEST_TIMEOUT: {
     status: 504,
     fatal: false,
