@@ -1,6 +1,6 @@
 // A program of somebody who installed the package: one turn with a tool call,
 // written against the declarations alone.
-import { createRunner, Message, Tool, ToolCall } from 'turncore';
+import { createRunner, Message, Tool, ToolCall, toolCallChecksum } from 'turncore';
 import { moduleURL } from 'turncore/wasm';
 
 const add = new Tool<{ a: number; b: number }, number>({
@@ -14,7 +14,7 @@ const add = new Tool<{ a: number; b: number }, number>({
   handler: ({ a, b }) => a + b,
 });
 
-let checksum = '';
+let callId = '';
 
 const runner = createRunner({
   tools: [add],
@@ -29,7 +29,7 @@ const runner = createRunner({
           id: 'call-1',
           tool: 'add',
           args,
-          checksum,
+          checksum: toolCallChecksum('add', args),
           isComplete: true,
           isError: false,
           results,
@@ -47,8 +47,8 @@ const runner = createRunner({
   },
 });
 
-runner.observe('toolExecutionStart', ({ callId }) => {
-  checksum = callId;
+runner.observe('toolExecutionStart', (event) => {
+  callId = event.callId;
 });
 
 const events: string[] = [];
@@ -60,6 +60,7 @@ const said = `${result.status} ${JSON.stringify(result.text)} ${String(result.it
 if (said !== 'ack "40 + 2 is 42" 2 iterations' || !events.includes('toolExecutionEnd')) {
   throw new Error(`${said}, ${events.join(' ')}, ${String(result.error)}`);
 }
+if (callId !== toolCallChecksum('add', { b: 2, a: 40 })) throw new Error(callId);
 if (!moduleURL.pathname.endsWith('/node_modules/turncore/dist/turncore.wasm')) {
   throw new Error(`the module is at ${moduleURL.href}`);
 }

@@ -2,9 +2,13 @@ package turns_test
 
 import (
 	"encoding/json"
+	"errors"
+	"math"
 	"os"
+	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -43,6 +47,9 @@ func TestChecksumVectors(t *testing.T) {
 		}
 		n := 0
 		for i, v := range vectors {
+			if sum, err := turns.ToolCallChecksum(v.Tool, json.RawMessage(v.Args)); sum != v.Checksum || err != nil {
+				t.Errorf("%s: %s, %v, want %s", v.Name, sum, err, v.Checksum)
+			}
 			if reports[i].Checksum != v.Checksum {
 				t.Errorf("%s: reported with %s, want %s", v.Name, reports[i].Checksum, v.Checksum)
 			}
@@ -54,4 +61,28 @@ func TestChecksumVectors(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Arguments are taken in every form that a tool's executor takes.
+func TestToolCallChecksum(t *testing.T) {
+	const want = "e0b6feaa14a993179f474568e2c0a63075752fe3a8bc629bc0cd1442a002448e"
+	type query struct {
+		Query string `json:"query"`
+	}
+	for name, args := range map[string]any{
+		"map": map[string]any{"query": "hello"}, "struct": query{"hello"}, "text": `{"query": "hello"}`, "raw": json.RawMessage(` {"query":"hello"}`),
+	} {
+		if sum, err := turns.ToolCallChecksum("search", args); sum != want || err != nil {
+			t.Errorf("%s: %s, %v", name, sum, err)
+		}
+	}
+	none, err := turns.ToolCallChecksum("t", nil)
+	if empty, _ := turns.ToolCallChecksum("t", struct{}{}); none != empty || err != nil {
+		t.Errorf("no arguments: %s, %v, want %s", none, err, empty)
+	}
+	for name, args := range map[string]any{"function": func() {}, "no JSON": "{", "not a number": math.NaN(), "nested too deep": json.RawMessage(strings.Repeat("[", 61) + strings.Repeat("]", 61))} {
+		if sum, err := turns.ToolCallChecksum("t", args); !errors.Is(err, host.CodeInvalidToolArgs) || sum != "" {
+			t.Errorf("%s: %q, %v", name, sum, err)
+		}
+	}
 }

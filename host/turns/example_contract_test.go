@@ -71,8 +71,12 @@ func ExampleExecutor() {
 			if err := h.ReportToolCall(c.id, turns.ToolCallReport{Results: result, IsComplete: true}); err != nil {
 				return err
 			}
+			checksum, err := turns.ToolCallChecksum(c.tool, c.args)
+			if err != nil {
+				return err
+			}
 			record := &turns.ToolCall{
-				ID: c.id, Tool: c.tool, Args: []byte(`{"city":"Oslo"}`), Checksum: "kept with the call", Results: result.(string),
+				ID: c.id, Tool: c.tool, Args: []byte(`{"city":"Oslo"}`), Checksum: checksum, Results: result.(string),
 				IsComplete: true, CreatedAt: time.Unix(1, 0), UpdatedAt: time.Unix(1, 0), CompletedAt: time.Unix(1, 0),
 			}
 			if err := ctx.StoreToolCall(record); err != nil {
@@ -114,11 +118,15 @@ func ExampleExecutor() {
 // The bounds of the loop are middleware: over the iterations, and over how often the model asks for the same.
 func ExampleDispatchMiddleware() {
 	errRepeats := errors.New("the model repeats itself")
+	checksum, err := turns.ToolCallChecksum("search", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	bounds := func(ctx *turns.DispatchContext, next func()) error {
 		if ctx.Iteration() >= 10 {
 			return ctx.Nack(errors.New("too many iterations"))
 		}
-		if n, err := ctx.ToolCallCount("same"); err != nil {
+		if n, err := ctx.ToolCallCount(checksum); err != nil {
 			return err
 		} else if n >= 3 {
 			return ctx.Nack(errRepeats)
@@ -130,7 +138,7 @@ func ExampleDispatchMiddleware() {
 		Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
 		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			return ctx.StoreToolCall(&turns.ToolCall{
-				ID: fmt.Sprint("c", ctx.Iteration()), Tool: "search", Args: []byte(`{}`), Checksum: "same", Results: "nothing",
+				ID: fmt.Sprint("c", ctx.Iteration()), Tool: "search", Args: []byte(`{}`), Checksum: checksum, Results: "nothing",
 				IsComplete: true, CreatedAt: time.Unix(1, 0), UpdatedAt: time.Unix(1, 0), CompletedAt: time.Unix(1, 0),
 			})
 		},

@@ -168,6 +168,7 @@ export {
   retrievablesTool,
   timeTool,
 } from './tools/catalogue.js';
+export { toolCallChecksum } from './tools/checksum.js';
 export { type MergeOptions, ToolRegistry } from './tools/tool-registry.js';
 
 export type { Listener } from './events/bus.js';

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -53,20 +50,12 @@ func pastCall(c *recording.Call, at time.Time) (*turns.ToolCall, error) {
 	if len(text) == 0 {
 		text = json.RawMessage("{}")
 	}
-	var args map[string]any
-	if err := json.Unmarshal(text, &args); err != nil {
+	sum, err := turns.ToolCallChecksum(c.Tool, text)
+	if err != nil {
 		return nil, err
 	}
-	// Go sorts the members by name and writes numbers as JavaScript does, as the canonical form wants it.
-	var canonical bytes.Buffer
-	e := json.NewEncoder(&canonical)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(map[string]any{"tool": c.Tool, "args": args}); err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(bytes.TrimSuffix(canonical.Bytes(), []byte("\n")))
 	return &turns.ToolCall{
-		ID: c.ID, Tool: c.Tool, Args: text, Checksum: hex.EncodeToString(sum[:]), IsComplete: true, Results: c.Result,
+		ID: c.ID, Tool: c.Tool, Args: text, Checksum: sum, IsComplete: true, Results: c.Result,
 		CreatedAt: at, UpdatedAt: at, CompletedAt: at,
 	}, nil
 }

@@ -145,3 +145,27 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Members are sorted by the UTF-16 code units of their keys.
+func TestAppendCanonical(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"b":[{"z":1,"a":null}],"a":-0.0}`:               `{"a":0,"b":[{"a":null,"z":1}]}`,
+		`{"\ud83d\ude00":1,"\ufb01":2,"a":3,"":4,"a2":5}`: `{"":4,"a":3,"a2":5,"😀":1,"ﬁ":2}`,
+		`{"\ud83d\ude00":1,"\ud83d\ude01":2,"\ud7ff":3}`:  "{\"\ud7ff\":3,\"😀\":1,\"😁\":2}",
+		`[]`: `[]`, `"x"`: `"x"`, `1e21`: `1e+21`,
+	} {
+		v, err := FromJSON(nil, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := AppendCanonical([]byte(">"), v)
+		if string(got) != ">"+want || err != nil {
+			t.Errorf("%s: %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, bad := range []string{"\x81\x01\x02", "\x81\xa1a", "\x92\x01", "\x01\x02", "\xc1"} {
+		if got, err := AppendCanonical([]byte(">"), []byte(bad)); err == nil || string(got) != ">" {
+			t.Errorf("%x: %s", bad, got)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 /**
  * Plays a recorded conversation: what a run needs so that it goes as it did then.
  */
-import { createHash } from 'node:crypto';
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { seededEntropy } from '../entropy.js';
 import { Message } from '../primitives/message.js';
@@ -19,7 +18,7 @@ import {
 import { cutResponse } from '../recording/cut.js';
 import { loadRecording, type Recording } from '../recording/recording.js';
 import { RecordingServer } from '../recording/server.js';
-import { canonicalJSON } from '../simulated/text.js';
+import { toolCallChecksum } from '../tools/checksum.js';
 import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
 import type { TurnResult } from '../turns/turn-stream.js';
 import type { RunOptions } from './command-line.js';
@@ -160,7 +159,7 @@ function historyDelta(entry: HistoryEntry, i: number, at: number): Delta {
     id,
     tool,
     args: args as Record<string, unknown>,
-    checksum: checksumOf(tool, args),
+    checksum: toolCallChecksum(tool, args),
     isComplete: true,
     isError: false,
     results: result,
@@ -168,9 +167,4 @@ function historyDelta(entry: HistoryEntry, i: number, at: number): Delta {
     completedAt: at,
   });
   return { op: 'store', kind: 'toolCall', record };
-}
-
-/** SHA-256 of tool and arguments in canonical form. */
-function checksumOf(tool: string, args: unknown): string {
-  return createHash('sha256').update(canonicalJSON({ tool, args })).digest('hex');
 }

@@ -1,31 +1,21 @@
 /**
  * Lines of a log, as canonical JSON and in a few words.
  */
+import { canonicalJSON } from '../codec/canonical-json.js';
 
 /** One line of a log, as plain data. */
 export type Line = Readonly<Record<string, unknown>>;
 /** What a scenario's play wrote. */
 export type Log = readonly Line[];
 
-/** A value as canonical JSON: members sorted by the UTF-16 code units of their names, no space. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
-  const members = Object.entries(value as Record<string, unknown>)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
-  return `{${members.join(',')}}`;
-}
-
 /** A line as canonical JSON. */
 export function lineText(line: Line): string {
-  return canonical(line);
+  return canonicalJSON(line);
 }
 
 /** A log as lines of canonical JSON. */
 export function logText(log: Log): string {
-  return log.map((line) => `${canonical(line)}\n`).join('');
+  return log.map((line) => `${canonicalJSON(line)}\n`).join('');
 }
 
 /** A line in a few words: what a string among the expected lines is compared with. */
@@ -33,14 +23,14 @@ export function summary(line: Line): string {
   if (line['event'] !== undefined) return eventSummary(line);
   if (line['storage'] !== undefined) return words('storage', line['storage'], line['args']);
   if (line['tokenizer'] !== undefined) {
-    return words('tokenizer', line['tokenizer'], canonical(line['texts']));
+    return words('tokenizer', line['tokenizer'], canonicalJSON(line['texts']));
   }
   const by = String(line['by']);
   if (line['said'] !== undefined) return `${by}: ${line['said'] as string}`;
-  if (line['saw'] !== undefined) return `${by} saw ${canonical(line['saw'])}`;
+  if (line['saw'] !== undefined) return `${by} saw ${canonicalJSON(line['saw'])}`;
   const did = `${by} did ${String(line['did'])}`;
   if (line['threw'] !== undefined) return `${did}: threw ${errorWord(line['threw'])}`;
-  if ('got' in line) return `${did}: ${canonical(line['got'])}`;
+  if ('got' in line) return `${did}: ${canonicalJSON(line['got'])}`;
   return did;
 }
 
@@ -57,7 +47,7 @@ function eventSummary(l: Line): string {
       return words(name, l['iteration'], l['status'], discarded(l['discarded']));
     case 'message':
     case 'thought':
-      return words(name, l['id'], canonical(l['aDelta']), flag(l, 'isComplete', 'complete'));
+      return words(name, l['id'], canonicalJSON(l['aDelta']), flag(l, 'isComplete', 'complete'));
     case 'toolCall':
       return words(
         name,
@@ -107,7 +97,7 @@ function words(...parts: unknown[]): string {
     .map((part) => {
       if (part === undefined || part === null) return '';
       if (typeof part === 'string') return part;
-      return Array.isArray(part) ? words(...(part as unknown[])) : canonical(part);
+      return Array.isArray(part) ? words(...(part as unknown[])) : canonicalJSON(part);
     })
     .filter((word) => word !== '')
     .join(' ');

@@ -1,7 +1,8 @@
 /**
  * Compares a log with what a scenario expects.
  */
-import { canonical, type Line, type Log, summary } from './line.js';
+import { canonicalJSON } from '../codec/canonical-json.js';
+import { type Line, type Log, summary } from './line.js';
 import type { Scenario } from './scenario.js';
 
 type Names = Map<string, unknown>;
@@ -20,7 +21,7 @@ export function check(scenario: Scenario, log: Log): void {
     for (; ; next++) {
       const line = log[next];
       if (line === undefined) {
-        fail(scenario, log, from, `expected line ${i} is not there: ${canonical(want)}`);
+        fail(scenario, log, from, `expected line ${i} is not there: ${canonicalJSON(want)}`);
       }
       const trial: Names = new Map(names);
       const why = matchLine(want, line, trial);
@@ -29,7 +30,7 @@ export function check(scenario: Scenario, log: Log): void {
         break;
       }
       if (!skip) {
-        fail(scenario, log, next, `line ${next}: ${why}, expected ${canonical(want)}`);
+        fail(scenario, log, next, `line ${next}: ${why}, expected ${canonicalJSON(want)}`);
       }
     }
     next++;
@@ -42,7 +43,7 @@ export function check(scenario: Scenario, log: Log): void {
 
 function fail(scenario: Scenario, log: Log, at: number, why: string): never {
   const text = log.map(
-    (line, i) => `${i === at ? '>' : ' '} ${i} ${summary(line)}   ${canonical(line)}`,
+    (line, i) => `${i === at ? '>' : ' '} ${i} ${summary(line)}   ${canonicalJSON(line)}`,
   );
   throw new Error(`${scenario.id}: ${why}\n${text.join('\n')}`);
 }
@@ -65,11 +66,11 @@ function match(want: unknown, got: unknown, names: Names, path: string): string 
     names.set(want, got);
     return '';
   }
-  return canonical(want) === canonical(got) ? '' : `${path} is ${canonical(got)}`;
+  return canonicalJSON(want) === canonicalJSON(got) ? '' : `${path} is ${canonicalJSON(got)}`;
 }
 
 function matchList(want: readonly unknown[], got: unknown, names: Names, path: string): string {
-  if (!Array.isArray(got) || got.length !== want.length) return `${path} is ${canonical(got)}`;
+  if (!Array.isArray(got) || got.length !== want.length) return `${path} is ${canonicalJSON(got)}`;
   for (const [i, item] of want.entries()) {
     const why = match(item, got[i], names, `${path}[${i}]`);
     if (why !== '') return why;
@@ -82,7 +83,7 @@ function matchObject(want: Line, got: unknown, names: Names, path: string): stri
   const first = keys[0] ?? '';
   const matcher = keys.length === 1 && Object.hasOwn(matchers, first) ? matchers[first] : undefined;
   if (matcher !== undefined) {
-    return matcher(want[first], got) ? '' : `${path} is ${canonical(got)}`;
+    return matcher(want[first], got) ? '' : `${path} is ${canonicalJSON(got)}`;
   }
   if (typeof got !== 'object' || got === null || Array.isArray(got)) return `${path} is no object`;
   for (const name of keys) {

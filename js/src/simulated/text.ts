@@ -2,6 +2,8 @@
  * Text as the simulated provider treats it on every host: lower case without regard to neighbours, JSON with sorted keys.
  */
 
+import { canonicalJSON } from '../codec/canonical-json.js';
+
 /** Lower case, each character by itself, so that every host's tables give the same. */
 export function lowerCase(text: string): string {
   let out = '';
@@ -14,16 +16,7 @@ export function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** Compact JSON with the keys of every object in order (RFC 8785, for values that JSON.parse gives). */
-export function canonicalJSON(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJSON).join(',')}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
-  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
-  const members = keys.sort().map((key) => `${JSON.stringify(key)}:${canonicalJSON(value[key])}`);
-  return `{${members.join(',')}}`;
-}
-
-/** The same as Go's encoding/json writes it: with separators of lines escaped. */
+/** JSON as Go's encoding/json writes it: with sorted keys, and separators of lines escaped. */
 export function sortedJSON(value: unknown): string {
   return canonicalJSON(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
