@@ -231,8 +231,8 @@ func resultText(v []byte) []byte {
 	return value.AppendText(nil, text)
 }
 
-// payload is what a later projection needs to send the call again as the endpoint made it: which calls one answer
-// made together, the message it made them with, the call's id on the wire and the text of its arguments. Text that is
+// payload is what a later projection needs to send the call again as the endpoint made it, and as it was sent before: the
+// nonce of its result's marks, which calls one answer made together, the message it made them with, the call's id on the wire and the text of its arguments. Text that is
 // no JSON object is kept too, but not sent again, since endpoints refuse it.
 func (a *Answer) payload(c *pending, group string, args []byte, problem string) []byte {
 	text := bytes.TrimSpace(c.args)
@@ -242,8 +242,9 @@ func (a *Answer) payload(c *pending, group string, args []byte, problem string) 
 	} else if plain, err := value.AppendJSON(nil, args); err == nil && (bytes.Equal(plain, text) || len(text) == 0) {
 		key = ""
 	}
-	members := 1
+	members := 2
 	p := value.AppendString(value.AppendString(nil, "group"), group)
+	p = value.AppendString(value.AppendString(p, "nonce"), a.d.Nonce(record.ToolCalls, []byte(c.record)))
 	if a.message.id != "" {
 		p = value.AppendString(value.AppendString(p, "message"), a.message.id)
 		members++

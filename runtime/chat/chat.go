@@ -36,6 +36,8 @@ type Executor struct {
 //	requestTimeoutMs  default 0: how long the head of the response may take; 0 for as long as it likes
 //	reasoningFields   default ["reasoning", "reasoning_content"]: where deltas carry reasoning
 //	thoughts          "off" (default), or "reasoning_content" to send thoughts with the assistant's messages
+//	trust             "marks" (default) puts what is not the model's or the user's own between marks of package trust; "off"
+//	                  sends everything bare
 //	toolExtras        map from a tool's name to members for its definition, such as {"strict": true}
 //	body              map of members for the request
 //

@@ -26,6 +26,9 @@ type Dispatch interface {
 	Floor(ms int64)
 	// NewID mints an id that is unique in the turn and the same when the turn is replayed.
 	NewID(prefix string) string
+	// Nonce is what the marks around a record's text end in: nobody outside can guess it, and in the turn it is always the
+	// same.
+	Nonce(kind record.Kind, id []byte) string
 
 	// SystemPrompt of the dispatch.
 	SystemPrompt() string
@@ -82,6 +85,7 @@ type Tool struct {
 	Description string
 	InputSchema []byte // JSON Schema of object type, as a value
 	Artifact    bool   // its results are text that was read from an artifact
+	Trusted     bool   // its results are the application's own words
 }
 
 // ToolResult is what a tool's handler returned.

@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/trust"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -111,6 +112,10 @@ func (d *dispatch) Floor(ms int64) { d.clock = max(d.clock, ms) }
 func (d *dispatch) NewID(prefix string) string {
 	d.minted++
 	return "turn." + prefix + strconv.Itoa(d.minted)
+}
+
+func (d *dispatch) Nonce(kind record.Kind, id []byte) string {
+	return trust.Nonce([]byte("seed"), []byte{byte(kind)}, id)
 }
 
 func (d *dispatch) SystemPrompt() string { return d.prompt }

@@ -23,6 +23,7 @@ type options struct {
 	requestTimeout uint64 // ms, 0: none
 	reasoning      []string
 	thoughts       bool
+	marks          marks
 	endpoint       string // host name of the endpoint, without a port
 	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
 	// with a comma before each.
@@ -128,6 +129,14 @@ func (p *parser) option(name string, v []byte) {
 			p.thoughts = true
 		default:
 			p.fail(name, "must be one of "+strings.Join(append([]string{"off"}, p.protocol.Thoughts...), ", "))
+		}
+	case "trust":
+		switch p.text(name, v) {
+		case "marks":
+		case "off":
+			p.marks.off = true
+		default:
+			p.fail(name, "must be one of marks, off")
 		}
 	case "body":
 		p.body(v)

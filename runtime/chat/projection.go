@@ -20,6 +20,7 @@ type projection struct {
 	body    []byte
 	// What stands for artifacts, as the host has told.
 	artifacts map[place]string
+	nonces    map[recordKey]string
 	found     []item // scratch
 	note      []byte // scratch
 
@@ -27,6 +28,12 @@ type projection struct {
 	text   []byte // scratch
 	tools  []byte // scratch
 	unit   Unit   // scratch
+}
+
+// recordKey names a record of the dispatch.
+type recordKey struct {
+	kind   record.Kind
+	handle int64
 }
 
 // source is a collection that is part of the timeline.
@@ -57,7 +64,7 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	}
 	o := &e.options
 	p.tools = e.appendTools(p.tools[:0], d)
-	p.text = p.appendSystemText(p.text[:0], d)
+	p.text = p.appendSystemText(p.text[:0], d, &o.marks)
 	head := o.head
 	head.System, head.Tools = p.text, p.tools
 	if len(p.tools) > 0 {
@@ -74,7 +81,7 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	if err := p.describeCalls(d, from); err != nil {
 		return nil, err
 	}
-	p.extend(o, from)
+	p.extend(o, d, from)
 	return append(p.body, o.protocol.Close...), nil
 }
 
@@ -188,11 +195,11 @@ func (p *projection) rewind() (from int) {
 }
 
 // extend puts the timeline from an item on into body.
-func (p *projection) extend(o *options, from int) {
+func (p *projection) extend(o *options, d Dispatch, from int) {
 	for i := from; i < len(p.line); {
 		p.units = append(p.units, unit{first: i, start: len(p.body)})
 		var filled bool
-		if i, filled = p.fill(o, i); filled {
+		if i, filled = p.fill(o, d, i); filled {
 			p.body = o.provider.AppendUnit(p.body, &p.unit)
 		}
 	}

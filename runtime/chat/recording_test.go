@@ -167,7 +167,7 @@ func replay(t *testing.T, name string, r recording, seed uint64) {
 	t.Helper()
 	first := r.Interactions[0].Request.Body
 	options := map[string]any{
-		"baseURL": strings.TrimSuffix(r.Interactions[0].Request.URL, "/chat/completions"), "model": first["model"],
+		"baseURL": strings.TrimSuffix(r.Interactions[0].Request.URL, "/chat/completions"), "model": first["model"], "trust": "off",
 		"includeUsage": first["stream_options"] != nil,
 	}
 	wire := map[string]any{}

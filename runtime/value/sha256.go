@@ -3,7 +3,8 @@ package value
 import "math/bits"
 
 // The guest has its own SHA-256 because crypto/sha256 links FIPS 140 machinery: 110 KB of the compressed module for one
-// hash of a few hundred bytes a tool call. It guards no secret; the tests hold it against crypto/sha256.
+// hash of a few hundred bytes a tool call. It takes a time that depends on the length of the text only; the tests hold it
+// against crypto/sha256.
 
 var sha256Rounds = [64]uint32{
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -15,6 +16,9 @@ var sha256Rounds = [64]uint32{
 	0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
 	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 }
+
+// Hash returns the SHA-256 hash of text.
+func Hash(text []byte) [32]byte { return sha256(text[:len(text):len(text)]) }
 
 // sha256 returns the hash of text. It appends the padding to text and so may overwrite what lies behind it.
 func sha256(text []byte) (sum [32]byte) {

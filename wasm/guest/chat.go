@@ -9,6 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/trust"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -40,7 +41,10 @@ var _ chat.Dispatch = (*chatDispatch)(nil)
 func (c *chatDispatch) Stamp() int64               { return c.Turn().Stamp() }
 func (c *chatDispatch) Floor(ms int64)             { c.Turn().Floor(ms) }
 func (c *chatDispatch) NewID(prefix string) string { return c.Turn().NewID(prefix) }
-func (c *chatDispatch) SystemPrompt() string       { return c.Turn().SystemPrompt }
+func (c *chatDispatch) Nonce(kind record.Kind, id []byte) string {
+	return trust.Nonce(c.Turn().Seed, []byte{byte(kind)}, id)
+}
+func (c *chatDispatch) SystemPrompt() string { return c.Turn().SystemPrompt }
 
 func (c *chatDispatch) Instructions(yield func(text []byte) bool) {
 	c.Records(record.Instructions, func(_ int64, body []byte) bool {
@@ -62,7 +66,7 @@ func (c *chatDispatch) Tool(name string) (chat.Tool, bool) {
 }
 
 func chatTool(t *runtime.Tool) chat.Tool {
-	return chat.Tool{Number: t.Number, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, Artifact: t.Artifact}
+	return chat.Tool{Number: t.Number, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, Artifact: t.Artifact, Trusted: t.Trusted}
 }
 
 func (c *chatDispatch) ArtifactSize(kind record.Kind, handle int64, part int) (bytes, lines uint64, err error) {
