@@ -64,6 +64,15 @@ type answer struct {
 	args    string // JSON text
 }
 
+// unmarked is a tool's result without the marks that say where it comes from, each on a line of its own.
+func unmarked(text string) string {
+	open, rest, _ := strings.Cut(text, "\n")
+	if !strings.HasPrefix(open, "<untrusted_content_") && !strings.HasPrefix(open, "<trusted_content_") {
+		return text
+	}
+	return rest[:max(strings.LastIndexByte(rest, '\n'), 0)]
+}
+
 // answerTo decides by the rules of this package.
 func answerTo(r *request) answer {
 	if len(r.Messages) == 0 {
@@ -77,7 +86,7 @@ func answerTo(r *request) answer {
 		}
 		var results []string
 		for _, m := range r.Messages[first:] {
-			results = append(results, m.text())
+			results = append(results, unmarked(m.text()))
 		}
 		if len(results) == 1 {
 			return answer{text: "The tool answered: " + results[0]}

@@ -71,7 +71,7 @@ func TestConversationKeepsItsOrder(t *testing.T) {
 				h := turns.NewHost(turns.HostOptions{Engine: engine, Verify: true, Clock: clock})
 				defer h.Close(t.Context())
 				runner, err := turns.New(t.Context(), turns.Config{
-					Model: turns.Model{Name: "simulated", BaseURL: url}, Tools: []*turns.Tool{calc()}, Host: h,
+					Model: turns.Model{Name: "simulated", BaseURL: url, Options: map[string]any{"trust": "off"}}, Tools: []*turns.Tool{calc()}, Host: h,
 				})
 				if err != nil {
 					t.Fatal(err)

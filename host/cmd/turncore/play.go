@@ -46,6 +46,7 @@ func (p *player) model() turns.Model {
 		"includeUsage": false, // whether the recorded client asked for it is in the body
 		"body":         c.Body,
 		"toolExtras":   extras,
+		"trust":        "off", // the recorded client sent texts bare
 	}}
 }
 

@@ -142,8 +142,8 @@ export class Playback {
 function chatOptions({ baseURL, model, body, tools }: Conversation): ChatOptions {
   const extras = tools.filter(({ extra }) => Object.keys(extra).length > 0);
   const toolExtras = Object.fromEntries(extras.map(({ name, extra }) => [name, extra]));
-  // Whether the recorded client asked for the usage is in the body.
-  return { baseURL, model, includeUsage: false, body, toolExtras };
+  // Whether the recorded client asked for the usage is in the body. It sent texts bare.
+  return { baseURL, model, includeUsage: false, body, toolExtras, trust: 'off' };
 }
 
 function historyDelta(entry: HistoryEntry, i: number, at: number): Delta {

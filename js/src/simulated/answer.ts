@@ -88,6 +88,13 @@ function textOf(content: unknown): string {
     .join('');
 }
 
+/** A tool's result without the marks that say where it comes from, each on a line of its own. */
+function unmarked(text: string): string {
+  if (!/^<(un)?trusted_content_/.test(text)) return text;
+  const start = text.indexOf('\n') + 1;
+  return text.slice(start, Math.max(text.lastIndexOf('\n'), start));
+}
+
 /**
  * Decides what to say: tells what a tool answered, calls a tool that the text mentions, or says the text back.
  */
@@ -97,7 +104,7 @@ export function answerTo(request: ChatRequest): Answer {
   if (last === undefined) return say('There is no message to answer.');
   if (last.role === 'tool') {
     const first = messages.findLastIndex((message) => message.role !== 'tool') + 1;
-    const results = messages.slice(first).map((message) => message.text);
+    const results = messages.slice(first).map((message) => unmarked(message.text));
     return say(
       `${results.length === 1 ? 'The tool' : 'The tools'} answered: ${results.join('; ')}`,
     );
