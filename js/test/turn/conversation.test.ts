@@ -73,7 +73,10 @@ describe('conversations', { skip }, () => {
 
   const agent = async (config: AgentConfig, clock: Clock = fixedClock()): Promise<AgentRunner> =>
     createRunner({ ...config, host: await testHost({ clock }) });
-  const model = (): AgentConfig => ({ model: { baseURL, model: 'simulated', trust: 'off' }, tools: [calc] });
+  const model = (): AgentConfig => ({
+    model: { baseURL, model: 'simulated', trust: 'off' },
+    tools: [calc],
+  });
 
   it('an ack of the chat executor shows in the output pipeline; its handlers run once, before it', async () => {
     const order: string[] = [];
