@@ -154,7 +154,7 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 					return nil
 				}
 				runner := newRunner(t, turns.TurnRunnerConfig{
-					Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}, Tools: []*turns.Tool{tool}, Host: h, Callbacks: callbacks,
+					Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"trust": "off"}}, Tools: []*turns.Tool{tool}, Host: h, Callbacks: callbacks,
 				})
 				runner.On(turns.KindToolCall, func(e turns.Event) {
 					if c := e.(*turns.ToolCallEvent); c.IsComplete && c.ID == "c1" {

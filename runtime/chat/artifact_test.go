@@ -150,7 +150,7 @@ func TestKeptResults(t *testing.T) {
 		d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`), Artifact: tt.artifact}}
 		d.run = func(chat.Tool, []byte) ([]byte, error) { return tt.parts, nil }
 		d.replies(sse(calls(`{"index":0,"id":"a","function":{"name":"get"}}`)), sse(text("ok"), stop))
-		d.iterate(newExecutor(t, `{"model":"m"}`), 2)
+		d.iterate(newExecutor(t, `{"model":"m","trust":"off"}`), 2)
 		if len(d.records[record.ToolCalls]) != 1 || len(d.requests) != 2 {
 			t.Fatalf("%s: nacked with %v", tt.name, d.nacked)
 		}
