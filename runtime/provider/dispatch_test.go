@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/trust"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -52,10 +53,10 @@ func newDispatch(t testing.TB) *dispatch {
 	return &dispatch{t: t, clock: 1000, streams: make(map[string]*stream)}
 }
 
-// newExecutor returns an executor with options, JSON text, that the providers may serve.
+// newExecutor returns an executor with options, JSON text, that the providers may serve. It sends texts without marks.
 func newExecutor(t testing.TB, options string, providers ...chat.Provider) *chat.Executor {
 	t.Helper()
-	v, err := value.FromJSON(nil, []byte(options))
+	v, err := value.FromJSON(nil, []byte(`{"trust":"off",`+options[1:]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +140,10 @@ func (d *dispatch) Stamp() int64 {
 func (d *dispatch) NewID(prefix string) string {
 	d.minted++
 	return prefix + strconv.Itoa(d.minted)
+}
+
+func (d *dispatch) Nonce(kind record.Kind, id []byte) string {
+	return trust.Nonce([]byte("seed"), []byte{byte(kind)}, id)
 }
 
 func (d *dispatch) SystemPrompt() string                   { return d.prompt }
