@@ -72,6 +72,8 @@ type GenerationStats struct {
 	PromptTokens         int    `json:"promptTokens,omitempty"`
 	CompletionTokens     int    `json:"completionTokens,omitempty"`
 	TotalTokens          int    `json:"totalTokens,omitempty"`
+	CachedTokens         int    `json:"cachedTokens,omitempty"`    // of the prompt's
+	ReasoningTokens      int    `json:"reasoningTokens,omitempty"` // of the completion's
 	TotalDurationNs      int64  `json:"totalDurationNs,omitempty"`
 	LoadDurationNs       int64  `json:"loadDurationNs,omitempty"`
 	PromptEvalDurationNs int64  `json:"promptEvalDurationNs,omitempty"`

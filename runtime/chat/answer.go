@@ -188,6 +188,13 @@ func (a *Answer) Thought(source int, text []byte) {
 	}
 }
 
+// BeginThought tells that a source of reasoning begins, which gives the thought its place before what comes later, also
+// when it turns out to have a payload only.
+func (a *Answer) BeginThought(source int) {
+	a.pieces.count++
+	a.thoughtOf(source)
+}
+
 // ThoughtPayload keeps with a thought what the provider must get back with it: a value. Its size counts for the answer's.
 func (a *Answer) ThoughtPayload(source int, payload []byte) {
 	a.pieces.count++
@@ -250,6 +257,27 @@ func (a *Answer) Delta() (before bool) {
 
 // InDeltas tells whether any event so far was a piece of a message.
 func (a *Answer) InDeltas() bool { return a.deltas }
+
+// HasText tells whether the model has said anything so far.
+func (a *Answer) HasText() bool { return len(a.message.text) > 0 }
+
+// ThoughtLen returns how many bytes a source of reasoning has said so far, -1 when it has not begun.
+func (a *Answer) ThoughtLen(source int) int {
+	for i := range a.thoughts {
+		if a.thoughts[i].source == source {
+			return len(a.thoughts[i].text)
+		}
+	}
+	return -1
+}
+
+// HasCalls tells whether the model has made a tool call so far.
+func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
+
+// empty tells whether the answer has neither text nor reasoning nor calls so far.
+func (a *Answer) empty() bool {
+	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0
+}
 
 // Model consumes the name of the model that answers.
 func (a *Answer) Model(s *value.Scanner) { setText(&a.model, s) }

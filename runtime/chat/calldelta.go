@@ -22,6 +22,7 @@ type CallDelta struct {
 	Args  []byte // text
 	Extra []byte // value that the provider must get back with the call; nil for none
 	Later bool   // continues a call that has begun; without one the piece is dropped
+	Whole bool   // Name and Args are not pieces, but all of it: they take the place of what came before
 }
 
 // NoIndex is the Index of a call that the response does not number.
@@ -55,6 +56,15 @@ func (a *Answer) Call(d *CallDelta) {
 	if len(c.id) == 0 {
 		c.id = append(c.id, d.ID...)
 	}
+	if d.Whole {
+		if len(d.Name) > 0 {
+			c.name = c.name[:0]
+		}
+		if len(d.Args) > 0 {
+			a.size -= len(c.args)
+			c.args = c.args[:0]
+		}
+	}
 	// Names come in pieces, or whole with every piece of the arguments.
 	if len(c.args) == 0 || string(c.name) != string(d.Name) {
 		c.name = append(c.name, d.Name...)
@@ -78,7 +88,7 @@ func (a *Answer) find(d *CallDelta) *call {
 				// Some endpoints give every call the index 0, and only id and name say that another one begins. An id
 				// alone does not: others draw one for every piece.
 				if len(d.Name) > 0 && len(d.ID) > 0 && len(c.id) > 0 && string(d.ID) != string(c.id) {
-					return nil
+					continue
 				}
 				return c
 			}

@@ -54,8 +54,9 @@ type Dispatch interface {
 	ReportThought(id string, delta []byte, complete bool) error
 	// ReportToolCall tells of a tool call.
 	ReportToolCall(id string, r ToolCallReport) error
-	// ReportStats tells what the model call cost: a map with promptTokens, completionTokens, totalTokens, finishReason,
-	// model, provider and raw, each if known.
+	// ReportStats tells what the model call cost: a map with promptTokens, completionTokens, totalTokens, cachedTokens,
+	// reasoningTokens, totalDurationNs, loadDurationNs, promptEvalDurationNs, evalDurationNs, finishReason, model, provider
+	// and raw, each if known.
 	ReportStats(stats []byte) error
 	// Log writes a line of the structured log. payload is a value, nil for none.
 	Log(level Level, kind, message string, payload []byte)

@@ -110,12 +110,18 @@ type UnitCall struct {
 	IsError bool
 }
 
-// Usage is what a model call cost, in tokens; -1 stands for unknown.
+// Usage is what a model call cost, in tokens; -1 stands for unknown. Durations are in nanoseconds; 0 stands for unknown.
 type Usage struct {
 	Prompt     int64 // all of the request, with what came from a cache
 	Completion int64
 	Total      int64
 	Cached     int64 // of Prompt, read from a cache
+	Reasoning  int64 // of Completion, spent on reasoning; 0 stands for unknown too
+
+	TotalTime      int64
+	LoadTime       int64 // of the model
+	PromptTime     int64 // for the tokens of the request
+	CompletionTime int64 // for the tokens of the answer
 }
 
 // Count returns the whole number at a path of members in a usage, -1 if there is none.

@@ -160,8 +160,3 @@ func (a *Answer) last(e framing.Event) error {
 	}
 	return a.event(e)
 }
-
-// empty tells whether the answer has neither text nor reasoning nor calls.
-func (a *Answer) empty() bool {
-	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0
-}

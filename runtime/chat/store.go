@@ -87,8 +87,19 @@ func (a *Answer) reportStats() error {
 		for _, c := range [...]struct {
 			stat  string
 			count int64
-		}{{"promptTokens", u.Prompt}, {"completionTokens", u.Completion}, {"totalTokens", u.Total}, {"cachedTokens", u.Cached}} {
-			if c.count >= 0 {
+			least int64
+		}{
+			{"promptTokens", u.Prompt, 0},
+			{"completionTokens", u.Completion, 0},
+			{"totalTokens", u.Total, 0},
+			{"cachedTokens", u.Cached, 0},
+			{"reasoningTokens", u.Reasoning, 1},
+			{"totalDurationNs", u.TotalTime, 1},
+			{"loadDurationNs", u.LoadTime, 1},
+			{"promptEvalDurationNs", u.PromptTime, 1},
+			{"evalDurationNs", u.CompletionTime, 1},
+		} {
+			if c.count >= c.least {
 				stats = value.AppendInt(value.AppendString(stats, c.stat), c.count)
 				n++
 			}

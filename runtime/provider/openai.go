@@ -299,6 +299,7 @@ func readCall(a *chat.Answer, s *value.Scanner) {
 func (openAI) Usage(usage []byte) chat.Usage {
 	return chat.Usage{
 		Prompt: chat.Count(usage, "prompt_tokens"), Completion: chat.Count(usage, "completion_tokens"), Total: chat.Count(usage, "total_tokens"),
-		Cached: chat.Count(usage, "prompt_tokens_details", "cached_tokens"),
+		Cached:    chat.Count(usage, "prompt_tokens_details", "cached_tokens"),
+		Reasoning: chat.Count(usage, "completion_tokens_details", "reasoning_tokens"),
 	}
 }

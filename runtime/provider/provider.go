@@ -8,7 +8,7 @@ import (
 )
 
 // All are the providers of this package. The first one serves where none is named.
-var All = []chat.Provider{OpenAI, Anthropic}
+var All = []chat.Provider{OpenAI, Anthropic, Ollama, Responses}
 
 // appendSchema appends the JSON Schema of a tool's arguments, that of any object when it is none.
 func appendSchema(dst, schema []byte) []byte {
@@ -67,4 +67,10 @@ func textIn(m []byte, key string) (text []byte, ok bool) {
 // appendRaw appends `,"name":` and a JSON text.
 func appendRaw(dst, name, text []byte) []byte {
 	return append(append(value.AppendJSONString(append(dst, ','), name), ':'), text...)
+}
+
+// hasMember tells whether one of members, as in [chat.Head], has a name.
+func hasMember(members []byte, name string) (found bool) {
+	chat.EachMember(members, func(key, _ []byte) { found = found || string(key) == name })
+	return found
 }

@@ -33,6 +33,10 @@ export interface GenerationStats {
   readonly promptTokens?: number;
   readonly completionTokens?: number;
   readonly totalTokens?: number;
+  /** Of the prompt's, read from a cache. */
+  readonly cachedTokens?: number;
+  /** Of the completion's, spent on reasoning. */
+  readonly reasoningTokens?: number;
   readonly totalDurationNs?: number;
   readonly loadDurationNs?: number;
   readonly promptEvalDurationNs?: number;

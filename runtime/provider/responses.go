@@ -1,0 +1,177 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// Responses speaks OpenAI's Responses API, without anything that is kept on the other side: each request carries the whole
+// conversation, and the option store is false unless it is given. So nothing may refer to an earlier response, and an
+// answer that is made in the background, to be asked for later, is none.
+//
+//   - Reasoning comes encrypted, and goes back with the calls and the text that it led to. It is asked for of models that
+//     reason; the option include decides otherwise.
+//   - A call has an id of its own and one as an item of the output; the former is the call's.
+//   - Tools are not strict unless toolExtras says so, as in chat completions.
+//   - Messages have no names: who speaks stands before the text where it is not the role.
+var Responses chat.Provider = responses{}
+
+type responses struct{}
+
+// responsesReasoning tags reasoning items. Their payload is a map: item, the item as it goes back, and at, its place in
+// the output.
+const responsesReasoning = "openai-responses-reasoning-v1"
+
+var responsesMembers = []chat.Member{
+	{Name: "context_management", Shape: chat.ShapeList},
+	{Name: "include", Shape: chat.ShapeList},
+	{Name: "max_output_tokens", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
+	{Name: "max_tool_calls", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
+	{Name: "metadata", Shape: chat.ShapeObject},
+	{Name: "parallel_tool_calls", Shape: chat.ShapeBoolean},
+	{Name: "prompt", Shape: chat.ShapeObject},
+	{Name: "prompt_cache_key", Shape: chat.ShapeText},
+	{Name: "prompt_cache_retention", Shape: chat.ShapeText},
+	{Name: "reasoning", Shape: chat.ShapeObject},
+	{Name: "safety_identifier", Shape: chat.ShapeText},
+	{Name: "service_tier", Shape: chat.ShapeText},
+	{Name: "store", Shape: chat.ShapeBoolean},
+	{Name: "stream_options", Shape: chat.ShapeObject},
+	{Name: "temperature", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 2},
+	{Name: "text", Shape: chat.ShapeObject},
+	{Name: "tool_choice", Shape: chat.ShapeText | chat.ShapeObject},
+	{Name: "top_logprobs", Shape: chat.ShapeInteger, Bounded: true, Min: 0, Max: 20},
+	{Name: "top_p", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
+	{Name: "truncation", Shape: chat.ShapeText},
+	{Name: "user", Shape: chat.ShapeText},
+}
+
+func (responses) Protocol() chat.Protocol {
+	return chat.Protocol{
+		Name: "openai-responses", BaseURL: "https://api.openai.com/v1", Close: "]}",
+		Members:   responsesMembers,
+		Reserved:  []string{"background", "conversation", "input", "instructions", "model", "previous_response_id", "stream", "tools"},
+		OfTools:   []string{"type", "name", "description", "parameters"},
+		WithTools: []string{"tool_choice", "parallel_tool_calls"},
+		Reasoning: responsesReasoning,
+	}
+}
+
+func (responses) Path(string, bool) string { return "/responses" }
+
+func (responses) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
+	dst = chat.AppendMember(append(dst, `{"type":"function"`...), "name", []byte(t.Name))
+	dst = chat.AppendMember(dst, "description", []byte(t.Description))
+	dst = appendSchema(append(dst, `,"parameters":`...), t.InputSchema)
+	if !hasMember(extras, "strict") {
+		dst = append(dst, `,"strict":false`...) // left out it would be true here
+	}
+	return append(append(dst, extras...), '}')
+}
+
+func (responses) AppendHead(dst []byte, h *chat.Head) []byte {
+	dst = value.AppendJSONString(append(dst, `{"model":`...), []byte(h.Model))
+	dst = append(dst, h.Members...)
+	if h.Stream {
+		dst = append(dst, `,"stream":true`...)
+	}
+	if !h.Has("store") {
+		dst = append(dst, `,"store":false`...)
+	}
+	if !h.Has("include") && reasons(h.Model) {
+		dst = append(dst, `,"include":["reasoning.encrypted_content"]`...)
+	}
+	if len(h.System) > 0 {
+		dst = chat.AppendMember(dst, "instructions", h.System)
+	}
+	if len(h.Tools) > 0 {
+		dst = append(append(append(dst, `,"tools":[`...), h.Tools...), ']')
+		dst = append(dst, h.ToolOnly...)
+	}
+	return append(dst, `,"input":[`...)
+}
+
+// reasons tells whether a model may be asked for encrypted reasoning. OpenAI refuses the request of one that does not
+// reason.
+func reasons(model string) bool {
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	for _, family := range [...]string{"gpt-3", "gpt-4", "chatgpt-"} {
+		if strings.HasPrefix(model, family) {
+			return false
+		}
+	}
+	return !strings.HasPrefix(model, "gpt-") || !strings.Contains(model, "-chat")
+}
+
+func (responses) AppendUnit(dst []byte, u *chat.Unit) []byte {
+	if !u.Assistant {
+		return appendInputMessage(dst, "user", u)
+	}
+	// Each item of reasoning goes before what it led to.
+	thoughts := u.Thoughts
+	if len(u.Text) > 0 {
+		before := int64(value.MaxInt)
+		if len(u.Calls) > 0 {
+			before = placeOf(u.Calls[0].Extra)
+		}
+		dst, thoughts = appendReasoning(dst, thoughts, before)
+		dst = appendInputMessage(dst, "assistant", u)
+	}
+	for _, c := range u.Calls {
+		dst, thoughts = appendReasoning(dst, thoughts, placeOf(c.Extra))
+		dst = chat.AppendMember(append(chat.AppendComma(dst), `{"type":"function_call"`...), "call_id", c.ID)
+		dst = chat.AppendMember(dst, "name", c.Name)
+		dst = append(chat.AppendMember(dst, "arguments", c.Args), '}')
+	}
+	for _, c := range u.Calls {
+		dst = chat.AppendMember(append(dst, `,{"type":"function_call_output"`...), "call_id", c.ID)
+		dst = append(chat.AppendMember(dst, "output", c.Result), '}')
+	}
+	return dst
+}
+
+func appendInputMessage(dst []byte, role string, u *chat.Unit) []byte {
+	dst = append(append(append(chat.AppendComma(dst), `{"type":"message","role":"`...), role...), '"')
+	return append(chat.AppendMember(dst, "content", said(u)), '}')
+}
+
+// placeOf is the place in the output that a value tells of, behind all others when it tells none.
+func placeOf(v []byte) int64 {
+	if value.KindOf(v) != value.KindInt {
+		return value.MaxInt
+	}
+	n, _ := value.Int(v)
+	return n
+}
+
+// appendReasoning appends the reasoning that came before a place in the output, and returns the rest.
+func appendReasoning(dst []byte, thoughts []chat.UnitThought, place int64) ([]byte, []chat.UnitThought) {
+	for len(thoughts) > 0 {
+		at, _ := value.Get(thoughts[0].Payload, "at")
+		if value.KindOf(at) == value.KindInt && placeOf(at) > place {
+			break
+		}
+		item, _ := value.Get(thoughts[0].Payload, "item")
+		thoughts = thoughts[1:]
+		start := len(dst)
+		if value.KindOf(item) != value.KindMap {
+			continue // a plain thought, which the protocol has no item for
+		}
+		text, err := value.AppendJSON(chat.AppendComma(dst), item)
+		if err != nil {
+			text = text[:start]
+		}
+		dst = text
+	}
+	return dst, thoughts
+}
+
+func (responses) Usage(usage []byte) chat.Usage {
+	return chat.Usage{
+		Prompt: chat.Count(usage, "input_tokens"), Completion: chat.Count(usage, "output_tokens"), Total: chat.Count(usage, "total_tokens"),
+		Cached:    chat.Count(usage, "input_tokens_details", "cached_tokens"),
+		Reasoning: chat.Count(usage, "output_tokens_details", "reasoning_tokens"),
+	}
+}
