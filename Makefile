@@ -34,7 +34,7 @@ mutants: ## Seed faults into the core, one at a time: the conformance corpus mus
 bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too
 	@QUICK=$(QUICK) .ci/bench.sh
 
-wasm: ## Build the modules into wasm/core and print what they weigh
+wasm: ## Build the modules into wasm/core and wasm/full and print what they weigh
 	@go run ./wasm/build
 
 docs: ## Write the API reference of the npm package to docs/api (that of the Go packages: go doc)
@@ -46,8 +46,8 @@ lint: ## Check formatting and style of all code
 fmt: ## Format all code
 	@$(LIB) need_npm; $(TOOL) gofumpt -w $$(go_files); (cd js && npm run -s fmt)
 
-release: ## Tag a release that holds the module: make release VERSION=v1.2.3
+release: ## Tag a release that holds the modules: make release VERSION=v1.2.3
 	@go run ./wasm/release "$(VERSION)"
 
 clean: ## Remove everything that was built or installed here
-	@rm -rf build js/build js/dist js/LICENSE js/node_modules js/*.tgz wasm/core/*.wasm docs/api
+	@rm -rf build js/build js/dist js/LICENSE js/node_modules js/*.tgz wasm/core/*.wasm wasm/full/*.wasm docs/api

@@ -45,7 +45,7 @@ need_npm() {
   cp js/package-lock.json "$stamp"
 }
 
-# need_wasm: both modules in wasm/core, from the sources as they are.
+# need_wasm: the modules in wasm/core and wasm/full, from the sources as they are.
 need_wasm() {
   go run ./wasm/build -sizes=0
 }

@@ -1,6 +1,6 @@
-# The module: same bytes from two builds, frozen imports and exports, size
+# The modules: same bytes from two builds, frozen imports and exports, size
 # budget, and which package may know which.
 source .ci/lib.sh
 need_wasm
-go_test -count=1 ./wasm/build ./wasm/core
+go_test -count=1 ./wasm/build ./wasm/core ./wasm/full
 go run ./wasm/build

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -40,7 +39,7 @@ func run(ctx context.Context, args []string) error {
 	out := flags.String("json", "", "write the results to this file")
 	engines := flags.String("engine", strings.Join(engine.Names, ","), "engines to measure")
 	hurry := flags.Bool("quick", false, "few and short samples")
-	modules := flags.String("modules", filepath.Join("wasm", "core"), "folder of the built modules, whose sizes are taken; empty for none")
+	modules := flags.String("modules", "wasm", "folder of the built modules, whose sizes are taken; empty for none")
 	start := flags.String("start", "", "load this engine, run one turn and say what it took (what the benchmark starts itself for)")
 	cache := flags.String("cache", "", "folder of compiled code, for -start")
 	if err := flags.Parse(args); err != nil {

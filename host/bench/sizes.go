@@ -13,13 +13,14 @@ import (
 	"github.com/turncore/turncore/host/bench/figure"
 )
 
-// measureSizes weighs the modules in a folder, as they are and as a web server would send them.
+// measureSizes weighs the modules below a folder, as they are and as a web server would send them.
 func measureSizes(dir string) ([]figure.Size, error) {
-	sizes := []figure.Size{{Module: "turncore.wasm"}, {Module: "turncore-js.wasm"}}
+	sizes := []figure.Size{{Module: "turncore.wasm"}, {Module: "turncore-full.wasm"}, {Module: "turncore-js.wasm"}}
+	folders := []string{"core", "full", "core"}
 	errs := make([]error, len(sizes))
 	var wg sync.WaitGroup
 	for i := range sizes {
-		wg.Go(func() { errs[i] = weigh(dir, &sizes[i]) })
+		wg.Go(func() { errs[i] = weigh(filepath.Join(dir, folders[i]), &sizes[i]) })
 	}
 	wg.Wait()
 	for _, err := range errs {

@@ -11,7 +11,7 @@ import (
 	"github.com/turncore/turncore/host/conformance"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/wazero"
-	"github.com/turncore/turncore/wasm/core"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 const corpus = "../../runtime/testdata/conformance"
@@ -39,7 +39,7 @@ func (e named) Name() string { return e.name }
 // engines are those of the tests, and wazero's interpreter.
 func engines(t *testing.T) []host.Engine {
 	all := hosttest.Engines(t)
-	module, ok := core.Module()
+	module, ok := full.Module()
 	if !ok {
 		return all
 	}

@@ -1,4 +1,5 @@
-// Package engine chooses the engine that a program runs the core on.
+// Package engine chooses the engine that a program runs the core on. The module is the full one, with all providers of
+// models, as the native engine has them.
 package engine
 
 import (
@@ -9,7 +10,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/wazero"
-	"github.com/turncore/turncore/wasm/core"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 // Names are what [Named] knows.
@@ -18,7 +19,7 @@ var Names = []string{wazero.Name, native.Name}
 // Default returns the wazero engine with the module that this build of Turncore carries. Releases carry one. Where there
 // is none, as in a checkout before `make wasm`, it logs a line that says so and returns the native engine.
 func Default(ctx context.Context) (host.Engine, error) {
-	module, ok := core.Module()
+	module, ok := full.Module()
 	if !ok {
 		slog.WarnContext(ctx, "turncore: this build carries no WebAssembly module, the core runs natively and without isolation; `make wasm` builds the module, releases carry it")
 		return native.New(), nil
@@ -36,7 +37,7 @@ func Named(ctx context.Context, name string) (host.Engine, error) {
 	case native.Name:
 		return native.New(), nil
 	case wazero.Name:
-		module, ok := core.Module()
+		module, ok := full.Module()
 		if !ok {
 			return nil, host.NewError(host.CodeInvalidModule, "this build carries none; `make wasm` builds it, releases carry it", nil)
 		}

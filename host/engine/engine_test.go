@@ -14,7 +14,7 @@ import (
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
-	"github.com/turncore/turncore/wasm/core"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 // captureLog collects what is logged while the test runs.
@@ -34,7 +34,7 @@ func TestDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	if _, ok := core.Module(); ok {
+	if _, ok := full.Module(); ok {
 		if e.Name() != "wazero" || logged.Len() != 0 {
 			t.Fatalf("%s, logged %q", e.Name(), logged)
 		}
@@ -48,7 +48,7 @@ func TestDefault(t *testing.T) {
 func TestNamed(t *testing.T) {
 	for _, name := range engine.Names {
 		e, err := engine.Named(context.Background(), name)
-		if _, ok := core.Module(); !ok && name == "wazero" {
+		if _, ok := full.Module(); !ok && name == "wazero" {
 			if !errors.Is(err, host.CodeInvalidModule) || !strings.Contains(err.Error(), "make wasm") {
 				t.Errorf("without a module: %v", err)
 			}

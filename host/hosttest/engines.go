@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/wazero"
-	"github.com/turncore/turncore/wasm/core"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 // TB is what this package needs of testing.TB.
@@ -22,7 +22,7 @@ type TB interface {
 
 var shared = sync.OnceValues(func() ([]host.Engine, error) {
 	engines := []host.Engine{native.New()}
-	module, ok := core.Module()
+	module, ok := full.Module()
 	if !ok {
 		return engines, nil
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
-	"github.com/turncore/turncore/wasm/core"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 func TestEnginesGreet(t *testing.T) {
 	engines := hosttest.Engines(t)
-	if _, ok := core.Module(); ok != (len(engines) == 2) {
+	if _, ok := full.Module(); ok != (len(engines) == 2) {
 		t.Fatalf("%d engines, module there: %v", len(engines), ok)
 	}
 	for _, e := range engines {

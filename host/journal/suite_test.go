@@ -14,7 +14,7 @@ import (
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/wazero"
-	"github.com/turncore/turncore/wasm/core"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 // TestReplayFolder replays every journal of a folder on the native engine, with a collection forced before steps chosen
@@ -31,7 +31,7 @@ func TestReplayFolder(t *testing.T) {
 		t.Fatalf("no journal in %s: %v", folder, err)
 	}
 	engines := []host.Engine{collecting{native.New()}}
-	if module, ok := core.Module(); ok {
+	if module, ok := full.Module(); ok {
 		e, err := wazero.New(context.Background(), module, wazero.WithGCPercent(1))
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/wazero"
-	"github.com/turncore/turncore/wasm/core"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 // watched is an engine that keeps the instances it opens.
@@ -35,7 +35,7 @@ func (w *watched) Open(ctx context.Context) (host.Instance, error) {
 // A credential is nowhere but in the requests it is for: not in the module's memory, whose garbage stays there, not in
 // events, journals or errors; also when the provider quotes it.
 func TestSecretStaysOnTheHost(t *testing.T) {
-	module, ok := core.Module()
+	module, ok := full.Module()
 	if !ok {
 		hosttest.Engines(t) // says what is missing, or fails
 		return

@@ -1,8 +1,9 @@
-// Puts the files that tsc does not make into the package: the module and the licence.
+// Puts the files that tsc does not make into the package: the modules and the licence.
 import { copyFile } from 'node:fs/promises';
 
 const assets = [
   ['../../wasm/core/turncore.wasm', '../dist/turncore.wasm'],
+  ['../../wasm/full/turncore-full.wasm', '../dist/turncore-full.wasm'],
   ['../../LICENSE', '../LICENSE'],
 ];
 

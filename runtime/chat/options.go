@@ -50,13 +50,17 @@ func parseOptions(v []byte, providers []Provider) (options, error) {
 	}
 	switch value.KindOf(v) {
 	case value.KindInvalid, value.KindNil:
-		p.choose(nil, providers)
+		if err := p.choose(nil, providers); err != nil {
+			return options{}, err
+		}
 	case value.KindMap:
 		if err := value.Check(v); err != nil {
 			return options{}, fault.Wrap(fault.ChatInvalidOptions, err)
 		}
 		name, _ := value.Get(v, "provider") // first, since it says what the others may be
-		p.choose(name, providers)
+		if err := p.choose(name, providers); err != nil {
+			return options{}, err
+		}
 		_ = value.Each(v, func(key, val []byte) bool { // well-formed: checked above
 			p.option(string(key), val)
 			return true
@@ -75,23 +79,34 @@ func parseOptions(v []byte, providers []Provider) (options, error) {
 	return p.options, nil
 }
 
-// choose takes the provider of a name, the first one when there is no name.
-func (p *parser) choose(v []byte, providers []Provider) {
+// choose takes the provider of a name, the first one when there is no name. It returns the error that leaves nothing else
+// to say: that the provider is in another module.
+func (p *parser) choose(v []byte, providers []Provider) error {
 	name, isText := value.String(v)
-	var known []string
+	var known, elsewhere []string
+	found := value.KindOf(v) == value.KindInvalid || value.KindOf(v) == value.KindNil
 	for _, candidate := range providers {
 		protocol := candidate.Protocol()
-		if p.provider == nil || isText && string(name) == protocol.Name {
+		chosen := isText && string(name) == protocol.Name
+		switch {
+		case protocol.Elsewhere == "":
+			known = append(known, protocol.Name)
+		case chosen:
+			return fault.New(fault.ChatInvalidOptions, "`provider` "+protocol.Name+" is not in this module, but in "+protocol.Elsewhere)
+		default:
+			elsewhere = append(elsewhere, protocol.Name+" ("+protocol.Elsewhere+")")
+			continue
+		}
+		if p.provider == nil || chosen {
 			p.provider, p.protocol = candidate, protocol
 		}
-		known = append(known, protocol.Name)
+		found = found || chosen
 	}
 	p.baseURL = p.protocol.BaseURL
-	switch kind := value.KindOf(v); {
-	case kind == value.KindInvalid || kind == value.KindNil:
-	case !slices.Contains(known, string(name)):
-		p.fail("provider", "must be one of "+strings.Join(known, ", "))
+	if !found {
+		p.fail("provider", "must be one of "+strings.Join(append(known, elsewhere...), ", "))
 	}
+	return nil
 }
 
 func (p *parser) fail(name, problem string) {

@@ -32,6 +32,7 @@ type Provider interface {
 // Protocol is what is the same for all requests of a provider.
 type Protocol struct {
 	Name      string         // as the option provider has it
+	Elsewhere string         // the module that has the provider where this one has its name only; empty where it is
 	BaseURL   string         // where the option baseURL is not given
 	Headers   [][2]string    // names in lower case; an option's header of the same name takes the place
 	Close     string         // what ends a request

@@ -34,8 +34,6 @@ func (ollama) Protocol() chat.Protocol {
 		Members: ollamaMembers, Reserved: []string{"messages", "model", "stream", "tools"},
 		OfTools:  []string{"name", "description", "parameters"},
 		Thoughts: []string{"thinking"},
-		OfTools:  []string{"name", "description", "parameters"},
-		Thoughts: []string{"thinking"},
 	}
 }
 

@@ -99,9 +99,10 @@ func TestPackagesKnowOnlyWhatTheyMay(t *testing.T) {
 	}{
 		{"runtime", "wasip1", []string{"abi", "wasm", "host", "examples"}},
 		{"abi", "wasip1", []string{"runtime", "wasm", "host", "examples"}},
-		{"wasm/guest", "wasip1", []string{"host", "wasm/core", "wasm/build", "examples"}},
-		{"wasm/module", "wasip1", []string{"host", "wasm/core", "wasm/build", "examples"}},
+		{"wasm/guest", "wasip1", []string{"host", "wasm/core", "wasm/full", "wasm/build", "examples"}},
+		{"wasm/module", "wasip1", []string{"host", "wasm/core", "wasm/full", "wasm/build", "examples"}},
 		{"wasm/core", "", []string{"abi", "runtime", "host", "examples"}},
+		{"wasm/full", "", []string{"abi", "runtime", "host", "examples"}},
 	}
 	root := testRoot(t)
 	for _, rule := range rules {

@@ -10,26 +10,55 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/turncore/turncore/wasm/build/peephole"
 	"github.com/turncore/turncore/wasm/build/segments"
 )
 
-// modulePackage is the main package that both files are compiled from.
+// modulePackage is the main package that all files are compiled from.
 const modulePackage = "./wasm/module"
 
 // A target is one file that the build writes.
 type target struct {
-	file string   // name in the output folder
-	goos string   // GOOS; GOARCH is wasm
-	args []string // what this GOOS needs besides the common arguments
+	folder string   // below wasm
+	file   string   // name in the folder
+	goos   string   // GOOS; GOARCH is wasm
+	args   []string // what it needs besides the common arguments
+	budget int      // most bytes after brotli 11; 0 for no bound
 }
 
 var (
-	wasip1Target = target{file: "turncore.wasm", goos: "wasip1", args: []string{"-buildmode=c-shared"}}
-	jsTarget     = target{file: "turncore-js.wasm", goos: "js"}
-	targets      = []target{wasip1Target, jsTarget}
+	wasip1Target = target{folder: "core", file: "turncore.wasm", goos: "wasip1", args: []string{"-buildmode=c-shared"}, budget: 900_000}
+	fullTarget   = target{folder: "full", file: "turncore-full.wasm", goos: "wasip1", args: []string{"-buildmode=c-shared", "-tags=full"}, budget: 1_300_000}
+	jsTarget     = target{folder: "core", file: "turncore-js.wasm", goos: "js"}
+	targets      = []target{wasip1Target, fullTarget, jsTarget}
 )
+
+// compileAll builds all targets, each at the path that place gives. Those of one GOOS follow each other, since they are
+// made of the same compiled packages, and the two GOOS run side by side.
+func compileAll(ctx context.Context, root string, place func(target) string) error {
+	systems := map[string][]target{}
+	for _, t := range targets {
+		systems[t.goos] = append(systems[t.goos], t)
+	}
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	for _, list := range systems {
+		group.Go(func() {
+			for _, t := range list {
+				if err := compile(ctx, root, t, place(t)); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
 
 // compile builds t from the sources under root, rewrites it as the packages peephole
 // and segments do and puts it at path in one step, so that an interrupted build leaves the previous file.

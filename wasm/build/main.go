@@ -1,7 +1,7 @@
-// Command build compiles the core module for its two kinds of host and says
-// what it weighs.
+// Command build compiles the modules and says what they weigh: the core module
+// for its two kinds of host, and the full one, which knows all providers.
 //
-//	go run ./wasm/build            write both files to wasm/core and print their sizes
+//	go run ./wasm/build            write the files to wasm/core and wasm/full and print their sizes
 //	go run ./wasm/build -sizes=0   write them only
 //	go run ./wasm/build -o DIR     write them somewhere else
 //
@@ -29,7 +29,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	out := flags.String("o", "", "folder to write to (default wasm/core of this module)")
+	out := flags.String("o", "", "folder to write to (default wasm/core and wasm/full of this module)")
 	sizes := flags.Int("sizes", 12, "print sizes, and this many packages that pay most; 0 prints nothing")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -38,16 +38,17 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *out == "" {
-		*out = filepath.Join(root, "wasm", "core")
-	}
-	for _, t := range targets {
-		if err := compile(ctx, root, t, filepath.Join(*out, t.file)); err != nil {
-			return err
+	place := func(t target) string {
+		if *out != "" {
+			return filepath.Join(*out, t.file)
 		}
+		return filepath.Join(root, "wasm", t.folder, t.file)
+	}
+	if err := compileAll(ctx, root, place); err != nil {
+		return err
 	}
 	if *sizes == 0 {
 		return nil
 	}
-	return printSizes(ctx, os.Stdout, root, *out, *sizes)
+	return printSizes(ctx, os.Stdout, root, place, *sizes)
 }

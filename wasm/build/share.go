@@ -21,7 +21,7 @@ type share struct {
 // dataShare stands for the data section, which has no names in the file.
 const dataShare = "(data: strings, type descriptions, tables for stack traces)"
 
-// packageShares compiles the WASI build with function names and sums up code
+// packageShares compiles the full module with function names and sums up code
 // by package.
 func packageShares(ctx context.Context, root string) ([]share, error) {
 	dir, err := os.MkdirTemp("", "turncore-shares-")
@@ -29,8 +29,8 @@ func packageShares(ctx context.Context, root string) ([]share, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, wasip1Target.file)
-	if err := compileNamed(ctx, root, wasip1Target, path); err != nil {
+	path := filepath.Join(dir, fullTarget.file)
+	if err := compileNamed(ctx, root, fullTarget, path); err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(path)
@@ -39,9 +39,9 @@ func packageShares(ctx context.Context, root string) ([]share, error) {
 	}
 	info, err := inspect(data)
 	if err != nil {
-		return nil, fmt.Errorf("inspect %s: %w", wasip1Target.file, err)
+		return nil, fmt.Errorf("inspect %s: %w", fullTarget.file, err)
 	}
-	packages, err := listDeps(ctx, root, wasip1Target.goos, modulePackage)
+	packages, err := listDeps(ctx, root, fullTarget, modulePackage)
 	if err != nil {
 		return nil, err
 	}
@@ -76,11 +76,11 @@ func attribute(info *binaryInfo, packages []string) []share {
 }
 
 // listDeps returns the import paths of everything that pattern is compiled
-// from for goos/wasm, itself included.
-func listDeps(ctx context.Context, root, goos, pattern string) ([]string, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-deps", pattern)
+// from for a target, itself included.
+func listDeps(ctx context.Context, root string, t target, pattern string) ([]string, error) {
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"list", "-deps"}, t.args...), pattern)...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=wasm", "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOOS="+t.goos, "GOARCH=wasm", "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"text/tabwriter"
 
@@ -62,15 +62,15 @@ func compressedSize(data []byte, open func(io.Writer) (io.WriteCloser, error)) (
 	return out.Len(), nil
 }
 
-// printSizes prints the weight of every file the build wrote to dir, and which
-// packages pay for the code of the WASI build.
-func printSizes(ctx context.Context, out io.Writer, root, dir string, packages int) error {
+// printSizes prints the weight of every file the build wrote, and which
+// packages pay for the code of the full module.
+func printSizes(ctx context.Context, out io.Writer, root string, place func(target) string, packages int) error {
 	weights := make([]weight, len(targets))
 	errs := make([]error, len(targets))
 	var wg sync.WaitGroup
 	for i, t := range targets {
 		wg.Go(func() {
-			data, err := os.ReadFile(filepath.Join(dir, t.file))
+			data, err := os.ReadFile(place(t))
 			if err == nil {
 				weights[i], err = weigh(data)
 			}
@@ -80,12 +80,16 @@ func printSizes(ctx context.Context, out io.Writer, root, dir string, packages i
 	wg.Wait()
 
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "file\traw\tgzip -9\tbrotli 11\t")
+	fmt.Fprintln(table, "file\traw\tgzip -9\tbrotli 11\tat most\t")
 	for i, t := range targets {
 		if errs[i] != nil {
 			return fmt.Errorf("weigh %s: %w", t.file, errs[i])
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t\n", t.file, weights[i].raw, weights[i].gzip, weights[i].brotli)
+		budget := "-"
+		if t.budget > 0 {
+			budget = strconv.Itoa(t.budget)
+		}
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t\n", t.file, weights[i].raw, weights[i].gzip, weights[i].brotli, budget)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -94,7 +98,7 @@ func printSizes(ctx context.Context, out io.Writer, root, dir string, packages i
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nWho pays in %s, before compression:\n", wasip1Target.file)
+	fmt.Fprintf(out, "\nWho pays in %s, before compression:\n", fullTarget.file)
 	return printShares(out, shares, packages)
 }
 

@@ -1,4 +1,5 @@
-// Package core carries the built core module inside a Go program.
+// Package core carries the built core module inside a Go program. Its only provider of models is OpenAI's protocol; the
+// module that package full carries has all.
 //
 // The module is a build product: releases hold it, the main branch does not.
 // The package compiles either way and Module says which case it is, so that a
@@ -19,7 +20,7 @@ const Name = "turncore.wasm"
 
 // Module returns the bytes of the core module for WASI hosts, and whether this
 // build of the package holds one. The slice is the caller's own copy of about
-// three megabytes: load it once.
+// five megabytes: load it once.
 func Module() ([]byte, bool) {
 	module, err := files.ReadFile(Name)
 	return module, err == nil

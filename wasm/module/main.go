@@ -1,17 +1,17 @@
 //go:build wasip1 || js
 
-// Command module is the Turncore core module: package guest behind the three exports of the ABI.
+// Command module is the Turncore core module: package guest behind the three exports of the ABI. With the build tag full
+// it is the full module, whose chat executor knows all providers.
 package main
 
 import (
 	"unsafe"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/wasm/guest"
 )
 
-var instance = guest.New(provider.All...)
+var instance = guest.New(providers...)
 
 // inbox is the buffer that the last turncore_inbox gave.
 var inbox []byte

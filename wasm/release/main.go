@@ -2,9 +2,9 @@
 //
 //	go run ./wasm/release v1.2.3
 //
-// The main branch holds no built module, but a Go program that requires a
-// release must find one in it: the tag points at a commit on top of the current
-// one, off every branch, which adds wasm/core/turncore.wasm and sets the npm
+// The main branch holds no built modules, but a Go program that requires a
+// release must find them in it: the tag points at a commit on top of the current
+// one, off every branch, which adds the built modules and sets the npm
 // package's version. The branch, the index and the working tree stay as they
 // are. Nothing is pushed.
 package main
@@ -27,8 +27,10 @@ import (
 
 const (
 	modulePath = "github.com/turncore/turncore"
-	moduleFile = "wasm/core/turncore.wasm"
 )
+
+// moduleFiles are the built modules that a release holds.
+var moduleFiles = []string{"wasm/core/turncore.wasm", "wasm/full/turncore-full.wasm"}
 
 // versionFiles hold the npm package's version; npm would take the tag's
 // content for another version otherwise.
@@ -53,7 +55,7 @@ func main() {
 `, version)
 }
 
-// release tags version on a commit that adds the built module to the current
+// release tags version on a commit that adds the built modules to the current
 // one of the repository at dir.
 func release(ctx context.Context, dir, version string) error {
 	if err := checkVersion(version); err != nil {
@@ -94,7 +96,7 @@ func (r repository) commitRelease(ctx context.Context, version string) error {
 	if _, err := r.run(ctx, "go", "run", "./wasm/build", "-sizes=0"); err != nil {
 		return err
 	}
-	if _, err := r.git(ctx, "add", "--force", moduleFile); err != nil {
+	if _, err := r.git(ctx, append([]string{"add", "--force"}, moduleFiles...)...); err != nil {
 		return err
 	}
 	for _, file := range versionFiles {
@@ -105,7 +107,7 @@ func (r repository) commitRelease(ctx context.Context, version string) error {
 			return err
 		}
 	}
-	message := "Release " + version + ": add the built module"
+	message := "Release " + version + ": add the built modules"
 	if _, err := r.git(ctx, "commit", "--quiet", "--no-verify", "--message", message); err != nil {
 		return err
 	}

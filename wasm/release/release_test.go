@@ -42,7 +42,7 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 			t.Errorf("the release's parent is %s, want %s", parent, head)
 		}
 		changed := strings.Fields(repo.must(t, "diff", "--name-only", "HEAD", testVersion))
-		if want := []string{"js/package-lock.json", "js/package.json", moduleFile}; !slices.Equal(changed, want) {
+		if want := append([]string{"js/package-lock.json", "js/package.json"}, moduleFiles...); !slices.Equal(changed, want) {
 			t.Errorf("the release changes %q, want %q", changed, want)
 		}
 		if diff := repo.must(t, "diff", "HEAD", testVersion, "--", "js"); strings.Count(diff, `+  "version": "0.99.0"`) != 2 {
@@ -56,7 +56,7 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 		if got := project.mustRun(t, "go", "list", "-m", modulePath); got != modulePath+" "+testVersion {
 			t.Fatalf("go get took %s, want %s", got, testVersion)
 		}
-		if got := project.mustRun(t, "go", "run", "."); got != `"\x00asm"` {
+		if got := project.mustRun(t, "go", "run", "."); got != "\"\\x00asm\"\n\"\\x00asm\"" {
 			t.Errorf("the program says %s", got)
 		}
 	})
@@ -150,9 +150,11 @@ func checkZip(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	want := modulePath + "@" + testVersion + "/" + moduleFile
-	if !slices.ContainsFunc(r.File, func(f *zip.File) bool { return f.Name == want }) {
-		t.Fatalf("the release's archive lacks %s", want)
+	for _, file := range moduleFiles {
+		want := modulePath + "@" + testVersion + "/" + file
+		if !slices.ContainsFunc(r.File, func(f *zip.File) bool { return f.Name == want }) {
+			t.Fatalf("the release's archive lacks %s", want)
+		}
 	}
 }
 
@@ -173,14 +175,17 @@ import (
 	"fmt"
 
 	"` + modulePath + `/wasm/core"
+	"` + modulePath + `/wasm/full"
 )
 
 func main() {
-	module, ok := core.Module()
-	if !ok {
-		panic("no module")
+	for _, load := range []func() ([]byte, bool){core.Module, full.Module} {
+		module, ok := load()
+		if !ok {
+			panic("no module")
+		}
+		fmt.Printf("%q\n", module[:4])
 	}
-	fmt.Printf("%q\n", module[:4])
 }
 `
 	project.mustRun(t, "go", "mod", "init", "example.com/empty")

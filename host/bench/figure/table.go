@@ -62,7 +62,13 @@ func (m *Merged) sizes() (list []Size) {
 }
 
 func sizeTarget(module string) (bound int, ok bool) {
-	return SizeTarget, module == "turncore.wasm"
+	switch module {
+	case "turncore.wasm":
+		return SizeTarget, true
+	case "turncore-full.wasm":
+		return FullSizeTarget, true
+	}
+	return 0, false
 }
 
 // Markdown writes the tables.

@@ -11,7 +11,7 @@ import (
 	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/wazero"
-	"github.com/turncore/turncore/wasm/core"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 // engineFlags choose what the core runs on.
@@ -47,7 +47,7 @@ func (e *engineFlags) open(ctx context.Context, notice func(string)) (host.Engin
 	if e.name != "" {
 		return engine.Named(ctx, e.name)
 	}
-	module, ok := core.Module()
+	module, ok := full.Module()
 	if !ok {
 		notice("this build carries no WebAssembly module, so the core runs natively, without isolation")
 		return native.New(), nil

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/wasm/core"
+	"github.com/turncore/turncore/wasm/full"
 )
 
 const versionHelp = `turncore version
@@ -29,7 +29,7 @@ func (c *command) version(args []string) error {
 		version = info.Main.Version
 	}
 	module := "none"
-	if bytes, ok := core.Module(); ok {
+	if bytes, ok := full.Module(); ok {
 		module = fmt.Sprintf("%x", sha256.Sum256(bytes))
 	}
 	_, err := fmt.Fprintf(c.stdout, "turncore %s\nabi %d.%d\ngo %s\nmodule %s\n", version, abi.Major, abi.Minor, runtime.Version(), module)

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { loadModule } from '../engine/module.js';
 import { JournalError } from '../journal/reader.js';
 import { divergence, replay as replayJournal } from '../journal/replay.js';
+import { fullModuleURL } from '../wasm.js';
 import { parseReplay } from './command-line.js';
 import { Screen } from './screen.js';
 import { HELP } from './usage.js';
@@ -25,7 +26,7 @@ export async function replay(args: string[]): Promise<boolean> {
   const { file } = options;
   const screen = new Screen(process.stdout, process.stderr, process.env);
   const journal = await readFile(file);
-  const module = loadModule(options.module);
+  const module = loadModule(options.module ?? fullModuleURL);
   const report = await replayJournal(journal, module).catch((error: unknown) => {
     if (error instanceof JournalError) throw new Error(`${file}: ${error.message}`);
     throw error;

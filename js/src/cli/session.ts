@@ -7,6 +7,7 @@ import { type AgentRunner, createRunner } from '../front/create-runner.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import { memoryStore } from '../store/memory-store.js';
 import type { TurnResult } from '../turns/turn-stream.js';
+import { fullModuleURL } from '../wasm.js';
 import type { RunOptions } from './command-line.js';
 import { Interrupt } from './interrupt.js';
 import { JournalFile } from './journal-file.js';
@@ -77,7 +78,7 @@ export class Session {
       recording === undefined ? undefined : await Playback.open(recording, seed ?? DEFAULT_SEED);
     const provider = playback?.provider ?? (await providerOf(options, clockOf(options)));
     try {
-      const module = loadModule(options.module);
+      const module = loadModule(options.module ?? fullModuleURL);
       if (verbose) {
         const { model, baseURL } = provider.chat;
         screen.note(

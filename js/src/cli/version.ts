@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 
 import { ABI_MAJOR, ABI_MINOR } from '../abi/frames.gen.js';
 import { loadModule } from '../engine/module.js';
+import { fullModuleURL } from '../wasm.js';
 import { HELP, UsageError } from './usage.js';
 
 /** Shows versions. @throws UsageError */
@@ -18,7 +19,7 @@ export async function version(args: string[]): Promise<boolean> {
   }
   const file = new URL('../../package.json', import.meta.url);
   const { version: own } = JSON.parse(await readFile(file, 'utf8')) as { version: string };
-  const module = await loadModule()
+  const module = await loadModule(fullModuleURL)
     .hash()
     .catch(() => 'none');
   process.stdout.write(

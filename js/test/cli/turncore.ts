@@ -28,7 +28,7 @@ export interface Ended {
 
 /** Fails before the tests do when the package is not built. */
 export async function needCommand(): Promise<void> {
-  for (const file of [command, join(command, '../../turncore.wasm')]) {
+  for (const file of [command, join(command, '../../turncore-full.wasm')]) {
     await access(file).catch(() => {
       throw new Error(`${file} is missing: run make wasm, npm run build and npm run copy-assets`);
     });

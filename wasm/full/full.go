@@ -1,0 +1,27 @@
+// Package full carries the built full module inside a Go program: the core module with all providers of models. Package
+// core carries the one whose only provider is OpenAI's protocol.
+//
+// The module is a build product: releases hold it, the main branch does not.
+// The package compiles either way and Module says which case it is, so that a
+// caller can fall back to an engine that needs no module and tell its user.
+package full
+
+import "embed"
+
+// The pattern also matches the committed text file: embedding fails when
+// nothing matches, and the module itself may be absent.
+//
+//go:embed turncore-full.*
+var files embed.FS
+
+// Name is the file name of the module that Module returns. `make wasm` writes
+// it to this package's folder.
+const Name = "turncore-full.wasm"
+
+// Module returns the bytes of the full module for WASI hosts, and whether this
+// build of the package holds one. The slice is the caller's own copy of about
+// five megabytes: load it once.
+func Module() ([]byte, bool) {
+	module, err := files.ReadFile(Name)
+	return module, err == nil
+}
