@@ -80,9 +80,12 @@ func anyBytes(t *testing.T, p chat.Provider, body []byte, part uint, ok bool) {
 var streams = []struct {
 	provider chat.Provider
 	body     string
+	end      string // what ends each event
 	failure  string // an event that says that the answer failed
 }{
-	{provider.Anthropic, thinkingAndTools, messages(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)},
+	{provider.Anthropic, thinkingAndTools, "\n\n", messages(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)},
+	{provider.Responses, reasoningAndTools, "\n\n", messages(`{"type":"error","code":"server_error","message":"Overloaded","param":null}`)},
+	{provider.Ollama, ollamaTools, "\n", `{"error":"Overloaded"}` + "\n"},
 }
 
 // However the bytes of a stream are cut into parts, the same comes of it.
@@ -132,15 +135,15 @@ func TestStreamsFail(t *testing.T) {
 		for at := 0; at >= 0; {
 			d := weatherDispatch(t)
 			d.play(newExecutor(t, `{"model":"m"}`, s.provider), reply{body: s.body[:at] + s.failure + s.body[at:]})
-			done := strings.HasSuffix(s.body[:at], messages(messageStop))
+			done := at == len(s.body)
 			if !done && (!fault.Is(d.nackedBy, fault.ChatProviderError) || d.stored(record.ToolCalls) > 0) {
 				t.Errorf("at %d: nacked by %v, events %q", at, d.nackedBy, d.events)
 			}
-			next := strings.Index(s.body[at:], "\n\n")
+			next := strings.Index(s.body[at:], s.end)
 			if next < 0 {
 				break
 			}
-			at += next + 2
+			at += next + len(s.end)
 		}
 	}
 }
