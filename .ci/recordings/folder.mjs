@@ -8,7 +8,9 @@ import { mulberry32 } from '../../js/dist/entropy.js';
 import { loadModule, replay } from '../../js/dist/index.js';
 
 const [folder] = process.argv.slice(2);
-const module = loadModule(readFileSync(new URL('../../wasm/full/turncore-full.wasm', import.meta.url)));
+const module = loadModule(
+  readFileSync(new URL('../../wasm/full/turncore-full.wasm', import.meta.url)),
+);
 const files = readdirSync(folder).filter((name) => name.endsWith('.journal'));
 const random = mulberry32(1);
 const total = { journals: 0, entries: 0, failed: 0 };

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/turncore/turncore/runtime/provider"
 )
 
 var update = flag.Bool("update", false, "rewrite the lists in testdata")
@@ -106,6 +108,27 @@ func TestModulesFitTheirBudgets(t *testing.T) {
 		if size > which.budget {
 			t.Errorf("%s: %d bytes brotli 11, %d allowed", which.file, size, which.budget)
 		}
+	}
+}
+
+// The core module has one provider, and nothing of the others' code or data.
+func TestCoreHoldsOneProvider(t *testing.T) {
+	first := provider.All[0].Protocol().BaseURL
+	checked := 0
+	for _, p := range provider.All {
+		address := p.Protocol().BaseURL
+		if !bytes.Contains(built(t, fullTarget), []byte(address)) {
+			t.Errorf("%s does not hold %s", fullTarget.file, address)
+		}
+		if address != first && bytes.Contains(built(t, wasip1Target), []byte(address)) {
+			t.Errorf("%s holds %s", wasip1Target.file, address)
+		}
+		if address != first {
+			checked++
+		}
+	}
+	if checked == 0 {
+		t.Error("all providers have one address")
 	}
 }
 
