@@ -48,7 +48,11 @@ async function converse(tool: AnyTool, answers: readonly object[]) {
   };
   const stored: unknown[] = [];
   const run = await makeRun(() => undefined, {
-    executorCallback: new ChatExecutor({ baseURL: 'http://127.0.0.1/v1', model: 'm', trust: 'off' }),
+    executorCallback: new ChatExecutor({
+      baseURL: 'http://127.0.0.1/v1',
+      model: 'm',
+      trust: 'off',
+    }),
     tools: [tool],
     host: await testHost({ fetch: answer }),
     storeToolCallCallback: (_ctx, call: ToolCall) => {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test from 'node:test';
+
+import { createRunner } from '../../src/index.js';
+
+/** A built module's bytes. */
+const module = (path: string) => readFile(new URL(`../../../../wasm/${path}`, import.meta.url));
+
+const LINES =
+  '{"message":{"role":"assistant","content":"Hel"},"done":false}\n' +
+  '{"message":{"content":"lo"},"done":true,"done_reason":"stop","prompt_eval_count":3,"eval_count":2}\n';
+
+/** Asks a model of Ollama's protocol, on a module. */
+async function ask(path: string) {
+  const requests: string[] = [];
+  const runner = createRunner({
+    model: { provider: 'ollama', model: 'm', baseURL: 'http://ollama.test' },
+    host: {
+      module: await module(path),
+      fetch: (input) => {
+        requests.push(input instanceof Request ? input.url : String(input));
+        return Promise.resolve(new Response(LINES));
+      },
+    },
+  });
+  return { result: await runner.stream({ message: 'hello' }).result, requests };
+}
+
+test('the full module speaks to all providers', async () => {
+  const { result, requests } = await ask('full/turncore-full.wasm');
+  assert.equal(result.status, 'ack');
+  assert.equal(result.text, 'Hello');
+  assert.deepEqual(result.usage, { promptTokens: 3, completionTokens: 2, totalTokens: 5 });
+  assert.deepEqual(requests, ['http://ollama.test/api/chat']);
+});
+
+test('the core module says which module has a provider', async () => {
+  const told = await ask('core/turncore.wasm').then(
+    ({ result }) => result.error,
+    (error: unknown) => error,
+  );
+  assert.match(String(told), /`provider` ollama is not in this module, but in turncore-full\.wasm/);
+  assert.equal((told as { code?: string }).code, 'E_CHAT_INVALID_OPTIONS');
+});
