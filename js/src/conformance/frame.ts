@@ -12,7 +12,7 @@ import {
 } from '../index.js';
 import type { AnyEntry } from './records.js';
 import { type Fields, Malformed, type Script } from './scenario.js';
-import { isThenable, then } from './storage.js';
+import { isThenable, then } from './then.js';
 
 /** What scripts need of the scenario's play. */
 export interface Stage {

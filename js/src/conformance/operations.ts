@@ -18,11 +18,12 @@ import { type Frame, type Operation, returned } from './frame.js';
 import { hang } from './hang.js';
 import { type AnyEntry, idOf } from './records.js';
 import { settling, waitFor } from './gates.js';
-import { readArtifact, readMedia, shown } from './part.js';
+import { shown } from './part.js';
+import { readArtifact, readMedia } from './read.js';
 import { fields, list, Malformed, only, Refusal, type Script, str, strs } from './scenario.js';
 import { see } from './see.js';
 import { kindOf, namedSet, setOf } from './sets.js';
-import { isThenable } from './storage.js';
+import { isThenable } from './then.js';
 import { textOperations } from './texts.js';
 
 /** A step whose call throws at once if it fails. */

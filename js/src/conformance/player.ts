@@ -43,7 +43,8 @@ import {
   str,
   type ToolSpec,
 } from './scenario.js';
-import { isThenable, kindOf, storage, then } from './storage.js';
+import { kindOf, storage } from './storage.js';
+import { isThenable, then } from './then.js';
 import { fill, textSpec, tokenizers } from './texts.js';
 
 /** What scenarios may need that this host has. */

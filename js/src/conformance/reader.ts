@@ -3,7 +3,7 @@
  */
 import type { MediaReader, SpoolReader } from '../index.js';
 import type { Script } from './scenario.js';
-import { then } from './storage.js';
+import { then } from './then.js';
 
 /** A reader of a stored text, as records and scripts use it. */
 export function reader(text: string): SpoolReader & MediaReader {

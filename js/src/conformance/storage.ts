@@ -6,6 +6,7 @@ import { type AnyContext, type Delta, DispatchContext } from '../index.js';
 import { reader } from './reader.js';
 import { type AnyEntry, contentOf, idOf } from './records.js';
 import { type RunnerSpec, strs } from './scenario.js';
+import { then } from './then.js';
 
 /** What callbacks need of the scenario's play. */
 export interface StorageSink {
@@ -104,15 +105,6 @@ export function storage(
 /** Which of a context's kinds a callback was given. */
 export function kindOf(ctx: AnyContext): 'turn' | 'dispatch' {
   return ctx instanceof DispatchContext ? 'dispatch' : 'turn';
-}
-
-/** Goes on with a value, at once if it is there. */
-export function then(value: unknown, next: (value: unknown) => unknown): unknown {
-  return isThenable(value) ? value.then(next) : next(value);
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 function deltaWords(delta: Delta): string {
