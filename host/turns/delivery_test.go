@@ -210,3 +210,20 @@ func TestAfterTheEnd(t *testing.T) {
 		}
 	})
 }
+
+// A listener that is registered twice is called twice, and each registration is taken off by itself.
+func TestListenersThatAreThereTwice(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		calls := 0
+		fn := func(turns.Event) { calls++ }
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
+		off := r.Observe(turns.KindTurnEnd, fn)
+		r.Observe(turns.KindTurnEnd, fn)
+		for _, want := range []int{2, 3} {
+			if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || calls != want {
+				t.Errorf("%d calls, %v, want %d", calls, err, want)
+			}
+			off()
+		}
+	})
+}

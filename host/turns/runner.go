@@ -48,7 +48,7 @@ func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 // On calls fn for every event of the given kind of all the runner's turns: KindMessage, KindThought, KindToolCall. fn is
 // called before the call returns that caused the event, on the same goroutine, one event of a turn after the other; a
 // call of a context that fn makes returns when its answer is there, its events follow after fn. A panic in fn becomes an
-// error event with E_LISTENER_ERROR. The function returned takes fn off.
+// error event with E_LISTENER_ERROR. A fn that is registered twice is called twice. The function returned takes fn off.
 func (r *TurnRunner) On(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
 
 // Observe does for the other kinds of event, those that tell how a turn goes, what On does for those that an application

@@ -42,15 +42,17 @@ export type {
   TurnCallbacks,
 } from './turns/callbacks.js';
 export {
-  type DispatchEventName,
-  type DispatchHooks,
   type DispatchInput,
-  type DispatchObservers,
   type DispatchOutcome,
   DispatchRunner,
-  type Handlers,
   type RawDispatchContext,
 } from './dispatch/dispatch-runner.js';
+export type {
+  DispatchEventName,
+  DispatchHooks,
+  DispatchObservers,
+  Handlers,
+} from './dispatch/handlers.js';
 export { Host, type HostOptions } from './pump/host.js';
 export type { Credential } from './pump/credential.js';
 export type {

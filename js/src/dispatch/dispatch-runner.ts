@@ -10,14 +10,9 @@ import type { DispatchExecutorFn, DispatchPipelineMiddlewareFn } from '../contex
 import type { TurnContext } from '../context/turn-context.js';
 import type { RawTurnGate } from '../context/wait-for.js';
 import { uuidv6, UUID_ENTROPY } from '../entropy.js';
-import { invalidValue, TurncoreError } from '../errors.js';
-import { Bus, type Listener } from '../events/bus.js';
-import type {
-  DispatchStatus,
-  FunctionalEvents,
-  ObservabilityEvents,
-  TurnEvents,
-} from '../events/events.js';
+import { TurncoreError } from '../errors.js';
+import { Bus } from '../events/bus.js';
+import type { DispatchStatus, TurnEvents } from '../events/events.js';
 import { dispatchStatusOf } from '../events/from-frame.js';
 import { Memory } from '../primitives/memory.js';
 import { Message } from '../primitives/message.js';
@@ -37,22 +32,12 @@ import { callbacksOf, type DispatchCallbacks } from '../turns/callbacks.js';
 import { accepted } from '../turns/turn-runner.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked } from '../validation/rules.js';
-
-/** One handler, or several. */
-export type Handlers<E> = Listener<E> | readonly Listener<E>[];
-
-/** Handlers of a dispatch's functional events. */
-export type DispatchHooks = {
-  readonly [N in keyof FunctionalEvents]?: Handlers<FunctionalEvents[N]>;
-};
-
-/** Names of a dispatch's observability events. */
-export type DispatchEventName = Exclude<keyof ObservabilityEvents, 'turnStart' | 'turnEnd'>;
-
-/** Handlers of a dispatch's observability events. */
-export type DispatchObservers = {
-  readonly [N in DispatchEventName]?: Handlers<ObservabilityEvents[N]>;
-};
+import {
+  addHandlers,
+  type DispatchHooks,
+  type DispatchObservers,
+  handlerViolations,
+} from './handlers.js';
 
 /** The context of a standalone dispatch, put together by the caller. */
 export interface RawDispatchContext extends DispatchCallbacks {
@@ -108,6 +93,7 @@ export interface DispatchOutcome {
 
 /** The classes that the rules of the input and of a raw context speak of. */
 const classes = {
+  also: handlerViolations,
   text: toText,
   executor: toExecutor,
   instances: {
@@ -126,22 +112,6 @@ const classes = {
 const pipelineNames = { turn: [], input: 'turnInputPipeline', output: 'turnOutputPipeline' };
 
 const SEED = 16;
-const hookNames: readonly (keyof FunctionalEvents)[] = ['message', 'thought', 'toolCall'];
-const observerNames: readonly DispatchEventName[] = [
-  'dispatchStart',
-  'dispatchEnd',
-  'iterationStart',
-  'iterationEnd',
-  'toolExecutionStart',
-  'toolExecutionEnd',
-  'turnGateOpen',
-  'turnGateClosed',
-  'error',
-  'log',
-  'warning',
-  'generationStats',
-];
-
 /** Runs single dispatches: the loop around one act of calling a model. */
 // eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the name and form that the contract gives it
 export class DispatchRunner {
@@ -208,8 +178,7 @@ async function dispatchFrom(
 
 async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
   const raw = check('RawContext', values['raw'], classes);
-  addHandlers(bus, { hooks: raw['hooks'] });
-  addHandlers(bus, values);
+  addHandlers(bus, { hooks: raw['hooks'] }, values);
   const host = hostOf(values['host'] ?? sharedHost(values['module']), undefined);
   const pump = host.ready() ?? (await host.acquire());
   const tools = raw['tools'] as readonly AnyTool[];
@@ -278,33 +247,4 @@ function pipelines(values: Checked): readonly (readonly MiddlewareFn[])[] {
     values['turnInputPipeline'] as readonly MiddlewareFn[],
     values['turnOutputPipeline'] as readonly MiddlewareFn[],
   ];
-}
-
-/** Adds the handlers of a dispatch's hooks and observers. @throws TurncoreError E_INVALID_LLM_DISPATCH_INPUT */
-function addHandlers(bus: Bus<TurnEvents>, values: Checked): void {
-  add(bus, 'hooks', values['hooks'], hookNames);
-  add(bus, 'observers', values['observers'], observerNames);
-}
-
-function add(
-  bus: Bus<TurnEvents>,
-  field: string,
-  handlers: unknown,
-  names: readonly (keyof TurnEvents)[],
-): void {
-  for (const [name, value] of Object.entries(handlers ?? {})) {
-    if (value === undefined) continue;
-    if (!names.includes(name as keyof TurnEvents))
-      refuse(`\`${field}.${name}\` is not a known field`);
-    for (const handler of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      if (typeof handler !== 'function') refuse(`\`${field}.${name}\` must be a function`);
-      bus.add(name as 'message', handler as Listener<TurnEvents['message']>);
-    }
-  }
-}
-
-function refuse(detail: string): never {
-  throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', detail, {
-    cause: invalidValue('input', detail),
-  });
 }

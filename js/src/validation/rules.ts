@@ -17,6 +17,8 @@ import { type ClassKinds, convert, type Conversion, invalid } from './field-kind
 export interface Classes extends ClassKinds {
   /** Tell whether a value is an instance of the class of that name. */
   readonly instances?: Readonly<Record<string, (value: unknown) => boolean>>;
+  /** Lists what is wrong with the object beside what its rules say. */
+  readonly also?: (raw: Readonly<Record<string, unknown>>) => readonly string[];
 }
 
 /** The values of a checked object: texts as Tokenizable, times as ms, defaults filled in. */
@@ -49,6 +51,8 @@ export function check(type: RuledType, raw: unknown, classes: Classes = {}): Che
     for (const rule of plan.type.cross ?? []) {
       checkCross(rule, raw as Record<string, unknown>, values, violations);
     }
+    if (classes.also !== undefined)
+      violations.push(...classes.also(raw as Record<string, unknown>));
   }
   if (violations.length > 0) throw violationError(plan.type.code as ErrorCode, violations);
   return values;

@@ -11,6 +11,7 @@ import {
   type RawDispatchContext,
   Tool,
   type TurnContext,
+  type TurncoreError,
   type TurnEvent,
 } from '../../src/index.js';
 import {
@@ -179,6 +180,46 @@ describe('standalone dispatch', { skip }, () => {
     const unknown = await dispatch({ hooks: { nonsense: () => 1 } as never });
     assert.equal(codeOf(unknown.error), 'E_INVALID_LLM_DISPATCH_INPUT');
     for (const { names } of [missing, neither, unknown]) assert.deepEqual(names, []);
+  });
+
+  it('lists all that is wrong with hooks and observers, beside what else is', async () => {
+    const bad = await dispatch({
+      executor: undefined as never,
+      hooks: { nonsense: () => 1, message: 5, thought: [() => 1, null, 'x'] } as never,
+      observers: { turnStart: () => 1, log: {} } as never,
+    });
+    assert.equal(codeOf(bad.error), 'E_INVALID_LLM_DISPATCH_INPUT');
+    assert.deepEqual((bad.error as TurncoreError).details, [
+      '`executor` is required',
+      '`hooks.nonsense` is not a known field',
+      '`hooks.message` must be a function',
+      '`hooks.thought[1]` must be a function',
+      '`hooks.thought[2]` must be a function',
+      '`observers.turnStart` is not a known field',
+      '`observers.log` must be a function',
+    ]);
+    const { storeMessage: _, ...incomplete } = raw({ hooks: { toolCall: 1 } as never });
+    const context = await dispatch({ raw: incomplete as RawDispatchContext });
+    assert.equal(codeOf(context.error), 'E_INVALID_LLM_EXECUTION_CONTEXT');
+    assert.match((context.error as Error).message, /storeMessage.*hooks\.toolCall/);
+    for (const { names } of [bad, context]) assert.deepEqual(names, []);
+  });
+
+  it('calls a handler that is listed twice once', async () => {
+    const calls: string[] = [];
+    const first = (): void => void calls.push('first');
+    const second = (): void => void calls.push('second');
+    const { error } = await dispatch({
+      raw: raw({ hooks: { message: first } }),
+      hooks: { message: [second, first, second], thought: first },
+      executor: (ctx, helpers) => {
+        helpers.reportMessage('m', 'x');
+        helpers.reportThought('t', 'x');
+        ctx.ack();
+      },
+    });
+    assert.equal(error, undefined);
+    assert.deepEqual(calls, ['first', 'second', 'first']);
   });
 
   it('many share one host', async () => {

@@ -1,0 +1,85 @@
+/**
+ * Handlers of a dispatch's events, as its input gives them.
+ */
+import type { Bus, Listener } from '../events/bus.js';
+import type { FunctionalEvents, ObservabilityEvents, TurnEvents } from '../events/events.js';
+import { phrase } from '../validation/rules.js';
+
+/** One handler, or several: one that is there twice is called once. */
+export type Handlers<E> = Listener<E> | readonly Listener<E>[];
+
+/** Handlers of a dispatch's functional events. */
+export type DispatchHooks = {
+  readonly [N in keyof FunctionalEvents]?: Handlers<FunctionalEvents[N]>;
+};
+
+/** Names of a dispatch's observability events. */
+export type DispatchEventName = Exclude<keyof ObservabilityEvents, 'turnStart' | 'turnEnd'>;
+
+/** Handlers of a dispatch's observability events. */
+export type DispatchObservers = {
+  readonly [N in DispatchEventName]?: Handlers<ObservabilityEvents[N]>;
+};
+
+const hookNames: readonly (keyof FunctionalEvents)[] = ['message', 'thought', 'toolCall'];
+const observerNames: readonly DispatchEventName[] = [
+  'dispatchStart',
+  'dispatchEnd',
+  'iterationStart',
+  'iterationEnd',
+  'toolExecutionStart',
+  'toolExecutionEnd',
+  'turnGateOpen',
+  'turnGateClosed',
+  'error',
+  'log',
+  'warning',
+  'generationStats',
+];
+const groups: Readonly<Record<string, readonly string[]>> = {
+  hooks: hookNames,
+  observers: observerNames,
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Lists all that is wrong with the entries of an input's hooks and observers. */
+export function handlerViolations(input: Fields): string[] {
+  const violations: string[] = [];
+  for (const [group, names] of Object.entries(groups)) {
+    const handlers = input[group];
+    if (typeof handlers !== 'object' || handlers === null || Array.isArray(handlers)) continue;
+    for (const [name, value] of Object.entries(handlers as Fields)) {
+      const field = `${group}.${name}`;
+      if (!names.includes(name)) violations.push(phrase('unknown', { field }));
+      else if (Array.isArray(value)) {
+        value.forEach((handler, i) => {
+          if (typeof handler !== 'function') {
+            violations.push(phrase('function', { field: `${field}[${i}]` }));
+          }
+        });
+      } else if (value !== undefined && typeof value !== 'function') {
+        violations.push(phrase('function', { field }));
+      }
+    }
+  }
+  return violations;
+}
+
+/** Adds the handlers of checked inputs to a bus, in order. One that is there twice for an event is called once. */
+export function addHandlers(bus: Bus<TurnEvents>, ...inputs: readonly Fields[]): void {
+  const added = new Map<string, Set<unknown>>();
+  for (const input of inputs) {
+    for (const group of Object.keys(groups)) {
+      for (const [name, value] of Object.entries((input[group] ?? {}) as Fields)) {
+        let known = added.get(name);
+        if (known === undefined) added.set(name, (known = new Set()));
+        for (const handler of Array.isArray(value) ? (value as unknown[]) : [value]) {
+          if (handler === undefined || known.has(handler)) continue;
+          known.add(handler);
+          bus.add(name as 'message', handler as Listener<TurnEvents['message']>);
+        }
+      }
+    }
+  }
+}
