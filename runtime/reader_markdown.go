@@ -29,13 +29,13 @@ var markdownTools = readerGroup{class: classMarkdown, tools: []readerTool{
 	},
 	{
 		name:        "artifact_md_headings",
-		description: "List the headings of a Markdown artifact with their depths and lines.",
+		description: "List the headings of a Markdown artifact with their depths and the lines from startLine to endLine, that one included.",
 		properties:  depthProperty,
 		run:         indexed(func(x *markdown.Index, args []byte) []byte { return x.Headings(int(argument(args, "depth", 0))) }),
 	},
 	{
 		name:        "artifact_md_code_blocks",
-		description: "List the fenced code blocks of a Markdown artifact with their languages and lines.",
+		description: "List the fenced code blocks of a Markdown artifact with their languages and the lines from startLine to endLine, that one included.",
 		properties:  `"lang":{"type":"string","description":"Only blocks in this language; empty for those that name none."}`,
 		run: indexed(func(x *markdown.Index, args []byte) []byte {
 			_, some := value.Get(args, "lang")
@@ -44,7 +44,7 @@ var markdownTools = readerGroup{class: classMarkdown, tools: []readerTool{
 	},
 	{
 		name:        "artifact_md_sections",
-		description: "List the sections of a Markdown artifact, heading and lines of the body. Read them with artifact_cat.",
+		description: "List the sections of a Markdown artifact, heading and lines of the body, endLine included. Read them with artifact_cat, whose end is endLine + 1.",
 		properties:  depthProperty,
 		run:         indexed(func(x *markdown.Index, args []byte) []byte { return x.Sections(int(argument(args, "depth", 0))) }),
 	},
@@ -67,7 +67,7 @@ var markdownTools = readerGroup{class: classMarkdown, tools: []readerTool{
 		name:        "artifact_md_ast",
 		description: "Get the parse tree of a Markdown artifact, or of some of its lines.",
 		properties: `"startLine":{"type":"integer","minimum":0,"description":"The first line, counted from 0."},` +
-			`"endLine":{"type":"integer","minimum":0,"description":"The last line."}`,
+			`"endLine":{"type":"integer","minimum":0,"description":"The last line, included."}`,
 		run: parsed((*markdown.Document).Tree),
 	},
 }}
