@@ -1,4 +1,4 @@
-//go:build !unix
+//go:build !linux
 
 package markdown_test
 
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpu returns the seconds that fn takes, where nobody tells those of the processor.
+// cpu returns the seconds that fn takes, where nobody tells those of the processor for a thread.
 func cpu(fn func()) float64 {
 	runtime.GC()
 	start := time.Now()

@@ -3,6 +3,7 @@ package markdown_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -370,14 +371,18 @@ func work(source string) {
 	x.Headings(0)
 }
 
-// The work on sixteen times the text is about sixteen times as much, measured as processor time: quadratic work would be
-// 256 times as much.
+// Sixteen times the text takes about sixteen times the memory, which is the same in every run, and sixteen times the work,
+// measured as processor time of the thread: what is quadratic would take 256 times as much. A measurement that is too high
+// is taken again, as whoever disturbs one seldom disturbs twenty; quadratic work is too high in all of them.
 func TestWorkIsLinear(t *testing.T) {
 	const factor = 16
 	for name, text := range hostile {
 		few, many := text(8<<10), text(factor*8<<10)
+		if a, b := allocated(few), allocated(many); b > 2*factor*max(a, 4<<10) {
+			t.Errorf("%s: %d bytes for %d of text, %d for %d", name, a, len(few), b, len(many))
+		}
 		grown := 0.0
-		for range 4 { // whoever disturbs one measurement seldom disturbs all
+		for range 20 {
 			work(few)
 			a := cpu(func() {
 				for range 4 {
@@ -393,6 +398,15 @@ func TestWorkIsLinear(t *testing.T) {
 			t.Errorf("%s: %.0f times the work for %d times the text", name, grown, factor)
 		}
 	}
+}
+
+// allocated returns how many bytes the work on a text allocates.
+func allocated(text string) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	work(text)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 func ExampleDocument_Links() {
