@@ -54,24 +54,32 @@ func (d Defect) String() string {
 	}[min(d, TooLong)]
 }
 
-// addCall takes up a call. It copies what it is given.
-func (r *Reader) addCall(format Formats, name, args, raw []byte, defect Defect) {
-	if len(r.calls) == MaxCalls {
+// addCall takes up a call of the form that is read. It copies what it is given. Without raw, a defect is one of the form.
+func (r *Reader) addCall(c *candidate, name, args, raw []byte, defect Defect) {
+	call := Call{Format: c.form.format}
+	if validName(name) {
+		call.Name = string(name)
+	} else if defect == None {
+		defect = NoName
+	}
+	if defect == None && !utf8.Valid(args) {
+		defect = BadArguments
+	}
+	switch {
+	case len(r.calls) == MaxCalls:
 		r.excess++
 		return
+	case defect == None && args == nil:
+		call.Arguments = []byte("{}")
+	case defect == None:
+		call.Arguments = bytes.Clone(args)
+	case raw == nil:
+		c.defect = max(c.defect, defect)
+		return
+	default:
+		call.Raw, call.Defect = bytes.Clone(raw), defect
 	}
-	c := Call{Format: format, Defect: defect}
-	if validName(name) {
-		c.Name = string(name)
-	} else if defect == None {
-		c.Defect = NoName
-	}
-	if c.Defect != None {
-		c.Raw = bytes.Clone(raw)
-	} else {
-		c.Arguments = bytes.ToValidUTF8(args, []byte("\uFFFD"))
-	}
-	r.calls = append(r.calls, c)
+	r.calls = append(r.calls, call)
 }
 
 func validName(name []byte) bool {
@@ -87,47 +95,88 @@ func validName(name []byte) bool {
 }
 
 // objects takes up the calls that the JSON objects of t are, in an array or one behind the other.
-func (r *Reader) objects(format Formats, t []byte) {
+func (r *Reader) objects(c *candidate, t []byte) {
 	for i := 0; i < len(t); i++ {
 		if t[i] != '{' {
 			continue
 		}
-		c := candidate{pos: i}
-		if c.nest(t) != yes {
-			r.addCall(format, nil, nil, t[i:], CutOff)
-			return
+		o := scan{pos: i}
+		if o.nest(t) < 0 {
+			return // the bracket that closes the array is an object's
 		}
-		name, args, defect := callObject(t[i:c.pos])
-		r.addCall(format, name, args, t[i:c.pos], defect)
-		i = c.pos - 1
+		text := t[i:o.pos]
+		name, args, defect := callObject(text)
+		r.addCall(c, name, args, text, defect)
+		i = o.pos - 1
 	}
+}
+
+// named takes up the call whose name has come, and whose arguments are a part of t.
+func (r *Reader) named(c *candidate, t []byte, from, to int) {
+	args, defect := callArguments(t[from:to])
+	r.addCall(c, c.name.of(t), args, nil, defect)
+}
+
+// nest reads a value of JSON that begins with a bracket or a quote, whatever is inside, and tells where it ends.
+func (c *scan) nest(t []byte) int {
+	for c.pos < len(t) {
+		b := t[c.pos]
+		c.pos++
+		if c.quote != 0 {
+			switch {
+			case c.escaped:
+				c.escaped = false
+			case b == '\\':
+				c.escaped = true
+			case b == '"':
+				if c.quote = 0; c.depth == 0 {
+					return 0
+				}
+			}
+			continue
+		}
+		switch b {
+		case '"':
+			c.quote = 1
+		case '{', '[':
+			c.depth++
+		case '}', ']':
+			if c.depth--; c.depth <= 0 {
+				return 0
+			}
+		}
+	}
+	return more
+}
+
+// jsonOf returns a text that is JSON, or that can be read as a literal of a program, as JSON.
+func jsonOf(t []byte) ([]byte, Defect) {
+	s := value.NewScanner(t)
+	err := s.End()
+	if err == nil {
+		return t, None
+	}
+	if e, ok := err.(*value.SyntaxError); ok && e.Is(value.ErrTooDeep) {
+		return t, TooDeep
+	}
+	l := literals{t: t}
+	l.whole()
+	return l.out, l.defect
 }
 
 // callObject reads an object that is a call: with its name and arguments in the object itself, or in an object below
-// "function". One that is no JSON is read as the literal of a program.
+// "function". The arguments are nil if there are none.
 func callObject(t []byte) (name, args []byte, defect Defect) {
-	s := value.NewScanner(t)
-	name, raw := callMembers(&s)
-	if err := s.End(); err != nil {
-		var ok bool
-		if t, ok = literal(t, 0); !ok {
-			return name, nil, deepOr(err, BadArguments)
-		}
-		s = value.NewScanner(t)
-		name, raw = callMembers(&s)
-		if err = s.End(); err != nil {
-			return name, nil, deepOr(err, BadArguments)
-		}
+	json, defect := jsonOf(t)
+	if defect != None {
+		json = t // for the name
 	}
-	args, defect = callArguments(raw)
+	s := value.NewScanner(json)
+	name, args = callMembers(&s)
+	if defect == None && args != nil {
+		args, defect = callArguments(args)
+	}
 	return name, args, defect
-}
-
-func deepOr(err error, other Defect) Defect {
-	if e, ok := err.(*value.SyntaxError); ok && e.Is(value.ErrTooDeep) {
-		return TooDeep
-	}
-	return other
 }
 
 func callMembers(s *value.Scanner) (name, args []byte) {
@@ -148,40 +197,37 @@ func callMembers(s *value.Scanner) (name, args []byte) {
 	return name, args
 }
 
-// callArguments returns the object that arguments are: in JSON, in a string that holds JSON, or left out.
-func callArguments(raw []byte) ([]byte, Defect) {
-	s := value.NewScanner(raw)
-	switch s.Kind() {
-	case value.KindMap:
-		return raw, None
-	case value.KindInvalid, value.KindNil:
-		return []byte("{}"), None
-	case value.KindString:
-		text, _ := s.AppendText(nil)
-		if len(bytes.TrimSpace(text)) == 0 {
-			return []byte("{}"), None
-		}
-		s = value.NewScanner(text)
-		if s.Kind() == value.KindMap {
-			if err := s.End(); err != nil {
-				return nil, deepOr(err, BadArguments)
-			}
-			return text, None
-		}
+// callArguments returns the object that arguments are: itself, or in a string that holds JSON. Nothing and null are no
+// arguments.
+func callArguments(t []byte) ([]byte, Defect) {
+	t = bytes.TrimSpace(t)
+	if len(t) == 0 || string(t) == "null" {
+		return nil, None
 	}
-	return nil, BadArguments
+	t, defect := jsonOf(t)
+	if defect == None && t[0] != '{' {
+		s := value.NewScanner(t)
+		text, _ := s.AppendText(nil)
+		switch text = bytes.TrimSpace(text); {
+		case t[0] == '"' && len(text) == 0:
+			return nil, None
+		case len(text) == 0 || text[0] != '{':
+			return nil, BadArguments
+		}
+		t, defect = jsonOf(text)
+	}
+	return t, defect
 }
 
-// namedArguments returns the object that arguments beside a name are.
-func namedArguments(t []byte) ([]byte, Defect) {
-	t = bytes.TrimSpace(t)
-	s := value.NewScanner(t)
-	err := s.End()
-	if err != nil && len(t) > 0 {
-		var ok bool
-		if t, ok = literal(t, 0); !ok {
-			return nil, deepOr(err, BadArguments)
+// unwrapped returns the arguments inside of an object that has only them.
+func unwrapped(object []byte) []byte {
+	for _, prefix := range [...]string{`{"arguments":{`, `{"args":{`, `{"parameters":{`} {
+		if n := begins(object, prefix); n > 0 {
+			inner := scan{pos: n - 1}
+			if inner.nest(object); inner.pos == len(object)-1 {
+				return object[n-1 : inner.pos]
+			}
 		}
 	}
-	return callArguments(t)
+	return object
 }

@@ -2,7 +2,7 @@
 // a text apart while it comes, and writes the text that such a model is told its tools with.
 //
 // These are the formats. A text may hold calls of several of them; how a call begins tells which it is, and where two
-// could be meant the upper one is.
+// could be meant the upper one is. Forms without a marker are no longer looked for when there was a call of another format.
 //
 //	format            what it looks like                            what makes it one
 //	hermes            <tool_call>{"name", "arguments"}</tool_call>  the tags, both of them

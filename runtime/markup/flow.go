@@ -11,17 +11,17 @@ type flow struct {
 	kind  Kind
 	begun bool   // something has come out
 	cut   bool   // markup was cut out behind the last text
-	space []byte // white space behind the last text
-	after []byte // white space behind the markup
+	space buffer // white space behind the last text
+	after buffer // white space behind the markup
 }
 
 func (f *flow) add(r *Reader, t []byte) {
 	n := spaceEnd(t, 0)
 	if n == len(t) || f.cut || !f.begun {
 		if f.cut {
-			f.after = append(f.after, t[:n]...)
+			f.after.text(t[:n])
 		} else {
-			f.space = append(f.space, t[:n]...)
+			f.space.text(t[:n])
 		}
 		if t = t[n:]; len(t) == 0 {
 			return
@@ -31,7 +31,7 @@ func (f *flow) add(r *Reader, t []byte) {
 		if !f.begun {
 			f.space = f.space[:0]
 		} else if len(f.space) == 0 || bytes.IndexByte(f.space, '\n') < 0 && bytes.IndexByte(f.after, '\n') >= 0 {
-			f.space = append(f.space[:0], f.after...)
+			f.space.set(f.after)
 		}
 		f.after = f.after[:0]
 	}
@@ -41,13 +41,13 @@ func (f *flow) add(r *Reader, t []byte) {
 		end--
 	}
 	if len(f.space) > 0 {
-		f.space = append(f.space, t[:end]...)
+		f.space.text(t[:end])
 		f.out(r, f.space)
 		f.space = f.space[:0]
 	} else {
 		f.out(r, t[:end])
 	}
-	f.space = append(f.space, t[end:]...)
+	f.space.text(t[end:])
 }
 
 func (f *flow) out(r *Reader, t []byte) {
@@ -59,7 +59,8 @@ func (f *flow) out(r *Reader, t []byte) {
 
 // reopen begins another block, with an empty line between it and the one before.
 func (f *flow) reopen() {
-	f.space, f.after, f.cut = append(f.space[:0], '\n', '\n'), f.after[:0], true
+	f.space.set([]byte("\n\n"))
+	f.after, f.cut = f.after[:0], true
 }
 
 // end gives out white space at the end of a text that no markup follows.
@@ -80,21 +81,6 @@ func partialRune(t []byte) int {
 		}
 	}
 	return 0
-}
-
-func space(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
-
-// spaceEnd returns the end of the white space at t[i:].
-func spaceEnd(t []byte, i int) int {
-	for i < len(t) && space(t[i]) {
-		i++
-	}
-	return i
-}
-
-// nameByte tells whether c can be a part of a tool's name in a form that is recognised by the name.
-func nameByte(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
 // Output puts pieces together.

@@ -1,273 +1,74 @@
 package markup
 
-const (
-	maxMarker = 512 // bytes by which it shows whether a call begins
-	maxSpace  = 64  // bytes of white space between the parts of a marker
-)
-
-// verdict is what a look at a text that is still coming tells.
-type verdict uint8
-
-const (
-	no verdict = iota
-	yes
-	more // text is needed to tell
-)
-
-// form is a form in which calls, or reasoning, are written.
+// form is a form in which calls are written, with a format of its own or one of several of its format.
 type form struct {
 	format Formats
+	flags  uint8
 	lead   string // the bytes that it can begin with
-	// offered says that it begins with the name of an offered tool.
-	offered bool
-	// start says that it can stand at the start of a text only.
-	start bool
-	// weak says that it has no marker: it is not looked for once there was a call of another format.
-	weak bool
-	// loose says that a text which ends inside the form is prose, not a call that is cut off.
-	loose bool
-	// open tells whether the form begins at the start of t, and how long the marker is. It is asked until it knows,
-	// and knows when t is maxMarker long.
-	open func(r *Reader, c *candidate, t []byte) (int, verdict)
-	// body goes on at c.pos and tells whether the form ends, which is then at c.pos. If the text turns out to be none
-	// of this form, it is prose up to c.pos. Without a body, the marker is all there is.
-	body func(r *Reader, c *candidate, t []byte) verdict
-	// calls takes up the calls of the whole form. What it refuses is prose.
-	calls func(r *Reader, c *candidate, t []byte) bool
+	// open is the pattern that it begins with.
+	open string
+	// steps lead on from there. In a state, the first step whose pattern matches is taken; if none does, the text is not
+	// of this form.
+	steps []step
+	// lost is the state to go on in with a call that turns out to be none of this form, rather than to give it up.
+	lost uint8
 }
+
+const (
+	offered = 1 << iota // it begins with the name of an offered tool
+	start               // it can stand at the start of a text only
+	weak                // it has no marker: it is not looked for once there was a call of another format
+	loose               // what is not complete, or cannot be read, is prose: it is no call with a defect
+
+	bare  = offered | weak | loose
+	whole = start | weak | loose
+)
+
+// step is a step from one state to another.
+type step struct {
+	in   uint8
+	on   string // pattern
+	do   action // what is done behind the match before the next state begins
+	with string // what it is done with
+	next uint8
+}
+
+// done is the state behind the last step.
+const done = 0xff
 
 // forms are tried in their order, which is that of the table in the package documentation.
 var forms = [...]form{
-	{format: Hermes, lead: "<", open: hermesOpen, body: hermesBody, calls: objectCalls},
-	{format: Gemma, lead: "<c", open: gemmaOpen, body: gemmaBody, calls: gemmaCalls},
-	{format: Gemma, offered: true, weak: true, open: gemmaName, body: gemmaBody, calls: gemmaCalls},
-	{format: GptOss, lead: "<", open: harmonyCall, body: harmonyBody, calls: namedCall},
-	{format: HarmonyAnalysis, lead: "<", open: harmonyThought},
-	{format: GptOss | HarmonyAnalysis, lead: "<", open: harmonyText},
-	{format: Phi, lead: "f<", open: phiOpen, body: phiBody, calls: objectCalls},
-	{format: Pythonic, lead: "<", open: pythonicWrapped, body: pythonicBody, calls: pythonicCalls},
-	{format: Pythonic, lead: "[`", start: true, weak: true, loose: true, open: pythonicOpen, body: pythonicBody, calls: pythonicCalls},
-	{format: BarePythonic, lead: "`", offered: true, weak: true, loose: true, open: bareOpen, body: bareBody, calls: pythonicCalls},
-	{format: Llama3JSON, lead: "{[<`", start: true, weak: true, loose: true, open: llamaOpen, body: llamaBody, calls: llamaCalls},
-	{format: Mistral, lead: "[", open: mistralOpen, body: mistralBody, calls: mistralCalls},
-	{format: Qwen3Coder, lead: "<", open: qwenOpen, body: qwenBody, calls: qwenCalls},
-	{format: LooseKeyed, offered: true, start: true, weak: true, loose: true, open: looseOpen, body: looseBody, calls: looseCalls},
-}
+	{Hermes, 0, "<", "<tool_call>" + ws + look + "{[" + stop, hermes, 0},
 
-func (f *form) begins(c byte) bool {
-	for i := range len(f.lead) {
-		if f.lead[i] == c {
-			return true
-		}
-	}
-	return f.offered && nameByte(c)
-}
+	{Gemma, 0, "<", "<|tool_call>" + ws + opt + "call:" + stop + name + ws + look + "{(" + stop, gemma, 0},
+	{Gemma, 0, "<", "<start_function_call>" + ws + opt + "call:" + stop + name + ws + look + "{(" + stop, gemma, 0},
+	{Gemma, 0, "<", "<tool_call>" + ws + "call:" + name + ws + look + "{(" + stop, gemma, 0},
+	{Gemma, 0, "c", "call:" + name + ws + look + "{(" + stop, gemma, 0},
+	{Gemma, offered | weak, "", tool + cut + "{" + ws + look + "}\"'<" + stop, gemma, 0},
+	{Gemma, offered | weak, "", tool + cut + "{" + ws + "“", gemma, 0},
+	{Gemma, offered | weak, "", tool + cut + "{" + ws + word + ws + ":", gemma, 0},
 
-// candidate is text that is read as a form. Places are counted from the start of the form. When the text is longer than
-// the limit, what is behind pos is all that is kept.
-type candidate struct {
-	form     *form
-	from, to int    // of the arguments
-	name     [2]int // from where to where the name goes
-	pos      int    // up to where it is read
-	state    uint8  // of the form's body
-	defect   Defect
-	thought  Formats // the reasoning that the form opens
-	fenced   bool    // inside a code fence
-	wrapped  bool    // behind a marker
+	{GptOss, 0, "<", head + "call" + stop, harmony, 0},
+	{HarmonyAnalysis, 0, "<", head + "analysis" + stop, nil, 0},
+	{GptOss | HarmonyAnalysis, 0, "<", head + "text" + stop, nil, 0},
 
-	// What the scans of brackets and strings are inside of.
-	depth   int
-	quote   uint8 // the string's quotes, 1 for the first
-	escaped bool  // behind a backslash
-	prev    byte  // last byte outside of strings that is no white space
-}
+	{Phi, 0, "f", "functools" + ws + look + "[" + stop, objects, 0},
+	{Phi, 0, "<", "<|tool_call|>" + ws + look + "[" + stop, phi, 0},
 
-// runCandidate goes on reading the text as what it may be.
-func (r *Reader) runCandidate(t []byte) (n int, wait bool) {
-	c := &r.c
-	seen := c.pos
-	view := t
-	if !r.over && len(t) > r.options.Limit {
-		view = t[:r.options.Limit]
-	}
-	v := c.form.body(r, c, view)
-	r.work += max(c.pos-seen, 0) + 1
-	if v == more && len(view) < len(t) {
-		if !c.form.loose {
-			r.over = true
-			r.head = append(r.head[:0], t[:min(maxHead, len(view))]...)
-			return r.drop(), false
-		}
-		v, c.pos = no, len(view)
-	}
-	if v == more {
-		switch {
-		case r.final && c.form.loose:
-			v, c.pos = no, len(t)
-		case r.final:
-			v, c.pos, c.defect = yes, len(t), CutOff
-		case r.over:
-			return r.drop(), true
-		default:
-			return 0, true
-		}
-	}
-	t = t[:c.pos]
-	if v == yes {
-		switch {
-		case r.over:
-			r.addCall(c.form.format, nil, nil, r.head, TooLong)
-			r.over = false
-		case c.defect != None:
-			r.addCall(c.form.format, t[c.name[0]:c.name[1]], nil, t, c.defect)
-		case !c.form.calls(r, c, t):
-			v = no
-		}
-	}
-	c.form = nil
-	r.prose.cut = r.prose.cut || v == yes
-	if v == no {
-		r.add(t)
-	}
-	return len(t), false
-}
+	{Pythonic, 0, "<", "<|python_start|>" + ws + "[", pythonic, 7},
+	{Pythonic, 0, "<", "<|tool_call_start|>" + ws + "[", pythonic, 7},
+	{Pythonic, whole, "[`", fence + ws + "[" + cut + ws + name + "(", pythonic, 0},
+	{BarePythonic, bare, "", cut + tool + "(", barePythonic, 0},
+	{BarePythonic, weak | loose, "`", fence + ws + cut + tool + "(", fencedPythonic, 0},
 
-// drop forgets what has been read of a call that is too long.
-func (r *Reader) drop() int {
-	n := r.c.pos
-	r.c.pos = 0
-	return n
-}
+	{Llama3JSON, whole, "{[<`", opt + "<|python_tag|>" + stop + fence + ws + opt + "[" + stop + ws + look + "{" + stop, llama, 0},
 
-// nest reads a value of JSON that begins with a bracket or a quote, whatever is inside, and tells where it ends.
-func (c *candidate) nest(t []byte) verdict {
-	for c.pos < len(t) {
-		b := t[c.pos]
-		c.pos++
-		if c.quote != 0 {
-			switch {
-			case c.escaped:
-				c.escaped = false
-			case b == '\\':
-				c.escaped = true
-			case b == '"':
-				if c.quote = 0; c.depth == 0 {
-					return yes
-				}
-			}
-			continue
-		}
-		switch b {
-		case '"':
-			c.quote = 1
-		case '{', '[':
-			c.depth++
-		case '}', ']':
-			if c.depth--; c.depth <= 0 {
-				return yes
-			}
-		}
-	}
-	return more
-}
+	{Mistral, 0, "[", "[TOOL_CALLS]" + ws + look + "{[" + stop, objects, 0},
+	{Mistral, 0, "[", "[TOOL_CALLS]" + ws + name + opt + "[ARGS]" + stop + ws + look + "{" + stop, objects, 0},
+	{Mistral, 0, "[", "[TOOL_CALLS]" + ws + name + "[CALL_ID]" + word + "[ARGS]" + ws + look + "{" + stop, objects, 0},
 
-// find moves to the end of the next s.
-func (c *candidate) find(t []byte, s string) verdict {
-	for c.pos < len(t) {
-		if t[c.pos] == s[0] {
-			switch begins(t[c.pos:], s) {
-			case yes:
-				c.pos += len(s)
-				return yes
-			case more:
-				return more
-			}
-		}
-		c.pos++
-	}
-	return more
-}
+	{Qwen3Coder, 0, "<", "<tool_call>" + ws + "<function=" + tag, qwen, 5},
+	{Qwen3Coder, 0, "<", "<function=" + tag, qwen, 5},
 
-// behind tells whether one of the bytes of set comes at t[n:], behind white space, and where.
-func behind(t []byte, n int, set string) (int, verdict) {
-	end := min(len(t), n+maxSpace)
-	i := spaceEnd(t[:end], n)
-	if i == len(t) {
-		return i, more
-	}
-	for j := range len(set) {
-		if t[i] == set[j] {
-			return i, yes
-		}
-	}
-	return i, no
-}
-
-// closer moves behind the first of the texts that comes next, behind white space. A text without one of them is no worse.
-func (c *candidate) closer(r *Reader, t []byte, texts ...string) verdict {
-	i := spaceEnd(t[:min(len(t), c.pos+maxSpace)], c.pos)
-	if i == len(t) && !r.final {
-		return more
-	}
-	for _, s := range texts {
-		switch begins(t[i:], s) {
-		case yes:
-			c.pos = i + len(s)
-			return yes
-		case more:
-			if !r.final {
-				return more
-			}
-		}
-	}
-	return yes
-}
-
-// whole tells whether nothing but the envelope of a text follows.
-func (c *candidate) whole(r *Reader, t []byte) verdict {
-	c.pos = spaceEnd(t, c.pos)
-	if c.pos == len(t) {
-		if r.final {
-			return yes
-		}
-		return more
-	}
-	return r.ends(t[c.pos:])
-}
-
-// fence returns the length of the line that opens a code fence at the start of t, 0 if there is none.
-func fence(t []byte) (int, verdict) {
-	if v := begins(t, "```"); v != yes {
-		return 0, v
-	}
-	for i := 3; i < min(len(t), 3+maxSpace); i++ {
-		switch {
-		case t[i] == '\n':
-			return i + 1, yes
-		case !nameByte(t[i]) && t[i] != ' ' && t[i] != '\r':
-			return 0, no
-		}
-	}
-	if len(t) < 3+maxSpace {
-		return 0, more
-	}
-	return 0, no
-}
-
-// nameEnd returns the end of the name at t[i:]; yes means that it is there to see.
-func nameEnd(t []byte, i int) (int, verdict) {
-	from := i
-	for i < len(t) && nameByte(t[i]) {
-		if i++; i-from > maxName {
-			return i, no
-		}
-	}
-	switch {
-	case i == len(t):
-		return i, more
-	case i == from:
-		return i, no
-	}
-	return i, yes
+	{LooseKeyed, bare | start, "", tool + opt + " " + stop + opt + "\r" + stop + "\n", looseKeyed, 0},
 }

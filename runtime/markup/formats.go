@@ -52,16 +52,13 @@ func (f Formats) String() string {
 	if f&Auto == Auto {
 		return "auto"
 	}
-	var b strings.Builder
-	rest := formatNames
+	names, rest := "", formatNames
 	for ; rest != ""; f >>= 1 {
-		var name string
-		if name, rest, _ = strings.Cut(rest, " "); f&1 != 0 {
-			if b.Len() > 0 {
-				b.WriteByte(' ')
-			}
-			b.WriteString(name)
+		end := strings.IndexByte(rest, ' ') + 1
+		if f&1 != 0 {
+			names += rest[:end]
 		}
+		rest = rest[end:]
 	}
-	return b.String()
+	return strings.TrimSuffix(names, " ")
 }

@@ -2,7 +2,7 @@ package markup
 
 import "bytes"
 
-// Harmony, the format of gpt-oss: messages with a header and a terminator.
+// The messages of Harmony, the format of gpt-oss, have a header and a terminator.
 //
 //	<|start|>assistant<|channel|>analysis<|message|>reasoning<|end|>
 //	<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>
@@ -12,112 +12,65 @@ import "bytes"
 
 const messageTag = "<|message|>"
 
-// harmonyHeader reads the header that t begins with: the name of the channel, and the recipient as c.name.
-func harmonyHeader(c *candidate, t []byte) (channel []byte, n int, v verdict) {
-	if v = begins(t, "<|channel|>"); v == no {
-		v = begins(t, "<|start|>")
-	}
-	if v != yes {
-		return nil, 0, v
-	}
-	end, v := headerEnd(t)
-	if v != yes {
-		return nil, end, v
+// header returns the end of the header that t begins with, if it is that of a call, of reasoning (analysis) or of text
+// for the user, as the first letter of the kind says. It takes the recipient as the name.
+func (c *candidate) header(t []byte, kind byte) int {
+	end := headerEnd(t)
+	if end < 0 {
+		return end
 	}
 	header := t[:end]
+	is := byte('t')
+	if i := bytes.Index(header, []byte("<|channel|>analysis")); i >= 0 {
+		is = 'a'
+		c.thought = HarmonyAnalysis
+	}
 	if i := bytes.Index(header, []byte(" to=")); i >= 0 {
-		from := i + len(" to=")
-		if bytes.HasPrefix(header[from:], []byte("functions.")) {
-			from += len("functions.")
+		is = 'c'
+		i += len(" to=")
+		if n := begins(header[i:], "functions."); n > 0 {
+			i += n
 		}
-		c.name = [2]int{from, headerWord(header, from)}
+		c.name = span{i, i}
+		for b := header[c.name.to]; b != '<' && !space(b); b = header[c.name.to] {
+			c.name.to++
+		}
 	}
-	if i := bytes.Index(header, []byte("<|channel|>")); i >= 0 {
-		i += len("<|channel|>")
-		channel = header[i:headerWord(header, i)]
+	if is != kind {
+		return no
 	}
-	return channel, end + len(messageTag), yes
+	return end
 }
 
-// headerEnd returns where the tag is that ends the header at the start of t.
-func headerEnd(t []byte) (i int, v verdict) {
+// headerEnd returns the end of the header at the start of t.
+func headerEnd(t []byte) int {
 	channels := 0
-	for ; i < min(len(t), maxMarker); i++ {
+	for i := 0; i < min(len(t), maxHeader); i++ {
 		if t[i] != '<' {
 			continue
 		}
-		if v = begins(t[i:], messageTag); v != no {
-			return i, v
+		if n := begins(t[i:], messageTag); n > 0 && i > 0 {
+			return i + n
 		}
-		if v = begins(t[i:], "<|channel|>"); v == yes {
+		n := begins(t[i:], "<|channel|>")
+		if n > 0 {
 			channels++
-		} else if v == no {
-			v = begins(t[i:], "<|constrain|>")
 		}
-		if v == no && i > 0 || channels > 1 {
-			return i, no
+		if n == no {
+			n = begins(t[i:], "<|constrain|>")
 		}
-	}
-	if i < maxMarker {
-		return i, more
-	}
-	return i, no
-}
-
-// headerWord returns the end of the word at t[i:].
-func headerWord(t []byte, i int) int {
-	for i < len(t) && !space(t[i]) && t[i] != '<' {
-		i++
-	}
-	return i
-}
-
-func harmonyCall(_ *Reader, c *candidate, t []byte) (int, verdict) {
-	_, n, v := harmonyHeader(c, t)
-	if v == yes && c.name[1] == 0 {
-		v = no
-	}
-	c.from = n
-	return n, v
-}
-
-func harmonyThought(_ *Reader, c *candidate, t []byte) (int, verdict) {
-	channel, n, v := harmonyHeader(c, t)
-	if v == yes && (c.name[1] != 0 || string(channel) != "analysis") {
-		v = no
-	}
-	c.thought = HarmonyAnalysis
-	return n, v
-}
-
-// harmonyText takes the header of a message for the user.
-func harmonyText(_ *Reader, c *candidate, t []byte) (int, verdict) {
-	channel, n, v := harmonyHeader(c, t)
-	if v == yes && (c.name[1] != 0 || string(channel) == "analysis") {
-		v = no
-	}
-	return n, v
-}
-
-// harmonyBody finds the terminator of a call. The header of another message is none.
-func harmonyBody(_ *Reader, c *candidate, t []byte) verdict {
-	for {
-		if v := c.find(t, "<|"); v != yes {
-			return v
+		if n == no {
+			n = begins(t[i:], messageTag)
 		}
-		at := c.pos - len("<|")
-		for i, s := range [...]string{"<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|channel|>"} {
-			switch begins(t[at:], s) {
-			case more:
-				c.pos = at
-				return more
-			case yes:
-				c.to, c.pos = at, at+len(s)
-				if i > 2 {
-					c.pos, c.defect = at, Unclosed
-				}
-				return yes
-			}
+		if n == no && i == 0 {
+			n = begins(t, "<|start|>")
+		}
+		if n == no || channels > 1 {
+			return no
 		}
 	}
+	if len(t) < maxHeader {
+		return more
+	}
+	return no
 }

@@ -26,7 +26,7 @@ func TestLimits(t *testing.T) {
 		{"call:f{a:" + closed + "}", "f", TooDeep},
 		{"call:f{a:" + deep + "<tool_call|>", "f", TooDeep},
 		{"call:f{a:" + strings.Repeat("{a:", 10_000) + "1<tool_call|>", "f", TooDeep},
-		{"<|python_start|>[f(a=" + closed + ")]<|python_end|>", "", TooDeep},
+		{"<|python_start|>[f(a=" + closed + ")]<|python_end|>", "f", TooDeep},
 		{"<|channel|>commentary to=functions.f<|message|>{\"a\":" + closed + "}<|call|>", "f", TooDeep},
 		{`[TOOL_CALLS]f[ARGS]{"a":` + closed + `}`, "f", TooDeep},
 		{`functools[{"name":"f","arguments":{"a":` + closed + `}}]`, "f", TooDeep},
@@ -57,7 +57,7 @@ func TestLimits(t *testing.T) {
 	}
 	for _, prefix := range []string{"", "{\"name\":\"f\",\"parameters\":{\"a\":", "[rm(a=", "f(a=", "f\na: "} {
 		for _, text := range []string{prefix + deep, prefix + closed} {
-			if got := read(Options{Formats: Auto, Tools: offered}, text); prefix != "f\na: " && got != text {
+			if got := read(Options{Formats: Auto, Tools: tools}, text); prefix != "f\na: " && got != text {
 				t.Errorf("%.40q: got %.40q", text, got)
 			}
 		}
@@ -70,7 +70,7 @@ func TestLimits(t *testing.T) {
 
 func TestManyCalls(t *testing.T) {
 	for _, unit := range []string{`<tool_call>{"name":"f"}</tool_call>`, "f(a=1)\n", "call:f{}"} {
-		r := New(Options{Formats: Auto, Tools: offered})
+		r := New(Options{Formats: Auto, Tools: tools})
 		var out Output
 		r.Write([]byte(strings.Repeat(unit, MaxCalls+3)), out.Add)
 		if got := r.End(out.Add); len(got.Calls) != MaxCalls || got.Excess != 3 || len(out.Prose) > 0 {
@@ -106,7 +106,7 @@ func TestTooLong(t *testing.T) {
 		shapes = append(shapes, shape{text, text})
 	}
 	for i := range shapes {
-		o := Options{Formats: Auto, Tools: offered, Limit: 2000}
+		o := Options{Formats: Auto, Tools: tools, Limit: 2000}
 		s := shapes[i]
 		for _, size := range []int{len(s.text), 1, 7, 1000, 2000, 2001} {
 			if got := read(o, chars(s.text, size)...); got != s.want {
@@ -114,11 +114,11 @@ func TestTooLong(t *testing.T) {
 			}
 		}
 	}
-	text := `<tool_call>{"name":"f","arguments":{"a":"` + strings.Repeat("x", 1000) + `"}}</tool_call>`
-	if got := read(Options{Formats: Auto, Limit: len(text)}, text); !strings.HasPrefix(got, " | hermes f{") {
+	body := `{"name":"f","arguments":{"a":"` + strings.Repeat("x", 1000) + `"}}</tool_call>`
+	if got := read(Options{Formats: Auto, Limit: len(body)}, "<tool_call>"+body); !strings.HasPrefix(got, " | hermes f{") {
 		t.Errorf("a call as long as the limit: %.60q", got)
 	}
-	if got := read(Options{Formats: Auto, Limit: len(text) - 1}, text); !strings.Contains(got, "too long") {
+	if got := read(Options{Formats: Auto, Limit: len(body) - 1}, "<tool_call>"+body); !strings.Contains(got, "too long") {
 		t.Errorf("a call longer than the limit: %.60q", got)
 	}
 }
@@ -126,7 +126,7 @@ func TestTooLong(t *testing.T) {
 // What is streamed is the prose, in whole characters, and no more than a marker's start is held back.
 func TestStreams(t *testing.T) {
 	text := "Ünder <b>all</b> 日本 [1] {x} `c` f x get_ "
-	r := New(Options{Formats: Auto, Tools: offered})
+	r := New(Options{Formats: Auto, Tools: tools})
 	var out Output
 	for i := range len(text) {
 		r.Write([]byte{text[i]}, func(p Piece) {
@@ -162,7 +162,7 @@ func TestStreams(t *testing.T) {
 		{"```\n", ""},
 		{"```\nx", "```\nx"},
 	} {
-		r := New(Options{Formats: Auto, Tools: offered})
+		r := New(Options{Formats: Auto, Tools: tools})
 		var out Output
 		r.Write([]byte(tt.text), out.Add)
 		if string(out.Prose) != tt.prose {
@@ -197,7 +197,7 @@ func TestNamed(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	r := New(Options{Formats: Auto, Tools: offered})
+	r := New(Options{Formats: Auto, Tools: tools})
 	emit := func(Piece) {}
 	parts := [][]byte{[]byte("Some"), []byte(" prose, <b"), []byte(">"), []byte(" get"), []byte("_wea"), []byte("ther\n"), []byte(" é")}
 	if n := testing.AllocsPerRun(100, func() {
@@ -217,7 +217,7 @@ func FuzzMarkup(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, formats uint16, flags uint8, cuts uint64) {
-		o := Options{Formats: Formats(formats) & Auto, Tools: offered, Opened: flags&1 != 0, NoOrphans: flags&2 != 0}
+		o := Options{Formats: Formats(formats) & Auto, Tools: tools, Opened: flags&1 != 0, NoOrphans: flags&2 != 0}
 		if flags&4 != 0 {
 			o.Limit = 64
 		}
@@ -247,8 +247,8 @@ func FuzzMarkup(f *testing.F) {
 			if c.Defect == None && (s.Kind() != value.KindMap || s.End() != nil || !utf8.Valid(c.Arguments) || c.Name == "") {
 				t.Errorf("%q: call of %q with %q", text, c.Name, c.Arguments)
 			}
-			if c.Defect != None && c.Arguments != nil {
-				t.Errorf("%q: arguments of a call with a defect", text)
+			if c.Defect != None && (c.Arguments != nil || c.Raw == nil) {
+				t.Errorf("%q: a call with a defect has arguments, or no text", text)
 			}
 		}
 		if len(result.Calls) == 0 && !o.Opened && len(out.Reasoning) == 0 && !bytes.ContainsAny(text, "<[") && string(out.Prose) != string(text) {

@@ -6,10 +6,30 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
+// buffer is text that is put together. Its methods are not inlined: what they would be inlined as is most of the code
+// that calls them.
+type buffer []byte
+
+//go:noinline
+func (b *buffer) byte(c byte) { *b = append(*b, c) }
+
+//go:noinline
+func (b *buffer) text(t []byte) { *b = append(*b, t...) }
+
+// set makes t all of the buffer.
+//
+//go:noinline
+func (b *buffer) set(t []byte) { *b = append((*b)[:0], t...) }
+
+// json adds a string of JSON.
+//
+//go:noinline
+func (b *buffer) json(t []byte) { *b = value.AppendJSONString(*b, t) }
+
 // quotes are the ways in which strings are quoted where it is not JSON that is written.
 var quotes = [...]struct {
-	open, close, other string // other closes the string too
-	escapes            bool   // a backslash does what it does in JSON
+	open, end, other string // other ends the string too
+	escapes          bool   // a backslash does what it does in JSON
 }{
 	{`"""`, `"""`, "", true},
 	{`'''`, `'''`, "", true},
@@ -21,96 +41,104 @@ var quotes = [...]struct {
 	{"‘", "’", `'`, true},
 }
 
-// openQuote returns which of the quotes t begins with.
-func openQuote(t []byte, final bool) (q int, v verdict) {
-	for q = range quotes {
-		if v = begins(t, quotes[q].open); v == yes || v == more && !final {
-			return q, v
+// openString enters the string that t[c.pos:] begins with, if it does. It returns no if it does not.
+func (c *scan) openString(t []byte, final bool) int {
+	for q := range quotes {
+		n := begins(t[c.pos:], quotes[q].open)
+		if n == more && !final {
+			return more
+		}
+		if n >= 0 {
+			c.pos += n
+			c.quote = uint8(q + 1)
+			return 0
 		}
 	}
-	return 0, no
+	return no
 }
 
-// inString moves behind the end of the string that c.pos is in.
-func (c *candidate) inString(t []byte) verdict {
+// inString leaves the string that c.pos is in, and returns how long what ends it is.
+func (c *scan) inString(t []byte) int {
 	q := &quotes[c.quote-1]
-	for c.pos < len(t) {
-		switch {
-		case c.escaped:
+	for ; c.pos < len(t); c.pos++ {
+		if c.escaped {
 			c.escaped = false
-		case q.escapes && t[c.pos] == '\\':
-			c.escaped = true
-		default:
-			for _, s := range [...]string{q.close, q.other} {
-				if s == "" || t[c.pos] != s[0] {
-					continue
-				}
-				switch begins(t[c.pos:], s) {
-				case yes:
-					c.pos += len(s)
-					c.quote = 0
-					return yes
-				case more:
-					return more
-				}
-			}
+			continue
 		}
-		c.pos++
+		b := t[c.pos]
+		if b == '\\' && q.escapes {
+			c.escaped = true
+			continue
+		}
+		n := no
+		if b == q.end[0] {
+			n = begins(t[c.pos:], q.end)
+		}
+		if n == no && q.other != "" && b == q.other[0] {
+			n = 1
+		}
+		if n == more {
+			return more
+		}
+		if n > 0 {
+			c.pos += n
+			c.quote = 0
+			return n
+		}
 	}
 	return more
 }
 
-// looseNest goes on in a value whose strings are quoted in any of the quotes, and tells where it ends: behind the bracket
-// that closes the one it begins with, or, as an argument, before the comma or bracket that follows it. A text of closers
-// outside of a string ends it too.
-func (c *candidate) looseNest(r *Reader, t []byte, argument bool, closers ...string) verdict {
+// looseNest goes on in a value whose strings are in any of the quotes, and tells where it ends: behind the bracket that
+// closes the one it begins with, or before a closing tag; as an argument, before the comma or bracket that follows it.
+func (c *scan) looseNest(r *Reader, t []byte, argument bool) int {
 	for c.pos < len(t) {
 		if c.quote != 0 {
-			if v := c.inString(t); v != yes {
-				return v
+			if c.inString(t) < 0 {
+				return more
 			}
 			continue
 		}
 		b := t[c.pos]
 		switch c.prev {
 		case 0, '{', '[', '(', ',', ':', '=':
-			q, v := openQuote(t[c.pos:], r.final)
+			v := c.openString(t, r.final)
 			if v == more {
 				return more
 			}
-			if v == yes {
-				c.pos += len(quotes[q].open)
-				c.quote, c.prev = uint8(q+1), '"'
+			if v != no {
+				c.prev = '"'
 				continue
 			}
 		}
 		switch b {
 		case '{', '[', '(':
 			c.depth++
-		case '}', ']', ')':
+		case '}', ']', ')', ',':
 			if argument && c.depth == 0 {
-				if b == ')' {
-					return yes
-				}
-				return no
+				return 0
+			}
+			if b == ',' {
+				break
 			}
 			if c.depth--; c.depth == 0 && !argument {
 				c.pos++
-				return yes
-			}
-		case ',':
-			if argument && c.depth == 0 {
-				return yes
+				return 0
 			}
 		case '<':
-			for _, s := range closers {
-				switch begins(t[c.pos:], s) {
-				case yes:
-					return yes
-				case more:
-					if !r.final {
-						return more
-					}
+			if argument {
+				break
+			}
+			for i := range gemma {
+				n := no
+				if s := gemma[i].on; s != "" {
+					n = begins(t[c.pos:], s[len(ws):])
+				}
+				if n >= 0 {
+					return 0
+				}
+				if n == more && !r.final {
+					return more
 				}
 			}
 		}
@@ -123,7 +151,7 @@ func (c *candidate) looseNest(r *Reader, t []byte, argument bool, closers ...str
 }
 
 const (
-	bareWords  = 1 << iota // a word is a string
+	bareWords  = 1 << iota // words are a string
 	closedLate             // brackets that are open at the end of the text are closed there
 )
 
@@ -131,18 +159,19 @@ const (
 // as well as true, false and null, keys with and without quotes, a colon or an equals sign behind them, lists in square
 // and round brackets.
 type literals struct {
-	t     []byte
-	pos   int
-	flags int
-	bad   bool // no value
-	deep  bool // nested too deeply
+	t      []byte
+	pos    int
+	flags  uint8
+	out    buffer
+	defect Defect
 }
 
-// literal returns the JSON of a text that is one value.
-func literal(t []byte, flags int) (json []byte, ok bool) {
-	l := literals{t: t, flags: flags}
-	json = l.value(nil, 0, 0)
-	return json, !l.bad && spaceEnd(t, l.pos) == len(t)
+// whole writes the text, which must be one value.
+func (l *literals) whole() {
+	l.value(0, 0)
+	if l.next(); l.pos < len(l.t) {
+		l.fail(BadArguments)
+	}
 }
 
 // next skips white space and returns what is there, 0 at the end.
@@ -154,90 +183,86 @@ func (l *literals) next() byte {
 }
 
 // fail leaves l at the end of the text.
-func (l *literals) fail() {
-	l.bad, l.pos = true, len(l.t)
+func (l *literals) fail(d Defect) {
+	l.defect, l.pos = max(l.defect, d), len(l.t)
 }
 
-// value appends the value that is next, in a container that closing closes.
-func (l *literals) value(dst []byte, closing byte, depth int) []byte {
-	switch c := l.next(); c {
-	case '{':
-		return l.entries(dst, '}', true, depth)
-	case '[':
-		return l.entries(dst, ']', false, depth)
-	case '(':
-		return l.entries(dst, ')', false, depth)
+// value writes the value that is next, in a container that closing closes.
+func (l *literals) value(closing byte, depth int) {
+	switch c := l.next(); {
+	case c == '{':
+		l.entries('}', true, depth)
+	case c == '[':
+		l.entries(']', false, depth)
+	case c == '(':
+		l.entries(')', false, depth)
+	case !l.string():
+		l.word(closing)
 	}
-	if q, v := openQuote(l.t[l.pos:], true); v == yes {
-		return l.string(dst, q)
-	}
-	return l.word(dst, closing)
 }
 
-// entries appends the object or the list whose opening bracket is next.
-func (l *literals) entries(dst []byte, closing byte, object bool, depth int) []byte {
+// entries writes the object or the list whose opening bracket is next.
+func (l *literals) entries(closing byte, object bool, depth int) {
 	if depth == value.MaxDepth {
-		l.deep = true
-		l.fail()
-		return dst
+		l.fail(TooDeep)
+		return
 	}
 	end := byte(']')
 	if object {
 		end = '}'
 	}
-	dst = append(dst, end-2) // as ASCII has it
+	l.out.byte(end - 2) // the opening one, as ASCII has it
 	l.pos++
 	for n := 0; ; n++ {
 		c := l.next()
-		if c == 0 && l.pos == len(l.t) {
+		if l.pos == len(l.t) {
 			if l.flags&closedLate == 0 {
-				l.fail()
+				l.fail(BadArguments)
 			}
-			return append(dst, end)
+			break
 		}
 		if c == closing {
 			l.pos++
-			return append(dst, end)
+			break
 		}
 		if n > 0 {
-			dst = append(dst, ',')
+			l.out.byte(',')
 		}
 		if object {
-			dst = append(l.key(dst), ':')
+			l.key()
 		}
-		dst = l.value(dst, closing, depth+1)
+		l.value(closing, depth+1)
 		if c = l.next(); c == ',' {
 			l.pos++
 		} else if c != closing && l.pos < len(l.t) {
-			l.fail()
+			l.fail(BadArguments)
 		}
 	}
+	l.out.byte(end)
 }
 
-// key appends the key that is next, and takes what separates it from its value.
-func (l *literals) key(dst []byte) []byte {
-	if q, v := openQuote(l.t[l.pos:], true); v == yes {
-		dst = l.string(dst, q)
-	} else {
+// key writes the key that is next, and takes what separates it from its value.
+func (l *literals) key() {
+	if !l.string() {
 		from := l.pos
 		for l.pos < len(l.t) && (nameByte(l.t[l.pos]) || l.t[l.pos] >= utf8.RuneSelf || l.t[l.pos] == '$') {
 			l.pos++
 		}
+		l.out.json(l.t[from:l.pos])
 		if from == l.pos {
-			l.fail()
+			l.fail(BadArguments)
 		}
-		dst = value.AppendJSONString(dst, l.t[from:l.pos])
 	}
 	if c := l.next(); c != ':' && c != '=' {
-		l.fail()
-		return dst
+		l.fail(BadArguments)
+		return
 	}
+	l.out.byte(':')
 	l.pos++
-	return dst
 }
 
-// word appends a number, a constant, or, with bareWords, any other words as a string.
-func (l *literals) word(dst []byte, closing byte) []byte {
+// word writes a number, a constant, or, with bareWords, any other words as a string.
+func (l *literals) word(closing byte) {
 	from := l.pos
 	for l.pos < len(l.t) {
 		c := l.t[l.pos]
@@ -251,83 +276,87 @@ func (l *literals) word(dst []byte, closing byte) []byte {
 		end--
 	}
 	word := l.t[from:end]
-	switch string(word) {
-	case "true", "True":
-		return append(dst, "true"...)
-	case "false", "False":
-		return append(dst, "false"...)
-	case "null", "None":
-		return append(dst, "null"...)
-	}
 	s := value.NewScanner(word)
-	switch {
-	case s.Kind() == value.KindFloat && s.End() == nil:
-		return append(dst, word...)
-	case len(word) > 0 && l.flags&bareWords != 0:
-		return value.AppendJSONString(dst, word)
+	if s.End() == nil { // no object, list or string
+		l.out.text(word)
+		return
 	}
-	l.fail()
-	return dst
+	switch {
+	case string(word) == "True", string(word) == "False":
+		l.out.byte(word[0] + 'a' - 'A')
+		l.out.text(word[1:])
+	case string(word) == "None":
+		l.out.text([]byte("null"))
+	case len(word) > 0 && l.flags&bareWords != 0:
+		l.out.json(word)
+	default:
+		l.fail(BadArguments)
+	}
 }
 
-// string appends the string that is next, which is in the quotes q.
-func (l *literals) string(dst []byte, q int) []byte {
-	from := l.pos + len(quotes[q].open)
-	c := candidate{pos: from, quote: uint8(q + 1)}
-	if c.inString(l.t) != yes {
-		l.fail()
-		return dst
+// string writes the string that is next, if it is one.
+func (l *literals) string() bool {
+	c := scan{pos: l.pos}
+	if c.openString(l.t, true) < 0 {
+		return false
+	}
+	from, escapes := c.pos, quotes[c.quote-1].escapes
+	n := c.inString(l.t)
+	if n < 0 {
+		l.fail(BadArguments)
+		return true
 	}
 	l.pos = c.pos
-	end := c.pos - len(quotes[q].close)
-	if other := quotes[q].other; other != "" && l.t[c.pos-1] == other[0] {
-		end = c.pos - len(other)
+	t := l.t[from : c.pos-n]
+	if !escapes {
+		l.out.json(t)
+		return true
 	}
-	t := l.t[from:end]
-	if quotes[q].escapes {
-		t = unescaped(t)
-	}
-	return value.AppendJSONString(dst, t)
-}
-
-// unescaped returns the text of a string with the escapes of JSON and \'. A backslash before anything else stands for
-// itself, one before a line end for nothing.
-func unescaped(t []byte) []byte {
-	var out []byte
-	kept := 0 // t is in out up to here
-	for i := 0; i+1 < len(t); i++ {
-		if t[i] != '\\' {
+	l.out.byte('"')
+	for i := 0; i < len(t); i++ {
+		b := t[i]
+		if b == '\\' && i+1 < len(t) {
+			i += l.escape(t[i+1:])
 			continue
 		}
-		out = append(out, t[kept:i]...)
-		size := 2
-		switch c := t[i+1]; c {
-		case '\'', '\n':
-			if c == '\'' {
-				out = append(out, c)
-			}
-		default:
-			if c == 'u' {
-				size = 6
-				if i+7 < len(t) && t[i+2]|0x20 == 'd' && t[i+6] == '\\' && t[i+7] == 'u' { // half of a pair
-					size = 12
-				}
-			}
-			var ok bool
-			if i+size <= len(t) {
-				s := value.NewScanner(append(append([]byte{'"'}, t[i:i+size]...), '"'))
-				out, ok = s.AppendText(out)
-			}
-			if !ok {
-				out = append(out, '\\')
-				size = 1
+		if b == '"' || b == '\\' {
+			l.out.byte('\\')
+		} else if b < ' ' {
+			l.out.byte('\\')
+			if b < '\b' || b > '\r' || b == '\v' {
+				l.out.text([]byte{'u', '0', '0', '0' + b>>4})
+				b = "0123456789abcdef"[b&15]
+			} else {
+				b = "btn?fr"[b-'\b']
 			}
 		}
-		i += size - 1
-		kept = i + 1
+		l.out.byte(b)
 	}
-	if out == nil {
-		return t
+	l.out.byte('"')
+	return true
+}
+
+// escape writes the escape that a backslash before t is, and returns how much of t belongs to it. A backslash before a
+// line end stands for nothing, and one before anything that JSON has no escape for stands for itself.
+func (l *literals) escape(t []byte) int {
+	n := 1
+	switch t[0] {
+	case '\'':
+		l.out.byte('\'')
+		return 1
+	case '\n':
+		return 1
+	case 'u':
+		n = 5
 	}
-	return append(out, t[kept:]...)
+	escape := buffer(`"\`)
+	escape.text(t[:min(n, len(t))])
+	escape.byte('"')
+	s := value.NewScanner(escape)
+	if s.End() != nil {
+		l.out.text([]byte(`\\`))
+		return 0
+	}
+	l.out.text(escape[1 : n+2])
+	return n
 }

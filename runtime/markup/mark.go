@@ -15,14 +15,14 @@ const (
 	breaksThought                 // ends reasoning, and begins something else
 )
 
-// mark is a marker. One without a format belongs to the envelope that a chat template puts around texts.
-type mark struct {
+// marker is a marker that stands for itself. One without a format belongs to the envelope that a chat template puts around texts.
+type marker struct {
 	text   string
 	format Formats
 	kind   markKind
 }
 
-var marks = [...]mark{
+var marks = [...]marker{
 	{"<think>", ThinkTag, opensThought},
 	{"</think>", ThinkTag, closesThought},
 	{"<thinking>", ThinkTag, opensThought},
@@ -76,83 +76,47 @@ var marks = [...]mark{
 var roles = [...]string{"assistant", "model", "user", "system", "developer", "tool", "ipython"}
 
 // mark looks for a marker at the start of t that acts where prose stands; for one that opens reasoning only, if opens is
-// set.
-func (r *Reader) mark(t []byte, opens bool) (m *mark, n int, v verdict) {
+// set. It returns the length of the marker.
+func (r *Reader) mark(t []byte, opens bool) (m *marker, n int) {
 	for i := range marks {
 		m = &marks[i]
-		if m.format&r.options.Formats == 0 && m.format != 0 || opens && m.kind != opensThought {
+		if m.format&r.options.Formats == 0 && m.format != 0 || opens && m.kind != opensThought ||
+			m.kind == endsThought || m.kind == breaksThought || m.kind == closesThought && r.options.NoOrphans ||
+			m.kind == firstOnly && !r.blank || m.kind == stray && len(r.calls) == 0 {
 			continue
-		}
-		switch m.kind {
-		case endsThought, breaksThought:
-			continue
-		case closesThought:
-			if r.options.NoOrphans {
-				continue
-			}
-		case firstOnly:
-			if !r.blank {
-				continue
-			}
-		case stray:
-			if len(r.calls) == 0 {
-				continue
-			}
 		}
 		r.work++
-		n, v = len(m.text), begins(t, m.text)
-		if v == yes && m.kind == turn {
-			n, v = r.role(t, n)
+		n = begins(t, m.text)
+		if n > 0 && m.kind == turn {
+			n = r.role(t, n)
 		}
-		if v == yes && m.kind == lastOnly {
-			i := spaceEnd(t[:min(len(t), n+maxSpace)], n)
-			if v = no; i == len(t) {
-				v = more
-			} else if i < len(t) && t[i] == '<' {
-				v = yes
-			}
-			if i == len(t) && r.final {
-				v = yes
+		if n > 0 && m.kind == lastOnly {
+			end := spaceEnd(t[:min(len(t), n+maxSpace)], n)
+			switch {
+			case end == len(t) && !r.final:
+				n = more
+			case end < len(t) && t[end] != '<':
+				n = no
 			}
 		}
-		if v == yes || v == more && !r.final {
-			return m, n, v
+		if n > 0 || n == more && !r.final {
+			return m, n
 		}
 	}
-	return nil, 0, no
+	return nil, no
 }
 
-// ends tells whether a text that is a call as a whole ends at the start of t, with a marker of the envelope or with
-// reasoning.
-func (r *Reader) ends(t []byte) verdict {
-	_, _, v := r.mark(t, false)
-	return v
-}
-
-// role returns the end of the role at t[n:], with the line end behind it. A marker without a role is n long.
-func (r *Reader) role(t []byte, n int) (int, verdict) {
+// role returns the end of the role at t[n:]. A marker without a role is n long.
+func (r *Reader) role(t []byte, n int) int {
 	for _, role := range roles {
-		switch begins(t[n:], role) {
-		case more:
-			if !r.final {
-				return 0, more
-			}
-			return len(t), yes
-		case yes:
-			return n + len(role), yes
+		switch end := begins(t[n:], role); {
+		case end == more && !r.final:
+			return more
+		case end == more:
+			return len(t)
+		case end > 0:
+			return n + end
 		}
 	}
-	return n, yes
-}
-
-// begins tells whether t begins with s.
-func begins(t []byte, s string) verdict {
-	n := min(len(t), len(s))
-	switch {
-	case string(t[:n]) != s[:n]:
-		return no
-	case n < len(s):
-		return more
-	}
-	return yes
+	return n
 }

@@ -18,7 +18,7 @@ type Options struct {
 	// NoOrphans makes a marker of reasoning whose partner is missing a part of the text. Reasoning is then held back
 	// until it is closed.
 	NoOrphans bool
-	// Limit bounds the text of one call, in bytes; 0 is DefaultLimit.
+	// Limit bounds the text of a call behind the marker that opens it, in bytes; 0 is DefaultLimit.
 	Limit int
 }
 
@@ -58,12 +58,12 @@ type Reader struct {
 	emit    func(Piece)
 	final   bool // nothing follows the text
 
-	held  []byte    // text that is not decided
+	held  buffer    // text that is not decided
 	last  byte      // the byte before it, 0 at the start and behind markup
 	blank bool      // there is no prose before the place that is looked at
 	c     candidate // what the held text may be, if c.form is set
 	over  bool      // the candidate is longer than the limit, and not kept
-	head  []byte    // the start of it
+	head  buffer    // the start of it
 	think Formats   // the format of the reasoning that the text is inside of
 	bare  bool      // nothing of that reasoning has come
 
@@ -93,7 +93,7 @@ func New(o Options) *Reader {
 		for _, c := range []byte(f.lead) {
 			r.lead[c] = true
 		}
-		if f.offered {
+		if f.flags&offered != 0 {
 			for _, name := range r.tools {
 				if name != "" {
 					r.lead[name[0]] = true
@@ -117,11 +117,11 @@ func New(o Options) *Reader {
 func (r *Reader) Write(delta []byte, emit func(Piece)) {
 	r.emit = emit
 	if len(r.held) == 0 {
-		r.held = append(r.held, delta[r.run(delta):]...)
+		r.held.text(delta[r.run(delta):])
 	} else {
-		r.held = append(r.held, delta...)
+		r.held.text(delta)
 		if n := r.run(r.held); n > 0 {
-			r.held = append(r.held[:0], r.held[n:]...)
+			r.held.set(r.held[n:])
 			r.work += len(r.held)
 		}
 	}
@@ -163,14 +163,15 @@ func (r *Reader) runText(t []byte) (n int, wait bool) {
 	for i, c := range t {
 		r.work++
 		if r.lead[c] && !(nameByte(c) && nameByte(before)) {
-			form, m, n, v := r.match(t[i:])
-			if v != no {
+			f, m, n := r.find(t[i:])
+			if n == more {
 				r.add(t[:i])
-				if v == more {
-					return i, true
-				}
+				return i, true
+			}
+			if n >= 0 {
+				r.add(t[:i])
 				r.last = 0
-				return i + r.begin(form, m, n), false
+				return i + r.begin(f, m, n), false
 			}
 		}
 		before = c
@@ -192,38 +193,38 @@ func (r *Reader) add(t []byte) {
 	}
 }
 
-// match looks for a marker at the start of t, or a call without one.
-func (r *Reader) match(t []byte) (f *form, m *mark, n int, v verdict) {
+// find looks for a marker at the start of t, or a call without one.
+func (r *Reader) find(t []byte) (f *form, m *marker, n int) {
 	for i := range forms {
 		f = &forms[i]
-		if f.format&r.options.Formats == 0 || f.start && !r.blank || !f.begins(t[0]) || f.weak && !r.settledOn(f.format) {
+		if f.format&r.options.Formats == 0 || f.flags&start != 0 && !r.blank || f.flags&weak != 0 && len(r.calls) > 0 && r.calls[0].Format&f.format == 0 {
+			continue
+		}
+		if inSet(t, 0, f.lead) < 0 && (f.flags&offered == 0 || !nameByte(t[0])) {
 			continue
 		}
 		r.c = candidate{}
-		n, v = f.open(r, &r.c, t)
-		if r.work += n + 1; v == more {
-			r.work += len(t)
-		}
-		if v == yes || v == more && !r.final {
-			return f, nil, n, v
+		r.work++
+		if n = r.match(&r.c, f.open, t, 0); n >= 0 || n == more && !r.final {
+			if n == more {
+				r.work += len(t)
+			}
+			return f, nil, n
 		}
 	}
-	m, n, v = r.mark(t, false)
-	return nil, m, n, v
+	m, n = r.mark(t, false)
+	return nil, m, n
 }
 
-// settledOn tells whether no call has come that was of another format.
-func (r *Reader) settledOn(f Formats) bool { return len(r.calls) == 0 || r.calls[0].Format&f != 0 }
-
 // begin acts on a marker of n bytes and returns how many of them are done with.
-func (r *Reader) begin(f *form, m *mark, n int) int {
+func (r *Reader) begin(f *form, m *marker, n int) int {
 	format := Formats(0)
 	switch {
-	case f != nil && f.body != nil:
-		r.c.form, r.c.pos = f, n
+	case f != nil && f.steps != nil:
+		r.beginCandidate(f, n)
 		return 0
 	case f != nil:
-		format = f.format & Reasoning & r.c.thought
+		format = f.format & r.c.thought
 	case m.kind == closesThought:
 		r.recall()
 		return n
@@ -232,7 +233,8 @@ func (r *Reader) begin(f *form, m *mark, n int) int {
 	}
 	r.prose.cut = true
 	if format != 0 && r.options.NoOrphans {
-		r.c = candidate{form: &heldThought, from: n, pos: n, thought: format}
+		r.c = candidate{thought: format}
+		r.beginCandidate(&heldThought, n)
 		return 0
 	}
 	if format != 0 {

@@ -51,9 +51,9 @@ type shape struct {
 	want string
 }
 
-var offered = []string{"get_weather", "get_time", "f", "search.web"}
+var tools = []string{"get_weather", "get_time", "f", "search.web"}
 
-// A table is shapes that are read with the same options, except that some tools are offered.
+// A table is shapes that are read with the same options, except that some tools are tools.
 type table struct {
 	name    string
 	options Options
@@ -70,7 +70,7 @@ func TestShapes(t *testing.T) {
 func check(t *testing.T, o Options, shapes []shape) {
 	t.Helper()
 	if o.Tools == nil {
-		o.Tools = offered
+		o.Tools = tools
 	}
 	for _, s := range shapes {
 		got := read(o, s.text)
@@ -108,7 +108,7 @@ func TestLinear(t *testing.T) {
 	n := 20_000
 	for _, unit := range units {
 		for _, o := range []Options{{Formats: Auto}, {Formats: Auto, Opened: true, Limit: n / 4}, {Formats: Auto, NoOrphans: true}} {
-			o.Tools = offered
+			o.Tools = tools
 			text := []byte(strings.Repeat(unit, n/len(unit)+1))
 			for _, size := range []int{1, len(text)} {
 				if per := work(o, text, size) / n; per > 60 {

@@ -30,27 +30,25 @@ func (r *Reader) recall() {
 
 // runThought takes reasoning up to its end.
 func (r *Reader) runThought(t []byte) (n int, wait bool) {
-	for i, c := range t {
+	for i := range t {
 		r.work++
-		if c == '<' || c == '[' {
-			n, v := thoughtEnd(t[i:], r.think)
-			if v == yes {
-				r.addThought(t[:i])
-				r.closeThought()
+		n = thoughtEnd(t[i:], r.think)
+		if n >= 0 {
+			r.addThought(t[:i])
+			r.closeThought()
+			return i + n, false
+		}
+		if n == no && r.bare { // opened by the prompt, and once more by the model
+			var m *marker
+			if m, n = r.mark(t[i:], true); n > 0 && m.format&r.think != 0 {
 				return i + n, false
 			}
-			if v == no && r.bare { // opened by the prompt, and once more by the model
-				var m *mark
-				if m, n, v = r.mark(t[i:], true); v == yes && m.format&r.think != 0 {
-					return i + n, false
-				}
-			}
-			if v == more && !r.final {
-				r.addThought(t[:i])
-				return i, true
-			}
 		}
-		r.bare = r.bare && space(c)
+		if n == more && !r.final {
+			r.addThought(t[:i])
+			return i, true
+		}
+		r.bare = r.bare && space(t[i])
 	}
 	n = len(t)
 	if !r.final {
@@ -68,44 +66,21 @@ func (r *Reader) addThought(t []byte) {
 
 // thoughtEnd tells whether t begins with a marker that ends reasoning of a format, and how much of it belongs to that
 // marker.
-func thoughtEnd(t []byte, f Formats) (n int, v verdict) {
+func thoughtEnd(t []byte, f Formats) int {
+	if t[0] != '<' && t[0] != '[' {
+		return no
+	}
 	for i := range marks {
 		m := &marks[i]
 		if m.format&f == 0 || m.kind == opensThought {
 			continue
 		}
-		if v = begins(t, m.text); v != no {
-			if m.kind != breaksThought {
-				n = len(m.text)
+		if n := begins(t, m.text); n != no {
+			if n > 0 && m.kind == breaksThought {
+				n = 0
 			}
-			return n, v
+			return n
 		}
 	}
-	return 0, no
-}
-
-// heldThought is reasoning that is text if its closing marker does not come.
-var heldThought = form{body: heldBody, calls: heldEnd, loose: true}
-
-func heldBody(_ *Reader, c *candidate, t []byte) verdict {
-	for ; c.pos < len(t); c.pos++ {
-		if b := t[c.pos]; b == '<' || b == '[' {
-			n, v := thoughtEnd(t[c.pos:], c.thought)
-			if v == yes {
-				c.to = c.pos
-				c.pos += n
-			}
-			if v != no {
-				return v
-			}
-		}
-	}
-	return more
-}
-
-func heldEnd(r *Reader, c *candidate, t []byte) bool {
-	r.openThought(c.thought)
-	r.addThought(t[c.from:c.to])
-	r.closeThought()
-	return true
+	return no
 }
