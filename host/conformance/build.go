@@ -122,6 +122,9 @@ func (g *game) tool(name string) *turns.Tool {
 }
 
 func (g *game) makeTool(key string, spec ToolSpec) *turns.Tool {
+	if spec.Catalogue != "" {
+		return catalogueTool(spec.Catalogue, spec.Options)
+	}
 	t := &turns.Tool{Name: key, Description: key, InputSchema: spec.InputSchema, Meta: spec.Meta}
 	if spec.Name != nil {
 		t.Name = str(spec.Name)

@@ -41,9 +41,11 @@ type ErrorSpec struct {
 	Value   any     `json:"value"` // thrown in place of an error
 }
 
-// ToolSpec describes a tool.
+// ToolSpec describes a tool: one of the catalogue, or one of the scenario's own.
 type ToolSpec struct {
-	Name        any            `json:"name"` // its key if absent
+	Catalogue   string         `json:"catalogue"` // name of a tool of the catalogue
+	Options     map[string]any `json:"options"`   // that one's options
+	Name        any            `json:"name"`      // its key if absent
 	Description any            `json:"description"`
 	InputSchema any            `json:"inputSchema"`
 	Handler     Script         `json:"handler"`

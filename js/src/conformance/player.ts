@@ -24,6 +24,7 @@ import {
   type TurnRunnerConfig,
 } from '../index.js';
 import { builtin } from './builtin.js';
+import { catalogueTool } from './catalogue.js';
 import { enter, Frame, type Stage } from './frame.js';
 import type { Line, Log } from './line.js';
 import { operations } from './operations.js';
@@ -205,6 +206,11 @@ class Game implements Stage {
     if (tool === undefined) {
       const spec = this.#scenario.tools?.[name];
       if (spec === undefined) throw new Malformed(`there is no tool ${name}`);
+      if (spec.catalogue !== undefined) {
+        tool = catalogueTool(spec.catalogue, spec.options);
+        this.#tools.set(name, tool);
+        return tool;
+      }
       const { handler: script, validate, artifact: bare, artifactConstructor, ...given } = spec;
       const raw = {
         name,

@@ -43,8 +43,12 @@ export interface ErrorSpec {
   readonly value?: unknown;
 }
 
-/** A tool. */
+/** A tool: one of the catalogue, or one of the scenario's own. */
 export interface ToolSpec {
+  /** Name of a tool of the catalogue. */
+  readonly catalogue?: string;
+  /** That one's options. */
+  readonly options?: unknown;
   /** Default: its key. */
   readonly name?: unknown;
   readonly description?: unknown;
