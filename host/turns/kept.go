@@ -30,6 +30,10 @@ func (t *turn) keep(effect uint32, result any) {
 // tellResult returns what a core-side executor gets of a tool's result. An artifact, a medium or a list of either stays
 // here, and the core is told what stands for it.
 func (e *effect) tellResult(tool *Tool, result any) (abi.Raw, error) {
+	result, err := tool.Keep(result)
+	if err != nil {
+		return nil, err
+	}
 	switch r := result.(type) {
 	case *Tokenizable:
 		if r == nil {

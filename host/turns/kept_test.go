@@ -119,6 +119,13 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 				`{"id":"p","kind":"image","mimeType":"image/png","filename":"p.png","trustTier":"first-party","modalityHazard":"opaque-perceptual","stash":{}}]`,
 			"", "", "", func(results any) bool { _, ok := results.(string); return ok },
 		},
+		"text of a tool with a class": {
+			"{}", false, handle("c1", "SpooledJsonArtifact", 2, 1, jsonTools+readers), "artifact_json_type", `{"callId":"c1"}`, "json",
+			func(results any) bool {
+				a, ok := results.(*turns.SpooledArtifact)
+				return ok && a.Class() == turns.SpooledJSON
+			},
+		},
 		"an empty list": {
 			[]*turns.Media{}, false, "[]", "", "", "", func(results any) bool { return results == "[]" },
 		},
@@ -129,6 +136,7 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 			turns.NewSpooledArtifact(nil), false, "E_NOT_A_SPOOL_READER", "", "", "", func(results any) bool { _, ok := results.(string); return ok },
 		},
 	}
+	classes := map[string]*turns.ArtifactClass{"text of a tool with a class": turns.SpooledJSON}
 	for _, engine := range hosttest.Engines(t) {
 		for name, test := range tests {
 			t.Run(engine.Name()+"/"+name, func(t *testing.T) {
@@ -145,7 +153,7 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 				defer h.Close(t.Context())
 				var stored, reported []any
 				tool := resultTool("get", func() (any, error) { return test.result, nil })
-				tool.Artifact = test.artifact
+				tool.Artifact, tool.ArtifactClass = test.artifact, classes[name]
 				callbacks := noStorage()
 				callbacks.StoreToolCall = func(_ turns.Context, c *turns.ToolCall) error {
 					if c.ID == "c1" {

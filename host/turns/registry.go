@@ -182,7 +182,7 @@ func (r *ToolRegistry) BindContext(ctx *DispatchContext) (unbind func()) {
 
 // MergeTools merges lists of tools. Of two tools with the same name, the later one's OnCollision decides: the later one
 // stays (replace), the earlier one stays (keep), or policy decides; with CollisionThrow that is the error
-// E_TOOL_ALREADY_REGISTERED.
+// E_TOOL_ALREADY_REGISTERED. Lists have no hidden names: for registries see MergeRegistries.
 func MergeTools(policy Collision, lists ...[]*Tool) ([]*Tool, error) {
 	var merged toolSet
 	for _, tool := range slices.Concat(lists...) {
@@ -204,6 +204,26 @@ func MergeTools(policy Collision, lists ...[]*Tool) ([]*Tool, error) {
 		}
 	}
 	return merged.tools, nil
+}
+
+// MergeRegistries merges registries as MergeTools does lists of tools. hidden are the names that one of the registries
+// hides a tool of its own under: for ToolRegistry.SetHidden where the tools are registered. The registries stay as they are.
+func MergeRegistries(policy Collision, registries ...*ToolRegistry) (tools []*Tool, hidden []string, err error) {
+	var lists [][]*Tool
+	for _, r := range registries {
+		all := r.All()
+		lists = append(lists, all)
+		for _, name := range r.Hidden() {
+			there := slices.ContainsFunc(all, func(t *Tool) bool { return t.Name == name })
+			if there && !slices.Contains(hidden, name) {
+				hidden = append(hidden, name)
+			}
+		}
+	}
+	if tools, err = MergeTools(policy, lists...); err != nil {
+		return nil, nil, err
+	}
+	return tools, hidden, nil
 }
 
 // toolNumbers name the tools of a turn towards the guest.

@@ -3,6 +3,7 @@ package turns
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/turncore/turncore/abi"
 	wire "github.com/turncore/turncore/abi/value"
@@ -30,6 +31,9 @@ type Tool struct {
 	// Artifact says that the result is text for the model itself, which is never stored as an artifact: the tool reads
 	// one, for instance. Tool calls of it have FromArtifactTool set.
 	Artifact bool
+	// ArtifactClass is what the chat executor keeps text results as: the model gets the handle of an artifact of this class.
+	// nil leaves them text. A tool with Artifact has none. Executors of the application's own use it with Keep.
+	ArtifactClass *ArtifactClass
 	// OnCollision says what MergeTools does when another registry has a tool of the same name.
 	OnCollision Collision
 
@@ -117,7 +121,45 @@ func (t *Tool) Validate() error {
 			list = append(list, abi.Violation(string(abi.KindSchema), "field", "inputSchema"))
 		}
 	}
+	switch {
+	case t.ArtifactClass == nil:
+	case t.Artifact:
+		list = append(list, abi.Violation(abi.RuleUnknown, "field", "artifactConstructor"))
+	case t.ArtifactClass.Name == "":
+		list = append(list, abi.Violation(abi.RuleNonEmpty, "field", "artifactConstructor.name"))
+	}
 	return invalid(abi.ToolRules, list)
+}
+
+// Keep returns a result of the tool as a tool call holds it: with an ArtifactClass text becomes an artifact of that class,
+// over a reader in memory. Anything else is returned as it is. The error is that of a dynamic text.
+func (t *Tool) Keep(result any) (any, error) {
+	if t.ArtifactClass == nil {
+		return result, nil
+	}
+	var text string
+	switch r := result.(type) {
+	case string:
+		text = r
+	case []byte:
+		text = string(r)
+	case *Tokenizable:
+		if r == nil {
+			return result, nil
+		}
+		var err error
+		if text, err = r.Render(nil); err != nil {
+			return nil, err
+		}
+	default:
+		return result, nil
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	lines := 0
+	if text != "" {
+		lines = strings.Count(text, "\n") + 1
+	}
+	return NewArtifactOf(t.ArtifactClass, NewBlob([]byte(text))).WithSizeHints(int64(len(text)), lines), nil
 }
 
 func collisionName(c Collision) string {

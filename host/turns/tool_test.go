@@ -151,6 +151,80 @@ func TestMergeTools(t *testing.T) {
 	}
 }
 
+func TestMergeRegistries(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		first := []*turns.Tool{named("x"), named("y")}
+		second := []*turns.Tool{named("z")}
+		log := &recorder{}
+		_, err := turns.Dispatch(t.Context(), raw(h, log, func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			if err := ctx.Tools().Register(first[0], false); err != nil {
+				return err
+			}
+			ctx.Tools().Hide("x", "z")
+			inner := raw(h, &recorder{}, func(other *turns.DispatchContext, _ *turns.Helpers) error {
+				for _, tool := range append(second, first[1]) {
+					if err := other.Tools().Register(tool, false); err != nil {
+						return err
+					}
+				}
+				other.Tools().Hide("y", "x", "nobody")
+				tools, hidden, err := turns.MergeRegistries(turns.CollisionThrow, ctx.Tools(), other.Tools())
+				want := []*turns.Tool{first[0], second[0], first[1]}
+				if err != nil || !slices.Equal(tools, want) || !slices.Equal(hidden, []string{"x", "y"}) {
+					t.Errorf("%v, hidden %q, %v", tools, hidden, err)
+				}
+				if _, _, err := turns.MergeRegistries(turns.CollisionThrow, other.Tools(), other.Tools()); !errors.Is(err, host.CodeToolAlreadyRegistered) {
+					t.Errorf("the same twice: %v", err)
+				}
+				return other.Ack()
+			})
+			if _, err := turns.Dispatch(t.Context(), inner); err != nil {
+				return err
+			}
+			return ctx.Ack()
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestToolArtifactClass(t *testing.T) {
+	tool := named("t")
+	if got, err := tool.Keep("text"); got != "text" || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	tool.ArtifactClass = turns.SpooledMarkdown
+	failure := errors.New("no text")
+	for name, result := range map[string]any{"text": "a\nb", "bytes": []byte("a\nb"), "tokenizable": turns.NewTokenizable("a\nb")} {
+		got, err := tool.Keep(result)
+		a, ok := got.(*turns.SpooledArtifact)
+		if !ok || err != nil || a.Class() != turns.SpooledMarkdown || !a.HasSizeHints() {
+			t.Fatalf("%s: %v, %v", name, got, err)
+		}
+		if text, err := a.AsString(t.Context()); text != "a\nb" || err != nil {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+	if got, err := tool.Keep(5); got != 5 || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := tool.Keep(turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return "", failure })); !errors.Is(err, failure) {
+		t.Errorf("%v", err)
+	}
+	if err := tool.Validate(); err != nil {
+		t.Error(err)
+	}
+	tool.ArtifactClass = &turns.ArtifactClass{}
+	if err := tool.Validate(); !errors.Is(err, host.CodeInvalidInitialToolValue) || !strings.Contains(err.Error(), "artifactConstructor.name") {
+		t.Errorf("a class without a name: %v", err)
+	}
+	tool.ArtifactClass, tool.Artifact = turns.SpooledText, true
+	if err := tool.Validate(); !errors.Is(err, host.CodeInvalidInitialToolValue) || !strings.Contains(err.Error(), "artifactConstructor") {
+		t.Errorf("an artifact tool with a class: %v", err)
+	}
+}
+
 func TestToolWithValidator(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		var seen turns.Args

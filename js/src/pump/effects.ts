@@ -129,7 +129,7 @@ function runTool(session: Session, effect: number, state: ContextState, args: un
   const valid = takeKept(session, a[4] as number, a[2]);
   const settle = (value: unknown): void => {
     if (!keep) {
-      settleForModel(session, effect, state, value);
+      settleForModel(session, effect, state, tool, value);
       return;
     }
     session.kept.keep(effect, value);

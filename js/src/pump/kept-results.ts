@@ -4,12 +4,16 @@
 import { EventKind, Results } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
+import type { ArtifactClass } from '../primitives/spooled-artifact.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import { bulkyResults } from '../primitives/tool-call.js';
+import { MemoryReader } from '../readers/memory-reader.js';
+import type { AnyTool } from '../tools/tool.js';
 import type { ContextState } from './context-state.js';
 import { isGateEvent } from './gates.js';
 import { perform, settleEffect } from './results.js';
 import type { Session } from './session.js';
+import { sizesOf } from './spool.js';
 
 /**
  * Settles a call that a model made. Text and values go to the module; an artifact, a media or a list of either stays here,
@@ -19,13 +23,15 @@ export function settleForModel(
   session: Session,
   effect: number,
   state: ContextState,
-  result: unknown,
+  tool: AnyTool,
+  returned: unknown,
 ): void {
   perform(
     session,
     effect,
     state,
     () => {
+      const result = inItsClass(tool, returned);
       if (result instanceof Tokenizable) return result.toString();
       const kept = bulkyResults(result);
       if (kept === undefined) return result;
@@ -35,6 +41,18 @@ export function settleForModel(
     },
     (value) => settleEffect(session, effect, state, value),
   );
+}
+
+/** A text result of a tool that names a class of artifacts, as such an artifact; any other result as it is. */
+function inItsClass(tool: AnyTool, result: unknown): unknown {
+  if (tool.artifactConstructor === undefined) return result;
+  let text: string;
+  if (typeof result === 'string') text = result;
+  else if (result instanceof Tokenizable) text = result.toString();
+  else if (result instanceof Uint8Array) text = new TextDecoder().decode(result);
+  else return result;
+  const Class = tool.artifactConstructor() as ArtifactClass;
+  return new Class(new MemoryReader(text), sizesOf(text));
 }
 
 /** Tells the events that {@link noteEvent} is for, by their kind. */

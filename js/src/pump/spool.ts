@@ -32,7 +32,8 @@ export async function spoolRetrievable(
   return record.withContent(new Class(reader, sizesOf(text)));
 }
 
-function sizesOf(text: string): { byteLength: number; lineCount: number } {
+/** The size hints of a text. */
+export function sizesOf(text: string): { byteLength: number; lineCount: number } {
   let lineCount = text === '' ? 0 : 1;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lineCount++;
   return { byteLength: utf8Length(text), lineCount };

@@ -60,7 +60,10 @@ export interface RawTool<Args, Result, Input = Args> {
    */
   readonly jsonSchema?: ObjectSchema | undefined;
   readonly handler: ToolHandler<Args, Result>;
-  /** Gives the class of artifacts that the tool's results are wrapped in. It is called once here, to check the class. */
+  /**
+   * Gives the class of artifacts that the chat executor wraps text results in: the model gets a handle. It is called once
+   * here, to check the class.
+   */
   readonly artifactConstructor?: (() => AnyArtifactClass) | undefined;
   /** The tool's own data, which its handler gets. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;

@@ -158,6 +158,28 @@ describe("results of a host's tools, for the chat executor", { skip }, () => {
     assert.equal(stored[0], log);
   });
 
+  it('text of a tool that names a class: the model gets a handle', async () => {
+    for (const text of [
+      '{"a":1}',
+      new Tokenizable('{"a":1}'),
+      new TextEncoder().encode('{"a":1}'),
+    ]) {
+      const tool = new Tool({
+        name: 'get',
+        description: 'gets',
+        inputSchema: { type: 'object' },
+        artifactConstructor: () => SpooledJsonArtifact,
+        handler: () => text,
+      });
+      const { requests, stored } = await converse(tool, [asks('c1', 'get', {}), done]);
+      assert.deepEqual(told(requests[1]!), [
+        handle('c1', 'SpooledJsonArtifact', 7, 1, `${jsonReaders}, ${readers}`),
+      ]);
+      assert.ok(stored[0] instanceof SpooledJsonArtifact);
+      assert.equal(await stored[0].asString(), '{"a":1}');
+    }
+  });
+
   it('what only looks like an artifact, and other values, are text', async () => {
     for (const [result, text] of [
       [[1, 'SpooledArtifact', 5, 1, ''], '[1,"SpooledArtifact",5,1,""]'],
