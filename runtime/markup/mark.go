@@ -78,6 +78,9 @@ var roles = [...]string{"assistant", "model", "user", "system", "developer", "to
 // mark looks for a marker at the start of t that acts where prose stands; for one that opens reasoning only, if opens is
 // set. It returns the length of the marker.
 func (r *Reader) mark(t []byte, opens bool) (m *marker, n int) {
+	if len(t) > 0 && t[0] != '<' && t[0] != '[' { // as all of them begin
+		return nil, no
+	}
 	for i := range marks {
 		m = &marks[i]
 		if m.format&r.options.Formats == 0 && m.format != 0 || opens && m.kind != opensThought ||
