@@ -135,54 +135,7 @@ func writeHarmony(b *buffer, name, args []byte) {
 func writeGemma(b *buffer, name, args []byte) {
 	b.frame("call:\x01", name)
 	s := value.NewScanner(args)
-	b.gemma(&s)
-}
-
-// gemma writes a value as Gemma does.
-func (b *buffer) gemma(s *value.Scanner) {
-	first := true
-	switch s.Kind() {
-	case value.KindMap:
-		b.byte('{')
-		for key := range s.Members() {
-			b.comma(&first)
-			plain := len(key) > 0
-			for _, c := range key {
-				plain = plain && nameByte(c)
-			}
-			if plain {
-				b.text(key)
-			} else {
-				b.json(key)
-			}
-			b.byte(':')
-			b.gemma(s)
-		}
-		b.byte('}')
-	case value.KindList:
-		b.byte('[')
-		for range s.Items() {
-			b.comma(&first)
-			b.gemma(s)
-		}
-		b.byte(']')
-	case value.KindString:
-		text, _ := s.AppendText(nil)
-		if bytes.Contains(text, []byte(`<|"|>`)) {
-			b.json(text)
-		} else {
-			b.frame("<|\"|>\x01<|\"|>", text)
-		}
-	default:
-		b.text(s.Raw())
-	}
-}
-
-func (b *buffer) comma(first *bool) {
-	if !*first {
-		b.byte(',')
-	}
-	*first = false
+	b.literal(&s, true)
 }
 
 func writePythonic(b *buffer, name, args []byte) {
@@ -191,49 +144,65 @@ func writePythonic(b *buffer, name, args []byte) {
 	first := true
 	s := value.NewScanner(args)
 	for key := range s.Members() {
-		if !first {
-			b.text([]byte(", "))
-		}
-		first = false
+		b.comma(&first)
 		b.text(key)
 		b.byte('=')
-		b.python(&s)
+		b.literal(&s, false)
 	}
 	b.byte(')')
 }
 
-// python writes a value as Python does: only the constants differ.
-func (b *buffer) python(s *value.Scanner) {
+// literal writes a value as Gemma does, or as Python does.
+func (b *buffer) literal(s *value.Scanner, gemma bool) {
 	first := true
-	switch s.Kind() {
-	case value.KindMap:
+	kind := s.Kind()
+	switch {
+	case kind == value.KindMap:
 		b.byte('{')
 		for key := range s.Members() {
 			b.comma(&first)
-			b.json(key)
+			if end := nameEnd(append(key[:len(key):len(key)], ':'), 0); gemma && end == len(key) {
+				b.text(key)
+			} else {
+				b.json(key)
+			}
 			b.byte(':')
-			b.python(s)
+			b.literal(s, gemma)
 		}
 		b.byte('}')
-	case value.KindList:
+	case kind == value.KindList:
 		b.byte('[')
 		for range s.Items() {
 			b.comma(&first)
-			b.python(s)
+			b.literal(s, gemma)
 		}
 		b.byte(']')
-	case value.KindNil:
+	case kind == value.KindString && gemma:
+		text, _ := s.AppendText(nil)
+		if bytes.Contains(text, []byte(`<|"|>`)) {
+			b.json(text)
+		} else {
+			b.frame("<|\"|>\x01<|\"|>", text)
+		}
+	case kind == value.KindNil && !gemma:
 		s.Skip()
 		b.text([]byte("None"))
-	case value.KindBool:
-		if yes, _ := s.Bool(); yes {
-			b.text([]byte("True"))
-		} else {
-			b.text([]byte("False"))
+	case kind == value.KindBool && !gemma:
+		if word := s.Raw(); word != nil {
+			b.byte(word[0] - 'a' + 'A')
+			b.text(word[1:])
 		}
 	default:
 		b.text(s.Raw())
 	}
+}
+
+// comma writes what stands between entries.
+func (b *buffer) comma(first *bool) {
+	if !*first {
+		b.text([]byte(", "))
+	}
+	*first = false
 }
 
 func writeQwen(b *buffer, name, args []byte) {
@@ -292,10 +261,7 @@ func exampleOf(schema []byte) []byte {
 			wanted = wanted || string(name) == string(key)
 		}
 		if wanted {
-			if !first {
-				b.text([]byte(", "))
-			}
-			first = false
+			b.comma(&first)
 			b.json(key)
 			b.text([]byte(": "))
 			b.text(exampleValue(&s))

@@ -94,6 +94,16 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// What is no JSON gives a text that is no call, and no panic.
+func TestMalformedArguments(t *testing.T) {
+	for i := range dialects {
+		for _, args := range []string{"", "t", `{"a":t`, `{"a":"`, `{"a":[{"b":n`, `[1]`, "{\"a\":" + strings.Repeat("[", 10_000)} {
+			AppendCall(nil, dialects[i].format, "f", []byte(args))
+			AppendTools(nil, dialects[i].format, []Tool{{"f", "", []byte(args)}})
+		}
+	}
+}
+
 func TestExamples(t *testing.T) {
 	for _, tt := range []struct{ schema, want string }{
 		{``, `{}`},
