@@ -61,8 +61,10 @@ func openCore(ctx context.Context, h *Host) (*core, error) {
 	}, nil
 }
 
-// maxBody is how many bytes a record may have.
-func (c *core) maxBody() int { return int(c.greeting.Limits.Frame) - 1024 }
+// maxBody is how many bytes a record, or any other string of bytes in a frame, may have.
+func (c *core) maxBody() int {
+	return int(min(c.greeting.Limits.Frame-1024, c.greeting.Limits.String))
+}
 
 // number gives a number that the core has not seen. The caller holds c.mu.
 func (c *core) number() uint32 {

@@ -81,7 +81,8 @@ func (c *chatDispatch) ReaderTools(class string) []string { return runtime.Reade
 
 // fits refuses what the frame that carries it to the host would have no room for.
 func (c *chatDispatch) fits(size int) error {
-	if limit := int(c.limits.Frame - c.limits.Frame/16); size > limit {
+	limit := int(min(c.limits.Frame-c.limits.Frame/16, c.limits.String))
+	if size > limit {
 		return fault.New(fault.ABILimitExceeded, itoa(int64(size))+" bytes of an answer")
 	}
 	return nil

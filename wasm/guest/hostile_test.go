@@ -225,7 +225,6 @@ func TestDeepNestingInTheChatExecutor(t *testing.T) {
 
 // An answer that is larger than the frames in force ends the turn with a typed error, in each of its parts.
 func TestAnswersOfProvidersAreWithinTheLimits(t *testing.T) {
-	limits := abi.Limits{Frame: 1 << 15}
 	large := strings.Repeat("x", 40_000)
 	for name, body := range map[string]string{
 		"one delta":    `data: {"choices":[{"index":0,"delta":{"content":"` + large + `"}}]}` + "\n\ndata: [DONE]\n\n",
@@ -234,21 +233,40 @@ func TestAnswersOfProvidersAreWithinTheLimits(t *testing.T) {
 		"one argument": `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"calc","arguments":"{\"a\":1,\"x\":\"` + large + `\"}"}}]}}]}` + "\n\ndata: [DONE]\n\n",
 	} {
 		for _, e := range hosttest.Engines(t) {
+			for limited, limits := range map[string]abi.Limits{"frame": {Frame: 1 << 15}, "string": {String: 1 << 15}} {
+				t.Run(name+" "+limited+" "+e.Name(), func(t *testing.T) {
+					inst := openLimited(t, e, limits)
+					stepWithin(t, inst, limits, begin(1, chatRunner))
+					stepWithin(t, inst, limits, &abi.Chunk{Turn: 1, Effect: 1, Status: 200, Headers: [][]string{{"content-type", "text/event-stream"}}})
+					var a answers
+					for rest := body; len(rest) > 0; {
+						n := min(16_000, len(rest))
+						a = stepWithin(t, inst, limits, &abi.Chunk{Turn: 1, Effect: 1, Data: abi.Bytes([]byte(rest[:n]))})
+						rest = rest[n:]
+					}
+					if len(a.ends) == 0 {
+						a = stepWithin(t, inst, limits, &abi.Result{Turn: 1, Effect: 1})
+					}
+					if len(a.ends) != 1 || a.ends[0].Error == nil {
+						t.Errorf("ends %+v, effects %+v", a.ends, a.effects)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A request that is larger than the strings or the frames in force is not sent: the turn ends with a typed error.
+func TestRequestsToProvidersAreWithinTheLimits(t *testing.T) {
+	for name, limits := range map[string]abi.Limits{"frame": {Frame: 1 << 15}, "string": {String: 1 << 15}} {
+		for _, e := range hosttest.Engines(t) {
 			t.Run(name+" "+e.Name(), func(t *testing.T) {
 				inst := openLimited(t, e, limits)
-				stepWithin(t, inst, limits, begin(1, chatRunner))
-				stepWithin(t, inst, limits, &abi.Chunk{Turn: 1, Effect: 1, Status: 200, Headers: [][]string{{"content-type", "text/event-stream"}}})
-				var a answers
-				for rest := body; len(rest) > 0; {
-					n := min(16_000, len(rest))
-					a = stepWithin(t, inst, limits, &abi.Chunk{Turn: 1, Effect: 1, Data: abi.Bytes([]byte(rest[:n]))})
-					rest = rest[n:]
-				}
-				if len(a.ends) == 0 {
-					a = stepWithin(t, inst, limits, &abi.Result{Turn: 1, Effect: 1})
-				}
-				if len(a.ends) != 1 || a.ends[0].Error == nil {
-					t.Errorf("ends %+v, effects %+v", a.ends, a.effects)
+				start := begin(1, chatRunner)
+				start.SystemPrompt = strings.Repeat("\x01", 20_000) // six bytes each in JSON
+				a := stepWithin(t, inst, limits, start)
+				if len(a.effects) != 0 || len(a.ends) != 1 || a.ends[0].Error == nil || a.ends[0].Error.Code != abi.CodeABILimitExceeded {
+					t.Errorf("effects %d, ends %+v, faults %+v", len(a.effects), a.ends, a.faults)
 				}
 			})
 		}

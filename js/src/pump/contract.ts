@@ -77,7 +77,7 @@ export interface OpenGates {
 export interface TurnPump {
   readonly clock: Clock;
   readonly http: HttpSettings;
-  readonly instance: { readonly limits: { readonly frame: number } };
+  readonly instance: { readonly limits: { readonly frame: number; readonly string: number } };
   readonly alive: boolean;
   frame(): Encoder;
   send(session: TurnSession | undefined, enc: Encoder): TurncoreError | undefined;

@@ -310,7 +310,7 @@ function runModel(session: Session, effect: number, context: number, args: unkno
 function streamed(session: Session, effect: number, context: number): ModelListener {
   const state = session.contexts[context] ?? session.root;
   return {
-    data: (bytes) => sendChunk(session, effect, 0, [], bytes),
+    data: (bytes) => sendData(session, effect, bytes),
     done: () => {
       session.requests?.delete(effect);
       settleEffect(session, effect, state, undefined);
@@ -325,6 +325,15 @@ function streamed(session: Session, effect: number, context: number): ModelListe
 function startStream(session: Session, effect: number, stream: HttpEffect | ModelEffect): void {
   (session.requests ??= new Map<number, HttpEffect | ModelEffect>()).set(effect, stream);
   void stream.run();
+}
+
+/** Sends a part of an answer, in chunks that keep the limits in force. */
+function sendData(session: Session, effect: number, bytes: Uint8Array): void {
+  const { frame, string } = session.pump.instance.limits;
+  const most = Math.min(frame - 64, string);
+  for (let at = 0; at < bytes.length; at += most) {
+    sendChunk(session, effect, 0, [], bytes.subarray(at, at + most));
+  }
 }
 
 function sendChunk(
