@@ -2,7 +2,6 @@ package chat
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 
 	"github.com/turncore/turncore/runtime/record"
@@ -68,7 +67,13 @@ func (p *projection) appendRetrieved(dst []byte, d Dispatch, marks *marks) []byt
 		return dst
 	}
 	slices.SortStableFunc(others, func(a, b item) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), bytes.Compare(record.Retrievable(a.body).ID(), record.Retrievable(b.body).ID()))
+		switch {
+		case a.at < b.at:
+			return -1
+		case a.at > b.at:
+			return 1
+		}
+		return bytes.Compare(record.Retrievable(a.body).ID(), record.Retrievable(b.body).ID())
 	})
 	dst = append(appendBlankLine(dst), directive...)
 	wrapper := trust.Mark{Name: "retrieved_corpus"}
