@@ -51,6 +51,8 @@ type Message struct {
 	UpdatedAt time.Time
 	// Attachments of the message; nil for none.
 	Attachments []*Media
+	// Tokenizable is the content in place of Content: a text that may be rendered when it is read. nil for Content.
+	Tokenizable *Tokenizable
 }
 
 // Memory is something to remember across turns. Confidence and Importance lie between 0 and 1.
@@ -61,6 +63,8 @@ type Memory struct {
 	Importance float64
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+	// Tokenizable is the content in place of Content: a text that may be rendered when it is read. nil for Content.
+	Tokenizable *Tokenizable
 }
 
 // Thought is reasoning of a model. A Payload (a JSON-like value that only its provider understands) needs a
@@ -73,6 +77,24 @@ type Thought struct {
 	ReplayCompatibility string
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
+	// Tokenizable is the content in place of Content: a text that may be rendered when it is read. nil for Content.
+	Tokenizable *Tokenizable
+}
+
+// ContentString is the content, as it reads without a context.
+func (m *Message) ContentString() (string, error) { return contentString(m.Content, m.Tokenizable) }
+
+// ContentString is the content, as it reads without a context.
+func (m *Memory) ContentString() (string, error) { return contentString(m.Content, m.Tokenizable) }
+
+// ContentString is the content, as it reads without a context.
+func (t *Thought) ContentString() (string, error) { return contentString(t.Content, t.Tokenizable) }
+
+func contentString(content string, t *Tokenizable) (string, error) {
+	if t == nil {
+		return content, nil
+	}
+	return t.Render(nil)
 }
 
 // ToolCall is a completed call of a tool.

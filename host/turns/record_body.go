@@ -55,8 +55,12 @@ func (i *Instruction) appendBody(dst []byte) ([]byte, error) { return value.Stri
 
 func (m *Message) appendBody(dst []byte) ([]byte, error) {
 	dst = value.Array(dst, 7)
+	content, err := m.ContentString()
+	if err != nil {
+		return nil, err
+	}
 	dst = value.String(value.String(dst, m.ID), string(m.Role))
-	dst = appendOptional(dst, m.Content)
+	dst = appendOptional(dst, content)
 	dst = appendIdentity(dst, m.Identity)
 	dst = appendTimes(dst, m.CreatedAt, m.UpdatedAt)
 	if len(m.Attachments) == 0 {
@@ -99,17 +103,25 @@ func appendResults(dst []byte, results any) ([]byte, error) {
 }
 
 func (m *Memory) appendBody(dst []byte) ([]byte, error) {
+	content, err := m.ContentString()
+	if err != nil {
+		return nil, err
+	}
 	dst = value.Array(dst, 6)
-	dst = value.String(value.String(dst, m.ID), m.Content)
+	dst = value.String(value.String(dst, m.ID), content)
 	dst = value.Float(value.Float(dst, m.Confidence), m.Importance)
 	return appendTimes(dst, m.CreatedAt, m.UpdatedAt), nil
 }
 
 func (t *Thought) appendBody(dst []byte) ([]byte, error) {
+	content, err := t.ContentString()
+	if err != nil {
+		return nil, err
+	}
 	dst = value.Array(dst, 7)
-	dst = value.String(value.String(dst, t.ID), t.Content)
+	dst = value.String(value.String(dst, t.ID), content)
 	dst = appendIdentity(dst, t.Identity)
-	dst, err := value.Append(dst, t.Payload, "payload")
+	dst, err = value.Append(dst, t.Payload, "payload")
 	if err != nil {
 		return nil, err
 	}

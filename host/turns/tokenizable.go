@@ -14,7 +14,8 @@ import (
 type TextEvaluator func(d *DispatchContext) (string, error)
 
 // Tokenizable is a piece of text for a model, static or dynamic. ToolCall.Results and Retrievable.Content may hold one in
-// place of a string; fields that are strings take what Render returns. Its methods may be called from any goroutine. Set
+// place of a string; messages, memories and thoughts have a field for one beside Content. Other fields that are strings take
+// what Render returns. Its methods may be called from any goroutine. Set
 // and SetDynamic change what is read from then on, and nothing that the module has already.
 type Tokenizable struct {
 	mu       sync.Mutex

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -128,5 +129,61 @@ func TestTokenizableInATurn(t *testing.T) {
 	result, err := newRunner(t, config).Run(t.Context(), turns.TurnInput{SystemPrompt: "x"})
 	if err != nil || result.Status != turns.Ack || !done {
 		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// Messages, memories and thoughts hold a text in place of Content: the core gets it as it reads when it crosses.
+func TestTokenizableContent(t *testing.T) {
+	now := time.UnixMilli(1)
+	dynamic := turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return "rendered", nil })
+	broken := turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return "", errors.New("no text") })
+	m := &turns.Message{ID: "m", Role: turns.User, Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}
+	y := &turns.Memory{ID: "y", Tokenizable: dynamic, Confidence: 1, Importance: 1, CreatedAt: now, UpdatedAt: now}
+	th := &turns.Thought{ID: "t", Tokenizable: turns.NewTokenizable("rendered"), CreatedAt: now, UpdatedAt: now}
+	for _, text := range []func() (string, error){m.ContentString, y.ContentString, th.ContentString, turns.NewMessage("n", turns.User, "rendered", now).ContentString} {
+		if got, err := text(); got != "rendered" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		var stored *turns.Message
+		config := turns.TurnRunnerConfig{Callbacks: noStorage(), Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			if err := errors.Join(ctx.StoreMessage(m), ctx.StoreMemory(y), ctx.StoreThought(th)); err != nil {
+				return err
+			}
+			return ctx.Ack()
+		}}
+		config.StoreMessage = func(_ turns.Context, got *turns.Message) error { stored = got; return nil }
+		_, result := play(t, h, config, turns.TurnInput{})
+		if result.Status != turns.Ack || stored != m {
+			t.Errorf("%+v, stored %v", result, stored)
+		}
+		provider, err := hosttest.NewProvider(1, says("ok"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer provider.Close() //nolint:errcheck // nothing is read from it any more
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}})
+		if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Message: m}); err != nil {
+			t.Fatal(err)
+		}
+		if requests := provider.Requests(); len(requests) != 1 || !strings.Contains(string(requests[0].Body), `"content":"rendered"`) {
+			t.Errorf("requests %q", requests)
+		}
+	})
+	for name, c := range map[string]struct {
+		err  error
+		code error
+	}{
+		"twice in a message":  {(&turns.Message{ID: "m", Role: turns.User, Content: "x", Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeInvalidInitialMessageValue},
+		"twice in a memory":   {(&turns.Memory{ID: "m", Content: "x", Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeInvalidInitialMemoryValue},
+		"twice in a thought":  {(&turns.Thought{ID: "m", Content: "x", Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeInvalidInitialThoughtValue},
+		"broken in a message": {(&turns.Message{ID: "m", Role: turns.User, Tokenizable: broken, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeTokenizableEvaluatorInvalid},
+		"broken in a memory":  {(&turns.Memory{ID: "m", Tokenizable: broken, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeTokenizableEvaluatorInvalid},
+		"broken in a thought": {(&turns.Thought{ID: "m", Tokenizable: broken, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeTokenizableEvaluatorInvalid},
+	} {
+		if !errors.Is(c.err, c.code) {
+			t.Errorf("%s: %v, want %v", name, c.err, c.code)
+		}
 	}
 }

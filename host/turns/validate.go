@@ -118,16 +118,36 @@ func (i *Identity) violations(path string) []string {
 	return violations(abi.IdentityRules, path, []given{givenText(i.Identifier), givenText(i.Representation)})
 }
 
+// givenContentOr is content as the rules see it: a Tokenizable counts as text that is there.
+func givenContentOr(content given, t *Tokenizable) given {
+	if t == nil {
+		return content
+	}
+	return given{present: true, text: "content"}
+}
+
+// twoContents refuses content that is given twice.
+func twoContents(content string, t *Tokenizable) []string {
+	if content == "" || t == nil {
+		return nil
+	}
+	return []string{abi.Violation(abi.RuleExactlyOne, "field", "content", "other", "tokenizable")}
+}
+
 // Validate checks the message against the rules of E_INVALID_INITIAL_MESSAGE_VALUE.
 func (m *Message) Validate() error {
 	if m == nil {
 		return missing(abi.MessageRules)
 	}
+	if err := renderable(m.Tokenizable); err != nil {
+		return err
+	}
 	v := [...]given{
-		givenText(m.ID), givenText(m.Role), optionalText(m.Content), givenIf(m.Identity != nil),
+		givenText(m.ID), givenText(m.Role), givenContentOr(optionalText(m.Content), m.Tokenizable), givenIf(m.Identity != nil),
 		givenTime(m.CreatedAt), givenTime(m.UpdatedAt), givenIf(len(m.Attachments) > 0),
 	}
 	list := append(violations(abi.MessageRules, "", v[:]), m.Identity.violations("identity.")...)
+	list = append(list, twoContents(m.Content, m.Tokenizable)...)
 	return invalid(abi.MessageRules, append(list, invalidMedia("attachments", m.Attachments)...))
 }
 
@@ -213,11 +233,14 @@ func (m *Memory) Validate() error {
 	if m == nil {
 		return missing(abi.MemoryRules)
 	}
+	if err := renderable(m.Tokenizable); err != nil {
+		return err
+	}
 	v := [...]given{
-		givenText(m.ID), givenText(m.Content), givenNumber(m.Confidence), givenNumber(m.Importance),
+		givenText(m.ID), givenContentOr(givenText(m.Content), m.Tokenizable), givenNumber(m.Confidence), givenNumber(m.Importance),
 		givenTime(m.CreatedAt), givenTime(m.UpdatedAt),
 	}
-	return invalid(abi.MemoryRules, violations(abi.MemoryRules, "", v[:]))
+	return invalid(abi.MemoryRules, append(violations(abi.MemoryRules, "", v[:]), twoContents(m.Content, m.Tokenizable)...))
 }
 
 // Validate checks the thought against the rules of E_INVALID_INITIAL_THOUGHT_VALUE.
@@ -225,11 +248,15 @@ func (t *Thought) Validate() error {
 	if t == nil {
 		return missing(abi.ThoughtRules)
 	}
+	if err := renderable(t.Tokenizable); err != nil {
+		return err
+	}
 	v := [...]given{
-		givenText(t.ID), givenText(t.Content), givenIf(t.Identity != nil), givenIf(t.Payload != nil),
+		givenText(t.ID), givenContentOr(givenText(t.Content), t.Tokenizable), givenIf(t.Identity != nil), givenIf(t.Payload != nil),
 		optionalText(t.ReplayCompatibility), givenTime(t.CreatedAt), givenTime(t.UpdatedAt),
 	}
 	list := append(violations(abi.ThoughtRules, "", v[:]), t.Identity.violations("identity.")...)
+	list = append(list, twoContents(t.Content, t.Tokenizable)...)
 	return invalid(abi.ThoughtRules, appendUnencodable(list, "payload", t.Payload))
 }
 
