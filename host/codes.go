@@ -91,6 +91,12 @@ const (
 	CodeHTTPNotAllowed          Code = abi.CodeHTTPNotAllowed
 	CodeHTTPRedirect            Code = abi.CodeHTTPRedirect
 
+	// Models of the host.
+
+	CodeModelUnknown     Code = abi.CodeModelUnknown
+	CodeModelFailed      Code = abi.CodeModelFailed
+	CodeModelInvalidPart Code = abi.CodeModelInvalidPart
+
 	// Modules and instances.
 
 	CodeInvalidModule  Code = abi.CodeInvalidModule

@@ -17,11 +17,13 @@ const (
 	Unbounded = -1
 )
 
-// Model is a model behind an API that speaks OpenAI's chat completions.
+// Model is a model behind an API that speaks OpenAI's chat completions, or one that the host runs itself.
 type Model struct {
 	Name    string
 	BaseURL string // up to the version; "https://api.openai.com/v1" if empty
 	APIKey  string // sent to the base URL's origin only; "" sends none
+	// Engine is a model that the host runs itself, in place of an API.
+	Engine *ModelEngine
 	// Options are members of the request such as "temperature", and options of the chat executor.
 	Options map[string]any
 }
@@ -94,7 +96,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		full.MaxIterations = 0
 	}
 	var credentials map[string]Credential
-	if config.Model.Name != "" {
+	if config.Model.Name != "" || config.Model.Engine != nil {
 		full.Chat, credentials = config.Model.chat()
 	}
 	own := full.Host == nil
@@ -120,7 +122,10 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 
 // chat is the model as options of the chat executor, and the credentials that they name.
 func (m *Model) chat() (*ChatOptions, map[string]Credential) {
-	o := &ChatOptions{Model: m.Name, BaseURL: m.BaseURL, Options: m.Options}
+	o := &ChatOptions{Model: m.Name, BaseURL: m.BaseURL, Engine: m.Engine, Options: m.Options}
+	if o.Engine != nil {
+		return o, nil
+	}
 	if o.BaseURL == "" {
 		o.BaseURL = defaultBaseURL
 	}

@@ -38,6 +38,9 @@ type Answer struct {
 	deltas  bool           // the answer comes in deltas
 	size    int
 
+	reader    TextReader      // takes the text apart, nil if it is all prose
+	takePiece func(TextPiece) // what it gives, made once
+
 	scan     value.Scanner
 	pieces   pieces // of the chunk that is scanned
 	template template
@@ -163,6 +166,18 @@ func (a *Answer) Text(text []byte) {
 		return
 	}
 	a.pieces.note(inMessage, text)
+	if a.reader != nil {
+		a.reader.Write(text, a.takePiece)
+		return
+	}
+	a.say(text)
+}
+
+// say adds to the message.
+func (a *Answer) say(text []byte) {
+	if len(text) == 0 || a.err != nil {
+		return
+	}
 	a.open(&a.message, "m")
 	a.message.text = append(a.message.text, text...)
 	a.err = a.d.ReportMessage(a.message.id, text, false)

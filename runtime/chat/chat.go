@@ -21,6 +21,7 @@ const maxRedirects = 5
 type Executor struct {
 	options options
 	tools   map[uint32][]byte // definitions as JSON, of the tools that all turns of the runner share
+	told    toolset
 }
 
 // New returns an executor with the options in v, a map. They are:
@@ -40,6 +41,14 @@ type Executor struct {
 //	                  sends everything bare
 //	toolExtras        map from a tool's name to members for its definition, such as {"strict": true}
 //	body              map of members for the request
+//
+// Provider "model", for engines of the host's, has none of baseURL, credential, headers, stream, includeUsage and
+// reasoningFields, waits as long as it takes, and has:
+//
+//	capabilities      of the engine: tools ("text", default, or "native"), toolFormat (one of Local.Formats), grammar
+//	                  ("gbnf", "schema" or "none", default), contextWindow
+//	toolChoice        "auto" (default), "required" or "none": whether the model calls tools that are told in the prompt
+//	schema            JSON Schema that an answer in a request without tools must match
 //
 // and the protocol's own members, such as temperature, by their names. The error is E_CHAT_INVALID_OPTIONS and names
 // every option that breaks a rule.
@@ -111,6 +120,18 @@ func (e *Executor) exchange(d Dispatch, st *state) error {
 	o := &e.options
 	body, err := st.projection.request(e, d)
 	if err != nil {
+		return err
+	}
+	if o.protocol.Local != nil {
+		if o.textual() {
+			st.answer.readMarkup(st.projection.names)
+		}
+		stream, err := d.Model(ModelRequest{Model: o.head.Model, Body: body})
+		if err != nil {
+			return err
+		}
+		err = st.answer.receiveParts(stream)
+		st.answer.endMarkup()
 		return err
 	}
 	stream, err := d.HTTP(Request{

@@ -72,6 +72,9 @@ type Dispatch interface {
 	ExecuteTool(t Tool, args []byte) (ToolResult, error)
 	// HTTP sends a request. What it is given is valid during the call only.
 	HTTP(r Request) (Stream, error)
+	// Model asks an engine of the host's for an answer, whose chunks have no head. What it is given is valid during the call
+	// only.
+	Model(r ModelRequest) (Stream, error)
 
 	// Ack ends the dispatch well when the iteration ends, Nack fails it with err.
 	Ack() error
@@ -128,6 +131,12 @@ type Request struct {
 	Body       []byte
 	Credential string // name of a credential that the host attaches; empty for none
 	Redirects  int    // how many redirects are followed
+}
+
+// ModelRequest is a request to an engine of the host's.
+type ModelRequest struct {
+	Model string // name of the engine
+	Body  []byte
 }
 
 // Stream is the answer to a request.

@@ -29,6 +29,7 @@ type dispatch struct {
 	hidden       []chat.Tool
 	run          func(t chat.Tool, args []byte) ([]byte, error)
 	answer       func(r chat.Request) (chat.Stream, error)
+	generate     func(r chat.ModelRequest) (chat.Stream, error)
 	onReport     func()
 
 	aborted, acked bool
@@ -268,6 +269,11 @@ func (d *dispatch) ExecuteTool(t chat.Tool, args []byte) (chat.ToolResult, error
 func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) {
 	d.requests = append(d.requests, bytes.Clone(r.Body))
 	return d.answer(r)
+}
+
+func (d *dispatch) Model(r chat.ModelRequest) (chat.Stream, error) {
+	d.requests = append(d.requests, bytes.Clone(r.Body))
+	return d.generate(r)
 }
 
 func (d *dispatch) Ack() error {

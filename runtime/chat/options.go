@@ -24,6 +24,7 @@ type options struct {
 	reasoning      []string
 	thoughts       bool
 	marks          marks
+	local          local
 	endpoint       string // host name of the endpoint, without a port
 	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
 	// with a comma before each.
@@ -71,7 +72,11 @@ func parseOptions(v []byte, providers []Provider) (options, error) {
 	if !p.hasModel {
 		p.fail("model", "is required")
 	}
-	p.address()
+	if p.protocol.Local != nil {
+		p.finishLocal()
+	} else {
+		p.address()
+	}
 	if len(p.wrong) > 0 {
 		return options{}, fault.New(fault.ChatInvalidOptions, p.wrong...)
 	}
@@ -103,6 +108,9 @@ func (p *parser) choose(v []byte, providers []Provider) error {
 		found = found || chosen
 	}
 	p.baseURL = p.protocol.BaseURL
+	if p.protocol.Local != nil {
+		p.idleTimeout = 0 // a model may take long to load, and to read a prompt
+	}
 	if !found {
 		p.fail("provider", "must be one of "+strings.Join(append(known, elsewhere...), ", "))
 	}
@@ -116,6 +124,9 @@ func (p *parser) fail(name, problem string) {
 func (p *parser) option(name string, v []byte) {
 	if value.KindOf(v) == value.KindNil {
 		return // as if it were not there, like undefined in a host's object
+	}
+	if p.localOption(name, v) {
+		return
 	}
 	switch name {
 	case "provider": // done

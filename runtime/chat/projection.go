@@ -24,10 +24,11 @@ type projection struct {
 	found     []item // scratch
 	note      []byte // scratch
 
-	prefix []byte // scratch
-	text   []byte // scratch
-	tools  []byte // scratch
-	unit   Unit   // scratch
+	prefix []byte   // scratch
+	text   []byte   // scratch
+	tools  []byte   // scratch
+	unit   Unit     // scratch
+	names  []string // of the tools that the request offers, where they are told in the prompt
 }
 
 // recordKey names a record of the dispatch.
@@ -66,6 +67,19 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	p.tools = e.appendTools(p.tools[:0], d)
 	p.text = p.appendSystemText(p.text[:0], d, &o.marks)
 	head := o.head
+	if o.textual() {
+		told := e.tell(d, p.tools)
+		p.names = told.names
+		if len(told.told) > 0 {
+			p.text = append(appendBlankLine(p.text), told.told...)
+		}
+		head.Grammar, p.tools = told.grammar, p.tools[:0]
+		if len(told.names) == 0 {
+			head.Schema, head.Grammar = o.local.schemaText, o.local.schemaGrammar
+		}
+	} else if len(p.tools) == 0 {
+		head.Schema, head.Grammar = o.local.schemaText, o.local.schemaGrammar
+	}
 	head.System, head.Tools = p.text, p.tools
 	if len(p.tools) > 0 {
 		head.ToolOnly = o.toolOnly
@@ -200,7 +214,14 @@ func (p *projection) extend(o *options, d Dispatch, from int) {
 		p.units = append(p.units, unit{first: i, start: len(p.body)})
 		var filled bool
 		if i, filled = p.fill(o, d, i); filled {
+			var results *Unit
+			if o.textual() && len(p.unit.Calls) > 0 {
+				results = o.flatten(&p.unit)
+			}
 			p.body = o.provider.AppendUnit(p.body, &p.unit)
+			if results != nil {
+				p.body = o.provider.AppendUnit(p.body, results)
+			}
 		}
 	}
 	for _, it := range p.line[from:] {

@@ -42,6 +42,7 @@ type Protocol struct {
 	OfTools   []string       // what of a tool's definition only the executor sets
 	WithTools []string       // members that only a request with tools may have
 	Thoughts  []string       // values of the option thoughts, beside off, that make plain thoughts go back
+	Local     Local          // how an engine of the host's is spoken to; nil where there is an address
 	Reasoning string         // tag of the thoughts' payloads that it takes back; empty for none
 }
 
@@ -53,6 +54,8 @@ type Head struct {
 	Members  []byte // of the request, as options give them: `,"name":value` each
 	System   []byte // text; empty for none
 	Tools    []byte // definitions, with commas between them; empty for none
+	Schema   []byte // JSON Schema of the answer, as JSON; empty for none
+	Grammar  string // GBNF of the answer; empty for none
 	ToolOnly []byte // members that only a request with tools may have, like Members; empty without tools
 }
 

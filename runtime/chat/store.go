@@ -31,7 +31,7 @@ func (a *Answer) store() error {
 	if m.id == "" {
 		return nil
 	}
-	if err := a.d.ReportMessage(m.id, nil, true); err != nil {
+	if err := a.d.ReportMessage(m.id, nil, true); err != nil || len(m.text) == 0 {
 		return err
 	}
 	return a.d.StoreMessage(record.AppendMessage(nil, record.MessageFields{

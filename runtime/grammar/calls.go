@@ -3,6 +3,8 @@ package grammar
 import (
 	"strconv"
 	"strings"
+
+	"github.com/turncore/turncore/runtime/value"
 )
 
 // Tool is a tool that a model may call.
@@ -50,15 +52,30 @@ func Formats() []string {
 	return names
 }
 
+// find returns how calls are written in a format, nil if it is unknown.
+func find(format string) *markup {
+	for i := range formats {
+		if formats[i].name == format {
+			return &formats[i].markup
+		}
+	}
+	return nil
+}
+
+// Writer returns what begins the calls of an answer in a format, what stands between any two, what ends them, and a function
+// that appends one: its name, and its arguments, which are JSON. The format must be one of [Formats].
+func Writer(format string) (open, comma, end string, write func(dst, name, args []byte) []byte) {
+	m := find(format)
+	return m.open, m.comma, m.close, func(dst, name, args []byte) []byte {
+		dst = value.AppendJSONString(append(dst, m.before...), name)
+		return append(append(append(dst, m.middle...), args...), m.end...)
+	}
+}
+
 // Calls returns the grammar of answers that call the tools. In an answer that may be text, what begins calls occurs in
 // front of calls only.
 func Calls(tools []Tool, o CallOptions) (*Grammar, error) {
-	var m *markup
-	for i := range formats {
-		if formats[i].name == o.Format {
-			m = &formats[i].markup
-		}
-	}
+	m := find(o.Format)
 	switch {
 	case m == nil:
 		return nil, &Error{Path: "calls", Keyword: "format", Reason: strconv.Quote(o.Format) + " is none of " + strings.Join(Formats(), ", ")}

@@ -31,7 +31,7 @@ func TestBuilds(t *testing.T) {
 		t.Errorf("the core module knows %q, the full one %q", core, all)
 	}
 	for _, p := range provider.All {
-		if protocol := p.Protocol(); protocol.Elsewhere != "" || protocol.BaseURL == "" || protocol.Close == "" {
+		if protocol := p.Protocol(); protocol.Elsewhere != "" || (protocol.BaseURL == "") != (protocol.Local != nil) || protocol.Close == "" {
 			t.Errorf("%+v", protocol)
 		}
 	}

@@ -150,9 +150,13 @@ func (d *dispatch) SystemPrompt() string                   { return d.prompt }
 func (d *dispatch) Instructions(func([]byte) bool)         {}
 func (d *dispatch) ReaderTools(string) []string            { return nil }
 func (d *dispatch) Log(chat.Level, string, string, []byte) {}
-func (d *dispatch) Ack() error                             { return d.signal(&d.acked, nil) }
-func (d *dispatch) Nack(err error) error                   { return d.signal(nil, err) }
-func (d *dispatch) StoreMessage(body []byte) error         { return d.store(record.Messages, body) }
+func (d *dispatch) Model(chat.ModelRequest) (chat.Stream, error) {
+	return nil, errors.New("there is no engine")
+}
+
+func (d *dispatch) Ack() error                     { return d.signal(&d.acked, nil) }
+func (d *dispatch) Nack(err error) error           { return d.signal(nil, err) }
+func (d *dispatch) StoreMessage(body []byte) error { return d.store(record.Messages, body) }
 
 func (d *dispatch) StoreThought(body []byte) error { return d.store(record.Thoughts, body) }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // All are the providers of this package. The first one serves where none is named.
-var All = []chat.Provider{openAI{}, anthropic{}, ollama{}, responses{}}
+var All = []chat.Provider{openAI{}, anthropic{}, ollama{}, responses{}, model{}}
 
 // appendSchema appends the JSON Schema of a tool's arguments, that of any object when it is none.
 func appendSchema(dst, schema []byte) []byte {

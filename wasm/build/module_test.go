@@ -117,6 +117,9 @@ func TestCoreHoldsOneProvider(t *testing.T) {
 	checked := 0
 	for _, p := range provider.All {
 		address := p.Protocol().BaseURL
+		if address == "" {
+			continue // the provider of the host's engines has none
+		}
 		if !bytes.Contains(built(t, fullTarget), []byte(address)) {
 			t.Errorf("%s does not hold %s", fullTarget.file, address)
 		}

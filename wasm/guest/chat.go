@@ -161,7 +161,15 @@ func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {
 	return chatStream{s}, nil
 }
 
-// chatStream shows an HTTP answer to the chat executor.
+func (c *chatDispatch) Model(r chat.ModelRequest) (chat.Stream, error) {
+	s, err := c.task.Generate(&runtime.ModelRequest{Context: c.Number(), Model: r.Model, Body: r.Body})
+	if err != nil {
+		return nil, err
+	}
+	return chatStream{s}, nil
+}
+
+// chatStream shows an answer in chunks to the chat executor.
 type chatStream struct{ runtime.Stream }
 
 func (s chatStream) Next() (chat.Chunk, bool, error) {

@@ -9,7 +9,8 @@ import type {
 import { TurncoreError } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Tokenizer } from '../primitives/tokenizers.js';
-import { ChatExecutor, type ChatOptions } from '../pump/chat-executor.js';
+import type { ModelEngine } from '../models/engine.js';
+import { ChatExecutor, type ChatOptions, type EngineOptions } from '../pump/chat-executor.js';
 import { Host, type HostOptions } from '../pump/host.js';
 import { loadConversation } from '../store/load-conversation.js';
 import { memoryStore } from '../store/memory-store.js';
@@ -32,8 +33,8 @@ export interface ChatModel extends ChatOptions {
 
 /** What a runner is made with: exactly one of model and executor. */
 export interface AgentConfig {
-  /** The model; the executor inside the module calls it. */
-  readonly model?: ChatModel | undefined;
+  /** The model, behind an API or run by the host itself; the executor inside the module calls it. */
+  readonly model?: ChatModel | EngineOptions | ModelEngine | undefined;
   /** A model call of one's own. */
   readonly executor?: DispatchExecutorFn | ChatExecutor | undefined;
   /** Where conversations live between turns. Default: in memory. */
@@ -180,10 +181,11 @@ function violationsOf(config: AgentConfig): string[] {
   if ((config.model === undefined) === (config.executor === undefined)) {
     violations.push('exactly one of `model` and `executor` is required');
   }
-  if (config.model?.apiKey !== undefined && config.model.credential !== undefined) {
+  const { apiKey, credential } = (config.model ?? {}) as Partial<ChatModel>;
+  if (apiKey !== undefined && credential !== undefined) {
     violations.push('`model.apiKey` and `model.credential` exclude each other');
   }
-  if (config.model?.apiKey !== undefined && config.host instanceof Host) {
+  if (apiKey !== undefined && config.host instanceof Host) {
     violations.push('`model.apiKey` cannot be added to a shared host; name a `credential` of it');
   }
   const most = config.bounds?.maxIterations;
@@ -198,13 +200,19 @@ function violationsOf(config: AgentConfig): string[] {
 
 function executorOf(config: AgentConfig): DispatchExecutorFn | ChatExecutor {
   if (config.model === undefined) return config.executor!;
-  const { apiKey, ...options } = config.model;
+  if (isEngine(config.model)) return new ChatExecutor({ engine: config.model });
+  const { apiKey, ...options } = config.model as ChatModel;
   return new ChatExecutor(apiKey === undefined ? options : { ...options, credential: API_KEY });
+}
+
+function isEngine(model: ChatModel | EngineOptions | ModelEngine): model is ModelEngine {
+  return typeof (model as Partial<ModelEngine>).generate === 'function';
 }
 
 /** The host's settings, with the model's key for the API's origin. */
 function hostWithKey(config: AgentConfig): HostOptions | Host | undefined {
-  const apiKey = config.model?.apiKey;
+  const model = config.model as ChatModel | undefined;
+  const apiKey = model?.apiKey;
   if (apiKey === undefined || config.host instanceof Host) return config.host;
   return {
     ...config.host,
@@ -213,7 +221,7 @@ function hostWithKey(config: AgentConfig): HostOptions | Host | undefined {
       [API_KEY]: {
         header: 'authorization',
         value: `Bearer ${apiKey}`,
-        origins: [originOf(config.model!)],
+        origins: [originOf(model!)],
       },
     },
   };

@@ -1,5 +1,6 @@
 // In the page: engines on wllama, and what they answer.
 import { Wllama } from '../wllama/index.js';
+import { createRunner, Tool } from '../package/index.js';
 import { wllamaEngine } from '../package/engines/index.js';
 
 const silent = () => undefined;
@@ -42,4 +43,35 @@ export async function collect(engine, request, stopAt = Infinity) {
     if (!controller.signal.aborted) throw error;
   }
   return seen;
+}
+
+/** Runs a turn with a tool, up to a number of deltas of the message. */
+export async function weatherTurn(model, message, stopAt = Infinity, maxIterations = 4) {
+  const seen = { args: [], deltas: 0 };
+  const weather = new Tool({
+    name: 'get_weather',
+    description: 'Weather in a city',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        city: { type: 'string', maxLength: 12 },
+        days: { type: 'integer', minimum: 1, maximum: 9 },
+      },
+      required: ['city', 'days'],
+      additionalProperties: false,
+    },
+    handler: (args) => {
+      seen.args.push(args);
+      return '4 degrees';
+    },
+  });
+  const controller = new AbortController();
+  const runner = createRunner({ model, tools: [weather], bounds: { maxIterations } });
+  const stream = runner.stream({ message, signal: controller.signal });
+  for await (const event of stream) {
+    if (event.event !== 'message' || event.aDelta === '') continue;
+    if (++seen.deltas === stopAt) controller.abort();
+  }
+  const { status, text, toolCalls, error } = await stream.result;
+  return { ...seen, status, text, calls: toolCalls, error: error && String(error) };
 }

@@ -119,4 +119,63 @@ test('a grammar makes an answer of random weights', async () => {
   }
 });
 
+for (const tools of ['text', 'native']) {
+  test(`a turn with ${tools} tools: the model calls one, and answers when it has the result`, async () => {
+    const seen = await page.evaluate(async (kind) => {
+      const { loadEngine, weatherTurn } = await import('/browser/wllama-page.mjs');
+      const engine = loadEngine('weather', { capabilities: { tools: kind } });
+      const turn = await weatherTurn(
+        { engine, temperature: 0, max_tokens: 100 },
+        'How is the weather in Oslo?',
+      );
+      await engine.dispose();
+      return turn;
+    }, tools);
+    assert.equal(seen.status, 'ack', JSON.stringify(seen));
+    assert.equal(seen.text, ANSWER);
+    assert.deepEqual(seen.args, [{ city: 'Oslo', days: 3 }]);
+    assert.ok(seen.deltas > 4, `${seen.deltas} deltas`);
+  });
+}
+
+test('a turn that is aborted stops the model, and the next turn runs', async () => {
+  const seen = await page.evaluate(async () => {
+    const { loadEngine, weatherTurn } = await import('/browser/wllama-page.mjs');
+    const engine = loadEngine('weather');
+    const model = { engine, temperature: 0, max_tokens: 500 };
+    const stopped = await weatherTurn(model, 'a poem', 5);
+    const next = await weatherTurn(model, 'How is the weather in Oslo?');
+    await engine.dispose();
+    return { stopped, next };
+  });
+  assert.equal(seen.stopped.status, 'aborted');
+  assert.ok(seen.stopped.deltas < 20, `${seen.stopped.deltas} deltas after a stop at 5`);
+  assert.equal(seen.next.text, ANSWER);
+});
+
+test('random weights under the grammar of the tools call one each time, with valid arguments', async () => {
+  const turns = await page.evaluate(async () => {
+    const { loadEngine, weatherTurn } = await import('/browser/wllama-page.mjs');
+    const engine = loadEngine('random');
+    const list = [];
+    for (let seed = 1; seed <= 6; seed++) {
+      const model = { engine, toolChoice: 'required', temperature: 1, seed, max_tokens: 400 };
+      list.push(await weatherTurn(model, `hi ${seed}`, Infinity, 1));
+    }
+    await engine.dispose();
+    return list;
+  });
+  for (const { calls, args } of turns) {
+    assert.ok(calls.length >= 1, 'no call');
+    assert.ok(
+      calls.every(({ isError }) => !isError),
+      JSON.stringify(calls),
+    );
+    assert.equal(args.length, calls.length);
+    for (const { city, days } of args) {
+      assert.ok(city.length <= 12 && Number.isInteger(days) && days >= 1 && days <= 9);
+    }
+  }
+});
+
 test('the console stayed empty', () => assert.deepEqual(complaints, []));
