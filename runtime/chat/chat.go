@@ -21,7 +21,6 @@ const maxRedirects = 5
 type Executor struct {
 	options options
 	tools   map[uint32][]byte // definitions as JSON, of the tools that all turns of the runner share
-	told    toolset
 }
 
 // New returns an executor with the options in v, a map. They are:
@@ -45,7 +44,7 @@ type Executor struct {
 // Provider "model", for engines of the host's, has none of baseURL, credential, headers, stream, includeUsage and
 // reasoningFields, waits as long as it takes, and has:
 //
-//	capabilities      of the engine: tools ("text", default, or "native"), toolFormat (one of Local.Formats), grammar
+//	capabilities      of the engine: tools ("text", default, or "native"), toolFormat (hermes, llama3_json, mistral, phi), grammar
 //	                  ("gbnf", "schema" or "none", default), contextWindow
 //	toolChoice        "auto" (default), "required" or "none": whether the model calls tools that are told in the prompt
 //	schema            JSON Schema that an answer in a request without tools must match
@@ -122,10 +121,8 @@ func (e *Executor) exchange(d Dispatch, st *state) error {
 	if err != nil {
 		return err
 	}
-	if o.protocol.Local != nil {
-		if o.textual() {
-			st.answer.readMarkup(st.projection.names)
-		}
+	if o.engine != nil {
+		st.answer.readMarkup(st.projection.names)
 		stream, err := d.Model(ModelRequest{Model: o.head.Model, Body: body})
 		if err != nil {
 			return err

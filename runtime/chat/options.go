@@ -24,7 +24,7 @@ type options struct {
 	reasoning      []string
 	thoughts       bool
 	marks          marks
-	local          local
+	engine         Engine // nil where there is an address
 	endpoint       string // host name of the endpoint, without a port
 	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
 	// with a comma before each.
@@ -72,8 +72,8 @@ func parseOptions(v []byte, providers []Provider) (options, error) {
 	if !p.hasModel {
 		p.fail("model", "is required")
 	}
-	if p.protocol.Local != nil {
-		p.finishLocal()
+	if p.engine != nil {
+		p.engine.Finish(p.fail)
 	} else {
 		p.address()
 	}
@@ -109,6 +109,7 @@ func (p *parser) choose(v []byte, providers []Provider) error {
 	}
 	p.baseURL = p.protocol.BaseURL
 	if p.protocol.Local != nil {
+		p.engine = p.protocol.Local.Open()
 		p.idleTimeout = 0 // a model may take long to load, and to read a prompt
 	}
 	if !found {
@@ -125,7 +126,7 @@ func (p *parser) option(name string, v []byte) {
 	if value.KindOf(v) == value.KindNil {
 		return // as if it were not there, like undefined in a host's object
 	}
-	if p.localOption(name, v) {
+	if p.engine != nil && p.engine.Option(name, v, p.fail) {
 		return
 	}
 	switch name {

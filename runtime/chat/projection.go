@@ -67,18 +67,15 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	p.tools = e.appendTools(p.tools[:0], d)
 	p.text = p.appendSystemText(p.text[:0], d, &o.marks)
 	head := o.head
-	if o.textual() {
-		told := e.tell(d, p.tools)
-		p.names = told.names
-		if len(told.told) > 0 {
-			p.text = append(appendBlankLine(p.text), told.told...)
+	if o.engine != nil {
+		told := o.engine.Tell(d, p.tools)
+		head.Grammar, head.Schema, p.names = told.Grammar, told.Schema, told.Names
+		if told.InText {
+			p.tools = p.tools[:0]
 		}
-		head.Grammar, p.tools = told.grammar, p.tools[:0]
-		if len(told.names) == 0 {
-			head.Schema, head.Grammar = o.local.schemaText, o.local.schemaGrammar
+		if len(told.Text) > 0 {
+			p.text = append(appendBlankLine(p.text), told.Text...)
 		}
-	} else if len(p.tools) == 0 {
-		head.Schema, head.Grammar = o.local.schemaText, o.local.schemaGrammar
 	}
 	head.System, head.Tools = p.text, p.tools
 	if len(p.tools) > 0 {
@@ -215,8 +212,8 @@ func (p *projection) extend(o *options, d Dispatch, from int) {
 		var filled bool
 		if i, filled = p.fill(o, d, i); filled {
 			var results *Unit
-			if o.textual() && len(p.unit.Calls) > 0 {
-				results = o.flatten(&p.unit)
+			if o.engine != nil && len(p.unit.Calls) > 0 {
+				results = o.engine.Flatten(&p.unit)
 			}
 			p.body = o.provider.AppendUnit(p.body, &p.unit)
 			if results != nil {

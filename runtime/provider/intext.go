@@ -1,20 +1,154 @@
 package provider
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/grammar"
 	"github.com/turncore/turncore/runtime/markup"
+	"github.com/turncore/turncore/runtime/value"
 )
 
-// inText is how calls stand in texts: written as package grammar says, read by package markup.
+// inText opens engines whose calls stand in texts: written as package grammar says, read by package markup.
 type inText struct{}
 
-// Formats implements chat.Local.
-func (inText) Formats() []string { return grammar.Formats() }
+// Open implements chat.Local.
+func (inText) Open() chat.Engine { return &engine{tools: "text", choice: "auto"} }
 
-// AppendCalls implements chat.Local.
-func (inText) AppendCalls(dst []byte, format string, calls []chat.UnitCall) []byte {
-	open, comma, end, write := grammar.Writer(format)
+// engine implements chat.Engine.
+type engine struct {
+	tools   string // native or text
+	format  string // how calls are written in text; empty if the options do not say
+	grammar string // gbnf, schema or none
+	choice  string // auto, required or none
+	schema  []byte // of the answer, a value; nil for none
+
+	schemaText    []byte // JSON
+	schemaGrammar string
+
+	key  string // the definitions that told is about
+	told chat.Told
+}
+
+// Option implements chat.Engine.
+func (e *engine) Option(name string, v []byte, fail func(name, problem string)) bool {
+	switch name {
+	case "baseURL", "credential", "headers", "stream", "includeUsage", "reasoningFields":
+		fail(name, "is not for an engine of the host")
+	case "capabilities":
+		if err := value.Each(v, func(key, val []byte) bool {
+			e.capability(string(key), val, fail)
+			return true
+		}); err != nil {
+			fail(name, "must be an object")
+		}
+	case "toolChoice":
+		e.choice = oneOf(name, v, fail, "auto", "required", "none")
+	case "schema":
+		e.schema = v
+	default:
+		return false
+	}
+	return true
+}
+
+func (e *engine) capability(name string, v []byte, fail func(name, problem string)) {
+	option := "capabilities." + name
+	switch name {
+	case "tools":
+		e.tools = oneOf(option, v, fail, "native", "text")
+	case "toolFormat":
+		e.format = oneOf(option, v, fail, grammar.Formats()...)
+	case "grammar":
+		e.grammar = oneOf(option, v, fail, "gbnf", "schema", "none")
+	case "contextWindow":
+		if n, ok := value.Int(v); !ok || n < 1 {
+			fail(option, "must be a positive integer")
+		}
+	default:
+		fail(option, "is not a known capability")
+	}
+}
+
+// oneOf reads one of some words.
+func oneOf(name string, v []byte, fail func(name, problem string), words ...string) string {
+	s, _ := value.String(v)
+	if !slices.Contains(words, string(s)) {
+		fail(name, "must be one of "+strings.Join(words, ", "))
+	}
+	return string(s)
+}
+
+// Finish implements chat.Engine.
+func (e *engine) Finish(fail func(name, problem string)) {
+	if e.choice == "required" && (e.grammar != "gbnf" || e.tools != "text") {
+		fail("toolChoice", "can be required of engines with text tools and GBNF grammars only")
+	}
+	if e.schema == nil {
+		return
+	}
+	text, err := value.AppendJSON(nil, e.schema)
+	switch {
+	case err != nil || value.KindOf(e.schema) != value.KindMap:
+		fail("schema", "must be a JSON Schema")
+	case e.grammar == "gbnf":
+		g, err := grammar.Schema(e.schema, "answer")
+		if err != nil {
+			fail("schema", "has no grammar: "+err.Error())
+			return
+		}
+		e.schemaGrammar = g.Text
+	case e.grammar == "schema":
+		e.schemaText = text
+	default:
+		fail("schema", "needs an engine that takes schemas or grammars")
+	}
+}
+
+// writes is the format that calls are written in.
+func (e *engine) writes() string {
+	if e.format != "" {
+		return e.format
+	}
+	return grammar.Formats()[0]
+}
+
+// Tell implements chat.Engine. What it tells is kept until the tools change.
+func (e *engine) Tell(d chat.Dispatch, definitions []byte) chat.Told {
+	text := e.tools == "text"
+	switch {
+	case len(definitions) == 0 || text && e.choice == "none":
+		return chat.Told{InText: text, Grammar: e.schemaGrammar, Schema: e.schemaText}
+	case !text:
+		return chat.Told{}
+	case e.key == string(definitions):
+		return e.told
+	}
+	t := chat.Told{InText: true}
+	t.Text = append(append([]byte("# Tools\n\nYou can call these tools:\n<tools>\n["), definitions...), "]\n</tools>\n\n"...)
+	t.Text = append(t.Text, "To call one, answer in this form, and wait for its result:\n"...)
+	t.Text = append(e.appendCalls(t.Text, []chat.UnitCall{{Name: []byte("TOOL"), Args: []byte("{...}")}}), '\n')
+	var tools []grammar.Tool
+	d.Tools(func(tool chat.Tool) bool {
+		t.Names = append(t.Names, tool.Name)
+		tools = append(tools, grammar.Tool{Name: tool.Name, Schema: tool.InputSchema})
+		return true
+	})
+	if e.grammar == "gbnf" {
+		g, err := grammar.Calls(tools, grammar.CallOptions{Format: e.writes(), Text: e.choice != "required", Many: true})
+		if err != nil {
+			d.Log(chat.Warn, "no-grammar", "the tools are offered without a grammar: "+err.Error(), nil)
+		} else {
+			t.Grammar = g.Text
+		}
+	}
+	e.key, e.told = string(definitions), t
+	return t
+}
+
+func (e *engine) appendCalls(dst []byte, calls []chat.UnitCall) []byte {
+	open, comma, end, write := grammar.Writer(e.writes())
 	dst = append(dst, open...)
 	for i, c := range calls {
 		if i > 0 {
@@ -25,32 +159,34 @@ func (inText) AppendCalls(dst []byte, format string, calls []chat.UnitCall) []by
 	return append(dst, end...)
 }
 
-// CallGrammar implements chat.Local.
-func (inText) CallGrammar(tools []chat.Tool, format string, text bool) (string, error) {
-	list := make([]grammar.Tool, len(tools))
-	for i, t := range tools {
-		list[i] = grammar.Tool{Name: t.Name, Schema: t.InputSchema}
+// Flatten implements chat.Engine.
+func (e *engine) Flatten(u *chat.Unit) *chat.Unit {
+	if e.tools != "text" {
+		return nil
 	}
-	g, err := grammar.Calls(list, grammar.CallOptions{Format: format, Text: text, Many: true})
-	if err != nil {
-		return "", err
+	text := append([]byte(nil), u.Text...)
+	if len(text) > 0 {
+		text = append(text, '\n')
 	}
-	return g.Text, nil
+	var results []byte
+	for i, c := range u.Calls {
+		if i > 0 {
+			results = append(results, '\n')
+		}
+		results = append(append(append(results, "<tool_response>\n"...), c.Result...), "\n</tool_response>"...)
+	}
+	u.Text, u.HasText = e.appendCalls(text, u.Calls), true
+	u.Calls = nil
+	return &chat.Unit{Text: results, HasText: true}
 }
 
-// SchemaGrammar implements chat.Local.
-func (inText) SchemaGrammar(schema []byte) (string, error) {
-	g, err := grammar.Schema(schema, "answer")
-	if err != nil {
-		return "", err
+// Reader implements chat.Engine.
+func (e *engine) Reader(names []string) chat.TextReader {
+	if e.tools != "text" {
+		return nil
 	}
-	return g.Text, nil
-}
-
-// Reader implements chat.Local.
-func (inText) Reader(format string, names []string) chat.TextReader {
 	formats := markup.Auto
-	if named, ok := markup.Named(format); ok {
+	if named, ok := markup.Named(e.format); ok {
 		formats = named | markup.Reasoning
 	}
 	return &textReader{reader: markup.New(markup.Options{Formats: formats, Tools: names})}

@@ -1,8 +1,11 @@
 // In the page: engines on wllama, and what they answer.
 import { Wllama } from '../wllama/index.js';
-import { createRunner, Tool } from '../package/index.js';
+import { createRunner, Host, Tool } from '../package/index.js';
 import { wllamaEngine } from '../package/engines/index.js';
+import { fullModuleURL } from '../package/wasm.js';
 
+/** Engines are in the module with all providers. */
+const host = new Host({ module: fullModuleURL });
 const silent = () => undefined;
 const logger = { debug: silent, log: silent, warn: silent, error: silent };
 
@@ -66,7 +69,7 @@ export async function weatherTurn(model, message, stopAt = Infinity, maxIteratio
     },
   });
   const controller = new AbortController();
-  const runner = createRunner({ model, tools: [weather], bounds: { maxIterations } });
+  const runner = createRunner({ model, tools: [weather], bounds: { maxIterations }, host });
   const stream = runner.stream({ message, signal: controller.signal });
   for await (const event of stream) {
     if (event.event !== 'message' || event.aDelta === '') continue;
