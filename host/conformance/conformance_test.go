@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,6 +90,63 @@ func TestCorpus(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Functions that panic where others return errors make no difference, but for what errors that hold such a one say.
+func TestPanics(t *testing.T) {
+	engine := hosttest.Engines(t)[0]
+	played := 0
+	for _, file := range load(t) {
+		returning := conformance.NewPlayer(conformance.Options{Engine: engine})
+		panicking := conformance.NewPlayer(conformance.Options{Engine: engine, Panics: true})
+		for _, s := range file.Scenarios {
+			if !s.Playable(conformance.Features()...) {
+				continue
+			}
+			played++
+			want, err := returning.Play(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := panicking.Play(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := withoutMessages(got), withoutMessages(want); got != want {
+				t.Errorf("%s: with panics:\n%s\nwithout:\n%s", s.ID, got, want)
+			}
+		}
+		if err := errors.Join(returning.Close(), panicking.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	if played == 0 {
+		t.Error("nothing was played")
+	}
+}
+
+// withoutMessages is a log whose errors have no messages.
+func withoutMessages(log conformance.Log) string {
+	var drop func(v any)
+	drop = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if v["code"] != nil {
+				delete(v, "message")
+			}
+			for _, member := range v {
+				drop(member)
+			}
+		case []any:
+			for _, item := range v {
+				drop(item)
+			}
+		}
+	}
+	for _, line := range log {
+		drop(map[string]any(line))
+	}
+	return log.String()
 }
 
 func play(t *testing.T, player *conformance.Player, s *conformance.Scenario, first map[string]string, logs *strings.Builder) {

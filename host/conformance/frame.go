@@ -69,12 +69,16 @@ var errReturned = errors.New("the script returned")
 
 // run does a function's script.
 func (f *frame) run(script Script) error {
-	return f.game.guard(func() error {
+	err := f.game.guard(func() error {
 		if err := f.do(script); err != nil && err != errReturned {
 			return err
 		}
 		return nil
 	})
+	if _, refused := err.(refusalError); err != nil && !refused && f.game.player.options.Panics {
+		panic(err)
+	}
+	return err
 }
 
 // do does steps one after the other, up to the first that fails.

@@ -22,6 +22,8 @@ func Features() []string { return []string{"static"} }
 type Options struct {
 	// Engine runs the core.
 	Engine host.Engine
+	// Panics has functions panic where their scripts throw. Otherwise they return errors.
+	Panics bool
 	// Patience is how long a scenario may take before it counts as stuck; 0 means a minute.
 	Patience time.Duration
 	// Host is what else the host is made with; its engine, clock and entropy are the player's.

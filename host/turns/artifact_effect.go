@@ -12,8 +12,9 @@ import (
 )
 
 // spoolBytes writes a text and returns the reader that storage gives for it.
-func (c *Callbacks) spoolBytes(ctx Context, id string, bytes io.Reader) (SpoolReader, error) {
-	reader, err := c.StoreRetrievableBytes(ctx, id, bytes)
+func (c *Callbacks) spoolBytes(ctx Context, id string, bytes io.Reader) (reader SpoolReader, err error) {
+	defer recovered(&err)
+	reader, err = c.StoreRetrievableBytes(ctx, id, bytes)
 	if err == nil && reader == nil {
 		err = newError(abi.CodeNotASpoolReader, "what StoreRetrievableBytes returned for "+id, nil)
 	}

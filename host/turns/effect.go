@@ -19,6 +19,9 @@ type effect struct {
 	cancel  context.CancelFunc      // of a request that the core may give up
 	named   func() abi.Raw          // the result's value, once it is sent; under the turn's lock
 
+	// applied and total count the writes of a commit that goes write by write.
+	applied, total int
+
 	owner   *actor // whose steps caused it, while that waits
 	ready   bool   // all that came before it has been delivered
 	started bool
@@ -30,15 +33,6 @@ type outcome struct {
 	err   error
 	about *abi.ErrorValue // describes err
 }
-
-// commitError is a commit that failed after some of its writes.
-type commitError struct {
-	applied, total int
-	err            error
-}
-
-func (e *commitError) Error() string { return e.err.Error() }
-func (e *commitError) Unwrap() error { return e.err }
 
 func (t *turn) readEffect(a *actor, frame []byte) error {
 	f := &t.frames.effect
@@ -126,7 +120,10 @@ func (e *effect) prepare(raw abi.Raw) error {
 			return err
 		}
 		ctx, callbacks := e.storage()
-		e.perform = func() (abi.Raw, error) { return nil, callbacks.commit(ctx, deltas) }
+		if callbacks.Commit == nil {
+			e.total = len(deltas)
+		}
+		e.perform = func() (abi.Raw, error) { return nil, callbacks.commit(ctx, deltas, &e.applied) }
 	case abi.EffectDiscard:
 		args, err := abi.Decode[abi.DiscardArgs](raw)
 		if err != nil {
@@ -255,13 +252,10 @@ func (e *effect) run() (r outcome) {
 
 // failed is the outcome of an effect that failed.
 func (e *effect) failed(err error) outcome {
-	var details abi.Raw
-	if commit, ok := err.(*commitError); ok {
-		err = commit.err
-		details = abi.AppendPayload(nil, &abi.CommitResult{Applied: uint32(commit.applied), Total: uint32(commit.total)})
-	}
 	about := describe(err, e.context.state.reason())
-	about.Details = details
+	if e.total > 0 {
+		about.Details = abi.AppendPayload(nil, &abi.CommitResult{Applied: uint32(e.applied), Total: uint32(e.total)})
+	}
 	return outcome{err: err, about: about}
 }
 

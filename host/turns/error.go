@@ -31,6 +31,13 @@ func (e *panicError) Unwrap() error {
 	return err
 }
 
+// recovered makes a panic the error of the function that defers it.
+func recovered(err *error) {
+	if v := recover(); v != nil {
+		*err = &panicError{v}
+	}
+}
+
 // errorTable gives the errors of a turn their handles, so that the same error object comes back that went in.
 type errorTable struct {
 	mine   []error         // by handle, from 1

@@ -49,11 +49,7 @@ func validateTokenizers(tokenizers map[string]Tokenizer, list []string) ([]strin
 
 // count has a tokenizer count texts, and checks what it says.
 func (t Tokenizer) count(encoding string, texts []string) (counts []int, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicError{v}
-		}
-	}()
+	defer recovered(&err)
 	if counts, err = t(texts); err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (b *base) WaitFor(until context.Context, g Gate) (any, error) {
 		if t.waitFor == nil {
 			return nil, newError(abi.CodeLLMExecutionGateNotSupported, "", nil)
 		}
-		return t.waitFor(until, g)
+		return waitOutside(until, g, t.waitFor)
 	}
 	w := &wait{turn: t}
 	if until != nil {
@@ -110,6 +110,12 @@ func (b *base) WaitFor(until context.Context, g Gate) (any, error) {
 		return nil, err
 	}
 	return value.Decode(raw)
+}
+
+// waitOutside waits as the program sees to it. A panic there is an error like another.
+func waitOutside(until context.Context, g Gate, waitFor func(ctx context.Context, g Gate) (any, error)) (got any, err error) {
+	defer recovered(&err)
+	return waitFor(until, g)
 }
 
 // wait is a gate that somebody may cease to wait for. The turn's lock guards it.

@@ -85,15 +85,17 @@ func (c *Callbacks) missing(rules *abi.Rules) []string {
 	return list
 }
 
-// commit writes deltas in order, and says how far it came if one fails.
-func (c *Callbacks) commit(ctx Context, deltas []Delta) error {
+// commit writes deltas in order. Without a function for all of them it counts those that were written, also when one fails,
+// panics or ends its goroutine.
+func (c *Callbacks) commit(ctx Context, deltas []Delta, applied *int) error {
 	if c.Commit != nil {
 		return c.Commit(ctx, deltas)
 	}
-	for i, d := range deltas {
+	for _, d := range deltas {
 		if err := c.apply(ctx, d); err != nil {
-			return &commitError{applied: i, total: len(deltas), err: err}
+			return err
 		}
+		*applied++
 	}
 	return nil
 }
@@ -203,40 +205,46 @@ func (t *turn) deltas(list []abi.Delta) ([]Delta, error) {
 	return out, nil
 }
 
+// asked asks storage for something. A panic there is an error like another.
+func asked[T any](ctx Context, fetch func(Context) ([]T, error)) (list []T, err error) {
+	defer recovered(&err)
+	return fetch(ctx)
+}
+
 // FetchMemories asks storage for memories. Like all Fetch methods it changes no collection: add what is wanted.
 func (b *base) FetchMemories() ([]*Memory, error) {
 	ctx, c := b.storage()
-	return c.FetchMemories(ctx)
+	return asked(ctx, c.FetchMemories)
 }
 
 // FetchMessages asks storage for messages.
 func (b *base) FetchMessages() ([]*Message, error) {
 	ctx, c := b.storage()
-	return c.FetchMessages(ctx)
+	return asked(ctx, c.FetchMessages)
 }
 
 // FetchThoughts asks storage for thoughts.
 func (b *base) FetchThoughts() ([]*Thought, error) {
 	ctx, c := b.storage()
-	return c.FetchThoughts(ctx)
+	return asked(ctx, c.FetchThoughts)
 }
 
 // FetchToolCalls asks storage for tool calls.
 func (b *base) FetchToolCalls() ([]*ToolCall, error) {
 	ctx, c := b.storage()
-	return c.FetchToolCalls(ctx)
+	return asked(ctx, c.FetchToolCalls)
 }
 
 // FetchTools asks storage for tools.
 func (b *base) FetchTools() ([]*Tool, error) {
 	ctx, c := b.storage()
-	return c.FetchTools(ctx)
+	return asked(ctx, c.FetchTools)
 }
 
 // FetchRetrievables asks storage for documents. Two with the same id are an error. Texts that are not inline are spooled.
 func (b *base) FetchRetrievables() ([]*Retrievable, error) {
 	ctx, c := b.storage()
-	list, err := c.FetchRetrievables(ctx)
+	list, err := asked(ctx, c.FetchRetrievables)
 	if err != nil {
 		return nil, err
 	}
@@ -268,13 +276,14 @@ func (e duplicateError) Error() string { return "Duplicate retrievable id: " + s
 // RefreshStandingInstructions asks storage for standing instructions.
 func (b *base) RefreshStandingInstructions() ([]string, error) {
 	ctx, c := b.storage()
-	return c.RefreshStandingInstructions(ctx)
+	return asked(ctx, c.RefreshStandingInstructions)
 }
 
 // StoreMediaBytes hands bytes to storage, at once. They do not pass through the core.
-func (b *base) StoreMediaBytes(id string, bytes io.Reader) (MediaReader, error) {
+func (b *base) StoreMediaBytes(id string, bytes io.Reader) (reader MediaReader, err error) {
+	defer recovered(&err)
 	ctx, c := b.storage()
-	reader, err := c.StoreMediaBytes(ctx, id, bytes)
+	reader, err = c.StoreMediaBytes(ctx, id, bytes)
 	if err == nil && reader == nil {
 		err = newError(abi.CodeNotAMediaReader, "what StoreMediaBytes returned for "+id, nil)
 	}

@@ -1,0 +1,103 @@
+package turns_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// However a storage callback goes wrong in the middle of a commit, what it had written before is known to be written: the
+// turn has it, and it is not told of as dropped.
+func TestCommitThatPanics(t *testing.T) {
+	for name, bad := range map[string]func() error{
+		"returns": func() error { return errX }, "panics": func() error { panic(errX) }, "exits": func() error { runtime.Goexit(); return nil },
+	} {
+		onEngines(t, func(t *testing.T, h *turns.Host) {
+			c := noStorage()
+			c.StoreMessage = func(_ turns.Context, m *turns.Message) error {
+				if m.ID == "b" {
+					return bad()
+				}
+				return nil
+			}
+			var turn *turns.TurnContext
+			log := &recorder{}
+			r := newRunner(t, turns.TurnRunnerConfig{
+				Callbacks: c, Host: h,
+				TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error { turn = ctx; next(); return nil }},
+				Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+					return errors.Join(ctx.StoreMessage(message("a", "x")), ctx.StoreMessage(message("b", "x")), ctx.StoreMessage(message("c", "x")), ctx.Ack())
+				},
+			})
+			ended := make(chan struct{})
+			r.OnAny(log.add)
+			r.Observe(turns.KindTurnEnd, func(turns.Event) { close(ended) })
+			go r.Run(context.WithoutCancel(t.Context()), turns.TurnInput{SystemPrompt: "test"}) //nolint:errcheck // the callback may end this goroutine
+			<-ended
+			var dropped []string
+			for _, e := range find[*turns.IterationEndEvent](log) {
+				for _, d := range e.Discarded {
+					dropped = append(dropped, d.ID)
+				}
+			}
+			if got := strings.Join(dropped, " "); got != "b c" {
+				t.Errorf("%s: %q were dropped", name, got)
+			}
+			if has := turn.TurnMessages().Slice(); len(has) != 1 || has[0].ID != "a" {
+				t.Errorf("%s: the turn has %v", name, has)
+			}
+			if e := find[*turns.TurnEndEvent](log)[0].Err; !errors.Is(e, host.CodeStorageCommitError) {
+				t.Errorf("%s: %v", name, e)
+			}
+		})
+	}
+}
+
+// A callback that is called for what it gives may panic: its caller gets that as an error.
+func TestCallbacksThatPanic(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		c := noStorage()
+		c.FetchMemories = func(turns.Context) ([]*turns.Memory, error) { panic(errX) }
+		c.FetchMessages = func(turns.Context) ([]*turns.Message, error) { panic(errX) }
+		c.FetchThoughts = func(turns.Context) ([]*turns.Thought, error) { panic(errX) }
+		c.FetchToolCalls = func(turns.Context) ([]*turns.ToolCall, error) { panic(errX) }
+		c.FetchTools = func(turns.Context) ([]*turns.Tool, error) { panic(errX) }
+		c.FetchRetrievables = func(turns.Context) ([]*turns.Retrievable, error) { panic(errX) }
+		c.RefreshStandingInstructions = func(turns.Context) ([]string, error) { panic(errX) }
+		c.StoreMediaBytes = func(turns.Context, string, io.Reader) (turns.MediaReader, error) { panic(errX) }
+		c.StoreRetrievableBytes = func(turns.Context, string, io.Reader) (turns.SpoolReader, error) { panic(errX) }
+		_, err := turns.Dispatch(t.Context(), turns.DispatchInput{
+			Host: h,
+			Raw: &turns.RawContext{Callbacks: c, SystemPrompt: "test", WaitFor: func(context.Context, turns.Gate) (any, error) {
+				panic(errX)
+			}},
+			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+				_, memories := ctx.FetchMemories()
+				_, messages := ctx.FetchMessages()
+				_, thoughts := ctx.FetchThoughts()
+				_, calls := ctx.FetchToolCalls()
+				_, tools := ctx.FetchTools()
+				_, documents := ctx.FetchRetrievables()
+				_, texts := ctx.RefreshStandingInstructions()
+				_, media := ctx.StoreMediaBytes("m", strings.NewReader("x"))
+				_, bytes := ctx.StoreRetrievableBytes("r", strings.NewReader("x"))
+				_, gate := ctx.WaitFor(ctx, turns.Gate{ID: "g", Reason: "why", Payload: 1, CreatedAt: instant})
+				for i, err := range []error{memories, messages, thoughts, calls, tools, documents, texts, media, bytes, gate} {
+					if !errors.Is(err, errX) {
+						t.Errorf("%d: %v", i, err)
+					}
+				}
+				return ctx.Ack()
+			},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
