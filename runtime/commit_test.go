@@ -176,3 +176,37 @@ func TestAbortDuringCommit(t *testing.T) {
 		}
 	}
 }
+
+// Storage that heeds the abort, and fails with it, has not failed: the dispatch is aborted, and what was not written is
+// dropped.
+func TestCommitHeedsTheAbort(t *testing.T) {
+	for at, want := range []string{"", "a"} {
+		p := &play{t: t}
+		n := 0
+		p.stored = func(Task, string) error {
+			if n++; n > at {
+				p.turn.Abort(nil)
+				return abortion
+			}
+			return nil
+		}
+		p.executor = func(s *seam) error {
+			s.must(s.store(record.Messages, "a", ""))
+			s.must(s.store(record.Messages, "b", ""))
+			return s.ack()
+		}
+		status, _, err := p.run()
+		if status != StatusAborted || err != nil {
+			t.Errorf("%s, %v", statuses[status], err)
+		}
+		p.holds(0, record.Messages, want)
+		lost := "store message " + strings.Join(strings.Fields("a b")[at:], ",-store message ")
+		p.want(began + "iE(0,aborted,-" + lost + ") dE(aborted,1) tE(aborted)")
+	}
+	// The same error without an abort is a failure.
+	p := &play{t: t, stored: func(Task, string) error { return abortion }}
+	p.executor = func(s *seam) error { s.must(s.store(record.Messages, "a", "")); return s.ack() }
+	if status, _, err := p.run(); status != StatusFailed || !errors.Is(err, fault.StorageCommitError) {
+		t.Errorf("%s, %v", statuses[status], err)
+	}
+}

@@ -213,10 +213,13 @@ func (d *Dispatch) iterate(task Task) (failure error, committed bool) {
 		task.Wait(func() bool { return d.spooling == 0 || d.aborted || d.nacked })
 	}
 	for failure == nil && !d.aborted && !d.nacked && (len(d.queue) > 0 || d.committing) {
+		committed = true
 		if err := d.Commit(task); err != nil {
+			if d.turn.isAbort(d, err) { // storage heeded it: what it did not write is dropped
+				break
+			}
 			failure = d.report(err)
 		}
-		committed = true
 	}
 	if d.committing { // ctx.commit(), which nobody awaited
 		task.Wait(func() bool { return !d.committing })
