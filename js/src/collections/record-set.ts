@@ -4,7 +4,7 @@
 import { Tokenizable } from '../primitives/tokenizable.js';
 import { type AnyRecord, History, HistoryRun } from './history.js';
 import type { HandleTable } from './handle-table.js';
-import { type Entry, requireEntry } from './kinds.js';
+import { type Entry, requireEntry, requireList } from './kinds.js';
 import { Sequence } from './sequence.js';
 
 /** Where a collection reports what host code changed, so that the module hears of it. */
@@ -83,11 +83,16 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
    * Appends records. A {@link History} is appended in one step however long it is.
    *
    * @returns this collection
-   * @throws TurncoreError E_INVALID_VALUE for a value of another class; the records before it are in then
+   * @throws TurncoreError E_INVALID_VALUE for a value of another class, the records before it are in then; and for what is
+   *   no list
    */
   addAll(records: Iterable<T | AsText<T>>): this {
-    if (isHistory(records)) this.#addHistory(records);
-    else for (const record of records) this.add(record);
+    if (isHistory(records)) {
+      this.#addHistory(records);
+      return this;
+    }
+    requireList('addAll', records);
+    for (const record of records) this.add(record);
     return this;
   }
 

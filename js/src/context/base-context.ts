@@ -4,7 +4,7 @@
 import { EventKind, Method } from '../abi/frames.gen.js';
 import { attempt } from '../attempt.js';
 import type { Encoder } from '../codec/encoder.js';
-import { Collections, type Entry, requireEntry } from '../collections/kinds.js';
+import { Collections, type Entry, requireEntry, requireList } from '../collections/kinds.js';
 import { renderTexts } from '../collections/record-size.js';
 import type { RecordSet } from '../collections/record-set.js';
 import { invalidValue, TurncoreError } from '../errors.js';
@@ -169,12 +169,16 @@ export abstract class BaseContext {
    * string and that is not inline, storeRetrievableBytesCallback gets the text, and the document in the list holds an
    * artifact. The collection stays as it is.
    *
-   * @throws Error (rejects) when two of them share an id, before anything is written; E_NOT_A_SPOOL_READER
+   * @throws Error (rejects) when two of them share an id, before anything is written; E_INVALID_VALUE for what is no list
+   *   of documents; E_NOT_A_SPOOL_READER
    */
   async fetchRetrievables(): Promise<Retrievable[]> {
     const list = (await this.#fetch(Collections.retrievables)) as Retrievable[];
+    requireList('fetchRetrievables', list);
     const ids = new Set<string>();
-    for (const { id } of list) {
+    for (const document of list) {
+      requireEntry(Collections.retrievables, document, 'fetchRetrievables');
+      const { id } = document;
       if (ids.has(id)) throw new Error(`Duplicate retrievable id: ${id}`);
       ids.add(id);
     }
@@ -313,7 +317,8 @@ export abstract class BaseContext {
   async storeMediaBytes(id: string, bytes: ConduitBytes): Promise<MediaReader> {
     const { storeMediaBytes } = this[stateOf].session.spec.callbacks;
     const reader = await storeMediaBytes(this.#owner, requireId(id), bytes);
-    if (!isMediaReader(reader)) throw TurncoreError.of('E_NOT_A_MEDIA_READER');
+    if (!isMediaReader(reader))
+      throw TurncoreError.of('E_NOT_A_MEDIA_READER', `what storeMediaBytes gave for ${id}`);
     return reader;
   }
 
@@ -326,7 +331,8 @@ export abstract class BaseContext {
   async storeRetrievableBytes(id: string, bytes: ConduitBytes): Promise<SpoolReader> {
     const { storeRetrievableBytes } = this[stateOf].session.spec.callbacks;
     const reader = await storeRetrievableBytes(this.#owner, requireId(id), bytes);
-    if (!isSpoolReader(reader)) throw TurncoreError.of('E_NOT_A_SPOOL_READER');
+    if (!isSpoolReader(reader))
+      throw TurncoreError.of('E_NOT_A_SPOOL_READER', `what storeRetrievableBytes gave for ${id}`);
     return reader;
   }
 

@@ -4,6 +4,7 @@
 import { Part } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
+import { TurncoreError } from '../errors.js';
 import { Registry } from '../stash/registry.js';
 import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
@@ -112,14 +113,28 @@ export class Media {
     return made(parts, 'third-party-private');
   }
 
-  /** The bytes from the first on: a stream of its own at each call. */
+  /**
+   * The bytes from the first on: a stream of its own at each call.
+   *
+   * @throws TurncoreError (rejects) E_NOT_A_MEDIA_READER when the reader gives none
+   */
   async stream(): Promise<ReadableStream<Uint8Array>> {
-    return this.reader.stream();
+    const stream = await this.reader.stream();
+    if (isStream(stream)) return stream;
+    throw TurncoreError.of('E_NOT_A_MEDIA_READER', 'stream gave no stream');
   }
 
-  /** How many bytes there are; undefined if the reader does not know. */
+  /**
+   * How many bytes there are; undefined if the reader does not know.
+   *
+   * @throws TurncoreError (rejects) E_NOT_A_MEDIA_READER when the reader gives something else
+   */
   async byteLength(): Promise<number | undefined> {
-    return this.reader.byteLength();
+    const size: unknown = await this.reader.byteLength();
+    if (size === undefined || (Number.isSafeInteger(size) && (size as number) >= 0)) {
+      return size as number | undefined;
+    }
+    throw TurncoreError.of('E_NOT_A_MEDIA_READER', 'byteLength gave no size');
   }
 
   /** All bytes. */
@@ -168,6 +183,10 @@ export class Media {
     if (Object.keys(stash).length === 0) enc.nil();
     else enc.value(stash, 'stash');
   }
+}
+
+function isStream(value: unknown): boolean {
+  return typeof (value as Partial<ReadableStream> | null | undefined)?.getReader === 'function';
 }
 
 /** Bytes that are turned into Base64 at once: a multiple of three. */

@@ -2,6 +2,7 @@
  * Readers: how the package reads what a host keeps, a part at a time.
  */
 import type { Awaitable } from '../awaitable.js';
+import { TurncoreError } from '../errors.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 
 /** Where a reader's content lies, so that a reader of it can be made again. */
@@ -37,6 +38,18 @@ export interface MediaReader {
   byteLength(): Awaitable<number | undefined>;
   /** Where the bytes lie, if they can be read there again. */
   describe?(): ReaderDescription;
+}
+
+/** @throws TurncoreError E_NOT_A_SPOOL_READER unless a reader's method gave a size */
+export function requireSize(method: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw TurncoreError.of('E_NOT_A_SPOOL_READER', `${method} gave no size`);
+}
+
+/** @throws TurncoreError E_NOT_A_SPOOL_READER unless a reader's method gave a string */
+export function requireString(method: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw TurncoreError.of('E_NOT_A_SPOOL_READER', `${method} gave no string`);
 }
 
 /** Tells whether a value has the methods of a {@link SpoolReader}. */

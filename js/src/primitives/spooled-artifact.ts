@@ -11,7 +11,7 @@ import { type HandleRenderer, renderHandle } from './artifact-handle.js';
 import { encodeBody } from './body.js';
 import { estimateText, tokensOfLength } from './estimate.js';
 
-import { isSpoolReader, type SpoolReader } from './readers.js';
+import { isSpoolReader, requireSize, requireString, type SpoolReader } from './readers.js';
 
 /** Name of the property that tells the module how an artifact's JSON is laid out. */
 export const jsonForm = Symbol('jsonForm');
@@ -110,12 +110,12 @@ export class SpooledArtifact {
 
   /** Bytes of the text as UTF-8: the hint, or what the reader says. */
   async byteLength(): Promise<number> {
-    return this.#hints?.byteLength ?? (await this.#reader.byteLength());
+    return this.#hints?.byteLength ?? requireSize('byteLength', await this.#reader.byteLength());
   }
 
   /** Lines of the text: the hint, or what the reader says. */
   async lineCount(): Promise<number> {
-    return this.#hints?.lineCount ?? (await this.#reader.lineCount());
+    return this.#hints?.lineCount ?? requireSize('lineCount', await this.#reader.lineCount());
   }
 
   /** The first lines. @param n how many, 0 or more */
@@ -125,7 +125,7 @@ export class SpooledArtifact {
 
   /** The last lines. @param n how many, 0 or more */
   async tail(n = 10): Promise<string[]> {
-    const count = await this.#reader.lineCount();
+    const count = requireSize('lineCount', await this.#reader.lineCount());
     return this.#lines(Math.max(0, count - requireCount('n', n)), count);
   }
 
@@ -159,7 +159,7 @@ export class SpooledArtifact {
 
   /** The whole text, as it was written. */
   async asString(): Promise<string> {
-    return this.#reader.readAll();
+    return requireString('readAll', await this.#reader.readAll());
   }
 
   /**
@@ -224,7 +224,7 @@ export class SpooledArtifact {
       const read = this.#reader.line(i);
       const line = typeof read === 'string' || read === undefined ? read : await read;
       if (line === undefined) return;
-      visit(line);
+      visit(requireString(`line(${i})`, line));
     }
   }
 }

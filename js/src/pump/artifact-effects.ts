@@ -7,6 +7,7 @@ import { utf8Length } from '../codec/encoder.js';
 import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
+import { requireSize, requireString } from '../primitives/readers.js';
 import { Retrievable } from '../primitives/retrievable.js';
 import { SpooledArtifact } from '../primitives/spooled-artifact.js';
 import { ToolCall } from '../primitives/tool-call.js';
@@ -73,7 +74,14 @@ export function runRead(
   if (artifact === undefined) {
     throw new CodecError('frame', 0, `part ${String(a[1])} of ${String(a[0])} is no artifact`);
   }
-  readArtifact(artifact, a[2] as number, a[3] as number, a[4] as number, a[5] as number).then(
+  readArtifact(
+    state,
+    artifact,
+    a[2] as number,
+    a[3] as number,
+    a[4] as number,
+    a[5] as number,
+  ).then(
     (answer) => {
       const enc = beginResult(session, effect, false);
       if (enc === undefined) return;
@@ -108,29 +116,31 @@ interface ReadAnswer {
 }
 
 async function readArtifact(
+  state: ContextState,
   artifact: SpooledArtifact,
   how: number,
   from: number,
   to: number,
   max: number,
 ): Promise<ReadAnswer> {
-  const bytes = size('byteLength', await artifact.byteLength());
-  const count = size('lineCount', await artifact.lineCount());
+  const bytes = requireSize('byteLength', await artifact.byteLength());
+  const count = requireSize('lineCount', await artifact.lineCount());
   if (how === Read.Size) return { bytes, count, lines: [] };
   if (how === Read.Text) {
     if (bytes > max) throw tooLarge(`its ${bytes} bytes are over the limit of ${max}`);
-    const text = string('readAll', await artifact.asString());
+    const text = requireString('readAll', await artifact.asString());
     if (utf8Length(text) > max) throw tooLarge(`it is over the limit of ${max} bytes`);
     return { bytes, count, lines: [text] };
   }
   if (how !== Read.Lines) throw new CodecError('frame', 0, `unknown read ${how}`);
   const lines: string[] = [];
   let room = max;
-  for (let i = from; i < to; i++) {
+  for (let i = from; i < to && i < count; i++) {
+    if (state.aborted) throw state.reason as Error;
     const read = artifact.reader.line(i);
     const line = typeof read === 'string' || read === undefined ? read : await read;
     if (line === undefined) break;
-    room -= utf8Length(string(`line(${i})`, line));
+    room -= utf8Length(requireString(`line(${i})`, line));
     if (room < 0) {
       if (lines.length > 0) break;
       throw tooLarge(`its line ${i} is over the limit of ${max} bytes`);
@@ -138,16 +148,6 @@ async function readArtifact(
     lines.push(line);
   }
   return { bytes, count, lines };
-}
-
-function size(method: string, value: unknown): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw TurncoreError.of('E_NOT_A_SPOOL_READER', `${method} gave no size`);
-}
-
-function string(method: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw TurncoreError.of('E_NOT_A_SPOOL_READER', `${method} gave no string`);
 }
 
 function tooLarge(why: string): TurncoreError {

@@ -1,7 +1,7 @@
 /**
  * A running turn, or a standalone dispatch, as its host sees it.
  */
-import { EventKind, Method, Op, Scope, Status, SyncKind } from '../abi/frames.gen.js';
+import { EventKind, Op, Scope, Status, SyncKind } from '../abi/frames.gen.js';
 import { rejected } from '../attempt.js';
 import { CodecError } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
@@ -18,9 +18,10 @@ import type { AnyTool } from '../tools/tool.js';
 import { ContextState } from './context-state.js';
 import type { TurnPump, TurnSession } from './contract.js';
 import { EditQueue } from './edits.js';
-import { ErrorTable, messageOf } from './error-table.js';
+import { ErrorTable } from './error-table.js';
 import { Gates } from './gates.js';
 import { Kept } from './kept.js';
+import { ListenerFailures } from './listener-failures.js';
 import { applySync } from './mirror.js';
 import { ModuleTools, requireOwnTool } from './module-tools.js';
 import { OpenSpans } from './open-spans.js';
@@ -82,6 +83,7 @@ export class Session implements EventSource, TurnSession {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #opening: { spec: RunnerSpec; bus: Bus<TurnEvents> | undefined } | undefined;
   #emittedText: string | undefined;
+  readonly #failures = new ListenerFailures(this);
   #finish!: (outcome: Outcome) => void;
 
   constructor(pump: TurnPump, number: number, input: SessionInput) {
@@ -434,34 +436,12 @@ export class Session implements EventSource, TurnSession {
     bus: Bus<TurnEvents> | undefined,
     tapped: boolean,
   ): void {
-    own?.deliver(event, this.#listenerFailed);
-    bus?.deliver(event, this.#listenerFailed);
+    const outer = this.#failures.begin();
+    own?.deliver(event, this.#failures.failed);
+    bus?.deliver(event, this.#failures.failed);
     if (tapped) this.#tap!(event);
+    this.#failures.end(event, outer);
   }
-
-  /** Reports what a listener threw, once. There is nobody to tell of a listener of errors that throws. */
-  readonly #listenerFailed = (cause: unknown, event: TurnEvent): void => {
-    const text = `${event.event}: ${messageOf(cause)}`;
-    const error = TurncoreError.of('E_LISTENER_ERROR', text, { cause });
-    if (event.event === 'error' || this.ended || !this.pump.alive) {
-      console.error(error);
-      return;
-    }
-    try {
-      const context = this.contexts.findIndex(
-        (s, n) => n > 0 && s !== undefined && this.dispatchId(n) === event.dispatchId,
-      );
-      const enc = this.beginCall(Math.max(context, 0), Method.Emit);
-      const { call } = this;
-      enc.arrayHeader(2);
-      enc.int(EventKind.Error);
-      enc.arrayHeader(1);
-      this.errors.encode(enc, error, undefined);
-      this.callNow(enc, call);
-    } catch {
-      console.error(error);
-    }
-  };
 
   #tick(due: number): void {
     this.#timer = undefined;

@@ -25,7 +25,7 @@ export async function spoolRetrievable(
   if (!isSpoolReader(reader)) {
     throw TurncoreError.of(
       'E_NOT_A_SPOOL_READER',
-      'storeRetrievableBytesCallback gave something else',
+      `what storeRetrievableBytes gave for ${record.id}`,
     );
   }
   const Class = record.artifactConstructor?.() ?? SpooledArtifact;

@@ -2,7 +2,7 @@
  * Schemas of other libraries: the interface of standardschema.dev, version 1, and its JSON Schema part.
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
-import { TurncoreError } from '../errors.js';
+import { invalidValue, TurncoreError } from '../errors.js';
 
 /** A part of a path that an issue names. */
 export type IssueStep = PropertyKey | { readonly key: PropertyKey };
@@ -74,7 +74,7 @@ export async function validateArguments<Output>(
   tool: string,
   args: unknown,
 ): Promise<Output> {
-  const result = await schema['~standard'].validate(args);
+  const result = requireResult(await schema['~standard'].validate(args), tool);
   if (result.issues === undefined) return result.value;
   throw issuesError('E_INVALID_TOOL_ARGS', tool, result.issues);
 }
@@ -91,16 +91,34 @@ export function validateNow<Output>(
   gate: string,
   value: unknown,
 ): Output {
-  const result = schema['~standard'].validate(value);
-  if ('then' in result) {
-    result.catch(() => undefined); // nobody waits for it
+  const answer = schema['~standard'].validate(value);
+  if (isPromise(answer)) {
+    Promise.resolve(answer).catch(() => undefined); // nobody waits for it
     throw TurncoreError.of(
       'E_INVALID_TURN_GATE_RESOLUTION',
       `${gate}: its schema validates asynchronously, and resolve answers at once`,
     );
   }
+  const result = requireResult(answer, gate);
   if (result.issues === undefined) return result.value;
   throw issuesError('E_INVALID_TURN_GATE_RESOLUTION', gate, result.issues);
+}
+
+function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
+  return typeof (answer as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+/** @throws TurncoreError E_INVALID_VALUE for what is neither a value nor a list of issues */
+function requireResult<Output>(
+  result: SchemaResult<Output>,
+  subject: string,
+): SchemaResult<Output> {
+  const answer = result as { issues?: unknown; value?: unknown } | null;
+  if (typeof answer === 'object' && answer !== null) {
+    if (answer.issues === undefined ? 'value' in answer : Array.isArray(answer.issues))
+      return result;
+  }
+  throw invalidValue(`the validation of ${subject}`, 'must give a value or issues');
 }
 
 function issuesError(

@@ -340,6 +340,21 @@ describe('gates', { skip }, () => {
     assert.deepEqual(run.told, ['E_TURN_GATE_ABORTED']);
   });
 
+  it('a validator that gives neither a value nor issues settles nothing', async () => {
+    for (const answer of [7, null, undefined, {}, { issues: 1 }]) {
+      const schema = {
+        '~standard': { version: 1, vendor: 'test', validate: () => answer },
+      };
+      const run = await waiting({ ...question, schema });
+      run.runner.observe('turnGateOpen', (gate) => {
+        throwsCode(() => gate.resolve(true), 'E_INVALID_VALUE');
+        gate.abort();
+      });
+      await run.runner.run({ systemPrompt: 'test' });
+      assert.deepEqual(run.told, ['E_TURN_GATE_ABORTED']);
+    }
+  });
+
   it('a gate that nobody awaits is closed with its turn', async () => {
     let late: Promise<unknown> | undefined;
     let gate: TurnGate | undefined;
