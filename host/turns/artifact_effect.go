@@ -16,7 +16,7 @@ func (c *Callbacks) spoolBytes(ctx Context, id string, bytes io.Reader) (reader 
 	defer recovered(&err)
 	reader, err = c.StoreRetrievableBytes(ctx, id, bytes)
 	if err == nil && reader == nil {
-		err = newError(abi.CodeNotASpoolReader, "what StoreRetrievableBytes returned for "+id, nil)
+		err = newError(abi.CodeNotASpoolReader, "what storeRetrievableBytes gave for "+id, nil)
 	}
 	return reader, err
 }

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -50,6 +51,9 @@ func readLines(ctx context.Context, r SpoolReader, from int, yield func(line []b
 		if line, err = r.Line(ctx, n); err == nil && !yield([]byte(line)) {
 			break
 		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil // there are fewer than it said
 	}
 	return err
 }

@@ -285,7 +285,7 @@ func (b *base) StoreMediaBytes(id string, bytes io.Reader) (reader MediaReader, 
 	ctx, c := b.storage()
 	reader, err = c.StoreMediaBytes(ctx, id, bytes)
 	if err == nil && reader == nil {
-		err = newError(abi.CodeNotAMediaReader, "what StoreMediaBytes returned for "+id, nil)
+		err = newError(abi.CodeNotAMediaReader, "what storeMediaBytes gave for "+id, nil)
 	}
 	return reader, err
 }

@@ -258,5 +258,8 @@ func (t *Tool) runValidator(args Args) (abi.Raw, error) {
 	if err != nil {
 		return nil, newError(abi.CodeInvalidValue, "the validated arguments of "+t.Name+": "+err.Error(), err)
 	}
+	if !value.IsMap(raw) {
+		return nil, newError(abi.CodeInvalidValue, "the validated arguments of "+t.Name+" are no object", nil)
+	}
 	return raw, nil
 }

@@ -18,6 +18,12 @@ var (
 // IsNil tells an absent value.
 func IsNil(v []byte) bool { return len(v) == 0 || v[0] == 0xc0 }
 
+// IsMap tells a map, as far as its head goes.
+func IsMap(v []byte) bool {
+	kind, _, _, err := head(v)
+	return err == nil && kind == mapKind
+}
+
 // Decode returns an encoded value as a Go value: nil, bool, int64 or float64, string, []byte, and lists and maps, whose
 // order matters, as json.RawMessage.
 func Decode(v []byte) (any, error) {
