@@ -53,6 +53,7 @@ type frame struct {
 	helpers   *turns.Helpers
 	next      func()
 	iteration int
+	calm      bool            // never panics
 	args      json.RawMessage // a tool's
 	result    any
 }
@@ -75,7 +76,7 @@ func (f *frame) run(script Script) error {
 		}
 		return nil
 	})
-	if _, refused := err.(refusalError); err != nil && !refused && f.game.player.options.Panics {
+	if _, refused := err.(refusalError); err != nil && !refused && !f.calm && f.game.player.options.Panics {
 		panic(err)
 	}
 	return err

@@ -20,9 +20,13 @@ func hang(f *frame, arg any) (any, error) {
 		ctx = run
 	}
 	if arg == nil {
-		abort := f.game.value("abort").(context.CancelFunc)
-		time.AfterFunc(hangs, abort)
+		f.game.abortSoon()
 	}
 	<-ctx.Done()
 	return nil, nil
+}
+
+// abortSoon has the run aborted a moment later.
+func (g *game) abortSoon() {
+	time.AfterFunc(hangs, g.value("abort").(context.CancelFunc))
 }

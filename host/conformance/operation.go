@@ -39,6 +39,9 @@ func init() {
 			return nil, nil
 		},
 
+		"startNext": func(*frame, any) (any, error) { panic(malformed("startNext needs dynamic")) },
+		"thenable":  func(*frame, any) (any, error) { panic(malformed("thenable needs dynamic")) },
+
 		"ack":  func(f *frame, _ any) (any, error) { return nil, f.inDispatch().Ack() },
 		"nack": func(f *frame, arg any) (any, error) { return nil, f.inDispatch().Nack(f.game.maybe(arg)) },
 		"abort": func(f *frame, arg any) (any, error) {
@@ -189,8 +192,12 @@ func init() {
 		"make":      func(f *frame, arg any) (any, error) { return f.game.make(arg) },
 		"print":     func(f *frame, arg any) (any, error) { return f.game.error(str(arg)).Error(), nil },
 		"estimate":  estimate, "render": render, "setText": setText,
-		"run":     run,
-		"hang":    hang,
+		"run":  run,
+		"hang": hang,
+		"abortSoon": func(f *frame, _ any) (any, error) {
+			f.game.abortSoon()
+			return nil, nil
+		},
 		"waitFor": waitFor, "resolve": resolve, "reject": reject, "abortGate": abortGate,
 		"advance": func(f *frame, arg any) (any, error) {
 			f.game.player.offset.Add(int64(arg.(float64)))

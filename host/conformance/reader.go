@@ -29,7 +29,7 @@ func (s readerScripts) call(name string, ctx context.Context) (any, error) {
 	}
 	in, _ := ctx.(turns.Context)
 	f := s.game.frame("reader "+name, in)
-	f.until = ctx
+	f.until, f.calm = ctx, true // a panic would be the caller's own: readers are also called by who has them
 	err := f.run(script)
 	return f.result, err
 }

@@ -55,7 +55,7 @@ type ToolSpec struct {
 	Trusted     any            `json:"trusted"`
 	OnCollision any            `json:"onCollision"`
 	Artifact    bool           `json:"artifact"`            // an ArtifactTool
-	Class       string         `json:"artifactConstructor"` // class of artifacts for its results, where a tool can name one
+	Class       any            `json:"artifactConstructor"` // gives the class of artifacts for its results, where a tool can have one
 }
 
 // RunnerSpec configures a runner or a dispatch.

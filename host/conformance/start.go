@@ -81,6 +81,9 @@ func dispatch(f *frame, arg any) (any, error) {
 		}
 		in.OnEvent = func(ev turns.Event) { g.event(ev, to) }
 	}
+	if scripts, there := a.take("on"); there {
+		in.OnEvent = g.observer(name, scripts, in.OnEvent)
+	}
 	a.end()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -95,6 +98,23 @@ func dispatch(f *frame, arg any) (any, error) {
 	return map[string]any{"status": got.Status.String(), "iterations": got.Iterations}, nil
 }
 
+// observer returns an observer of a dispatch that does scripts, by the names of events, after what another one does.
+func (g *game) observer(name string, v any, before func(turns.Event)) func(turns.Event) {
+	var scripts map[string]Script
+	decode(v, &scripts)
+	return func(ev turns.Event) {
+		if before != nil {
+			before(ev)
+		}
+		kind := ev.Kind().String()
+		if script := scripts[kind]; script != nil {
+			if err := g.frame(join(name, "on", kind), nil).run(script); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
 // raw puts the context of a dispatch together.
 func (g *game) raw(spec *RunnerSpec, arg any) *turns.RawContext {
 	a := fieldsOf(arg)
@@ -104,9 +124,8 @@ func (g *game) raw(spec *RunnerSpec, arg any) *turns.RawContext {
 		Tokenizers: g.tokenizers(spec.Tokenizers),
 	}
 	if script, there := a.take("waitFor"); there {
-		raw.WaitFor = func(ctx context.Context, _ turns.Gate) (any, error) {
+		raw.WaitFor = func(context.Context, turns.Gate) (any, error) {
 			f := g.frame("waitFor", nil)
-			f.until = ctx
 			err := f.run(scriptOf(script))
 			return f.result, err
 		}

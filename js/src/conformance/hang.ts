@@ -13,9 +13,15 @@ const HANGS = 5;
 export function hang(f: Frame, arg: unknown): Promise<void> {
   const controller = f.stage.values.get('abort') as AbortController;
   const signal = f.ctx?.abortSignal ?? controller.signal;
-  if (arg === undefined) setTimeout(() => controller.abort(), HANGS);
+  if (arg === undefined) abortSoon(f);
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** Has the run aborted a moment later. */
+export function abortSoon(f: Frame): void {
+  const controller = f.stage.values.get('abort') as AbortController;
+  setTimeout(() => controller.abort(), HANGS);
 }

@@ -15,7 +15,7 @@ import {
   ToolRegistry,
 } from '../index.js';
 import { type Frame, type Operation, returned } from './frame.js';
-import { hang } from './hang.js';
+import { abortSoon, hang } from './hang.js';
 import { type AnyEntry, idOf } from './records.js';
 import { settling, waitFor } from './gates.js';
 import { shown } from './part.js';
@@ -77,6 +77,15 @@ export const operations: Readonly<Record<string, Operation>> = {
     if (f.next === undefined) throw new Malformed(`${f.by} has no next`);
     return f.next();
   }),
+
+  startNext: (f) => {
+    if (f.next === undefined) throw new Malformed(`${f.by} has no next`);
+    void f.next();
+  },
+  thenable: (f, arg) => {
+    f.result = thenable(f, list(arg));
+    throw returned;
+  },
 
   ack: now((f) => f.inDispatch.ack()),
   nack: now((f, arg) => f.inDispatch.nack(maybe(f, arg))),
@@ -193,6 +202,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   setText: now(textOperations.setText),
 
   hang: (f, arg) => hang(f, arg),
+  abortSoon: now((f) => abortSoon(f)),
   waitFor: later((f, arg) => waitFor(f, arg)),
   resolve: now(settling.resolve),
   reject: now(settling.reject),
@@ -203,6 +213,20 @@ export const operations: Readonly<Record<string, Operation>> = {
   listen: now((f, arg) => listen(f, arg)),
   unlisten: now((f, arg) => (value(f, `listen ${str(arg)}`) as () => void)()),
 };
+
+/** Something that only pretends to be a promise: it settles as a list says, at once. */
+function thenable(f: Frame, how: readonly unknown[]): PromiseLike<unknown> {
+  return {
+    then(resolve: (value: unknown) => void, reject: (error: unknown) => void) {
+      for (const item of how) {
+        const [name, arg] = only(item);
+        if (name === 'resolve') resolve(arg);
+        else if (name === 'reject') reject(f.stage.error(str(arg)));
+        else throw f.stage.error(str(arg)) as Error;
+      }
+    },
+  } as unknown as PromiseLike<unknown>;
+}
 
 /** A promise whose value is not shown. */
 function silent(promise: Promise<unknown>): Promise<void> {
@@ -293,11 +317,12 @@ async function fetchRecords(f: Frame, kind: string, load: boolean): Promise<unkn
   if (kind === 'tools') {
     const tools = await ctx.fetchTools();
     if (load) for (const tool of tools) ctx.tools.register(tool);
-    return tools.map(({ name }) => name);
+    return Array.isArray(tools) ? tools.map(({ name }) => name) : tools;
   }
   if (read === undefined) throw new Malformed(`${kind} are no kind of records`);
   const records = (await read()) as AnyEntry[];
   if (load) namedSet(ctx, kind).addAll(records);
+  if (!Array.isArray(records)) return records; // what storage gave, which is no list
   return records.map((record) => (typeof record === 'string' ? record : idOf(record)));
 }
 

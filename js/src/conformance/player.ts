@@ -4,7 +4,6 @@
 import {
   type AnyContext,
   type AnyTool,
-  ArtifactTool,
   type DispatchInput,
   DispatchRunner,
   type Entropy,
@@ -14,9 +13,7 @@ import {
   isTurncoreError,
   maxIterations,
   seededEntropy,
-  SpooledArtifact,
   Tokenizable,
-  Tool,
   TurncoreError,
   type TurnEvent,
   type TurnInput,
@@ -37,16 +34,14 @@ import {
   list,
   Malformed,
   only,
-  Refusal,
   type RunnerSpec,
   type Scenario,
   type Script,
   str,
-  type ToolSpec,
 } from './scenario.js';
 import { kindOf, storage } from './storage.js';
-import { isThenable, then } from './then.js';
 import { fill, textSpec, tokenizers } from './texts.js';
+import { makeTool, type ToolSink } from './tools.js';
 
 /** What scenarios may need that this host has. */
 export const features: readonly string[] = ['dynamic'];
@@ -201,6 +196,11 @@ class Game implements Stage {
     return record;
   }
 
+  readonly #toolSink: ToolSink = {
+    called: (by, ctx, script, args) => this.#call(by, ctx, script, { args }),
+    callNow: (by, ctx, script) => this.callNow(by, ctx, script),
+  };
+
   tool(name: string): AnyTool {
     let tool = this.#tools.get(name);
     if (tool === undefined) {
@@ -211,53 +211,10 @@ class Game implements Stage {
         this.#tools.set(name, tool);
         return tool;
       }
-      const { handler: script, validate, artifact: bare, artifactConstructor, ...given } = spec;
-      const raw = {
-        name,
-        description: name,
-        inputSchema: { type: 'object' },
-        ...given,
-        ...(validate === undefined ? {} : this.#ownSchema(name, given, validate)),
-        ...(artifactConstructor === undefined
-          ? {}
-          : { artifactConstructor: this.#classOf(name, artifactConstructor) }),
-        ...(script === undefined
-          ? {}
-          : {
-              handler: (args: unknown, ctx: AnyContext) =>
-                this.#call(`tool ${name}`, ctx, script, { args }),
-            }),
-      };
-      tool = bare === true ? new ArtifactTool(raw as never) : new Tool(raw as never);
+      tool = makeTool(this.#toolSink, name, spec);
       this.#tools.set(name, tool);
     }
     return tool;
-  }
-
-  /** A schema that validates by a script, and describes by what the tool gives. */
-  #ownSchema(name: string, given: ToolSpec, script: Script): Record<string, unknown> {
-    const validate = (args: unknown): unknown => {
-      try {
-        const got = this.#call(`validate ${name}`, undefined, script, { args });
-        return then(isThenable(got) ? got.then(undefined, refused) : got, (value) =>
-          value instanceof Refusal ? issues(value) : { value: value ?? args },
-        );
-      } catch (error) {
-        return issues(refused(error));
-      }
-    };
-    const { inputSchema = { type: 'object' } } = given;
-    return {
-      inputSchema: { '~standard': { version: 1, vendor: 'scenario', validate } },
-      jsonSchema: inputSchema,
-    };
-  }
-
-  /** What gives the class of a tool's artifacts: a name of a class, a script, or what is no function. */
-  #classOf(name: string, of: unknown): unknown {
-    if (of === 'SpooledArtifact') return () => SpooledArtifact;
-    if (!Array.isArray(of)) return of;
-    return () => this.callNow(`artifactConstructor ${name}`, undefined, of as Script);
   }
 
   text(name: string): Tokenizable {
@@ -349,8 +306,8 @@ class Game implements Stage {
   }
 
   async dispatch(frame: Frame, arg: unknown): Promise<unknown> {
-    const known = ['name', 'runner', 'source', 'raw', 'observe'];
-    const { name, runner, source, raw, observe } = fields(arg, ...known);
+    const known = ['name', 'runner', 'source', 'raw', 'observe', 'on'];
+    const { name, runner, source, raw, observe, on } = fields(arg, ...known);
     const prefix = str(name, 'dispatch');
     const spec = (runner ?? {}) as RunnerSpec;
     const input: Record<string, unknown> = {
@@ -371,6 +328,12 @@ class Game implements Stage {
       input['observers'] = Object.fromEntries(
         observable.filter((event) => !event.startsWith('turn')).map((event) => [event, handler]),
       );
+    }
+    for (const [event, script] of Object.entries((on ?? {}) as Record<string, Script>)) {
+      const of = (functional as readonly string[]).includes(event) ? 'hooks' : 'observers';
+      const handlers = (input[of] ??= {}) as Record<string, unknown>;
+      const handler = (): unknown => this.callNow(`${prefix} on ${event}`, undefined, script);
+      handlers[event] = [handlers[event] ?? [], handler].flat();
     }
     Object.assign(input, spec.raw);
     const got = await DispatchRunner.dispatch(input as unknown as DispatchInput);
@@ -479,14 +442,4 @@ class Game implements Stage {
     if (to !== undefined) line['to'] = to;
     this.write(line);
   }
-}
-
-/** The refusal that a validation threw. @throws what is none */
-function refused(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  throw error as Error;
-}
-
-function issues({ message }: Refusal): unknown {
-  return { issues: [{ message }] };
 }

@@ -3,10 +3,10 @@
  */
 import type { Tokenizable } from '../index.js';
 import { type AnyContext, type Delta, DispatchContext } from '../index.js';
+import { then } from './then.js';
 import { reader } from './reader.js';
 import { type AnyEntry, contentOf, idOf } from './records.js';
-import { type RunnerSpec, strs } from './scenario.js';
-import { then } from './then.js';
+import { type RunnerSpec, str } from './scenario.js';
 
 /** What callbacks need of the scenario's play. */
 export interface StorageSink {
@@ -41,19 +41,12 @@ export function storage(
   const all: Record<string, Callback> = {};
   // The contract counts a callback's parameters, so each is written out.
   for (const name of fetches) {
-    all[name] = (ctx) =>
-      then(sink.called(name, ctx, {}, []), (got) =>
-        got === undefined ? [] : Array.isArray(got) ? got.map((item) => sink.record(item)) : got,
-      );
+    all[name] = (ctx) => fetched(sink.called(name, ctx, {}, []), (item) => sink.record(item));
   }
   all['fetchTools'] = (ctx) =>
-    then(sink.called('fetchTools', ctx, {}, []), (got) =>
-      got === undefined ? [] : strs(got).map((name) => sink.tool(name)),
-    );
+    fetched(sink.called('fetchTools', ctx, {}, []), (item) => sink.tool(str(item)));
   all['refreshStandingInstructions'] = (ctx) =>
-    then(sink.called('refreshStandingInstructions', ctx, {}, []), (got) =>
-      got === undefined ? [] : strs(got),
-    );
+    fetched(sink.called('refreshStandingInstructions', ctx, {}, []), (item) => str(item));
   for (const kind of kinds) {
     for (const op of ['store', 'mutate']) {
       const name = op + kind;
@@ -100,6 +93,15 @@ export function storage(
       .filter(([name]) => spec.omit?.includes(name) !== true)
       .map(([name, callback]) => [name + suffix, callback]),
   );
+}
+
+/** What a fetch gives: what the items of a list stand for, or in their place `{instead: value}`. */
+function fetched(got: unknown, item: (spec: unknown) => unknown): unknown {
+  return then(got, (list) => {
+    if (list === undefined) return [];
+    if (Array.isArray(list)) return list.map(item);
+    return (list as { instead?: unknown }).instead;
+  });
 }
 
 /** Which of a context's kinds a callback was given. */
