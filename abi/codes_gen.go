@@ -148,6 +148,8 @@ const (
 	CodeToolCalculation = "E_TOOL_CALCULATION"
 	// CodeToolDownstreamError: The tool's handler failed.
 	CodeToolDownstreamError = "E_TOOL_DOWNSTREAM_ERROR"
+	// CodeToolFetch: The address was not fetched.
+	CodeToolFetch = "E_TOOL_FETCH"
 	// CodeTurnGateAborted: The gate was aborted.
 	CodeTurnGateAborted = "E_TURN_GATE_ABORTED"
 	// CodeTurnGateTimeout: The gate timed out.
@@ -517,6 +519,11 @@ var codes = [...]CodeInfo{
 		Code: CodeToolDownstreamError, Status: 500, Fatal: false,
 		Message: "The tool's handler failed.",
 		Help:    "The cause is what the handler threw.",
+	},
+	{
+		Code: CodeToolFetch, Status: 422, Fatal: false,
+		Message: "The address was not fetched.",
+		Help:    "The message says why: an address that is not allowed, the status of the answer, a redirect, content that is no text, or the time it took.",
 	},
 	{
 		Code: CodeTurnGateAborted, Status: 499, Fatal: false,

@@ -78,6 +78,7 @@ const (
 	SyncInsert  uint8 = 5 // insert Handle before Other (0: append); Data as in SyncAdd
 	SyncSignal  uint8 = 6 // the dispatch was acked, nacked or aborted, as Handle says; Data is the ErrorValue of a nack or an abort
 	SyncDefine  uint8 = 7 // tools: Data is the ToolDef of a tool that the guest makes; not registered
+	SyncName    uint8 = 8 // Handle is a record that the guest made, Data its body; it is in no collection
 )
 
 // Signals of a SyncSignal.

@@ -65,6 +65,7 @@ const (
 	// Tools of the catalogue.
 
 	CodeToolCalculation Code = abi.CodeToolCalculation
+	CodeToolFetch       Code = abi.CodeToolFetch
 
 	// Gates.
 

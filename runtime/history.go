@@ -151,6 +151,9 @@ func (r *records) make(body []byte) int64 {
 	return -int64(len(r.made))
 }
 
+// unmake takes back the handle that make gave last, before anybody has heard of it.
+func (r *records) unmake() { r.made = r.made[:len(r.made)-1] }
+
 // body of a handle; nil if unknown.
 func (r *records) body(handle int64) []byte {
 	if handle < 0 {

@@ -52,6 +52,7 @@ func (p *play) Sync(s Sync) {
 		}
 		(*col)[at] = s.Other
 		subject = s.Other
+	case SyncName:
 	default:
 		p.t.Errorf("sync %d", s.Op)
 	}

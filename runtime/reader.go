@@ -18,6 +18,9 @@ const (
 // readBound is how many bytes of a text, or of a line, the guest takes.
 func (c *Config) readBound() int { return min(maxRead, c.frame()/4) }
 
+// ReadBound is how many bytes of a text the guest takes at once: 8 MiB, or a quarter of the limit on frames.
+func (d *Dispatch) ReadBound() int { return d.turn.config.readBound() }
+
 // reader reads an artifact, by effects, a part of it at a time.
 type reader struct {
 	task   Task

@@ -69,6 +69,37 @@ func (d *Dispatch) StoreSpooled(task Task, op WriteOp, handle int64) (int64, err
 	return delta.Handle, d.write(delta)
 }
 
+// StoreDocument queues a retrievable that the guest made: body, whose text the host spools before that, so that an artifact
+// takes its place. It keeps body until then. The iteration does not end before it.
+func (d *Dispatch) StoreDocument(task Task, body []byte) error {
+	t := d.turn
+	delta := Delta{Op: WriteStore, Kind: record.Retrievables, Handle: t.records.make(body)}
+	err := d.writable(1)
+	if err == nil {
+		err = t.admit(&d.contextState, &delta)
+	}
+	if err != nil {
+		t.records.unmake()
+		return err
+	}
+	made := delta.Handle
+	t.sync(&d.contextState, record.Retrievables, SyncName, made, 0)
+	e := &Spool{Context: d.number, Handle: made}
+	d.spooling++
+	_, err = task.Await(e)
+	d.spooling--
+	if err != nil {
+		return err
+	}
+	if delta.Handle, err = t.spooled(e); err != nil {
+		return err
+	}
+	if delta.Handle != made {
+		t.records.made[-made-1] = t.records.body(delta.Handle) // without the text
+	}
+	return d.write(delta)
+}
+
 // spoolPending spools the texts that the dispatch's retrievables wait for, and puts the records that read them in their
 // places, in the contexts that they come from too.
 func (d *Dispatch) spoolPending(task Task) error {

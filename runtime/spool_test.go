@@ -87,6 +87,44 @@ func TestDispatchSpools(t *testing.T) {
 	}
 }
 
+// A document that the guest makes is named to the host, spooled, and stored as what reads it; its text is let go.
+func TestGuestDocument(t *testing.T) {
+	made := func(id string) []byte {
+		return record.AppendRetrievable(nil, record.RetrievableFields{ID: id, Content: []byte("one\ntwo"), TrustTier: "third-party-public"})
+	}
+	p := inDispatch(t, nil, func(s *seam) {
+		s.library.texts = map[string]string{"g": "one\ntwo"}
+		s.must(s.d.StoreDocument(s.task, made("g")))
+		s.holds(1, record.Retrievables, "g:spooled")
+		s.holds(0, record.Retrievables, "")
+		if body := record.Retrievable(s.turn.records.body(-1)); record.PartOf(body.Part()) != record.ArtifactPart {
+			t.Errorf("the guest keeps %q", body)
+		}
+		s.must(s.store(record.ToolCalls, "x", ""))
+		if err := s.d.StoreDocument(s.task, made("x")); !errors.Is(err, fault.ArtifactIDCollision) || s.turn.Known(-2) {
+			t.Errorf("collision: %v", err)
+		}
+		s.library.refuse = errX
+		if err := s.d.StoreDocument(s.task, made("y")); err != errX {
+			t.Errorf("refused: %v", err)
+		}
+		s.library.refuse, s.library.keep = nil, true
+		s.must(s.d.StoreDocument(s.task, made("kept")))
+		s.must(s.d.StoreBody(record.Messages, bodyOf(record.Messages, "m", "")))
+		s.d.closing = true
+		if err := s.d.StoreDocument(s.task, made("late")); !errors.Is(err, fault.CallAfterEnd) || s.turn.Known(-5) {
+			t.Errorf("late: %v", err)
+		}
+		s.d.closing = false
+	})
+	if got := strings.Join(p.library.inOrder, ", "); got != "spool g, spool y, spool kept" {
+		t.Errorf("effects: %s", got)
+	}
+	if got := p.mirror[0][record.Retrievables]; len(got) != 2 || got[1] != -3 {
+		t.Errorf("the host has %v", got)
+	}
+}
+
 // B43: what a dispatch spools at its start is spooled in its source too.
 func TestSpooledAtDispatchStart(t *testing.T) {
 	p := &play{t: t, executor: ackOnce}

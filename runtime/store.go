@@ -253,7 +253,11 @@ func (d *Dispatch) ReplaceGroup(ids []string, handles []int64) error {
 
 // StoreBody queues a record that the guest made. It keeps body.
 func (d *Dispatch) StoreBody(kind record.Kind, body []byte) error {
-	return d.Store(kind, d.turn.records.make(body))
+	err := d.Store(kind, d.turn.records.make(body))
+	if err != nil {
+		d.turn.records.unmake()
+	}
+	return err
 }
 
 // StoreToolCall queues a tool call that the guest made. kept is the number of the tool effect whose result, which the

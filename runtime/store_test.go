@@ -402,6 +402,9 @@ func TestGuestRecords(t *testing.T) {
 		if err := s.d.StoreBody(record.Messages, []byte{0x90}); !errors.Is(err, fault.InvalidInitialMessageValue) {
 			t.Errorf("error %v", err)
 		}
+		if s.turn.Known(-4) {
+			t.Error("a record that was refused has a handle, which the host never hears of")
+		}
 		s.must(s.delete(record.Messages, "1"))
 		if !s.turn.Known(-3) || s.turn.Known(-9) || s.turn.Known(0) || s.turn.Known(1) {
 			t.Error("handles")

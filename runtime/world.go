@@ -183,6 +183,7 @@ const (
 	SyncInsert  SyncOp = 5
 	SyncSignal  SyncOp = 6
 	SyncDefine  SyncOp = 7
+	SyncName    SyncOp = 8
 )
 
 // KindTools is what a Sync has as its Kind that is about tools.

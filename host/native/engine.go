@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/runtime/catalogue"
+	"github.com/turncore/turncore/runtime/fetch"
 	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/wasm/guest"
 )
@@ -37,6 +39,8 @@ type Engine struct {
 }
 
 var _ host.Engine = (*Engine)(nil)
+
+func init() { catalogue.Fetch = fetch.New }
 
 // New returns an engine.
 func New() *Engine {

@@ -1,6 +1,13 @@
 package turns
 
-import "github.com/turncore/turncore/abi/catalogue"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/turncore/turncore/abi/catalogue"
+)
 
 // TimeTool tells the model the date and the time of the host's clock, as "2024-02-29T13:05:09+02:00, Thursday". It takes
 // an offset from UTC; names of time zones are not known to the core.
@@ -24,6 +31,87 @@ func RetrievablesTool() *Tool { return catalogueTool("search_retrievables", fals
 // ArtifactsTool lets the model search all artifacts of the turn, results of tool calls and spooled documents, for lines
 // in which all given words occur.
 func ArtifactsTool() *Tool { return catalogueTool("search_artifacts", false) }
+
+// FetchOptions configure FetchTool. Only Allow is required.
+type FetchOptions struct {
+	// Allow are the addresses that the tool goes to: origins like "https://example.com", all of it, or with a path, which
+	// allows that path and what is below it.
+	Allow []string
+	// Methods that a model may use, some of GET, HEAD, DELETE, POST, PUT and PATCH. GET and HEAD if empty. The last three
+	// let it send a text.
+	Methods []string
+	// MaxBytes is how many bytes of a page are read; what is longer is cut off. 0 means 1 MiB; at most 8 MiB.
+	MaxBytes int
+	// MaxInline is how many bytes of text the model gets at once; a longer text becomes a document of the context, which
+	// it reads with the tools for artifacts. 0 means 16 KiB; negative makes a document of each text.
+	MaxInline int
+	// Cut says that a longer text is cut off, and not stored as a document.
+	Cut bool
+	// Timeout is how long all of it may take, redirects too. 0 means 30 seconds; at most 10 minutes.
+	Timeout time.Duration
+	// Redirects is how many redirects are followed, each to an allowed address. 0 means 5, negative none; at most 20.
+	Redirects int
+}
+
+// FetchTool lets the model fetch pages and files of the web as text: HTML as what it says, in the manner of Markdown, other
+// text as it is. It goes nowhere but where the options and the host's AllowOrigin let it, sends no credentials and keeps no
+// cookies. What goes wrong fails with E_TOOL_FETCH, which says what, or with the error of the request.
+// Options that break a rule are E_INVALID_INITIAL_TOOL_VALUE when the tool is first used.
+func FetchTool(options FetchOptions) *Tool {
+	t := catalogueTool("fetch", false)
+	methods := options.Methods
+	if len(methods) == 0 {
+		methods = []string{"GET", "HEAD"}
+	}
+	t.Description += " The address must begin with one of these: " + strings.Join(options.Allow, ", ") + "."
+	t.InputSchema = fetchSchema(t.InputSchema.(json.RawMessage), methods)
+	t.argument = map[string]any{"allow": options.Allow, "methods": methods, "cut": options.Cut}
+	for name, given := range map[string]struct{ n, none int }{
+		"maxBytes": {options.MaxBytes, options.MaxBytes}, "maxInline": {options.MaxInline, 0}, "redirects": {options.Redirects, 0},
+		"timeoutMs": {int(options.Timeout.Milliseconds()), int(options.Timeout.Milliseconds())},
+	} {
+		switch {
+		case given.n > 0:
+			t.argument[name] = given.n
+		case given.n < 0:
+			t.argument[name] = given.none
+		}
+	}
+	return t
+}
+
+// fetchSchema is the schema of the fetch tool for some methods: a body only if one of them sends something.
+func fetchSchema(schema json.RawMessage, methods []string) json.RawMessage {
+	type method struct {
+		Type    string   `json:"type"`
+		Enum    []string `json:"enum"`
+		Default string   `json:"default"`
+	}
+	var s struct {
+		Type       string `json:"type"`
+		Properties struct {
+			URL         json.RawMessage `json:"url"`
+			Method      method          `json:"method"`
+			Body        json.RawMessage `json:"body,omitempty"`
+			ContentType json.RawMessage `json:"contentType,omitempty"`
+		} `json:"properties"`
+		Required             []string `json:"required"`
+		AdditionalProperties bool     `json:"additionalProperties"`
+	}
+	if err := json.Unmarshal(schema, &s); err != nil {
+		panic(err) // it is the package's own
+	}
+	s.Properties.Method = method{s.Properties.Method.Type, methods, methods[0]}
+	sends := func(m string) bool { return m == "POST" || m == "PUT" || m == "PATCH" }
+	if !slices.ContainsFunc(methods, sends) {
+		s.Properties.Body, s.Properties.ContentType = nil, nil
+	}
+	text, err := json.Marshal(&s)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
 
 // catalogueTool is a tool whose handler is compiled into the core, under the tool's name. One that only says what the
 // host or arithmetic says is trusted.

@@ -16,8 +16,8 @@ import (
 func TestCatalogue(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		tools := append([]*turns.Tool{turns.TimeTool(), turns.CalculatorTool(), turns.RetrievablesTool(), turns.ArtifactsTool()}, turns.MemoryTools()...)
-		if len(tools) != len(catalogue.Tools) {
-			t.Errorf("%d tools of %d", len(tools), len(catalogue.Tools))
+		if len(tools)+1 != len(catalogue.Tools) { // fetch has tests of its own
+			t.Errorf("%d tools of %d", len(tools)+1, len(catalogue.Tools))
 		}
 		var stored []string
 		callbacks := noStorage()

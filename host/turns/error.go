@@ -120,5 +120,10 @@ func (t *errorTable) lookup(handle int64) error {
 
 // isAbortError tells an error that means an abort whatever its cause is.
 func isAbortError(err error) bool {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if foreign, ok := e.(*host.Error); ok && foreign != nil && foreign.Name == "AbortError" { // the core's
+			return true
+		}
+	}
 	return errors.Is(err, context.Canceled) || errors.Is(err, host.CodeTurnGateAborted)
 }

@@ -286,6 +286,9 @@ func (t *turn) readSync(frame []byte) error {
 		if err := t.adopt(f.Collection, subject, f.Data, kept); err != nil {
 			return err
 		}
+		if f.Sync == abi.SyncName {
+			return nil
+		}
 		if o.has(subject) {
 			return fmt.Errorf("sync: handle %d is in collection %d already", subject, f.Collection)
 		}

@@ -37,7 +37,8 @@ type Tool struct {
 	// OnCollision says what MergeTools does when another registry has a tool of the same name.
 	OnCollision Collision
 
-	builtin string // name of its handler inside the core; empty for Handler
+	builtin  string         // name of its handler inside the core; empty for Handler
+	argument map[string]any // of that handler; nil for none
 }
 
 // ToolHandler runs a tool for a dispatch. The arguments have been validated against the schema, with its defaults
@@ -192,6 +193,9 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 		return abi.ToolDef{}, err
 	}
 	schema, err := t.schema()
+	if err != nil {
+		return abi.ToolDef{}, err
+	}
 	def := abi.ToolDef{
 		Number: number, Name: t.Name, Description: t.Description, InputSchema: schema, OnCollision: uint8(t.OnCollision), Builtin: t.builtin,
 	}
@@ -206,6 +210,9 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 	}
 	if t.Artifact {
 		def.Flags |= abi.ToolArtifact
+	}
+	if t.argument != nil {
+		def.Arg, err = value.Append(nil, t.argument, "argument")
 	}
 	return def, err
 }

@@ -218,6 +218,9 @@ export const E_TOOL_CALCULATION = /* @__PURE__ */ errorClass('E_TOOL_CALCULATION
 /** The tool's handler failed. */
 export const E_TOOL_DOWNSTREAM_ERROR = /* @__PURE__ */ errorClass('E_TOOL_DOWNSTREAM_ERROR');
 
+/** The address was not fetched. */
+export const E_TOOL_FETCH = /* @__PURE__ */ errorClass('E_TOOL_FETCH');
+
 /** The gate was aborted. */
 export const E_TURN_GATE_ABORTED = /* @__PURE__ */ errorClass('E_TURN_GATE_ABORTED');
 

@@ -165,6 +165,10 @@ export type { AnyArtifactClass } from './validation/artifact-class.js';
 export {
   artifactsTool,
   calculatorTool,
+  type FetchArgs,
+  type FetchMethod,
+  type FetchOptions,
+  fetchTool,
   type FoundLine,
   memoryTools,
   retrievablesTool,

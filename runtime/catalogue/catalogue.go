@@ -1,5 +1,5 @@
-// Package catalogue has the handlers of the tools that come with the module: time, calculator, memories, and searches
-// in what a dispatch has at hand. They do no I/O but to read artifacts. Their descriptions and schemas are the hosts'.
+// Package catalogue has the handlers of the tools that come with the module: time, calculator, memories, searches in what
+// a dispatch has at hand. They do no I/O but to read artifacts. Their descriptions and schemas are the hosts'.
 package catalogue
 
 import (
@@ -8,8 +8,13 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-// Handler returns the handler of a tool by its name; E_INVALID_INITIAL_TOOL_VALUE when there is none.
-func Handler(name string) (runtime.Handler, error) {
+// Fetch makes the handler of fetch, which is package fetch's, of its options. It is nil in the core module; the full one
+// sets it before anything else runs.
+var Fetch func(options []byte) (runtime.Handler, error)
+
+// Handler returns the handler of a tool by its name, with its argument, a value; E_INVALID_INITIAL_TOOL_VALUE when there is
+// none, or the argument breaks a rule.
+func Handler(name string, arg []byte) (runtime.Handler, error) {
 	switch name {
 	case "time":
 		return tellTime, nil
@@ -25,11 +30,18 @@ func Handler(name string) (runtime.Handler, error) {
 		return searchRetrievables, nil
 	case "search_artifacts":
 		return searchArtifacts, nil
+	case "fetch":
+		if Fetch != nil {
+			return Fetch(arg)
+		}
+		return nil, fault.New(fault.InvalidInitialToolValue, "the handler of fetch is not in this module, but in turncore-full.wasm")
 	}
 	return nil, fault.New(fault.InvalidInitialToolValue, "there is no built-in handler "+name)
 }
 
 // text reads an argument that is a string.
+//
+//go:noinline
 func text(args []byte, name string) string {
 	v, _ := value.Get(args, name)
 	s, _ := value.String(v)

@@ -92,7 +92,7 @@ func TestAppendTime(t *testing.T) {
 }
 
 func TestHandler(t *testing.T) {
-	if _, err := Handler("shell"); !fault.Is(err, fault.InvalidInitialToolValue) {
+	if _, err := Handler("shell", nil); !fault.Is(err, fault.InvalidInitialToolValue) {
 		t.Error(err)
 	}
 }

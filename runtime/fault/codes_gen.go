@@ -148,6 +148,8 @@ const (
 	ToolCalculation Code = "E_TOOL_CALCULATION"
 	// ToolDownstreamError: The tool's handler failed.
 	ToolDownstreamError Code = "E_TOOL_DOWNSTREAM_ERROR"
+	// ToolFetch: The address was not fetched.
+	ToolFetch Code = "E_TOOL_FETCH"
 	// TurnGateAborted: The gate was aborted.
 	TurnGateAborted Code = "E_TURN_GATE_ABORTED"
 	// TurnGateTimeout: The gate timed out.
@@ -230,6 +232,7 @@ var table = [...]info{
 	{ToolAlreadyRegistered, "A tool of this name is already registered.", 409, true},
 	{ToolCalculation, "The expression cannot be calculated.", 422, false},
 	{ToolDownstreamError, "The tool's handler failed.", 500, false},
+	{ToolFetch, "The address was not fetched.", 422, false},
 	{TurnGateAborted, "The gate was aborted.", 499, false},
 	{TurnGateTimeout, "The gate timed out.", 408, false},
 	{ValidationException, "The value breaks the rules.", 422, false},

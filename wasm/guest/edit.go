@@ -152,7 +152,7 @@ func toolOf(def *abi.ToolDef) (*runtime.Tool, error) {
 	}
 	if def.Builtin != "" {
 		var err error
-		if tool.Handler, err = catalogue.Handler(def.Builtin); err != nil {
+		if tool.Handler, err = catalogue.Handler(def.Builtin, valueOf(def.Arg)); err != nil {
 			return nil, err
 		}
 	}

@@ -80,5 +80,19 @@ export const CATALOGUE = {
       "required": ["query"],
       "additionalProperties": false
     }
+  },
+  "fetch": {
+    "description": "Fetches a page or a file from the web as text.",
+    "inputSchema": {
+      "type": "object",
+      "properties": {
+        "url": {"type": "string", "minLength": 1, "maxLength": 8192, "description": "The whole address, such as https://example.com/page?x=1."},
+        "method": {"type": "string", "enum": ["GET", "HEAD"], "default": "GET"},
+        "body": {"type": "string", "maxLength": 1048576, "description": "What is sent, for methods that send something."},
+        "contentType": {"type": "string", "pattern": "^[ -~]+$", "maxLength": 256, "default": "application/json", "description": "Media type of the body."}
+      },
+      "required": ["url"],
+      "additionalProperties": false
+    }
   }
 } as const;

@@ -446,6 +446,12 @@ export const CODES = {
     message: "The tool's handler failed.",
     help: 'The cause is what the handler threw.',
   },
+  E_TOOL_FETCH: {
+    status: 422,
+    fatal: false,
+    message: 'The address was not fetched.',
+    help: 'The message says why: an address that is not allowed, the status of the answer, a redirect, content that is no text, or the time it took.',
+  },
   E_TURN_GATE_ABORTED: {
     status: 499,
     fatal: false,

@@ -159,6 +159,8 @@ export const SyncKind = {
   Signal: 6,
   /** tools: Data is the ToolDef of a tool that the guest makes; not registered */
   Define: 7,
+  /** Handle is a record that the guest made, Data its body; it is in no collection */
+  Name: 8,
 } as const;
 
 /** How a dispatch was signalled. */

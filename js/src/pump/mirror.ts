@@ -67,6 +67,9 @@ function syncRecords(session: TurnSession, state: ContextState, frame: readonly 
       items.insertBefore(entryOf(handles, collection, handle, data), before);
       return;
     }
+    case SyncKind.Name:
+      entryOf(handles, collection, handle, data);
+      return;
     default:
       throw new CodecError('frame', 0, `unknown sync ${kind}`);
   }

@@ -23,6 +23,8 @@ export function encodeTool(enc: Encoder, number: number, tool: AnyTool): void {
       (tool instanceof ArtifactTool ? ToolFlag.Artifact : 0),
   );
   enc.int(collisions.indexOf(tool.onCollision));
-  enc.str(builtinOf(tool.handler)?.name ?? '');
-  enc.nil();
+  const builtin = builtinOf(tool.handler);
+  enc.str(builtin?.name ?? '');
+  if (builtin?.argument === undefined) enc.nil();
+  else enc.value(builtin.argument, 'argument');
 }

@@ -27,10 +27,12 @@ function findRoot(): URL {
  *
  * @param packagePath from the top of the checkout, such as `./js/test/guest`
  * @param goos wasip1 for a reactor
+ * @param tags build tags, such as `full`
  */
 export async function buildGuest(
   packagePath: string,
   goos: 'wasip1' | 'js' = 'wasip1',
+  tags = '',
 ): Promise<Uint8Array<ArrayBuffer>> {
   const folder = await mkdtemp(join(tmpdir(), 'turncore-guest-'));
   try {
@@ -41,6 +43,7 @@ export async function buildGuest(
         'build',
         ...(goos === 'wasip1' ? ['-buildmode=c-shared'] : []),
         '-ldflags=-s -w',
+        `-tags=${tags}`,
         '-o',
         file,
         packagePath,

@@ -36,6 +36,14 @@ export function coreModule(): Promise<Module> {
   return module;
 }
 
+let full: Promise<Module> | undefined;
+
+/** The full module, built once per process. */
+export function fullModule(): Promise<Module> {
+  full ??= buildGuest('./wasm/module', 'wasip1', 'full').then((source) => loadModule(source));
+  return full;
+}
+
 /** A host whose clock stands still and whose randomness repeats, with collections compared after each step. */
 export async function testHost(more: HostOptions = {}): Promise<HostOptions> {
   return {
