@@ -74,6 +74,11 @@ func (a *abortion) config() turns.TurnRunnerConfig {
 				return err
 			}
 			a.point()
+			gate := turns.Gate{ID: fmt.Sprint("gate ", ctx.Iteration()), Reason: "why", Payload: 1, CreatedAt: instant}
+			if _, err := ctx.WaitFor(context.Background(), gate); err != nil {
+				return err
+			}
+			a.point()
 			if err := ctx.StoreMessage(message(fmt.Sprint(ctx.Iteration(), ".answer"), "x")); err != nil {
 				return err
 			}
@@ -136,6 +141,12 @@ func TestAbortAtEveryPoint(t *testing.T) {
 					log := &recorder{}
 					r := newRunner(t, config)
 					r.OnAny(log.add)
+					r.Observe(turns.KindTurnGateOpen, func(ev turns.Event) {
+						a.point()
+						if err := ev.(*turns.TurnGateOpenEvent).Gate.Resolve(1); err != nil {
+							t.Error(err)
+						}
+					})
 					result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test"})
 					cancel()
 					if err != nil {
@@ -151,6 +162,9 @@ func TestAbortAtEveryPoint(t *testing.T) {
 					where := fmt.Sprintf("point %d of %d", at, total)
 					words := log.words()
 					checkBrackets(t, where, words)
+					if opened, closed := strings.Count(words, "gO"), strings.Count(words, "gC"); opened != closed {
+						t.Errorf("%s: %d gates were opened, %d closed: %s", where, opened, closed, words)
+					}
 					if strings.Contains(words, "err(") {
 						t.Errorf("%s: events %s", where, words)
 					}

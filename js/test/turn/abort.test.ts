@@ -94,6 +94,13 @@ async function abortAt(host: Host, target: Target, at: number): Promise<Aborted>
       helpers.reportMessage(`m${ctx.iteration}`, 'x');
       await tool.executor(ctx)({});
       await point();
+      await ctx.waitFor({
+        id: `gate ${ctx.iteration}`,
+        reason: 'why',
+        payload: 1,
+        createdAt: Date.now(),
+      });
+      await point();
       await ctx.storeMessage(message(`${ctx.iteration}.answer`));
       await point();
       if (ctx.iteration === 1) ctx.ack();
@@ -111,6 +118,9 @@ async function abortAt(host: Host, target: Target, at: number): Promise<Aborted>
       },
     },
   );
+  run.runner.observe('turnGateOpen', (gate) => {
+    void point().then(() => gate.resolve(true));
+  });
   await run.runner.run({ systemPrompt: 'test', turnAbortController: controller });
   return { points, events: run.events, stored, listeners: listeners() };
 }
@@ -127,6 +137,8 @@ describe('an abort', { skip }, () => {
         assertBrackets(events, where);
         assert.equal(listeners, 0, `${where}: listeners of the signal`);
         assert.equal(host.ready()?.turns, 0, `${where}: turns that run`);
+        const count = (name: string): number => events.filter((e) => e.event === name).length;
+        assert.equal(count('turnGateOpen'), count('turnGateClosed'), `${where}: gates`);
         const errors = events.filter((e) => e.event === 'error');
         assert.deepEqual(errors, [], where);
         for (const iteration of [0, 1]) {
