@@ -42,6 +42,8 @@ const (
 	CodeChatStreamStalled = "E_CHAT_STREAM_STALLED"
 	// CodeChatToolUseFailed: The model provider could not parse the model's tool call.
 	CodeChatToolUseFailed = "E_CHAT_TOOL_USE_FAILED"
+	// CodeChatTotalTimeout: The model's answer took too long as a whole.
+	CodeChatTotalTimeout = "E_CHAT_TOTAL_TIMEOUT"
 	// CodeChatUnknownTool: The model called a tool that does not exist.
 	CodeChatUnknownTool = "E_CHAT_UNKNOWN_TOOL"
 	// CodeCredentialUnknown: The host has no credential of this name for this origin.
@@ -238,12 +240,12 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeChatRequestTimeout, Status: 504, Fatal: false,
 		Message: "The model provider did not answer in time.",
-		Help:    "No response head came within the request timeout, after all attempts.",
+		Help:    "No response head came within the request timeout, after all attempts. Raise requestTimeoutMs for models that think for long before they answer.",
 	},
 	{
 		Code: CodeChatStreamError, Status: 502, Fatal: false,
 		Message: "The model provider's stream broke off.",
-		Help:    "The connection failed after the answer had begun. What had arrived by then was shown and not stored.",
+		Help:    "The connection failed after the answer had begun, or ended before the answer did, or what came was no answer. What had arrived by then was shown and not stored. It is only tried again while nothing was shown.",
 	},
 	{
 		Code: CodeChatStreamStalled, Status: 504, Fatal: false,
@@ -254,6 +256,11 @@ var codes = [...]CodeInfo{
 		Code: CodeChatToolUseFailed, Status: 422, Fatal: false,
 		Message: "The model provider could not parse the model's tool call.",
 		Help:    "The failed generation was kept as a tool call with an error result, which the model sees.",
+	},
+	{
+		Code: CodeChatTotalTimeout, Status: 504, Fatal: false,
+		Message: "The model's answer took too long as a whole.",
+		Help:    "The total timeout ended in the middle of an attempt. What had arrived by then was shown and not stored. Raise totalTimeoutMs, or ask for shorter answers.",
 	},
 	{
 		Code: CodeChatUnknownTool, Status: 404, Fatal: false,

@@ -81,6 +81,7 @@ const (
 	CodeChatProviderError       Code = abi.CodeChatProviderError
 	CodeChatStreamError         Code = abi.CodeChatStreamError
 	CodeChatStreamStalled       Code = abi.CodeChatStreamStalled
+	CodeChatTotalTimeout        Code = abi.CodeChatTotalTimeout
 	CodeChatRequestTimeout      Code = abi.CodeChatRequestTimeout
 	CodeChatEmptyResponse       Code = abi.CodeChatEmptyResponse
 	CodeChatRefused             Code = abi.CodeChatRefused

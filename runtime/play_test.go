@@ -359,6 +359,7 @@ func (k hand) Wait(ready func() bool) {
 }
 
 // Request implements Task.
+func (k hand) Sleep(uint32, uint64) error             { return errors.New("no clock") }
 func (k hand) Request(*HTTPRequest) (Stream, error)   { return nil, errors.New("no network") }
 func (k hand) Generate(*ModelRequest) (Stream, error) { return nil, errors.New("no engine") }
 

@@ -12,6 +12,9 @@ type Task interface {
 	AwaitAll(list []Effect) error
 	// Wait returns when ready says true, which another task of the turn brings about.
 	Wait(ready func() bool)
+	// Sleep returns when ms milliseconds of the turn's clock have passed. It fails when the context is aborted, or the turn
+	// ended, before that.
+	Sleep(context uint32, ms uint64) error
 	// Request starts an HTTP exchange whose answer arrives in chunks.
 	Request(r *HTTPRequest) (Stream, error)
 	// Generate lets an engine of the host's generate an answer, which arrives in chunks without a head: lines of JSON.

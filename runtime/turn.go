@@ -44,6 +44,7 @@ type Turn struct {
 	usage      []usage           // of model calls, by model
 	counted    map[counted]int64 // tokens
 	standalone bool              // a dispatch without a turn: nobody sees the turn's context
+	noise      uint64            // state of Random
 }
 
 // contextState is what a TurnContext and a DispatchContext both have.
@@ -59,7 +60,7 @@ type contextState struct {
 
 // NewTurn prepares a turn. It fails with the error that refuses the input, before any event.
 func NewTurn(config *Config, in Input, world World) (*Turn, error) {
-	t := &Turn{Input: in, config: config, world: world}
+	t := &Turn{Input: in, config: config, world: world, noise: seeded(in.Seed)}
 	t.context.aborted = in.Aborted
 	for k := range t.context.cols {
 		t.context.cols[k].kind = record.Kind(k)

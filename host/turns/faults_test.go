@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,11 +87,9 @@ func (f *faultTurn) hear(ev turns.Event) {
 // runFault runs a case and lists all that is not as it should be.
 func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case) []string {
 	store := turns.NewMemoryStore()
-	options := map[string]any{"idleTimeoutMs": 5000}
-	maps.Copy(options, c.Options)
 	word := strings.ReplaceAll(t.Name(), "/", "_")
 	r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Chat:      &turns.ChatOptions{Model: "m", BaseURL: strings.Replace(c.BaseURL, "SESSION", word, 1), Options: options},
+		Chat:      &turns.ChatOptions{Model: "m", BaseURL: strings.Replace(c.BaseURL, "SESSION", word, 1), Options: c.Options},
 		Callbacks: turns.StoreCallbacks(store), Tools: faultTools(), Host: h, MaxIterations: 8,
 		TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
 	})

@@ -71,12 +71,13 @@ func TestChat(t *testing.T) {
 func TestHTTPFailures(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {
-			provider, err := hosttest.NewProvider(1, hosttest.Response{Break: -1})
+			provider, err := hosttest.NewProvider(1, hosttest.Response{Break: -1}, hosttest.Response{Break: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer provider.Close()
 			h, chat := chatHost(t, engine, provider.URL)
+			chat.Options = map[string]any{"retry": map[string]any{"maxAttempts": 2, "baseDelayMs": 1}}
 			if _, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPTransport) {
 				t.Errorf("broken connection: %v", result.Err)
 			}

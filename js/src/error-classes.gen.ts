@@ -59,6 +59,9 @@ export const E_CHAT_STREAM_STALLED = /* @__PURE__ */ errorClass('E_CHAT_STREAM_S
 /** The model provider could not parse the model's tool call. */
 export const E_CHAT_TOOL_USE_FAILED = /* @__PURE__ */ errorClass('E_CHAT_TOOL_USE_FAILED');
 
+/** The model's answer took too long as a whole. */
+export const E_CHAT_TOTAL_TIMEOUT = /* @__PURE__ */ errorClass('E_CHAT_TOTAL_TIMEOUT');
+
 /** The model called a tool that does not exist. */
 export const E_CHAT_UNKNOWN_TOOL = /* @__PURE__ */ errorClass('E_CHAT_UNKNOWN_TOOL');
 

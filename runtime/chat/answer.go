@@ -31,6 +31,13 @@ type Answer struct {
 	provider string // that the response names
 	usage    []byte // value, nil if unknown
 
+	status     int            // of a response that is none of success
+	begun      bool           // the response has begun
+	refusal    *providerError // what its body says; nil for nothing
+	retryAfter int64          // ms that the response asks to wait before the next attempt; -1 for nothing
+	deadline   uint64         // when the call is over, by the turn's clock; 0 for never
+	cut        bool           // the stream ended before it should have
+
 	failure *providerError // an error in the place of the rest of the answer
 	broken  error          // why the answer cannot be read on; the dispatch is nacked with it
 	err     error          // of a report
@@ -67,7 +74,7 @@ var errStop = errors.New("chat: the rest of the response is not wanted")
 
 func (a *Answer) reset(d Dispatch, o *options) {
 	*a = Answer{
-		d: d, options: o, message: stream{text: a.message.text[:0]}, thoughts: a.thoughts[:0],
+		d: d, options: o, retryAfter: -1, message: stream{text: a.message.text[:0]}, thoughts: a.thoughts[:0],
 		scan: a.scan, template: template{before: a.template.before, middle: a.template.middle, after: a.template.after}, piece: a.piece,
 	}
 }

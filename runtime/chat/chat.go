@@ -33,7 +33,10 @@ type Executor struct {
 //	stream            default true; false asks for the answer in one piece
 //	includeUsage      default true: a streaming request asks for token counts
 //	idleTimeoutMs     default 60000: how long a stream may be silent; 0 for as long as it likes
-//	requestTimeoutMs  default 0: how long the head of the response may take; 0 for as long as it likes
+//	requestTimeoutMs  default 600000: how long the head of the response may take; 0 for as long as it likes
+//	totalTimeoutMs    default 0: how long an answer may take, with all attempts and what lies between them; 0 for ever
+//	retry             what is tried again: {maxAttempts (3), baseDelayMs (500), maxDelayMs (30000), statuses (429, 500,
+//	                  502, 503, 504, 529), honorRetryAfter (true)}
 //	reasoningFields   default ["reasoning", "reasoning_content"]: where deltas carry reasoning
 //	thoughts          "off" (default), or "reasoning_content" to send thoughts with the assistant's messages
 //	trust             "marks" (default) puts what is not the model's or the user's own between marks of package trust; "off"
@@ -82,8 +85,7 @@ func (e *Executor) Execute(d Dispatch) error {
 		*slot = st
 	}
 	a := &st.answer
-	a.reset(d, &e.options)
-	failure := e.exchange(d, st)
+	failure := e.call(d, st)
 	switch {
 	case a.err != nil:
 		a.seal()
@@ -94,9 +96,6 @@ func (e *Executor) Execute(d Dispatch) error {
 	}
 	if err := a.reportStats(); err != nil {
 		return err
-	}
-	if failure == nil {
-		failure = a.verdict(d.Iteration())
 	}
 	if failure != nil {
 		a.seal()
@@ -114,21 +113,54 @@ func (e *Executor) Execute(d Dispatch) error {
 	return st.runCalls()
 }
 
-// exchange sends the request and reads the response.
-func (e *Executor) exchange(d Dispatch, st *state) error {
-	o := &e.options
+// call makes the model call: as many attempts as it takes and the options allow. It returns what the last one failed with.
+func (e *Executor) call(d Dispatch, st *state) error {
+	a := &st.answer
+	a.reset(d, &e.options)
 	body, err := st.projection.request(e, d)
 	if err != nil {
 		return err
 	}
+	var deadline uint64
+	if e.options.totalTimeout > 0 {
+		deadline = d.Elapsed() + e.options.totalTimeout
+	}
+	for attempt := 1; ; attempt++ {
+		a.deadline = deadline
+		failure := e.exchange(d, st, body)
+		if failure == nil && a.err == nil && !d.Aborted() {
+			failure = a.verdict(d.Iteration())
+		}
+		ms, again := a.another(failure, attempt)
+		if !again {
+			return failure
+		}
+		if a.usage != nil { // of a response that had nothing else
+			if err := a.reportStats(); err != nil {
+				return err
+			}
+		}
+		if err := d.Sleep(ms); err != nil {
+			return err
+		}
+		if d.Signalled() { // by a listener, say, while it waited
+			return failure
+		}
+		a.reset(d, &e.options)
+	}
+}
+
+// exchange sends the request, or asks the host's engine, and reads the response.
+func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
+	o, a := &e.options, &st.answer
 	if o.engine != nil {
-		st.answer.readMarkup(st.projection.names)
+		a.readMarkup(st.projection.names)
 		stream, err := d.Model(ModelRequest{Model: o.head.Model, Body: body})
 		if err != nil {
 			return err
 		}
-		err = st.answer.receiveParts(stream)
-		st.answer.endMarkup()
+		err = a.receiveParts(stream)
+		a.endMarkup()
 		return err
 	}
 	stream, err := d.HTTP(Request{
@@ -137,7 +169,7 @@ func (e *Executor) exchange(d Dispatch, st *state) error {
 	if err != nil {
 		return err
 	}
-	return st.answer.receive(stream)
+	return a.receive(stream)
 }
 
 // verdict returns the error that an answer which came whole amounts to, nil for none. A failed generation that the

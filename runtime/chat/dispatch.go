@@ -24,6 +24,13 @@ type Dispatch interface {
 	Stamp() int64
 	// Floor makes all further stamps of the turn higher than ms.
 	Floor(ms int64)
+	// Now is the turn's clock, in ms since the Unix epoch, Elapsed the same in ms since the turn's start.
+	Now() int64
+	Elapsed() uint64
+	// Sleep waits for ms milliseconds of that clock. It fails when the dispatch is aborted before they are over.
+	Sleep(ms uint64) error
+	// Random is a random number, and the same when the turn is replayed. It keeps no secrets.
+	Random() uint64
 	// NewID mints an id that is unique in the turn and the same when the turn is replayed.
 	NewID(prefix string) string
 	// Nonce is what the marks around a record's text end in: nobody outside can guess it, and in the turn it is always the

@@ -39,6 +39,7 @@ type providerError struct {
 	raw        []byte // JSON text; nil for none
 	message    []byte
 	code       []byte // text or number, as text
+	typ        []byte // likewise
 	refusal    bool   // the model, or the provider for it, declines to answer
 	generation []byte // what the model wrote where the endpoint wanted a tool call; nil if the error carries none
 }
@@ -61,7 +62,7 @@ func parseProviderError(raw []byte) *providerError {
 		e.message = bytes.Clone(text)
 		return e
 	}
-	var typ, upstream []byte
+	var upstream []byte
 	for key := range s.Members() {
 		switch string(key) {
 		case "message", "detail", "error_description":
@@ -71,7 +72,7 @@ func parseProviderError(raw []byte) *providerError {
 		case "code":
 			e.code = scalar(&s)
 		case "type":
-			typ = scalar(&s)
+			e.typ = scalar(&s)
 		case "failed_generation":
 			if s.Kind() == value.KindString {
 				text, _ := s.Text()
@@ -87,16 +88,45 @@ func parseProviderError(raw []byte) *providerError {
 			}
 		}
 	}
-	if s.End() != nil || e.message == nil && len(e.code) == 0 && typ == nil {
+	if s.End() != nil || e.message == nil && len(e.code) == 0 && e.typ == nil {
 		e.message = bytes.TrimSpace(e.raw)
 	}
 	if len(e.code) == 0 {
-		e.code = typ
+		e.code = e.typ
 	}
 	if len(upstream) > 0 && !bytes.Contains(e.message, upstream) {
 		e.message = append(append(e.message[:len(e.message):len(e.message)], ": "...), upstream...)
 	}
 	return e
+}
+
+// status is the HTTP status that the error's code amounts to where the response itself has a good one; 0 for none.
+func (e *providerError) status() int {
+	for _, code := range [...][]byte{e.code, e.typ} {
+		if n, err := strconv.Atoi(string(code)); err == nil && n >= 400 && n <= 599 {
+			return n
+		}
+		switch strings.ToLower(string(code)) {
+		case "rate_limit_exceeded", "rate_limit_error", "rate_limited", "too_many_requests", "resource_exhausted", "insufficient_quota":
+			return 429
+		case "server_error", "internal_server_error", "internal_error", "internal", "api_error":
+			return 500
+		case "bad_gateway":
+			return 502
+		case "service_unavailable", "unavailable":
+			return 503
+		case "timeout", "timeout_error", "gateway_timeout", "deadline_exceeded":
+			return 504
+		case "overloaded_error", "overloaded":
+			return 529
+		}
+	}
+	return 0
+}
+
+// final tells whether the error is one that time does not heal, although its status is one of those that come and go.
+func (e *providerError) final() bool {
+	return string(e.code) == "insufficient_quota" || string(e.typ) == "insufficient_quota"
 }
 
 // scalar consumes a string or a number and returns its text, nil for anything else.

@@ -18,6 +18,9 @@ import (
 type dispatch struct {
 	t            testing.TB
 	iteration    int
+	elapsed      uint64
+	slept        []uint64
+	random       uint64
 	state        any
 	clock        int64
 	minted       int
@@ -31,6 +34,7 @@ type dispatch struct {
 	answer       func(r chat.Request) (chat.Stream, error)
 	generate     func(r chat.ModelRequest) (chat.Stream, error)
 	onReport     func()
+	onSleep      func()
 
 	aborted, acked bool
 	nacked         error
@@ -40,6 +44,7 @@ type dispatch struct {
 	requests       [][]byte
 	kept           []uint32 // of the tool calls that were stored
 	logs           []string
+	payloads       []string
 	failReport     error
 	read           []string // what was asked of artifacts
 	failRead       error
@@ -106,6 +111,22 @@ func (d *dispatch) State() *any     { return &d.state }
 func (d *dispatch) Stamp() int64 {
 	d.clock++
 	return d.clock
+}
+
+func (d *dispatch) Now() int64      { return 1_000_000 + int64(d.elapsed) }
+func (d *dispatch) Elapsed() uint64 { return d.elapsed }
+func (d *dispatch) Random() uint64  { return d.random }
+
+func (d *dispatch) Sleep(ms uint64) error {
+	d.slept = append(d.slept, ms)
+	if d.onSleep != nil {
+		d.onSleep()
+	}
+	if d.aborted {
+		return errors.New("aborted")
+	}
+	d.elapsed += ms
+	return nil
 }
 
 func (d *dispatch) Floor(ms int64) { d.clock = max(d.clock, ms) }
@@ -239,6 +260,9 @@ func (d *dispatch) ReportStats(stats []byte) error {
 
 func (d *dispatch) Log(level chat.Level, kind, message string, payload []byte) {
 	d.logs = append(d.logs, kind+": "+message)
+	if payload != nil {
+		d.payloads = append(d.payloads, d.json(payload))
+	}
 }
 
 func (d *dispatch) store(kind record.Kind, body []byte) error {
@@ -296,6 +320,7 @@ func (d *dispatch) Nack(err error) error {
 type response struct {
 	status    int
 	mime      string
+	headers   [][2]string
 	parts     [][]byte
 	err       error // in the place of the end
 	onNext    func(n int)
@@ -318,7 +343,7 @@ func (r *response) Next() (chat.Chunk, bool, error) {
 		if mime == "" {
 			mime = "text/event-stream; charset=utf-8"
 		}
-		return chat.Chunk{Status: status, Headers: [][2]string{{"content-type", mime}}}, true, nil
+		return chat.Chunk{Status: status, Headers: append(r.headers, [2]string{"content-type", mime})}, true, nil
 	}
 	if r.at <= len(r.parts) {
 		r.at++

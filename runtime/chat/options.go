@@ -9,7 +9,10 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-const defaultIdleTimeout = 60_000 // ms
+const (
+	defaultIdleTimeout    = 60_000  // ms
+	defaultRequestTimeout = 600_000 // ms
+)
 
 // options are the executor's options, checked and ready for use.
 type options struct {
@@ -21,6 +24,8 @@ type options struct {
 	stream         bool
 	idleTimeout    uint64 // ms, 0: none
 	requestTimeout uint64 // ms, 0: none
+	totalTimeout   uint64 // ms, 0: none
+	retry          retry
 	reasoning      []string
 	thoughts       bool
 	marks          marks
@@ -46,7 +51,10 @@ type parser struct {
 // parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS.
 func parseOptions(v []byte, providers []Provider) (options, error) {
 	p := parser{
-		options:      options{stream: true, idleTimeout: defaultIdleTimeout, reasoning: []string{"reasoning", "reasoning_content"}},
+		options: options{
+			stream: true, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
+			reasoning: []string{"reasoning", "reasoning_content"},
+		},
 		includeUsage: true,
 	}
 	switch value.KindOf(v) {
@@ -145,6 +153,10 @@ func (p *parser) option(name string, v []byte) {
 		p.idleTimeout = p.duration(name, v)
 	case "requestTimeoutMs":
 		p.requestTimeout = p.duration(name, v)
+	case "totalTimeoutMs":
+		p.totalTimeout = p.duration(name, v)
+	case "retry":
+		p.retry(v)
 	case "headers":
 		p.header(v)
 	case "reasoningFields":

@@ -79,7 +79,7 @@ func TestEndpointHasNoPort(t *testing.T) {
 
 func TestOptionDefaults(t *testing.T) {
 	r, idle, d := sent(t, `{"model": "m"}`, false)
-	if r.URL != "https://api.openai.com/v1/chat/completions" || !slices.Equal(idle, []uint64{60_000, 1000}) || !strings.Contains(d.json(d.stats), `"provider":"api.openai.com"`) {
+	if r.URL != "https://api.openai.com/v1/chat/completions" || !slices.Equal(idle, []uint64{600_000, 60_000, 1000}) || !strings.Contains(d.json(d.stats), `"provider":"api.openai.com"`) {
 		t.Errorf("request %+v, waits %v, stats %s", r, idle, d.json(d.stats))
 	}
 	if want := `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[`; !strings.HasPrefix(string(r.Body), want) {

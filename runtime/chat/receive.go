@@ -20,20 +20,20 @@ const (
 // receive reads a response to its end. It returns the error to nack with, nil for an answer that can be used; a.err and
 // a.failure are not its business.
 func (a *Answer) receive(stream Stream) error {
-	if a.options.requestTimeout > 0 {
-		stream.Idle(a.options.requestTimeout)
-	}
-	chunk, more, err := stream.Next()
+	chunk, more, err := a.next(stream, a.options.requestTimeout)
 	switch {
+	case err == errLate:
+		return a.late(stream)
 	case errors.Is(err, ErrIdle):
 		stream.Cancel()
 		return fault.New(fault.ChatRequestTimeout, "no response for "+strconv.FormatUint(a.options.requestTimeout, 10)+" ms")
 	case err != nil:
 		return err
 	case !more:
+		a.cut = true
 		return fault.New(fault.ChatStreamError, "the exchange ended without a response")
 	}
-	stream.Idle(a.options.idleTimeout)
+	a.begun, a.retryAfter = true, retryAfter(chunk.Headers, a.d.Now())
 	if chunk.Status < 200 || chunk.Status > 299 {
 		return a.refused(stream, chunk)
 	}
@@ -45,12 +45,13 @@ func (a *Answer) receive(stream Stream) error {
 			err = body.Write(chunk.Data, event)
 		}
 		if err == nil {
+			idle := a.options.idleTimeout
 			if a.done {
-				stream.Idle(doneTimeout)
-			} else if idle := a.options.idleTimeout; a.finish != "" && (idle == 0 || idle > finishTimeout) {
-				stream.Idle(finishTimeout)
+				idle = doneTimeout
+			} else if a.finish != "" && (idle == 0 || idle > finishTimeout) {
+				idle = finishTimeout
 			}
-			if chunk, more, err = stream.Next(); err != nil {
+			if chunk, more, err = a.next(stream, idle); err != nil {
 				return a.cutOff(stream, err)
 			}
 			continue
@@ -66,7 +67,10 @@ func (a *Answer) receive(stream Stream) error {
 
 // cutOff tells what an answer is worth whose stream failed. One that has its finish reason is whole.
 func (a *Answer) cutOff(stream Stream, err error) error {
-	if errors.Is(err, ErrIdle) {
+	a.cut = true
+	if err == errLate {
+		err = a.late(stream)
+	} else if errors.Is(err, ErrIdle) {
 		stream.Cancel()
 		err = fault.New(fault.ChatStreamStalled, "no bytes for "+strconv.FormatUint(a.options.idleTimeout, 10)+" ms")
 	} else {
@@ -76,6 +80,34 @@ func (a *Answer) cutOff(stream Stream, err error) error {
 		return nil
 	}
 	return err
+}
+
+// errLate is how next says that the time of the whole call is over.
+var errLate = errors.New("chat: the time of the call is over")
+
+// next waits for the next chunk: for idle ms, 0 for as long as it takes, and not beyond the deadline of the call.
+func (a *Answer) next(stream Stream, idle uint64) (chunk Chunk, more bool, err error) {
+	if a.deadline > 0 {
+		now := a.d.Elapsed()
+		if now >= a.deadline {
+			return chunk, false, errLate
+		}
+		if left := a.deadline - now; idle == 0 || left < idle {
+			idle = left
+		}
+	}
+	stream.Idle(idle)
+	chunk, more, err = stream.Next()
+	if a.deadline > 0 && errors.Is(err, ErrIdle) && a.d.Elapsed() >= a.deadline {
+		err = errLate
+	}
+	return chunk, more, err
+}
+
+// late gives up a response whose call has taken too long.
+func (a *Answer) late(stream Stream) error {
+	stream.Cancel()
+	return fault.New(fault.ChatTotalTimeout, "the answer took longer than "+strconv.FormatUint(a.options.totalTimeout, 10)+" ms")
 }
 
 // unusable returns the error to nack with after reading stopped with err.
@@ -93,7 +125,7 @@ func (a *Answer) unusable(err error) error {
 func (a *Answer) refused(stream Stream, head Chunk) error {
 	text := append([]byte(nil), head.Data...)
 	for len(text) < maxErrorBody {
-		chunk, more, err := stream.Next()
+		chunk, more, err := a.next(stream, a.options.idleTimeout)
 		if err != nil || !more {
 			break // what has come is all there is to say
 		}
@@ -109,6 +141,7 @@ func (a *Answer) refused(stream Stream, head Chunk) error {
 		a.failure = e // as in a stream: the loop can go on
 		return nil
 	}
+	a.status, a.refusal = head.Status, e
 	return e.fault(fault.ChatHTTPError, "status "+strconv.Itoa(head.Status))
 }
 
@@ -146,6 +179,7 @@ func (a *Answer) end(body *framing.Sniffer, mediaType string) error {
 		return errors.New("the response is neither an event stream nor JSON, but " + strconv.Quote(mediaType))
 	}
 	if !a.done && a.finish == "" && !a.empty() {
+		a.cut = true
 		return errors.New("the stream ended before the answer did")
 	}
 	return nil

@@ -185,7 +185,7 @@ func TestNacks(t *testing.T) {
 			r := tt.response
 			r.parts = split(tt.body, 0)
 			d.answer = func(chat.Request) (chat.Stream, error) { return &r, nil }
-			d.iterate(newExecutor(t, `{"model":"m"}`), 1)
+			d.iterate(newExecutor(t, `{"model":"m","retry":{"maxAttempts":1}}`), 1)
 			if !fault.Is(d.nacked, tt.code) {
 				t.Fatalf("nacked with %v, acked: %v", d.nacked, d.acked)
 			}
@@ -364,7 +364,7 @@ func TestStreamWithoutEnd(t *testing.T) {
 	} {
 		d := newDispatch(t)
 		d.replies(tt.body)
-		d.iterate(newExecutor(t, `{"model":"m"}`), 1)
+		d.iterate(newExecutor(t, `{"model":"m","retry":{"maxAttempts":1}}`), 1)
 		if d.acked != (tt.code == "") || tt.code != "" && !fault.Is(d.nacked, tt.code) {
 			t.Errorf("%q: acked %v, nacked with %v", tt.body, d.acked, d.nacked)
 		}

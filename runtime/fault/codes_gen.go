@@ -42,6 +42,8 @@ const (
 	ChatStreamStalled Code = "E_CHAT_STREAM_STALLED"
 	// ChatToolUseFailed: The model provider could not parse the model's tool call.
 	ChatToolUseFailed Code = "E_CHAT_TOOL_USE_FAILED"
+	// ChatTotalTimeout: The model's answer took too long as a whole.
+	ChatTotalTimeout Code = "E_CHAT_TOTAL_TIMEOUT"
 	// ChatUnknownTool: The model called a tool that does not exist.
 	ChatUnknownTool Code = "E_CHAT_UNKNOWN_TOOL"
 	// CredentialUnknown: The host has no credential of this name for this origin.
@@ -179,6 +181,7 @@ var table = [...]info{
 	{ChatStreamError, "The model provider's stream broke off.", 502, false},
 	{ChatStreamStalled, "The model provider's stream stalled.", 504, false},
 	{ChatToolUseFailed, "The model provider could not parse the model's tool call.", 422, false},
+	{ChatTotalTimeout, "The model's answer took too long as a whole.", 504, false},
 	{ChatUnknownTool, "The model called a tool that does not exist.", 404, false},
 	{CredentialUnknown, "The host has no credential of this name for this origin.", 401, true},
 	{Deadline, "The dispatch ran past its deadline.", 504, false},

@@ -252,7 +252,9 @@ func (p *player) frame(op abi.Op, frame []byte) {
 		f := read[abi.Cancel](p, frame)
 		p.effects = slices.DeleteFunc(p.effects, func(e abi.Effect) bool { return e.Effect == f.Effect })
 	case abi.OpTimer:
-		if f := read[abi.Timer](p, frame); p.gates == 0 && f.Due < p.elapsed { // a gate may be overdue
+		f := read[abi.Timer](p, frame)
+		p.due = f.Due
+		if p.gates == 0 && f.Due != 0 && f.Due < p.elapsed { // a gate may be overdue
 			p.t.Errorf("turn %d: a timer for %d, it is %d", p.turn, f.Due, p.elapsed)
 		}
 	case abi.OpEnd:

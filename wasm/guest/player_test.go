@@ -105,6 +105,7 @@ type player struct {
 	ended    bool
 	status   uint8
 	elapsed  uint64
+	due      uint64 // of the timer; 0 for none
 	seq      uint32
 	effect   uint32
 	effects  []abi.Effect     // outstanding
@@ -294,6 +295,9 @@ func (p *player) some(list []int64) int64 { return list[p.random.IntN(len(list))
 // play does one thing that a host may do now.
 func (p *player) play() {
 	if len(p.effects) == 0 {
+		if p.chance(2) {
+			p.elapsed = max(p.elapsed, p.due)
+		}
 		p.send(&abi.Tick{Turn: p.turn, Elapsed: p.elapsed})
 		return
 	}
@@ -410,6 +414,7 @@ func (p *player) harmless() {
 // close brings the turn nearer to its end.
 func (p *player) close() {
 	if len(p.effects) == 0 {
+		p.elapsed = max(p.elapsed, p.due)
 		p.send(&abi.Tick{Turn: p.turn, Elapsed: p.elapsed})
 		return
 	}

@@ -108,7 +108,7 @@ func (t *turn) tickAt(due uint64) {
 	t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: t.due})
 }
 
-// Timer implements runtime.World: the turn's one timer is for the earliest of what gates, deadlines and streams need.
+// Timer implements runtime.World: the turn's one timer is for the earliest of what gates, deadlines, streams and sleepers need.
 func (t *turn) Timer(due uint64) {
 	if t.ended {
 		return
@@ -118,13 +118,18 @@ func (t *turn) Timer(due uint64) {
 			due = s.asleep + s.idle
 		}
 	}
+	for _, s := range t.sleepers {
+		if due == 0 || s.due < due {
+			due = s.due
+		}
+	}
 	if min(due, abi.MaxInt) != t.due {
 		t.tickAt(due)
 	}
 }
 
-// tick settles the gates and ends the dispatches whose time is up, wakes the streams that have waited too long, and asks again for those that
-// have not.
+// tick settles the gates and ends the dispatches whose time is up, wakes the streams and sleepers that have waited long enough, and asks again
+// for those that have not.
 func (in *Instance) tick(f *abi.Tick) {
 	t := in.turns[f.Turn]
 	if t == nil {
@@ -145,6 +150,13 @@ func (in *Instance) tick(f *abi.Tick) {
 		s.late = true
 		s.wake()
 	}
+	t.wakeSleepers(func(s *sleeper) (error, bool) {
+		if s.due > now {
+			t.timer(s.due)
+			return nil, false
+		}
+		return nil, true
+	})
 	t.run.Tick()
 	t.cancelAborted()
 }

@@ -16,9 +16,9 @@ var files embed.FS
 // Fault is an entry of the table.
 //
 // One with Cut stands for a case for each byte of the first answer's body, from none to all but the last: the body ends
-// before it. Expect is then that of the whole body. After the end mark a case expects what Expect says, before it the text
-// of the parts that came whole, and E_CHAT_STREAM_ERROR; where a body ends properly before any text,
-// E_CHAT_EMPTY_RESPONSE.
+// before it. Expect is then that of the whole body. Before the first text was complete a case expects that the request is
+// made again and gets the good answer; after the end mark what Expect says; in between the text of the parts that came
+// whole, and E_CHAT_STREAM_ERROR.
 type Fault struct {
 	Name    string         `json:"name"`
 	About   string         `json:"about"`
@@ -182,7 +182,7 @@ func cases(faults []Fault) ([]*Case, error) {
 			}
 		}
 		c := Case{
-			Name: f.Name, About: f.About, Options: maps.Clone(f.Options), Abort: f.Abort, Expect: f.Expect,
+			Name: f.Name, About: f.About, Options: f.options(), Abort: f.Abort, Expect: f.Expect,
 			answers: f.Answers, refused: f.Refused,
 		}
 		if f.Cut == "" {
@@ -197,6 +197,13 @@ func cases(faults []Fault) ([]*Case, error) {
 		list = append(list, more...)
 	}
 	return list, nil
+}
+
+// options are the chat executor's for a case: waits are short unless the fault is about them.
+func (f *Fault) options() map[string]any {
+	all := map[string]any{"idleTimeoutMs": 5000, "retry": map[string]any{"baseDelayMs": 1, "maxDelayMs": 20}}
+	maps.Copy(all, f.Options)
+	return all
 }
 
 // cuts makes the cases of a fault that is about every byte of a body.
@@ -224,10 +231,9 @@ func (f *Fault) cuts(base Case) ([]*Case, error) {
 		switch {
 		case over:
 		case text == "":
-			c.Expect = Expect{Status: "nack", Error: "E_CHAT_STREAM_ERROR", Requests: f.Expect.Requests}
-			if f.Cut == "end" {
-				c.Expect.Error = "E_CHAT_EMPTY_RESPONSE"
-			}
+			c.Expect.Requests++
+			c.Expect.Text = Good
+			c.Expect.Logs = []string{"retry-attempt"}
 		default:
 			c.Expect = Expect{Status: "nack", Error: "E_CHAT_STREAM_ERROR", Text: text, Requests: f.Expect.Requests}
 		}

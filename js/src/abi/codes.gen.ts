@@ -108,13 +108,13 @@ export const CODES = {
     status: 504,
     fatal: false,
     message: 'The model provider did not answer in time.',
-    help: 'No response head came within the request timeout, after all attempts.',
+    help: 'No response head came within the request timeout, after all attempts. Raise requestTimeoutMs for models that think for long before they answer.',
   },
   E_CHAT_STREAM_ERROR: {
     status: 502,
     fatal: false,
     message: "The model provider's stream broke off.",
-    help: 'The connection failed after the answer had begun. What had arrived by then was shown and not stored.',
+    help: 'The connection failed after the answer had begun, or ended before the answer did, or what came was no answer. What had arrived by then was shown and not stored. It is only tried again while nothing was shown.',
   },
   E_CHAT_STREAM_STALLED: {
     status: 504,
@@ -127,6 +127,12 @@ export const CODES = {
     fatal: false,
     message: "The model provider could not parse the model's tool call.",
     help: 'The failed generation was kept as a tool call with an error result, which the model sees.',
+  },
+  E_CHAT_TOTAL_TIMEOUT: {
+    status: 504,
+    fatal: false,
+    message: "The model's answer took too long as a whole.",
+    help: 'The total timeout ended in the middle of an attempt. What had arrived by then was shown and not stored. Raise totalTimeoutMs, or ask for shorter answers.',
   },
   E_CHAT_UNKNOWN_TOOL: {
     status: 404,

@@ -48,7 +48,7 @@ interface Case {
   readonly name: string;
   readonly about: string;
   readonly baseURL: string;
-  readonly options: Readonly<Record<string, unknown>> | null;
+  readonly options: Readonly<Record<string, unknown>>;
   readonly abort?: 'request' | 'text' | 'retry';
   readonly expect: Expect;
   readonly goesOn?: boolean;
@@ -204,7 +204,6 @@ describe('faults', { skip }, () => {
     const limit = setTimeout(() => controller.abort(new Error('out of time')), TIME_LIMIT);
     const runner = createRunner({
       model: {
-        idleTimeoutMs: 5000,
         ...c.options,
         model: 'm',
         baseURL: c.baseURL.replace('SESSION', 'node'),

@@ -1,0 +1,169 @@
+package chat
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// retry says which failed attempts are followed by another one, and when.
+type retry struct {
+	maxAttempts int
+	baseDelay   uint64 // ms before the second attempt; it doubles with each further one
+	maxDelay    uint64 // ms that it never exceeds
+	statuses    []int
+	honorAfter  bool // a response says itself when to come again
+}
+
+var defaultRetry = retry{maxAttempts: 3, baseDelay: 500, maxDelay: 30_000, statuses: []int{429, 500, 502, 503, 504, 529}, honorAfter: true}
+
+// maxAttempts bounds the option of that name.
+const maxAttempts = 100
+
+// retry takes the option of that name. What it leaves out keeps its default.
+func (p *parser) retry(v []byte) {
+	r := &p.options.retry
+	err := value.Each(v, func(key, val []byte) bool {
+		name := "retry." + string(key)
+		if value.KindOf(val) == value.KindNil {
+			return true
+		}
+		switch string(key) {
+		case "maxAttempts":
+			n, ok := value.Int(val)
+			if !ok || n < 1 || n > maxAttempts {
+				p.fail(name, "must be a whole number from 1 to "+strconv.Itoa(maxAttempts))
+			}
+			r.maxAttempts = int(n)
+		case "baseDelayMs":
+			r.baseDelay = p.duration(name, val)
+		case "maxDelayMs":
+			r.maxDelay = p.duration(name, val)
+		case "statuses":
+			r.statuses = nil
+			err := value.EachItem(val, func(_ int, item []byte) bool {
+				n, ok := value.Int(item)
+				if !ok || n < 400 || n > 599 {
+					p.fail(name, "must hold statuses from 400 to 599")
+					return false
+				}
+				r.statuses = append(r.statuses, int(n))
+				return true
+			})
+			if err != nil {
+				p.fail(name, "must be a list of statuses")
+			}
+		case "honorRetryAfter":
+			r.honorAfter = p.flag(name, val)
+		default:
+			p.fail(name, "is not a known option")
+		}
+		return true
+	})
+	if err != nil {
+		p.fail("retry", "must be an object")
+	}
+}
+
+// Why an attempt failed, as the log says it.
+const (
+	reasonStatus    = "http-status"
+	reasonProvider  = "provider-error"
+	reasonTransport = "transport-error"
+	reasonTimeout   = "request-timeout"
+	reasonStalled   = "stream-stalled"
+	reasonCut       = "stream-error"
+	reasonEmpty     = "empty-response"
+)
+
+// classify tells why an attempt failed and which status that amounts to, 0 for none. reason is empty when another attempt
+// would do no better.
+func (a *Answer) classify(failure error) (reason string, status int) {
+	switch {
+	case a.status != 0:
+		reason, status = reasonStatus, a.status
+	case a.failure != nil:
+		reason, status = reasonProvider, a.failure.status()
+	case fault.Is(failure, fault.HTTPTransport) && !a.begun:
+		return reasonTransport, 0
+	case fault.Is(failure, fault.ChatRequestTimeout):
+		return reasonTimeout, 0
+	case fault.Is(failure, fault.ChatStreamStalled):
+		return reasonStalled, 0
+	case a.cut && fault.Is(failure, fault.ChatStreamError):
+		return reasonCut, 0
+	case a.finish == "" && fault.Is(failure, fault.ChatEmptyResponse):
+		return reasonEmpty, 0
+	default:
+		return "", 0
+	}
+	if said := a.said(); !slices.Contains(a.options.retry.statuses, status) || said != nil && said.final() {
+		return "", status
+	}
+	return reason, status
+}
+
+// shown tells whether the user has seen anything of the answer.
+func (a *Answer) shown() bool { return len(a.message.text) > 0 || len(a.thoughts) > 0 }
+
+// said is what the endpoint says went wrong, nil for nothing.
+func (a *Answer) said() *providerError {
+	if a.status != 0 {
+		return a.refusal
+	}
+	return a.failure
+}
+
+// another tells whether a failed attempt is followed by another one, and after how many ms. Nothing that the user has seen
+// is ever asked for a second time.
+func (a *Answer) another(failure error, attempt int) (ms uint64, ok bool) {
+	r := &a.options.retry
+	if failure == nil || a.err != nil || a.d.Aborted() || a.d.Signalled() || a.shown() || attempt >= r.maxAttempts {
+		return 0, false
+	}
+	reason, status := a.classify(failure)
+	if reason == "" {
+		return 0, false
+	}
+	ms = r.delay(attempt, a.retryAfter, a.d.Random())
+	if a.deadline > 0 && a.d.Elapsed()+ms >= a.deadline {
+		return 0, false
+	}
+	a.logRetry(failure, reason, status, attempt, ms)
+	return ms, true
+}
+
+// delay is how long to wait after an attempt: between half of the backoff and all of it, or what the response asks for and
+// up to a tenth more. after is that, -1 for nothing.
+func (r *retry) delay(attempt int, after int64, random uint64) uint64 {
+	ms := r.baseDelay
+	for i := 1; i < attempt && ms < r.maxDelay; i++ {
+		ms *= 2
+	}
+	ms = min(ms, r.maxDelay)
+	if r.honorAfter && after >= 0 && uint64(after) >= ms {
+		ms = min(uint64(after), r.maxDelay)
+		return min(ms+random%(ms/10+1), r.maxDelay)
+	}
+	return ms - random%(ms/2+1)
+}
+
+func (a *Answer) logRetry(failure error, reason string, status, attempt int, ms uint64) {
+	why := reason
+	members := 4
+	if status > 0 {
+		why += " " + strconv.Itoa(status)
+		members++
+	}
+	p := value.AppendMapHeader(nil, members)
+	p = value.AppendString(value.AppendString(p, "reason"), reason)
+	if status > 0 {
+		p = value.AppendInt(value.AppendString(p, "status"), int64(status))
+	}
+	p = value.AppendInt(value.AppendString(p, "attempt"), int64(attempt))
+	p = value.AppendInt(value.AppendString(p, "delayMs"), int64(ms))
+	p = value.AppendString(value.AppendString(p, "error"), clip([]byte(fault.MessageOf(failure)), maxMessage))
+	a.d.Log(Info, "retry-attempt", "attempt "+strconv.Itoa(attempt)+" failed ("+why+"); the next one begins in "+strconv.FormatUint(ms, 10)+" ms", p)
+}

@@ -1,0 +1,20 @@
+package runtime
+
+// Random is the next of the turn's random numbers, which grow from its seed: the same ones when it is replayed. They are
+// for spreading things out, not for secrets (splitmix64).
+func (t *Turn) Random() uint64 {
+	t.noise += 0x9e3779b97f4a7c15
+	z := t.noise
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// seeded makes the state that the random numbers of a seed grow from: 64 bits of FNV-1a.
+func seeded(seed []byte) uint64 {
+	state := uint64(14695981039346656037)
+	for _, b := range seed {
+		state = (state ^ uint64(b)) * 1099511628211
+	}
+	return state
+}
