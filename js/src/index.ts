@@ -11,7 +11,12 @@ export {
   type ChatModel,
   createRunner,
 } from './front/create-runner.js';
-export { ChatExecutor, type ChatOptions, type EngineOptions } from './pump/chat-executor.js';
+export {
+  ChatExecutor,
+  type ChatOptions,
+  type EngineOptions,
+  type RetryOptions,
+} from './pump/chat-executor.js';
 export type {
   ModelCall,
   ModelCapabilities,
