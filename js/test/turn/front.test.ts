@@ -267,7 +267,12 @@ describe('the chat executor', { skip }, () => {
   it('a redirect to another origin gets no key and fails', async () => {
     await withServer(async (url, requests) => {
       const runner = await agent({
-        model: { baseURL: `${url}/moved`, model: 'test', apiKey: 'secret' },
+        model: {
+          baseURL: `${url}/moved`,
+          model: 'test',
+          apiKey: 'secret',
+          retry: { maxAttempts: 1 },
+        },
       });
       const { status, error } = await runner.stream({ message: 'hi' }).result;
       assert.equal(status, 'nack');
