@@ -56,7 +56,7 @@ func newDispatch(t testing.TB) *dispatch {
 // newExecutor returns an executor with options, JSON text, that the providers may serve. It sends texts without marks.
 func newExecutor(t testing.TB, options string, providers ...chat.Provider) *chat.Executor {
 	t.Helper()
-	v, err := value.FromJSON(nil, []byte(`{"trust":"off",`+options[1:]))
+	v, err := value.FromJSON(nil, []byte(`{"trust":"off","retry":{"maxAttempts":1},`+options[1:]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +136,11 @@ func (d *dispatch) Stamp() int64 {
 	d.clock++
 	return d.clock
 }
+
+func (d *dispatch) Now() int64         { return d.clock }
+func (d *dispatch) Elapsed() uint64    { return 0 }
+func (d *dispatch) Sleep(uint64) error { return nil }
+func (d *dispatch) Random() uint64     { return 0 }
 
 func (d *dispatch) NewID(prefix string) string {
 	d.minted++
