@@ -53,7 +53,8 @@ func newDispatch(t testing.TB) *dispatch {
 	return &dispatch{t: t, clock: 1000, streams: make(map[string]*stream)}
 }
 
-// newExecutor returns an executor with options, JSON text, that the providers may serve. It sends texts without marks.
+// newExecutor returns an executor with options, JSON text, that the providers may serve. It sends texts without marks, and each request
+// once.
 func newExecutor(t testing.TB, options string, providers ...chat.Provider) *chat.Executor {
 	t.Helper()
 	v, err := value.FromJSON(nil, []byte(`{"trust":"off","retry":{"maxAttempts":1},`+options[1:]))
