@@ -248,6 +248,9 @@ func (t *Turn) Tick() {
 	t.askTick()
 }
 
+// Due is when the gates and deadlines need the next Tick, by the turn's clock; 0 for never.
+func (t *Turn) Due() uint64 { return t.gateDue }
+
 // askTick asks for the tick that the next of the open gates or of the deadlines needs.
 func (t *Turn) askTick() {
 	next := uint64(0)

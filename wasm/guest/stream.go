@@ -28,6 +28,7 @@ func (s *stream) Next() (chunk runtime.Chunk, more bool, err error) {
 			chunk, s.queue = s.queue[0], s.queue[1:]
 			return chunk, true, nil
 		case s.effect.settled:
+			s.turn.rest()
 			return chunk, false, s.effect.err
 		case s.late:
 			s.late = false
@@ -55,6 +56,7 @@ func (s *stream) cancel(reason error) {
 	s.stop = reason
 	if !s.effect.settled {
 		s.turn.drop(s.effect)
+		s.turn.rest()
 		s.turn.in.append(&abi.Cancel{Op: abi.OpCancel, Turn: s.turn.number, Effect: s.effect.number})
 	}
 	s.wake()
@@ -92,6 +94,13 @@ func (in *Instance) chunk(f *abi.Chunk) error {
 	eff.stream.queue = append(eff.stream.queue, c)
 	eff.stream.wake()
 	return nil
+}
+
+// rest takes back a timer that nobody needs any more: the time that it would tell is not that of a clock that stands still.
+func (t *turn) rest() {
+	if t.due != 0 {
+		t.Timer(t.run.Due())
+	}
 }
 
 // timer asks for a Tick at due, unless an earlier one is on its way.

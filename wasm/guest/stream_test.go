@@ -2,6 +2,7 @@ package guest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,6 +187,33 @@ func TestIdle(t *testing.T) {
 	r.want(t, "head 200 a=b", "idle")
 	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect})
 	w.clean()
+}
+
+// A timer that nobody needs any more is taken back; that of a gate stays.
+func TestTimersEndWithTheirStream(t *testing.T) {
+	for _, gate := range []bool{false, true} {
+		w := openWith(t, func(task runtime.Task, d *runtime.Dispatch) error {
+			r := &reading{idle: 100, cancel: 2}
+			_ = r.execute(task, d) // its ack stands
+			return task.Sleep(d.Number(), 500)
+		}, nil)
+		w.start()
+		e := w.effect(abi.EffectHTTP)
+		want := []uint64{0, 500}
+		if gate {
+			args := gateArgs()
+			args.Timeout = 300
+			w.openGate(1, args)
+			want = []uint64{300}
+		}
+		w.chunk(e, 0, 200, "")
+		w.chunk(e, 0, 0, "x")
+		if !slices.Equal(w.timers, want) {
+			t.Errorf("gate %v: timers %v, want %v", gate, w.timers, want)
+		}
+		w.step(&abi.Abort{Op: abi.OpAbort, Turn: 1})
+		w.clean()
+	}
 }
 
 func TestTimersAreForWaitsWithABound(t *testing.T) {

@@ -301,4 +301,5 @@ func (t *turn) cancelAborted() {
 		i++
 	}
 	t.wakeSleepers(func(s *sleeper) (error, bool) { return aborted(), t.abortedIn(s.context) })
+	t.rest()
 }
