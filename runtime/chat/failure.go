@@ -100,25 +100,23 @@ func parseProviderError(raw []byte) *providerError {
 	return e
 }
 
+// statuses are the HTTP statuses that the codes of errors stand for, in lower case.
+const statuses = " rate_limit_exceeded=429 rate_limit_error=429 rate_limited=429 too_many_requests=429 resource_exhausted=429 insufficient_quota=429" +
+	" server_error=500 internal_server_error=500 internal_error=500 internal=500 api_error=500 bad_gateway=502" +
+	" service_unavailable=503 unavailable=503 timeout=504 timeout_error=504 gateway_timeout=504 deadline_exceeded=504" +
+	" overloaded_error=529 overloaded=529 "
+
 // status is the HTTP status that the error's code amounts to where the response itself has a good one; 0 for none.
 func (e *providerError) status() int {
 	for _, code := range [...][]byte{e.code, e.typ} {
-		if n, err := strconv.Atoi(string(code)); err == nil && n >= 400 && n <= 599 {
-			return n
+		text := string(code)
+		word := " " + strings.ToLower(text) + "="
+		if i := strings.Index(statuses, word); i >= 0 {
+			i += len(word)
+			text = statuses[i : i+3]
 		}
-		switch strings.ToLower(string(code)) {
-		case "rate_limit_exceeded", "rate_limit_error", "rate_limited", "too_many_requests", "resource_exhausted", "insufficient_quota":
-			return 429
-		case "server_error", "internal_server_error", "internal_error", "internal", "api_error":
-			return 500
-		case "bad_gateway":
-			return 502
-		case "service_unavailable", "unavailable":
-			return 503
-		case "timeout", "timeout_error", "gateway_timeout", "deadline_exceeded":
-			return 504
-		case "overloaded_error", "overloaded":
-			return 529
+		if n, err := strconv.Atoi(text); err == nil && n >= 400 && n <= 599 {
+			return n
 		}
 	}
 	return 0

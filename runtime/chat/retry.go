@@ -25,35 +25,22 @@ const maxAttempts = 100
 // retry takes the option of that name. What it leaves out keeps its default.
 func (p *parser) retry(v []byte) {
 	r := &p.options.retry
-	err := value.Each(v, func(key, val []byte) bool {
+	if value.Each(v, func(key, val []byte) bool {
 		name := "retry." + string(key)
-		if value.KindOf(val) == value.KindNil {
-			return true
-		}
 		switch string(key) {
 		case "maxAttempts":
-			n, ok := value.Int(val)
-			if !ok || n < 1 || n > maxAttempts {
-				p.fail(name, "must be a whole number from 1 to "+strconv.Itoa(maxAttempts))
-			}
-			r.maxAttempts = int(n)
+			r.maxAttempts = p.whole(name, val, 1, maxAttempts)
 		case "baseDelayMs":
 			r.baseDelay = p.duration(name, val)
 		case "maxDelayMs":
 			r.maxDelay = p.duration(name, val)
 		case "statuses":
 			r.statuses = nil
-			err := value.EachItem(val, func(_ int, item []byte) bool {
-				n, ok := value.Int(item)
-				if !ok || n < 400 || n > 599 {
-					p.fail(name, "must hold statuses from 400 to 599")
-					return false
-				}
-				r.statuses = append(r.statuses, int(n))
+			if value.EachItem(val, func(_ int, item []byte) bool {
+				r.statuses = append(r.statuses, p.whole(name, item, 400, 599))
 				return true
-			})
-			if err != nil {
-				p.fail(name, "must be a list of statuses")
+			}) != nil {
+				p.fail(name, "must be a list")
 			}
 		case "honorRetryAfter":
 			r.honorAfter = p.flag(name, val)
@@ -61,10 +48,18 @@ func (p *parser) retry(v []byte) {
 			p.fail(name, "is not a known option")
 		}
 		return true
-	})
-	if err != nil {
+	}) != nil {
 		p.fail("retry", "must be an object")
 	}
+}
+
+// whole takes a whole number within bounds.
+func (p *parser) whole(name string, v []byte, low, high int64) int {
+	n, ok := value.Int(v)
+	if !ok || n < low || n > high {
+		p.fail(name, "must be a whole number from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10))
+	}
+	return int(n)
 }
 
 // Why an attempt failed, as the log says it.
@@ -151,19 +146,11 @@ func (r *retry) delay(attempt int, after int64, random uint64) uint64 {
 }
 
 func (a *Answer) logRetry(failure error, reason string, status, attempt int, ms uint64) {
-	why := reason
-	members := 4
-	if status > 0 {
-		why += " " + strconv.Itoa(status)
-		members++
-	}
-	p := value.AppendMapHeader(nil, members)
+	p := value.AppendMapHeader(nil, 5)
 	p = value.AppendString(value.AppendString(p, "reason"), reason)
-	if status > 0 {
-		p = value.AppendInt(value.AppendString(p, "status"), int64(status))
-	}
-	p = value.AppendInt(value.AppendString(p, "attempt"), int64(attempt))
-	p = value.AppendInt(value.AppendString(p, "delayMs"), int64(ms))
 	p = value.AppendString(value.AppendString(p, "error"), clip([]byte(fault.MessageOf(failure)), maxMessage))
-	a.d.Log(Info, "retry-attempt", "attempt "+strconv.Itoa(attempt)+" failed ("+why+"); the next one begins in "+strconv.FormatUint(ms, 10)+" ms", p)
+	for i, n := range [...]int64{int64(status), int64(attempt), int64(ms)} {
+		p = value.AppendInt(value.AppendString(p, [...]string{"status", "attempt", "delayMs"}[i]), n)
+	}
+	a.d.Log(Info, "retry-attempt", "attempt "+strconv.Itoa(attempt)+" failed, the next one begins in "+strconv.Itoa(int(ms))+" ms", p)
 }

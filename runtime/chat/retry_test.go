@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -83,8 +84,17 @@ func TestRetries(t *testing.T) {
 		d.attempts(tt.first)
 		d.iterate(newExecutor(t, `{"model":"m"}`), 1)
 		reason := ""
-		if len(d.logs) > 0 && strings.HasPrefix(d.logs[len(d.logs)-1], "retry-attempt: attempt 1 failed (") {
-			reason, _, _ = strings.Cut(strings.TrimPrefix(d.logs[len(d.logs)-1], "retry-attempt: attempt 1 failed ("), ")")
+		if len(d.logs) > 0 && strings.HasPrefix(d.logs[len(d.logs)-1], "retry-attempt: attempt 1 failed, ") {
+			var p struct {
+				Reason string
+				Status int
+			}
+			if err := json.Unmarshal([]byte(d.payloads[len(d.payloads)-1]), &p); err != nil {
+				t.Error(err)
+			}
+			if reason = p.Reason; p.Status > 0 {
+				reason += " " + strconv.Itoa(p.Status)
+			}
 		}
 		if reason != tt.reason || d.acked != (tt.reason != "") || len(d.requests) != 1+min(len(tt.reason), 1) || len(d.slept) != min(len(tt.reason), 1) {
 			t.Errorf("%s: reason %q, want %q; acked %v, nacked with %v, %d requests, slept %v", tt.name, reason, tt.reason, d.acked, d.nacked, len(d.requests), d.slept)
@@ -214,8 +224,8 @@ func TestRetryLog(t *testing.T) {
 	d.attempts(status(503, `{"error":{"message":"down"}}`), failing{chat.ErrIdle})
 	d.iterate(newExecutor(t, `{"model":"m","requestTimeoutMs":50}`), 1)
 	want := []string{
-		`{"reason":"http-status","status":503,"attempt":1,"delayMs":500,"error":"The model provider answered with an HTTP error: status 503; down"}`,
-		`{"reason":"request-timeout","attempt":2,"delayMs":1000,"error":"The model provider did not answer in time: no response for 50 ms"}`,
+		`{"reason":"http-status","error":"The model provider answered with an HTTP error: status 503; down","status":503,"attempt":1,"delayMs":500}`,
+		`{"reason":"request-timeout","error":"The model provider did not answer in time: no response for 50 ms","status":0,"attempt":2,"delayMs":1000}`,
 	}
 	if !slices.Equal(d.payloads, want) {
 		t.Errorf("payloads %q", d.payloads)
@@ -318,8 +328,8 @@ func TestRetryOptions(t *testing.T) {
 		`"retry":{"maxAttempts":1.5}`:       "`retry.maxAttempts` must be",
 		`"retry":{"baseDelayMs":-1}`:        "`retry.baseDelayMs` must be a number of milliseconds",
 		`"retry":{"maxDelayMs":"1"}`:        "`retry.maxDelayMs` must be a number of milliseconds",
-		`"retry":{"statuses":429}`:          "`retry.statuses` must be a list of statuses",
-		`"retry":{"statuses":[200]}`:        "`retry.statuses` must hold statuses from 400 to 599",
+		`"retry":{"statuses":429}`:          "`retry.statuses` must be a list",
+		`"retry":{"statuses":[200]}`:        "`retry.statuses` must be a whole number from 400 to 599",
 		`"retry":{"honorRetryAfter":"yes"}`: "`retry.honorRetryAfter` must be a boolean",
 		`"retry":{"attempts":3}`:            "`retry.attempts` is not a known option",
 		`"totalTimeoutMs":-1`:               "`totalTimeoutMs` must be a number of milliseconds",
@@ -331,7 +341,7 @@ func TestRetryOptions(t *testing.T) {
 	}
 	d := newDispatch(t)
 	d.attempts(status(418, ""))
-	d.iterate(newExecutor(t, `{"model":"m","retry":{"maxAttempts":null,"statuses":[418]}}`), 1)
+	d.iterate(newExecutor(t, `{"model":"m","retry":{"statuses":[418]}}`), 1)
 	if !d.acked {
 		t.Errorf("nacked with %v", d.nacked)
 	}
