@@ -24,8 +24,7 @@ type Dispatch interface {
 	Stamp() int64
 	// Floor makes all further stamps of the turn higher than ms.
 	Floor(ms int64)
-	// Now is the turn's clock, in ms since the Unix epoch, Elapsed the same in ms since the turn's start.
-	Now() int64
+	// Elapsed is the turn's clock, in ms since the turn's start.
 	Elapsed() uint64
 	// Sleep waits for ms milliseconds of that clock. It fails when the dispatch is aborted before they are over.
 	Sleep(ms uint64) error

@@ -113,7 +113,6 @@ func (d *dispatch) Stamp() int64 {
 	return d.clock
 }
 
-func (d *dispatch) Now() int64      { return 1_000_000 + int64(d.elapsed) }
 func (d *dispatch) Elapsed() uint64 { return d.elapsed }
 func (d *dispatch) Random() uint64  { return d.random }
 

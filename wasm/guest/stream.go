@@ -57,7 +57,9 @@ func (s *stream) cancel(reason error) {
 	if !s.effect.settled {
 		s.turn.drop(s.effect)
 		s.turn.rest()
-		s.turn.in.append(&abi.Cancel{Op: abi.OpCancel, Turn: s.turn.number, Effect: s.effect.number})
+		if s.effect.number != 0 {
+			s.turn.in.append(&abi.Cancel{Op: abi.OpCancel, Turn: s.turn.number, Effect: s.effect.number})
+		}
 	}
 	s.wake()
 }
@@ -127,11 +129,6 @@ func (t *turn) Timer(due uint64) {
 			due = s.asleep + s.idle
 		}
 	}
-	for _, s := range t.sleepers {
-		if due == 0 || s.due < due {
-			due = s.due
-		}
-	}
 	if min(due, abi.MaxInt) != t.due {
 		t.tickAt(due)
 	}
@@ -159,13 +156,6 @@ func (in *Instance) tick(f *abi.Tick) {
 		s.late = true
 		s.wake()
 	}
-	t.wakeSleepers(func(s *sleeper) (error, bool) {
-		if s.due > now {
-			t.timer(s.due)
-			return nil, false
-		}
-		return nil, true
-	})
 	t.run.Tick()
 	t.cancelAborted()
 }

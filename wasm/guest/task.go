@@ -265,7 +265,7 @@ func (t *turn) drop(eff *effect) {
 // find returns an outstanding effect by its number.
 func (t *turn) find(number uint32) *effect {
 	for _, e := range t.effects {
-		if e.number == number {
+		if e.number == number && number != 0 {
 			return e
 		}
 	}

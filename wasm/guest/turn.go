@@ -10,18 +10,17 @@ import (
 
 // turn is a running turn, or a standalone dispatch, with its table of effects.
 type turn struct {
-	in       *Instance
-	number   uint32
-	run      *runtime.Turn
-	effects  []*effect
-	few      [4]*effect // room for the usual number of them
-	sleepers []*sleeper
-	next     uint32 // number of the last effect
-	minted   int64  // handle of the last error that the guest made
-	due      uint64 // of the timer asked for; 0 none
-	ended    bool
-	plain    bool  // errors go out without what belongs to them
-	named    int64 // lowest handle of the guest that a Sync has named
+	in      *Instance
+	number  uint32
+	run     *runtime.Turn
+	effects []*effect
+	few     [4]*effect // room for the usual number of them
+	next    uint32     // number of the last effect
+	minted  int64      // handle of the last error that the guest made
+	due     uint64     // of the timer asked for; 0 none
+	ended   bool
+	plain   bool  // errors go out without what belongs to them
+	named   int64 // lowest handle of the guest that a Sync has named
 }
 
 func (in *Instance) startTurn(f *abi.StartTurn) error {
@@ -113,7 +112,6 @@ func (t *turn) end(status runtime.Status, iterations int, err error) {
 		}
 		t.settle(e, nil, fault.New(fault.CallAfterEnd, "the turn has ended"))
 	}
-	t.wakeSleepers(func(*sleeper) (error, bool) { return aborted(), true })
 	end := &abi.End{Op: abi.OpEnd, Turn: t.number, Status: uint8(status), Iterations: uint32(iterations), Error: t.errorValue(err)}
 	start := len(t.in.out)
 	if t.in.append(end); !t.in.fits(start) {
@@ -300,6 +298,4 @@ func (t *turn) cancelAborted() {
 		}
 		i++
 	}
-	t.wakeSleepers(func(s *sleeper) (error, bool) { return aborted(), t.abortedIn(s.context) })
-	t.rest()
 }
