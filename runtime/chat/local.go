@@ -64,12 +64,13 @@ type TextCall struct {
 
 // receiveParts reads the answer of an engine to its end, like receive.
 func (a *Answer) receiveParts(stream Stream) error {
-	stream.Idle(a.options.idleTimeout)
 	lines := framing.Lines{Limit: maxAnswer}
 	event := a.event
 	for begun := false; ; begun = true {
-		chunk, more, err := stream.Next()
+		chunk, more, err := a.next(stream, a.options.idleTimeout)
 		switch {
+		case err == errLate:
+			return a.late(stream)
 		case errors.Is(err, ErrIdle):
 			stream.Cancel()
 			return fault.New(fault.ChatStreamStalled, "no part for "+strconv.FormatUint(a.options.idleTimeout, 10)+" ms")

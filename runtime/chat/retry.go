@@ -115,7 +115,7 @@ func (a *Answer) said() *providerError {
 // is ever asked for a second time.
 func (a *Answer) another(failure error, attempt int) (ms uint64, ok bool) {
 	r := &a.options.retry
-	if failure == nil || a.err != nil || a.d.Aborted() || a.d.Signalled() || a.shown() || attempt >= r.maxAttempts {
+	if failure == nil || a.options.engine != nil || a.err != nil || a.d.Aborted() || a.d.Signalled() || a.shown() || attempt >= r.maxAttempts {
 		return 0, false
 	}
 	reason, status := a.classify(failure)
