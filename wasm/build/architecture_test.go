@@ -13,7 +13,6 @@ import (
 	"testing"
 )
 
-const modulePath = "github.com/turncore/turncore"
 
 func TestRulesFindWhatTheyForbid(t *testing.T) {
 	cases := []struct{ source, want string }{
