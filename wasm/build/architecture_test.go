@@ -13,7 +13,6 @@ import (
 	"testing"
 )
 
-
 func TestRulesFindWhatTheyForbid(t *testing.T) {
 	cases := []struct{ source, want string }{
 		{"func f() { go g() }", "go statement"},

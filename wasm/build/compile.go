@@ -16,7 +16,7 @@ import (
 	"github.com/turncore/turncore/wasm/build/segments"
 )
 
-// modulePackage is the main package that all files are compiled from.
+// The module, and the main package that all files are compiled from.
 const (
 	modulePath    = "github.com/turncore/turncore"
 	modulePackage = "./wasm/module"
