@@ -16,7 +16,7 @@ export logs
 fuzz() {
   local log="$logs/$2" fuzztime=${FUZZTIME:-5s}
   case $2 in
-    FuzzDecodeFrame | FuzzStep | FuzzTurn | FuzzSSE | FuzzLines | FuzzChatStream | FuzzAnthropic | FuzzResponses | FuzzOllama | FuzzMarkup | FuzzPartial) fuzztime=${FUZZTIME:-30s} ;;
+    FuzzDecodeFrame | FuzzStep | FuzzTurn | FuzzSSE | FuzzLines | FuzzChatStream | FuzzAnthropic | FuzzGemini | FuzzResponses | FuzzOllama | FuzzMarkup | FuzzPartial) fuzztime=${FUZZTIME:-30s} ;;
   esac
   # At the end of its time the go command may say that a deadline was exceeded. A failure that
   # the target found leaves an input.

@@ -135,7 +135,7 @@ func (anthropic) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	}
 	for _, c := range u.Calls {
 		dst = chat.AppendMember(append(chat.AppendComma(dst), `{"type":"tool_use"`...), "id", anthropicID(c.ID))
-		dst = chat.AppendMember(dst, "name", plainName(c.Name))
+		dst = chat.AppendMember(dst, "name", plainName(c.Name, ""))
 		dst = append(append(append(dst, `,"input":`...), c.Args...), '}')
 	}
 	dst = append(dst, `]}`...)
@@ -181,7 +181,7 @@ func appendThinking(dst []byte, t chat.UnitThought) []byte {
 
 // anthropicID is a call's id, or one in its place: the API takes letters, digits, _ and - only.
 func anthropicID(id []byte) []byte {
-	if len(id) > 0 && len(id) <= 64 && bytes.Equal(plainName(id), id) {
+	if len(id) > 0 && len(id) <= 64 && bytes.Equal(plainName(id, ""), id) {
 		return id
 	}
 	return []byte(chat.WireID(string(id)))

@@ -240,10 +240,10 @@ func (d *dispatch) signal(acked *bool, err error) error {
 }
 
 func (d *dispatch) report(kind, id string, delta []byte, complete bool) error {
-	s := d.streams[id]
+	s := d.streams[kind+" "+id]
 	if s == nil {
 		s = new(stream)
-		d.streams[id] = s
+		d.streams[kind+" "+id] = s
 	}
 	if s.sealed {
 		d.t.Errorf("a report to the sealed stream %s", id)

@@ -3,12 +3,14 @@
 package provider
 
 import (
+	"strings"
+
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/value"
 )
 
 // All are the providers of this package. The first one serves where none is named.
-var All = []chat.Provider{openAI{}, anthropic{}, ollama{}, responses{}, model{}}
+var All = []chat.Provider{openAI{}, anthropic{}, gemini{}, ollama{}, responses{}, model{}}
 
 // appendSchema appends the JSON Schema of a tool's arguments, that of any object when it is none.
 func appendSchema(dst, schema []byte) []byte {
@@ -38,10 +40,10 @@ func said(u *chat.Unit) []byte {
 	return append(append(append([]byte(nil), u.Name...), ": "...), u.Text...)
 }
 
-// plainName is a name in letters, digits, _ and -, with _ in the place of anything else.
-func plainName(name []byte) []byte {
+// plainName is a name in letters, digits, _, - and these others, with _ in the place of anything else.
+func plainName(name []byte, others string) []byte {
 	plain := func(c byte) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || strings.IndexByte(others, c) >= 0
 	}
 	for i, c := range name {
 		if plain(c) {

@@ -86,6 +86,7 @@ var streams = []struct {
 	{provider.Anthropic, thinkingAndTools, "\n\n", messages(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)},
 	{provider.Responses, reasoningAndTools, "\n\n", messages(`{"type":"error","code":"server_error","message":"Overloaded","param":null}`)},
 	{provider.Ollama, ollamaTools, "\n", `{"error":"Overloaded"}` + "\n"},
+	{provider.Gemini, geminiTools, "\r\n\r\n", chunks(`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`)},
 }
 
 // However the bytes of a stream are cut into parts, the same comes of it.
@@ -132,7 +133,8 @@ func TestStreamsCut(t *testing.T) {
 // An error may come in the place of any event.
 func TestStreamsFail(t *testing.T) {
 	for _, s := range streams {
-		for at := 0; at >= 0; {
+		places := 0
+		for at := 0; ; places++ {
 			d := weatherDispatch(t)
 			d.play(newExecutor(t, `{"model":"m"}`, s.provider), reply{body: s.body[:at] + s.failure + s.body[at:]})
 			done := at == len(s.body)
@@ -144,6 +146,9 @@ func TestStreamsFail(t *testing.T) {
 				break
 			}
 			at += next + len(s.end)
+		}
+		if places < 5 {
+			t.Errorf("%d places", places)
 		}
 	}
 }
