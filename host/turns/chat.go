@@ -7,18 +7,20 @@ import (
 	"github.com/turncore/turncore/host/internal/value"
 )
 
-// ChatOptions configure the chat executor inside the core, which speaks OpenAI-compatible chat completions through the
-// host's HTTP.
+// ChatOptions configure the chat executor inside the core, which speaks to models through the host's HTTP.
 type ChatOptions struct {
 	Model string // required without an Engine
-	// BaseURL of the API, up to the version: "https://api.openai.com/v1" by default.
+	// Provider is the protocol that the API speaks: OpenAI's chat completions if empty.
+	Provider Provider
+	// BaseURL of the API, up to the version: that of the Provider by default.
 	BaseURL string
 	// Credential is the name of one of the host's credentials; "" sends none.
 	Credential string
 	// Engine is a model that the host runs itself, in place of an API: BaseURL and Credential are not for it, and Model is
 	// the engine's name if empty.
 	Engine *ModelEngine
-	// Options are further options of the executor, and members of the request such as "temperature".
+	// Options are further options of the executor, and members of the request such as "temperature", by the names that the
+	// provider's API has for them.
 	Options map[string]any
 }
 
@@ -26,16 +28,18 @@ type ChatOptions struct {
 func (o *ChatOptions) encode() (abi.Raw, error) {
 	all := make(map[string]any, len(o.Options)+5)
 	maps.Copy(all, o.Options)
+	for name, text := range map[string]string{
+		"provider": string(o.Provider), "model": o.model(), "baseURL": o.BaseURL, "credential": o.Credential,
+	} {
+		if text != "" {
+			all[name] = text
+		}
+	}
 	if o.Engine != nil {
 		if o.Engine.Generate == nil {
 			return nil, newError(abi.CodeChatInvalidOptions, abi.Violation(string(abi.KindFunction), "field", "engine.generate"), nil)
 		}
 		all["provider"], all["capabilities"] = "model", o.Engine.Capabilities.options()
-	}
-	for name, text := range map[string]string{"model": o.model(), "baseURL": o.BaseURL, "credential": o.Credential} {
-		if text != "" {
-			all[name] = text
-		}
 	}
 	raw, err := value.Append(nil, all, "chat")
 	if err != nil {

@@ -17,19 +17,19 @@ const (
 	Unbounded = -1
 )
 
-// Model is a model behind an API that speaks OpenAI's chat completions, or one that the host runs itself.
+// Model is a model behind an API, or one that the host runs itself.
 type Model struct {
-	Name    string
-	BaseURL string // up to the version; "https://api.openai.com/v1" if empty
-	APIKey  string // sent to the base URL's origin only; "" sends none
+	Name string
+	// Provider is the protocol that the API speaks: OpenAI's chat completions if empty.
+	Provider Provider
+	BaseURL  string // up to the version; that of the Provider if empty
+	APIKey   string // sent to the base URL's origin only; "" sends none
 	// Engine is a model that the host runs itself, in place of an API.
 	Engine *ModelEngine
-	// Options are members of the request such as "temperature", and options of the chat executor.
+	// Options are members of the request such as "temperature", by the names that the provider's API has for them, and
+	// options of the chat executor.
 	Options map[string]any
 }
-
-// defaultBaseURL is where requests go that are given no other place.
-const defaultBaseURL = "https://api.openai.com/v1"
 
 // Config configures New. Only Model or Executor is required.
 type Config struct {
@@ -122,12 +122,15 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 
 // chat is the model as options of the chat executor, and the credentials that they name.
 func (m *Model) chat() (*ChatOptions, map[string]Credential) {
-	o := &ChatOptions{Model: m.Name, BaseURL: m.BaseURL, Engine: m.Engine, Options: m.Options}
+	o := &ChatOptions{Model: m.Name, Provider: m.Provider, BaseURL: m.BaseURL, Engine: m.Engine, Options: m.Options}
 	if o.Engine != nil {
 		return o, nil
 	}
+	if named, ok := m.Options["provider"].(string); ok && o.Provider == "" {
+		o.Provider = Provider(named)
+	}
 	if o.BaseURL == "" {
-		o.BaseURL = defaultBaseURL
+		o.BaseURL = o.Provider.BaseURL()
 	}
 	if m.APIKey == "" {
 		return o, nil
@@ -135,7 +138,7 @@ func (m *Model) chat() (*ChatOptions, map[string]Credential) {
 	o.Credential = modelCredential
 	credentials := map[string]Credential{}
 	if u, err := url.Parse(o.BaseURL); err == nil {
-		credentials[modelCredential] = Bearer(m.APIKey, originOf(u))
+		credentials[modelCredential] = o.Provider.Key(m.APIKey, originOf(u))
 	}
 	return o, credentials
 }
