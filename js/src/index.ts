@@ -11,12 +11,19 @@ export {
   type ChatModel,
   createRunner,
 } from './front/create-runner.js';
-export {
-  ChatExecutor,
-  type ChatOptions,
-  type EngineOptions,
-  type RetryOptions,
-} from './pump/chat-executor.js';
+export { ChatExecutor, type EngineOptions } from './pump/chat-executor.js';
+export { providerKey } from './front/providers.js';
+export type {
+  AnthropicChatOptions,
+  ChatOptions,
+  CommonChatOptions,
+  GeminiChatOptions,
+  OllamaChatOptions,
+  OpenAIChatOptions,
+  ProviderName,
+  ResponsesChatOptions,
+  RetryOptions,
+} from './models/chat-options.js';
 export type {
   ModelCall,
   ModelCapabilities,

@@ -5,7 +5,7 @@ import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { seededEntropy } from '../entropy.js';
 import { Message } from '../primitives/message.js';
 import { ToolCall } from '../primitives/tool-call.js';
-import type { ChatOptions } from '../pump/chat-executor.js';
+import type { ChatOptions } from '../models/chat-options.js';
 import type { Delta } from '../pump/deltas.js';
 import { describeDifference } from '../recording/compare.js';
 import {

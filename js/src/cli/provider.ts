@@ -2,7 +2,7 @@
  * The model that a run talks to.
  */
 import type { Clock } from '../entropy.js';
-import type { ChatOptions } from '../pump/chat-executor.js';
+import type { ChatOptions } from '../models/chat-options.js';
 import type { Credential } from '../pump/credential.js';
 import { SIMULATED_MODEL, simulatedProvider } from '../simulated/provider.js';
 import type { AnyTool } from '../tools/tool.js';

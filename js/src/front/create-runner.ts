@@ -6,11 +6,13 @@ import type {
   DispatchPipelineMiddlewareFn,
   TurnPipelineMiddlewareFn,
 } from '../context/functions.js';
+import { loadModule } from '../engine/module.js';
 import { TurncoreError } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Tokenizer } from '../primitives/tokenizers.js';
+import type { ChatOptions } from '../models/chat-options.js';
 import type { ModelEngine } from '../models/engine.js';
-import { ChatExecutor, type ChatOptions, type EngineOptions } from '../pump/chat-executor.js';
+import { ChatExecutor, type EngineOptions } from '../pump/chat-executor.js';
 import { Host, type HostOptions } from '../pump/host.js';
 import { loadConversation } from '../store/load-conversation.js';
 import { memoryStore } from '../store/memory-store.js';
@@ -21,15 +23,17 @@ import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
 import type { TurnStream } from '../turns/turn-stream.js';
 import { violationError } from '../validation/rules.js';
 import { maxIterations } from '../middleware/max-iterations.js';
+import { fullModuleURL } from '../wasm.js';
+import { baseURLOf, needsFullModule, providerKey } from './providers.js';
 
-/** A model behind an API that speaks OpenAI's chat completions. */
-export interface ChatModel extends ChatOptions {
+/** A model behind an API. Without a provider the API speaks OpenAI's chat completions. */
+export type ChatModel = ChatOptions & {
   /**
-   * A key for the API. It stays on the host, which sends it as a bearer token to the API's origin only. In a page every
-   * visitor can read it: use a proxy there.
+   * A key for the API. It stays on the host, which sends it to the API's origin only, in the header where the provider
+   * wants it. In a page every visitor can read it: use a proxy there.
    */
   readonly apiKey?: string | undefined;
-}
+};
 
 /** What a runner is made with: exactly one of model and executor. */
 export interface AgentConfig {
@@ -101,7 +105,7 @@ export class AgentRunner extends TurnRunner {
       ],
       dispatchOutputPipeline: config.dispatchOutputPipeline,
       tokenizers: config.tokenizers,
-      host: hostWithKey(config),
+      host: hostFor(config),
     });
     this.#system = config.system ?? DEFAULT_SYSTEM;
     this.#store = store;
@@ -149,7 +153,7 @@ export class AgentRunner extends TurnRunner {
  * the loop unless it is refused by name.
  *
  * @example
- * const runner = createRunner({ model: { baseURL, model: 'gpt-4o-mini', apiKey } });
+ * const runner = createRunner({ model: { model: 'gpt-4o-mini', apiKey } });
  * for await (const event of runner.stream({ message: 'Hello' })) {
  *   if (event.event === 'message') process.stdout.write(event.aDelta);
  * }
@@ -209,27 +213,22 @@ function isEngine(model: ChatModel | EngineOptions | ModelEngine): model is Mode
   return typeof (model as Partial<ModelEngine>).generate === 'function';
 }
 
-/** The host's settings, with the model's key for the API's origin. */
-function hostWithKey(config: AgentConfig): HostOptions | Host | undefined {
-  const model = config.model as ChatModel | undefined;
-  const apiKey = model?.apiKey;
-  if (apiKey === undefined || config.host instanceof Host) return config.host;
-  return {
-    ...config.host,
-    credentials: {
-      ...config.host?.credentials,
-      [API_KEY]: {
-        header: 'authorization',
-        value: `Bearer ${apiKey}`,
-        origins: [originOf(model!)],
-      },
-    },
-  };
+/** The host's settings, with the module that can speak to the model, and the model's key for the API's origin. */
+function hostFor(config: AgentConfig): HostOptions | Host | undefined {
+  const { host, model } = config;
+  if (model === undefined || host instanceof Host) return host;
+  const engine = isEngine(model) || (model as Partial<EngineOptions>).engine !== undefined;
+  const { provider = 'openai', apiKey } = model as Partial<ChatModel>;
+  const full = engine || needsFullModule(provider) ? loadModule(fullModuleURL) : undefined;
+  const settings = { ...host, module: host?.module ?? full };
+  if (apiKey === undefined) return settings;
+  const key = providerKey(provider, apiKey, [originOf(model as ChatModel)]);
+  return { ...settings, credentials: { ...host?.credentials, [API_KEY]: key } };
 }
 
-function originOf(model: ChatModel): string {
+function originOf({ provider = 'openai', baseURL = baseURLOf(provider) }: ChatModel): string {
   try {
-    return new URL(model.baseURL).origin;
+    return new URL(baseURL ?? '').origin;
   } catch {
     throw TurncoreError.of('E_INVALID_TURN_RUNNER_CONFIG', '`model.baseURL` must be a URL');
   }

@@ -1,44 +1,11 @@
 /**
  * The chat executor, which is compiled into the module.
  */
+import type { ChatOptions } from '../models/chat-options.js';
 import type { ModelEngine } from '../models/engine.js';
 import { frozenCopy } from '../stash/copy-value.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { phrase, violationError } from '../validation/rules.js';
-
-/** Which failed requests to a model are made again, and when. None is once text was shown. */
-export interface RetryOptions {
-  /** Requests in all, from 1 to 100. Default: 3. */
-  readonly maxAttempts?: number | undefined;
-  /** Wait before the second request, in ms; it doubles with each further one. Default: 500. */
-  readonly baseDelayMs?: number | undefined;
-  /** No wait is longer, in ms. Default: 30000. */
-  readonly maxDelayMs?: number | undefined;
-  /** HTTP statuses that are worth another request. Default: 429, 500, 502, 503, 504, 529. */
-  readonly statuses?: readonly number[] | undefined;
-  /** Whether the response may ask for a longer wait. Default: true. */
-  readonly honorRetryAfter?: boolean | undefined;
-}
-
-/** How to reach a model that speaks OpenAI's chat completions. */
-export interface ChatOptions {
-  /** Where the API is, such as `https://api.openai.com/v1`. */
-  readonly baseURL: string;
-  /** Which model. */
-  readonly model: string;
-  /** Name of a credential of the host, which is attached for the origins it allows. */
-  readonly credential?: string | undefined;
-  /** Which failed requests are made again, and when. */
-  readonly retry?: RetryOptions | undefined;
-  /** How long the head of the response may take, in ms; 0 for as long as it likes. Default: 600000. */
-  readonly requestTimeoutMs?: number | undefined;
-  /** How long the response may be silent, in ms; 0 for as long as it likes. Default: 60000. */
-  readonly idleTimeoutMs?: number | undefined;
-  /** How long an answer may take, with all requests and waits, in ms; 0 for as long as it likes. Default: 0. */
-  readonly totalTimeoutMs?: number | undefined;
-  /** More fields of the request, such as temperature, and settings of the executor. */
-  readonly [option: string]: unknown;
-}
 
 /** A model that the host runs itself, and settings of the executor. */
 export interface EngineOptions {
@@ -51,7 +18,7 @@ export interface EngineOptions {
 }
 
 /**
- * Stands for the executor inside the module: it projects the context to a chat completions request, streams the answer,
+ * Stands for the executor inside the module: it projects the context to a request of the provider's API, streams the answer,
  * runs the tools that the model calls and acks when there are none. Give it in place of an executor function.
  */
 export class ChatExecutor {
