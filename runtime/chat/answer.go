@@ -227,9 +227,6 @@ func (a *Answer) ThoughtPayload(source int, payload []byte) {
 	t.payload = append(t.payload[:0], payload...)
 }
 
-// Expect opens the thought of a source, so that it comes before what is said next. Without text and payload it is none.
-func (a *Answer) Expect(source int) { a.thoughtOf(source) }
-
 // thoughtOf finds the thought of a source, or opens it.
 func (a *Answer) thoughtOf(source int) int {
 	for i := range a.thoughts {

@@ -357,7 +357,7 @@ func readBlockDelta(a *chat.Answer, s *value.Scanner, index int) {
 func (anthropic) Usage(usage []byte) chat.Usage {
 	u := chat.Usage{
 		Prompt: chat.Count(usage, "input_tokens"), Completion: chat.Count(usage, "output_tokens"), Total: -1,
-		Cached: chat.Count(usage, "cache_read_input_tokens"),
+		Cached: chat.Count(usage, "cache_read_input_tokens"), Reasoning: chat.Count(usage, "output_tokens_details", "thinking_tokens"),
 	}
 	if u.Prompt >= 0 { // what follows the last cache marker
 		u.Prompt += max(u.Cached, 0) + max(chat.Count(usage, "cache_creation_input_tokens"), 0)

@@ -207,10 +207,10 @@ func TestAnthropicAnswers(t *testing.T) {
 
 // What a message says of its usage last counts, but null says nothing.
 func TestAnthropicUsage(t *testing.T) {
-	delta := `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":null,"cache_read_input_tokens":7,"output_tokens":30}}`
+	delta := `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":null,"cache_read_input_tokens":7,"output_tokens":30,"output_tokens_details":{"thinking_tokens":11}}}`
 	d := newDispatch(t)
 	d.play(newExecutor(t, `{"model":"m"}`, provider.Anthropic), reply{body: messages(messageStart, blockStart("0", `{"type":"text","text":"a"}`), delta, messageStop)})
-	if want := `{"promptTokens":132,"completionTokens":30,"totalTokens":162,"cachedTokens":7,`; !strings.HasPrefix(d.cost(), want) {
+	if want := `{"promptTokens":132,"completionTokens":30,"totalTokens":162,"cachedTokens":7,"reasoningTokens":11,`; !strings.HasPrefix(d.cost(), want) {
 		t.Errorf("stats %s, want %s", d.cost(), want)
 	}
 	if u := provider.Anthropic.Usage(nil); u.Prompt != -1 || u.Completion != -1 || u.Total != -1 || u.Cached != -1 {

@@ -298,13 +298,13 @@ func readGeminiPart(a *chat.Answer, s *value.Scanner) {
 	inner := value.NewScanner(text)
 	words, _ := inner.Text()
 	// A model's turn is one content, so what it thinks and signs must stand before what it says.
-	a.Expect(thoughtSource)
+	a.BeginThought(thoughtSource)
 	source, part := thoughtSource, partThought
 	switch {
 	case thought:
 		a.Thought(thoughtSource, words)
 	case len(words) > 0:
-		a.Expect(signatureSource)
+		a.BeginThought(signatureSource)
 		a.Text(words)
 		source, part = signatureSource, partText
 	default:
@@ -359,5 +359,6 @@ func (gemini) Usage(usage []byte) chat.Usage {
 	return chat.Usage{
 		Prompt: sum("promptTokenCount", "toolUsePromptTokenCount"), Completion: sum("candidatesTokenCount", "thoughtsTokenCount"),
 		Total: chat.Count(usage, "totalTokenCount"), Cached: chat.Count(usage, "cachedContentTokenCount"),
+		Reasoning: chat.Count(usage, "thoughtsTokenCount"),
 	}
 }

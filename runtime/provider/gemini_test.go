@@ -52,7 +52,7 @@ func TestGeminiConversation(t *testing.T) {
 		if !d.acked || !slices.Equal(d.events, want) {
 			t.Fatalf("part %d: acked %v, nacked by %v, events\n%q, want\n%q", part, d.acked, d.nackedBy, d.events, want)
 		}
-		if got, want := d.cost(), `{"promptTokens":115,"completionTokens":50,"totalTokens":165,"cachedTokens":40,"finishReason":"STOP","model":"gemini-m","provider":"generativelanguage.googleapis.com","raw":{"promptTokenCount":100,`; !strings.HasPrefix(got, want) {
+		if got, want := d.cost(), `{"promptTokens":115,"completionTokens":50,"totalTokens":165,"cachedTokens":40,"reasoningTokens":30,"finishReason":"STOP","model":"gemini-m","provider":"generativelanguage.googleapis.com","raw":{"promptTokenCount":100,`; !strings.HasPrefix(got, want) {
 			t.Errorf("stats %s, want %s", got, want)
 		}
 		head := `{"systemInstruction":{"parts":[{"text":"Be brief."}]},"tools":[{"functionDeclarations":[` +

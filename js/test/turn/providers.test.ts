@@ -1,0 +1,212 @@
+/**
+ * Conversations with each provider of models. Go's tests play the same ones.
+ */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it } from 'node:test';
+
+import { baseURLOf, providerNames } from '../../src/front/providers.js';
+import {
+  createRunner,
+  memoryStore,
+  providerKey,
+  type ProviderName,
+  Tool,
+  TurncoreError,
+} from '../../src/index.js';
+import { root } from '../engine/go-guest.js';
+import { coreModule, fullModule, skip, testHost } from './harness.js';
+
+interface Reply {
+  readonly type: string;
+  readonly body: string;
+}
+
+interface Case {
+  readonly name: string;
+  readonly provider: ProviderName;
+  readonly model: string;
+  readonly base: string;
+  readonly path: string;
+  /** Header, and what stands before the key in it. */
+  readonly key: readonly [string, string];
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly replies: readonly Reply[];
+  readonly requests: readonly unknown[];
+  readonly expect: {
+    readonly text: string;
+    readonly thoughts: readonly string[];
+    readonly toolCalls: readonly {
+      readonly id: string;
+      readonly tool: string;
+      readonly args: unknown;
+      readonly results: string;
+    }[];
+    readonly usage: Readonly<Record<string, number>>;
+  };
+}
+
+interface Conversations {
+  readonly system: string;
+  readonly message: string;
+  readonly key: string;
+  readonly tool: { name: string; description: string; inputSchema: { type: 'object' } };
+  readonly cases: readonly Case[];
+}
+
+const file = new URL('runtime/testdata/providers/conversations.json', root);
+const { cases, ...common } = JSON.parse(await readFile(file, 'utf8')) as Conversations;
+
+interface Request {
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+/** Serves replies in order, and keeps what was asked. */
+async function serve(
+  replies: readonly Reply[],
+  run: (url: string, requests: readonly Request[]) => Promise<void>,
+): Promise<void> {
+  const requests: Request[] = [];
+  const server = createServer((req, res) => {
+    let text = '';
+    req.setEncoding('utf8').on('data', (part: string) => (text += part));
+    req.on('end', () => {
+      const reply = replies[requests.length];
+      requests.push({ url: req.url, headers: req.headers, body: JSON.parse(text) });
+      res.writeHead(reply === undefined ? 500 : 200, { 'content-type': reply?.type ?? '' });
+      res.end(reply?.body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+describe('providers of models', { skip }, () => {
+  for (const c of cases) {
+    it(c.name, async () => {
+      await serve(c.replies, async (url, requests) => {
+        const store = memoryStore();
+        const runner = createRunner({
+          model: {
+            ...c.options,
+            ...{ model: c.model, provider: c.provider, baseURL: url + c.base, apiKey: common.key },
+          },
+          system: common.system,
+          tools: [
+            new Tool({
+              ...common.tool,
+              handler: ({ city }: { city: string }) => `4 degrees in ${city}`,
+            }),
+          ],
+          store,
+          host: await testHost({ module: await fullModule() }),
+        });
+        const result = await runner.stream({ message: common.message }).result;
+        assert.deepEqual([result.status, result.error], ['ack', undefined]);
+        assert.deepEqual(
+          requests.map(({ body }) => body),
+          c.requests,
+        );
+        for (const request of requests) {
+          assert.equal(request.url, c.path);
+          assert.equal(request.headers[c.key[0]], c.key[1] + common.key);
+        }
+        assert.equal(result.text, c.expect.text);
+        assert.deepEqual(result.usage, c.expect.usage);
+        assert.deepEqual(
+          result.toolCalls.map(({ id, tool, args, results }) => ({ id, tool, args, results })),
+          c.expect.toolCalls,
+        );
+        const { thoughts } = await store.load('default');
+        assert.deepEqual(
+          [...thoughts].map(({ content }) => String(content)),
+          c.expect.thoughts,
+        );
+      });
+    });
+  }
+
+  it('the module that is loaded by default says which one has a provider', async () => {
+    const runner = createRunner({
+      model: { model: 'm', provider: 'anthropic' },
+      host: await testHost({ module: await coreModule() }),
+    });
+    await assert.rejects(
+      runner.stream({ message: 'hi' }).result,
+      /`provider` anthropic is not in this module, but in turncore-full/,
+    );
+  });
+
+  it('who names a provider gets the module that has it', async () => {
+    const { module: _, ...host } = await testHost();
+    const runner = createRunner({ model: { model: 'm', provider: 'gemini' }, host });
+    await assert.rejects(
+      runner.stream({ message: 'hi' }).result,
+      /cannot read .*turncore-full\.wasm/, // tests have no package
+    );
+  });
+
+  it('are known to hosts and to the module', async () => {
+    const runner = createRunner({
+      model: { model: 'm', provider: 'other' as 'openai' },
+      host: await testHost({ module: await fullModule() }),
+    });
+    const error: unknown = await runner
+      .stream({ message: 'hi' })
+      .result.catch((reason: unknown) => reason);
+    const [, names = ''] = /`provider` must be one of (.*)$/m.exec(String(error)) ?? [];
+    assert.deepEqual(
+      names
+        .split(', ')
+        .filter((name) => name !== 'model')
+        .sort(),
+      [...providerNames].sort(),
+    );
+  });
+
+  it('want a key in headers of their own', () => {
+    const origins = ['https://api.anthropic.com'];
+    assert.deepEqual(providerKey('anthropic', 'k', origins), {
+      header: 'x-api-key',
+      value: 'k',
+      origins,
+    });
+    assert.equal(providerKey('ollama', 'k', origins).value, 'Bearer k');
+    assert.equal(baseURLOf('other'), undefined);
+    assert.equal(baseURLOf('toString'), undefined);
+  });
+
+  it('have an address unless another is given', async () => {
+    const asked: string[] = [];
+    const fetch: typeof globalThis.fetch = (url, init) => {
+      const headers = new Headers(init?.headers);
+      const key = ['authorization', 'x-api-key', 'x-goog-api-key'].find((h) => headers.has(h));
+      asked.push(`${new Request(url).url} ${key ?? ''}`);
+      return Promise.resolve(new Response('', { status: 418 }));
+    };
+    for (const provider of providerNames) {
+      const runner = createRunner({
+        model: { model: 'm', provider, apiKey: common.key },
+        host: await testHost({ module: await fullModule(), fetch }),
+      });
+      const { error } = await runner.stream({ message: 'hi' }).result;
+      assert.ok(error instanceof TurncoreError);
+    }
+    assert.deepEqual(asked, [
+      'https://api.openai.com/v1/chat/completions authorization',
+      'https://api.openai.com/v1/responses authorization',
+      'https://api.anthropic.com/v1/messages x-api-key',
+      'https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse x-goog-api-key',
+      'http://localhost:11434/api/chat authorization',
+    ]);
+  });
+});
