@@ -21,8 +21,9 @@ const defaultModel = "gpt-4o-mini"
 type runFlags struct {
 	prompt string // "" if it is to be read
 
-	baseURL string // "" for the simulated provider
-	key     string // of the endpoint
+	provider turns.Provider // "" for the simulated one
+	baseURL  string
+	key      string // of the endpoint
 	model   string
 	system  string // "" for the default
 	tools   []programTool
@@ -46,24 +47,26 @@ const runHelp = `turncore run [PROMPT] [flags]
 Runs one turn and streams the answer. PROMPT is what the user says; without it, or
 as "-", it is read from standard input, and at a terminal a conversation begins.
 
-Without a base URL the model is simulated: it calls a tool that the prompt mentions.
-The tools current_time and calculate are offered then.
+Without a provider and a base URL the model is simulated: it calls a tool that the
+prompt mentions. The tools current_time and calculate are offered then.
 
 Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
 With --recording: 0 if the conversation went as recorded, 1 if not.
 
-Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model;
-OPENAI_API_KEY is sent to the base URL's origin and nowhere else.
+Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model with
+OpenAI's providers. OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, as the provider
+is, is sent to the base URL's origin and nowhere else.
 
 Flags:
 `
 
 // parseRun reads the command line of a run. nil means that help was given.
 func (c *command) parseRun(args []string) (*runFlags, error) {
-	o := &runFlags{baseURL: c.getenv("OPENAI_BASE_URL"), model: c.getenv("OPENAI_MODEL"), key: c.getenv("OPENAI_API_KEY")}
+	o := &runFlags{}
 	f := flag.NewFlagSet("run", flag.ContinueOnError)
-	f.Func("base-url", "`URL` of an API that speaks OpenAI's chat completions, up to the version", set(&o.baseURL))
-	f.Func("model", "`name` of the model (\""+defaultModel+"\", or \""+simulated.Model+"\" when it is simulated)", set(&o.model))
+	f.Func("base-url", "`URL` of the provider's API, up to the version (the provider's own)", set(&o.baseURL))
+	f.Func("model", "`name` of the model (\""+defaultModel+"\" with OpenAI's providers, or \""+simulated.Model+"\" when it is simulated)", set(&o.model))
+	f.Func("provider", "`name` of the protocol that the model's API speaks: "+providerNames()+"\n(openai, when there is a base URL)", o.setProvider)
 	f.Func("system", "system prompt `text`; an empty one sends none", func(s string) error {
 		o.system, o.noSystem = s, s == ""
 		return nil
@@ -84,7 +87,61 @@ func (c *command) parseRun(args []string) (*runFlags, error) {
 	}
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if o.recording == "" {
+		o.environment(c.getenv)
+	}
 	return o, o.check(rest, given)
+}
+
+// environment takes what the command line leaves open from the environment, as far as it is of the provider.
+func (o *runFlags) environment(getenv func(string) string) {
+	if o.provider == "" && o.baseURL == "" {
+		if o.baseURL = getenv("OPENAI_BASE_URL"); o.baseURL == "" {
+			if o.model == "" {
+				o.model = getenv("OPENAI_MODEL")
+			}
+			return // simulated
+		}
+	}
+	if o.provider == "" {
+		o.provider = turns.ProviderOpenAI
+	}
+	switch o.provider {
+	case turns.ProviderOpenAI, turns.ProviderOpenAIResponses:
+		if o.baseURL == "" {
+			o.baseURL = getenv("OPENAI_BASE_URL")
+		}
+		if o.model == "" {
+			o.model = getenv("OPENAI_MODEL")
+		}
+		if o.model == "" {
+			o.model = defaultModel
+		}
+		o.key = getenv("OPENAI_API_KEY")
+	case turns.ProviderAnthropic:
+		o.key = getenv("ANTHROPIC_API_KEY")
+	case turns.ProviderGemini:
+		o.key = getenv("GEMINI_API_KEY")
+	}
+	if o.baseURL == "" {
+		o.baseURL = o.provider.BaseURL()
+	}
+}
+
+func (o *runFlags) setProvider(s string) error {
+	if !slices.Contains(turns.Providers(), turns.Provider(s)) {
+		return fmt.Errorf("it must be one of %s", providerNames())
+	}
+	o.provider = turns.Provider(s)
+	return nil
+}
+
+func providerNames() string {
+	var names []string
+	for _, p := range turns.Providers() {
+		names = append(names, string(p))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (o *runFlags) check(rest []string, given map[string]bool) error {
@@ -95,7 +152,7 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 		return usagef("run", "%d prompts are given; put the prompt in quotes", len(rest))
 	}
 	if o.recording != "" {
-		for _, name := range []string{"base-url", "model", "system", "tool"} {
+		for _, name := range []string{"base-url", "model", "provider", "system", "tool"} {
 			if given[name] {
 				return usagef("run", "--%s and --recording exclude each other: a recording brings its own", name)
 			}
@@ -115,6 +172,9 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 		if u, err := url.Parse(o.baseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return usagef("run", "the base URL must be one of http or https")
 		}
+	}
+	if o.provider != "" && o.model == "" {
+		return usagef("run", "--provider %s needs a --model", o.provider)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (c call) cmd(t *testing.T) *exec.Cmd {
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self, c.args...)
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "OPENAI_") {
+		if !strings.HasPrefix(v, "OPENAI_") && !strings.HasPrefix(v, "ANTHROPIC_") && !strings.HasPrefix(v, "GEMINI_") {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
@@ -113,6 +113,9 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"run", "--base-url", "ftp://x", "x"}, "http or https"},
 		{[]string{"run", "--base-url", "http://", "x"}, "http or https"},
 		{[]string{"run", "--base-url", "", "x"}, "it is empty"},
+		{[]string{"run", "--provider", "other", "x"}, "it must be one of openai, openai-responses, anthropic, gemini, ollama"},
+		{[]string{"run", "--provider", "anthropic", "x"}, "--provider anthropic needs a --model"},
+		{[]string{"run", "--recording", recording, "--provider", "openai"}, "exclude each other"},
 		{[]string{"run", "--seed", "-1", "x"}, "whole number"},
 		{[]string{"run", "--seed", "4294967296", "x"}, "whole number"},
 		{[]string{"run", "--max-iterations", "many", "x"}, "whole number"},

@@ -23,7 +23,7 @@ const simulatedURL = "http://simulated/v1"
 const defaultSeed = 1
 
 // credential is the name that the core knows the key by.
-const credential = "openai"
+const credential = "key"
 
 // maxPrompt bounds what is read from standard input, in bytes.
 const maxPrompt = 8 << 20
@@ -197,10 +197,7 @@ func (s *session) simulate(config *turns.Config, options *turns.HostOptions) err
 
 // connect names the endpoint, and gives the host the key for it.
 func (s *session) connect(config *turns.Config, options *turns.HostOptions) error {
-	config.Model = turns.Model{Name: s.flags.model, BaseURL: s.flags.baseURL}
-	if config.Model.Name == "" {
-		config.Model.Name = defaultModel
-	}
+	config.Model = turns.Model{Name: s.flags.model, Provider: s.flags.provider, BaseURL: s.flags.baseURL}
 	config.Tools = s.flags.programs()
 	if s.flags.key == "" {
 		return nil
@@ -210,7 +207,7 @@ func (s *session) connect(config *turns.Config, options *turns.HostOptions) erro
 		return err
 	}
 	config.Model.Options = map[string]any{"credential": credential}
-	options.Credentials = map[string]turns.Credential{credential: turns.Bearer(s.flags.key, origin(at))}
+	options.Credentials = map[string]turns.Credential{credential: s.flags.provider.Key(s.flags.key, origin(at))}
 	return nil
 }
 

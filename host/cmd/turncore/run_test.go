@@ -206,6 +206,52 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
+// Each provider gets its own requests, with the key of its own variable in the header where it wants it.
+func TestProviders(t *testing.T) {
+	text, err := os.ReadFile("../../../runtime/testdata/providers/conversations.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Cases []struct {
+			Provider, Model, Base, Path string
+			Key                         [2]string
+			Replies                     []struct{ Type, Body string }
+		}
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]string{"openai": "OPENAI", "openai-responses": "OPENAI", "anthropic": "ANTHROPIC", "gemini": "GEMINI"}
+	on(t, func(t *testing.T, engine string) {
+		for _, c := range all.Cases {
+			var header http.Header
+			var path string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				header, path = r.Header.Clone(), r.RequestURI
+				last := c.Replies[len(c.Replies)-1]
+				w.Header().Set("Content-Type", last.Type)
+				_, _ = io.WriteString(w, last.Body)
+			}))
+			env := []string{"OPENAI_MODEL=not-this", "ANTHROPIC_API_KEY=sk-ANTHROPIC", "OPENAI_API_KEY=sk-OPENAI", "GEMINI_API_KEY=sk-GEMINI"}
+			got := call{env: env, args: []string{
+				"run", "--engine", engine, "--provider", c.Provider, "--model", c.Model, "--base-url", server.URL + c.Base, "hello",
+			}}.run(t)
+			server.Close()
+			if got.status != 0 || got.stdout != "4 degrees in Oslo.\n" || path != c.Path {
+				t.Errorf("%s: %+v, %s", c.Provider, got, path)
+			}
+			want := ""
+			if keys[c.Provider] != "" {
+				want = c.Key[1] + "sk-" + keys[c.Provider]
+			}
+			if header.Get(c.Key[0]) != want {
+				t.Errorf("%s: %s %q, want %q", c.Provider, c.Key[0], header.Get(c.Key[0]), want)
+			}
+		}
+	})
+}
+
 func TestKeyStaysWithItsOrigin(t *testing.T) {
 	other := newEndpoint(t)
 	e := httptest.NewServer(http.RedirectHandler(other.URL+"/v1/chat/completions", http.StatusTemporaryRedirect))

@@ -3,6 +3,8 @@
  */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
+import { baseURLOf, providerNames } from '../front/providers.js';
+import type { ProviderName } from '../models/chat-options.js';
 import { UsageError } from './usage.js';
 
 /** The environment of the process. */
@@ -26,6 +28,8 @@ export interface ProgramToolOptions {
 export interface RunOptions extends EngineOptions {
   /** Undefined if it is to be read. */
   readonly prompt: string | undefined;
+  /** Undefined for the simulated one. */
+  readonly provider: ProviderName | undefined;
   /** Undefined for the simulated provider. */
   readonly baseURL: string | undefined;
   /** The endpoint's key. */
@@ -57,6 +61,7 @@ const runFlags = {
   ...help,
   'base-url': { type: 'string' },
   model: { type: 'string' },
+  provider: { type: 'string' },
   system: { type: 'string' },
   tool: { type: 'string', multiple: true },
   'max-iterations': { type: 'string' },
@@ -69,7 +74,7 @@ const runFlags = {
 } as const;
 
 /** Options that a recording brings. */
-const recorded = ['base-url', 'model', 'system', 'tool'] as const;
+const recorded = ['base-url', 'model', 'provider', 'system', 'tool'] as const;
 
 /** Reads the command line of a run. Undefined means that help is wanted. @throws UsageError */
 export function parseRun(args: string[], env: Environment): RunOptions | undefined {
@@ -83,14 +88,12 @@ export function parseRun(args: string[], env: Environment): RunOptions | undefin
       throw wrong(`${what} and --recording exclude each other: a recording brings its own`);
     }
   }
-  for (const name of ['base-url', 'model', 'recording', 'log'] as const) {
+  for (const name of ['base-url', 'model', 'provider', 'recording', 'log'] as const) {
     if (values[name] === '') throw wrong(`--${name}: it is empty`);
   }
   return {
     prompt: promptOf(positionals),
-    baseURL: baseURLOf(values['base-url'] ?? orUndefined(env['OPENAI_BASE_URL'])),
-    key: orUndefined(env['OPENAI_API_KEY']),
-    model: values.model ?? orUndefined(env['OPENAI_MODEL']),
+    ...endpointOf(recording === undefined ? values : {}, recording === undefined ? env : {}),
     system: values.system,
     tools: programTools(values.tool ?? []),
     module: engineOf('run', values).module,
@@ -154,8 +157,55 @@ function promptOf(positionals: readonly string[]): string | undefined {
   return positionals[0];
 }
 
-function baseURLOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+/** The model that an endpoint of OpenAI's is asked for when none is named. */
+const DEFAULT_MODEL = 'gpt-4o-mini';
+
+/** Variables of the environment by provider. */
+const VARIABLES: Readonly<
+  Record<
+    ProviderName,
+    { readonly baseURL?: string; readonly model?: string; readonly key?: string }
+  >
+> = {
+  openai: { baseURL: 'OPENAI_BASE_URL', model: 'OPENAI_MODEL', key: 'OPENAI_API_KEY' },
+  'openai-responses': { baseURL: 'OPENAI_BASE_URL', model: 'OPENAI_MODEL', key: 'OPENAI_API_KEY' },
+  anthropic: { key: 'ANTHROPIC_API_KEY' },
+  gemini: { key: 'GEMINI_API_KEY' },
+  ollama: {},
+};
+
+/** The model and where it is: what the command line leaves open comes from the environment. */
+function endpointOf(
+  values: Readonly<Partial<Record<'provider' | 'base-url' | 'model', string | undefined>>>,
+  env: Environment,
+): Pick<RunOptions, 'provider' | 'baseURL' | 'key' | 'model'> {
+  const variable = (name: string | undefined): string | undefined =>
+    name === undefined ? undefined : orUndefined(env[name]);
+  const { model } = values;
+  let provider = providerOf(values.provider);
+  if (provider === undefined) {
+    if (values['base-url'] === undefined && variable('OPENAI_BASE_URL') === undefined) {
+      const simulated = { provider, baseURL: undefined, key: undefined };
+      return { ...simulated, model: model ?? variable('OPENAI_MODEL') };
+    }
+    provider = 'openai';
+  }
+  const names = VARIABLES[provider];
+  const openAI = names.model !== undefined;
+  const chosen = model ?? variable(names.model) ?? (openAI ? DEFAULT_MODEL : undefined);
+  if (chosen === undefined) throw wrong(`--provider ${provider} needs a --model`);
+  const url = values['base-url'] ?? variable(names.baseURL) ?? baseURLOf(provider);
+  return { provider, baseURL: checkedURL(url!), key: variable(names.key), model: chosen };
+}
+
+function providerOf(name: string | undefined): ProviderName | undefined {
+  if (name === undefined) return undefined;
+  const known = providerNames.find((other) => other === name);
+  if (known === undefined) throw wrong(`--provider: it must be one of ${providerNames.join(', ')}`);
+  return known;
+}
+
+function checkedURL(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw wrong('the base URL must be one of http or https');
 }

@@ -2,7 +2,8 @@
  * The model that a run talks to.
  */
 import type { Clock } from '../entropy.js';
-import type { ChatOptions } from '../models/chat-options.js';
+import { providerKey } from '../front/providers.js';
+import type { ChatOptions, ProviderName } from '../models/chat-options.js';
 import type { Credential } from '../pump/credential.js';
 import { SIMULATED_MODEL, simulatedProvider } from '../simulated/provider.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -21,22 +22,22 @@ export interface Provider {
   readonly close: () => void;
 }
 
-/** The model that an endpoint is asked for when none is named. */
-const DEFAULT_MODEL = 'gpt-4o-mini';
 /** Name by which the module knows the key. */
-const KEY = 'openai';
+const KEY = 'key';
 /** Where the simulated provider seems to be. */
 const SIMULATED_URL = 'http://simulated/v1';
 
 /** The provider that the options name, or the simulated one. */
 export async function providerOf(options: RunOptions, clock: Clock): Promise<Provider> {
   const programs = options.tools.map(programTool);
-  const { baseURL } = options;
-  if (baseURL !== undefined) return endpoint(options, baseURL, programs);
+  const { provider, baseURL, model } = options;
+  if (provider !== undefined) {
+    return endpoint({ provider, baseURL: baseURL!, model: model! }, options.key, programs);
+  }
   const taken = new Set(options.tools.map(({ name }) => name));
   const { fetch, close } = await serveLoopback(simulatedProvider());
   return {
-    chat: { baseURL: SIMULATED_URL, model: options.model ?? SIMULATED_MODEL },
+    chat: { baseURL: SIMULATED_URL, model: model ?? SIMULATED_MODEL },
     tools: [...builtinTools(clock).filter(({ name }) => !taken.has(name)), ...programs],
     credentials: {},
     fetch,
@@ -44,11 +45,17 @@ export async function providerOf(options: RunOptions, clock: Clock): Promise<Pro
   };
 }
 
-function endpoint(options: RunOptions, baseURL: string, tools: readonly AnyTool[]): Provider {
-  const chat = { baseURL, model: options.model ?? DEFAULT_MODEL };
+/** A model behind an API. */
+interface Endpoint {
+  readonly provider: ProviderName;
+  readonly baseURL: string;
+  readonly model: string;
+}
+
+function endpoint(to: Endpoint, key: string | undefined, tools: readonly AnyTool[]): Provider {
+  const chat = to as ChatOptions;
   const plain = { chat, tools, credentials: {}, fetch: undefined, close: () => undefined };
-  if (options.key === undefined) return plain;
-  const { origin } = new URL(baseURL);
-  const key = { header: 'authorization', value: `Bearer ${options.key}`, origins: [origin] };
-  return { ...plain, chat: { ...chat, credential: KEY }, credentials: { [KEY]: key } };
+  if (key === undefined) return plain;
+  const credential = providerKey(to.provider, key, [new URL(to.baseURL).origin]);
+  return { ...plain, chat: { ...chat, credential: KEY }, credentials: { [KEY]: credential } };
 }

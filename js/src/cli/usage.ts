@@ -1,6 +1,7 @@
 /**
  * What the command says about itself.
  */
+import { providerNames } from '../front/providers.js';
 
 /** A command line that makes no sense. */
 export class UsageError extends Error {
@@ -43,25 +44,34 @@ export const HELP: Readonly<Record<string, string>> = {
 Runs one turn and streams the answer. PROMPT is what the user says; without it, or
 as "-", it is read from standard input, and at a terminal a conversation begins.
 
-Without a base URL the model is simulated: it calls a tool that the prompt mentions.
-The tools current_time and calculate are offered then.
+Without a provider and a base URL the model is simulated: it calls a tool that the
+prompt mentions. The tools current_time and calculate are offered then.
 
 Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
 With --recording: 0 if the conversation went as recorded, 1 if not.
 
-Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model;
-OPENAI_API_KEY is sent to the base URL's origin and nowhere else.
+Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model with
+OpenAI's providers. OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, as the provider
+is, is sent to the base URL's origin and nowhere else.
 
 Flags:
 ${list([
-  ['base-url URL', "URL of an API that speaks OpenAI's chat completions, up to the version"],
+  ['base-url URL', "URL of the provider's API, up to the version (the provider's own)"],
   ...engineOptions.slice(0, 1),
   ['fixed-clock', "let the turn's clock stand still at 2026-01-01T00:00:00Z"],
   ['json', 'print events as JSON lines, the last of them what the turn ended with'],
   ['log file', "write the turn's journal to file, for replay"],
   ['max-iterations n', 'stop the turn before it begins iteration n+1; 0 sets no bound (16)'],
-  ['model name', 'name of the model ("gpt-4o-mini", or "simulated" when it is simulated)'],
+  [
+    'model name',
+    'name of the model ("gpt-4o-mini" with OpenAI\'s providers, or "simulated" when it is simulated)',
+  ],
   ...engineOptions.slice(1),
+  [
+    'provider name',
+    `name of the protocol that the model's API speaks: ${providerNames.join(', ')}`,
+    '(openai, when there is a base URL)',
+  ],
   ['recording file', 'play the recorded conversation in file, and compare the requests with it'],
   [
     'seed n',

@@ -28,6 +28,32 @@ describe('the command line of a run', () => {
     assert.deepEqual([empty.baseURL, empty.key, empty.model], [undefined, undefined, undefined]);
   });
 
+  it('names a provider, which has an address and a key of its own', () => {
+    const env = {
+      ...{ OPENAI_BASE_URL: 'http://a/v1', OPENAI_API_KEY: 'o', OPENAI_MODEL: 'm' },
+      ...{ ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g' },
+    };
+    const chosen = (...args: string[]): unknown[] => {
+      const { provider, baseURL, key, model } = parseRun(['x', ...args], env)!;
+      return [provider, baseURL, key, model];
+    };
+    assert.deepEqual(chosen(), ['openai', 'http://a/v1', 'o', 'm']);
+    assert.deepEqual(chosen('--provider', 'openai-responses', '--model', 'n'), [
+      ...['openai-responses', 'http://a/v1', 'o', 'n'],
+    ]);
+    assert.deepEqual(chosen('--provider', 'anthropic', '--model', 'c'), [
+      ...['anthropic', 'https://api.anthropic.com/v1', 'a', 'c'],
+    ]);
+    assert.deepEqual(chosen('--provider=gemini', '--model=f', '--base-url=http://b/v1beta'), [
+      ...['gemini', 'http://b/v1beta', 'g', 'f'],
+    ]);
+    assert.deepEqual(chosen('--provider', 'ollama', '--model', 'q'), [
+      ...['ollama', 'http://localhost:11434', undefined, 'q'],
+    ]);
+    const bare = parseRun(['x', '--provider', 'openai'], {})!;
+    assert.deepEqual([bare.baseURL, bare.model], ['https://api.openai.com/v1', 'gpt-4o-mini']);
+  });
+
   it('offers programs as tools', () => {
     const { tools } = parseRun(
       ['--tool', 'a=cat -n', '--tool', 'b_2:Says hello: politely=echo x=y'],
@@ -58,6 +84,9 @@ describe('the command line of a run', () => {
     [['--base-url', 'ftp://x'], /http or https/],
     [['--base-url', 'x'], /http or https/],
     [['--model', ''], /--model/],
+    [['--provider', ''], /--provider: it is empty/],
+    [['--provider', 'other'], /--provider: it must be one of openai, openai-responses, anthropic/],
+    [['--provider', 'anthropic'], /--provider anthropic needs a --model/],
     [['--tool', 'x'], /NAME=CMD/],
     [['--tool', 'x= '], /NAME=CMD/],
     [['--tool', 'ä=b'], /letters, digits/],

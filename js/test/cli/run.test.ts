@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { simulatedProvider } from '../../src/simulated/provider.js';
+import { root } from '../engine/go-guest.js';
 import { endLine, needCommand, reproducible, turncore } from './turncore.js';
 
 before(needCommand);
@@ -142,6 +144,57 @@ describe('turncore run', () => {
     } finally {
       server.closeAllConnections();
       server.close();
+    }
+  });
+
+  it('speaks to each provider, with the key of its own variable', async () => {
+    interface Case {
+      readonly provider: string;
+      readonly model: string;
+      readonly base: string;
+      readonly path: string;
+      readonly key: readonly [string, string];
+      readonly replies: readonly { readonly type: string; readonly body: string }[];
+    }
+    const file = new URL('runtime/testdata/providers/conversations.json', root);
+    const { cases } = JSON.parse(await readFile(file, 'utf8')) as { cases: readonly Case[] };
+    const env = { ANTHROPIC_API_KEY: 'sk-a', OPENAI_API_KEY: 'sk-o', GEMINI_API_KEY: 'sk-g' };
+    const keys = new Map(
+      Object.entries({
+        openai: 'sk-o',
+        'openai-responses': 'sk-o',
+        anthropic: 'sk-a',
+        gemini: 'sk-g',
+      }),
+    );
+    for (const { provider, model, base, path, key, replies } of cases) {
+      let seen: { headers: IncomingHttpHeaders; url: string | undefined } | undefined;
+      const server = createServer((request, response) => {
+        const { headers, url } = request;
+        seen = { headers, url };
+        const { type, body } = replies.at(-1)!;
+        request.resume().once('end', () => {
+          response.writeHead(200, { 'content-type': type }).end(body);
+        });
+      });
+      await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+      const { port } = server.address() as AddressInfo;
+      try {
+        const { status, stdout, stderr } = await turncore(
+          [
+            ...['run', 'hello', '--provider', provider, '--model', model],
+            ...['--base-url', `http://127.0.0.1:${port}${base}`],
+          ],
+          { env },
+        );
+        assert.deepEqual([status, stdout], [0, '4 degrees in Oslo.\n'], stderr);
+        const sent = keys.get(provider);
+        assert.equal(seen?.url, path);
+        assert.equal(seen.headers[key[0]], sent === undefined ? undefined : key[1] + sent);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
     }
   });
 

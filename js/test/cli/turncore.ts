@@ -38,7 +38,11 @@ export async function needCommand(): Promise<void> {
 /** Runs the command to its end. A provider that happens to be in the environment takes no part. */
 export function turncore(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
   const { input = '', env = {}, onOutput } = surroundings;
-  const plain = { ...process.env, OPENAI_BASE_URL: '', OPENAI_API_KEY: '', OPENAI_MODEL: '' };
+  const plain = {
+    ...process.env,
+    ...{ OPENAI_BASE_URL: '', OPENAI_API_KEY: '', OPENAI_MODEL: '' },
+    ...{ ANTHROPIC_API_KEY: '', GEMINI_API_KEY: '' },
+  };
   return new Promise((ended, failed) => {
     const child = spawn(process.execPath, [command, ...args], {
       env: { ...plain, ...env },

@@ -123,7 +123,10 @@ describe('providers of models', { skip }, () => {
         assert.equal(result.text, c.expect.text);
         assert.deepEqual(result.usage, c.expect.usage);
         assert.deepEqual(
-          result.toolCalls.map(({ id, tool, args, results }) => ({ id, tool, args, results })),
+          result.toolCalls.map(({ id, tool, args, results }, i) => {
+            const given = c.expect.toolCalls[i]?.id !== ''; // by the provider
+            return { id: given ? id : '', tool, args, results };
+          }),
           c.expect.toolCalls,
         );
         const { thoughts } = await store.load('default');
