@@ -24,9 +24,9 @@ type runFlags struct {
 	provider turns.Provider // "" for the simulated one
 	baseURL  string
 	key      string // of the endpoint
-	model   string
-	system  string // "" for the default
-	tools   []programTool
+	model    string
+	system   string // "" for the default
+	tools    []programTool
 
 	noSystem bool
 
