@@ -167,12 +167,12 @@ func FuzzParse(f *testing.F) {
 			}
 			u, err := url.Parse(b.String())
 			if err != nil {
-				if strings.HasPrefix(b.text[:b.path], "https://[") {
+				if strings.Contains(b.text[:b.path], "://[") {
 					return // not every text in brackets is an IP address
 				}
 				t.Fatal(err)
 			}
-			if u.String() != strings.TrimSuffix(b.String(), "?") && !u.ForceQuery || u.Scheme+"://"+u.Host != b.text[:b.path] || u.EscapedPath() != b.text[b.path:b.query] {
+			if u.String() != b.String() || u.Scheme+"://"+u.Host != b.text[:b.path] || u.EscapedPath() != b.text[b.path:b.query] {
 				t.Errorf("%q is %q to net/url", b, u)
 			}
 			if strings.Contains(b.text[b.path:b.query]+"/", "/../") || strings.Contains(b.text[b.path:b.query]+"/", "/./") {
