@@ -152,15 +152,27 @@ export class Module {
  * @param source default: the `turncore.wasm` of this package
  */
 export function loadModule(source?: ModuleSource, options?: ModuleOptions): Module {
-  return new Module(source ?? defaultSource(), options);
+  return new Module(
+    source ?? packaged('turncore.wasm', () => new URL('../turncore.wasm', import.meta.url)),
+    options,
+  );
 }
 
-function defaultSource(): URL {
+/** Names the `turncore-full.wasm` of this package, which has all providers of models. */
+export function loadFullModule(options?: ModuleOptions): Module {
+  return new Module(
+    packaged('turncore-full.wasm', () => new URL('../turncore-full.wasm', import.meta.url)),
+    options,
+  );
+}
+
+/** Where a file of this package is. In workerd and in some bundles, import.meta.url is no URL that could say so. */
+function packaged(name: string, url: () => URL): URL {
   try {
-    return new URL('../turncore.wasm', import.meta.url);
+    return url();
   } catch (cause) {
     throw cannotLoad(
-      'this bundle does not know where turncore.wasm is: give loadModule its URL, bytes or WebAssembly.Module',
+      `this bundle does not know where ${name} is: give loadModule its URL, bytes or WebAssembly.Module`,
       cause,
     );
   }

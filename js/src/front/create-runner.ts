@@ -6,7 +6,7 @@ import type {
   DispatchPipelineMiddlewareFn,
   TurnPipelineMiddlewareFn,
 } from '../context/functions.js';
-import { loadModule } from '../engine/module.js';
+import { loadFullModule } from '../engine/module.js';
 import { TurncoreError } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Tokenizer } from '../primitives/tokenizers.js';
@@ -23,7 +23,6 @@ import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
 import type { TurnStream } from '../turns/turn-stream.js';
 import { violationError } from '../validation/rules.js';
 import { maxIterations } from '../middleware/max-iterations.js';
-import { fullModuleURL } from '../wasm.js';
 import { baseURLOf, needsFullModule, providerKey } from './providers.js';
 
 /** A model behind an API. Without a provider the API speaks OpenAI's chat completions. */
@@ -219,8 +218,8 @@ function hostFor(config: AgentConfig): HostOptions | Host | undefined {
   if (model === undefined || host instanceof Host) return host;
   const engine = isEngine(model) || (model as Partial<EngineOptions>).engine !== undefined;
   const { provider = 'openai', apiKey } = model as Partial<ChatModel>;
-  const full = engine || needsFullModule(provider) ? loadModule(fullModuleURL) : undefined;
-  const settings = { ...host, module: host?.module ?? full };
+  const full = engine || needsFullModule(provider);
+  const settings = { ...host, module: host?.module ?? (full ? loadFullModule() : undefined) };
   if (apiKey === undefined) return settings;
   const key = providerKey(provider, apiKey, [originOf(model as ChatModel)]);
   return { ...settings, credentials: { ...host?.credentials, [API_KEY]: key } };
