@@ -23,6 +23,7 @@ export type {
   ProviderName,
   ResponsesChatOptions,
   RetryOptions,
+  ToolRunOptions,
 } from './models/chat-options.js';
 export type {
   ModelCall,

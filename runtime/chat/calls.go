@@ -27,12 +27,14 @@ type pending struct {
 	record  string // id of the record
 	wire    string // what the endpoint is told as the call's id; empty if it is the record's
 	created int64
+	body    []byte // of the finished record; nil until then
+	kept    uint32 // the Kept of its result
 }
 
 var emptyMap = value.AppendMapHeader(nil, 0)
 
-// runCalls runs the answer's tool calls in order, each with its reports and its record. A call that cannot be run is
-// answered with an error that the model sees.
+// runCalls runs the answer's tool calls, each with its reports and its record: they begin in order, as many at once as the
+// options allow, and are stored in order. A call that cannot be run is answered with an error that the model sees.
 func (st *state) runCalls() error {
 	a := &st.answer
 	list := make([]pending, len(a.calls))
@@ -42,15 +44,20 @@ func (st *state) runCalls() error {
 		list[i] = pending{call: c, created: a.d.Stamp()}
 	}
 	st.identify(list)
-	for i := range list {
-		if a.d.Aborted() || a.d.Signalled() {
+	failed, stored := false, 0
+	return a.d.Each(len(list), a.options.parallel, func(d Dispatch, i int) error {
+		if failed || d.Aborted() || d.Signalled() {
 			return nil
 		}
-		if err := a.run(&list[i], list[0].record); err != nil {
-			return err
+		err := a.run(d, &list[i], list[0].record)
+		for err == nil && stored < len(list) && list[stored].body != nil {
+			c := &list[stored]
+			stored++
+			err = d.StoreToolCall(c.body, c.kept)
 		}
-	}
-	return nil
+		failed = failed || err != nil
+		return err
+	})
 }
 
 // identify gives each call the id of its record: the endpoint's own, with a number behind it when that is taken, since
@@ -119,9 +126,8 @@ func WireID(id string) string {
 	return "call_" + strings.Repeat("0", 16-len(digits)) + digits
 }
 
-// run runs one call of the group of calls that one answer made.
-func (a *Answer) run(c *pending, group string) error {
-	d := a.d
+// run runs one call of the group of calls that one answer made, and makes its record unless the dispatch is aborted.
+func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	name := clip(c.name, maxName)
 	if strings.TrimSpace(name) == "" {
 		name = "unnamed_tool"
@@ -166,13 +172,14 @@ func (a *Answer) run(c *pending, group string) error {
 		return err
 	}
 	now := d.Stamp()
-	body := record.AppendToolCall(nil, record.ToolCallFields{
+	c.kept = report.Kept
+	c.body = record.AppendToolCall(nil, record.ToolCallFields{
 		ID: c.record, Tool: name, Args: args, Checksum: sum, IsComplete: true, IsError: report.IsError, Results: results,
 		Payload: a.payload(c, group, args, problem), ReplayCompatibility: compatibility, FromArtifactTool: tool.Artifact,
 		Inline:    tool.Artifact && report.Kept != 0, // no reader tool is offered for it
 		CreatedAt: c.created, UpdatedAt: now, CompletedAt: now,
 	})
-	return d.StoreToolCall(body, report.Kept)
+	return nil
 }
 
 // parseArgs turns the text of a call's arguments into a map, or says what is wrong with it.

@@ -2,7 +2,7 @@
 //
 // An iteration is one request and its answer. The request is a projection of the dispatch's context: system prompt and
 // standing instructions, then messages and tool calls by time. The answer's deltas are reported as they come; at its end
-// its thoughts and its message are stored, then its tool calls are run one after another, each stored with its result.
+// its thoughts and its message are stored, then its tool calls are run, and stored with their results in the order of the calls.
 // An answer without tool calls acks the dispatch; otherwise the runner iterates, and the model sees the results.
 //
 // The package does no I/O: the dispatch sends the request and hands in the bytes of the answer. A credential is only
@@ -37,6 +37,7 @@ type Executor struct {
 //	totalTimeoutMs    default 0: how long an answer may take, with all attempts and what lies between them; 0 for ever
 //	retry             what is tried again: {maxAttempts (3), baseDelayMs (500), maxDelayMs (30000), statuses (429, 500,
 //	                  502, 503, 504, 529), honorRetryAfter (true)}
+//	parallel          default 1: how many of an answer's tool calls run at once, at most 64
 //	reasoningFields   default ["reasoning", "reasoning_content"]: where deltas carry reasoning
 //	thoughts          "off" (default), or "reasoning_content" to send thoughts with the assistant's messages
 //	trust             "marks" (default) puts what is not the model's or the user's own between marks of package trust; "off"

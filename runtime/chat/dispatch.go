@@ -76,6 +76,9 @@ type Dispatch interface {
 	// ExecuteTool validates args, a map, runs the tool's handler with its events, and waits for the result. Any error is one
 	// that the model can be told.
 	ExecuteTool(t Tool, args []byte) (ToolResult, error)
+	// Each runs body for 0 to n-1, which begin in this order, up to atOnce of them at the same time: where one waits, others
+	// run. Each has a Dispatch of its own to wait with. It returns when all have ended, with the first error by their order.
+	Each(n, atOnce int, body func(d Dispatch, i int) error) error
 	// HTTP sends a request. What it is given is valid during the call only.
 	HTTP(r Request) (Stream, error)
 	// Model asks an engine of the host's for an answer, whose chunks have no head. What it is given is valid during the call

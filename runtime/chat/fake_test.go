@@ -35,6 +35,8 @@ type dispatch struct {
 	generate     func(r chat.ModelRequest) (chat.Stream, error)
 	onReport     func()
 	onSleep      func()
+	order        []int // in which Each runs its bodies; nil for their own
+	atOnce       int   // of the last Each
 
 	aborted, acked bool
 	nacked         error
@@ -287,6 +289,18 @@ func (d *dispatch) ExecuteTool(t chat.Tool, args []byte) (chat.ToolResult, error
 		return chat.ToolResult{Parts: v, Kept: 7}, nil
 	}
 	return chat.ToolResult{Value: v}, err
+}
+
+func (d *dispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) error) error {
+	d.atOnce = atOnce
+	errs := make([]error, n)
+	for i := range n {
+		if d.order != nil {
+			i = d.order[i]
+		}
+		errs[i] = body(d, i)
+	}
+	return errors.Join(errs...)
 }
 
 func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) {

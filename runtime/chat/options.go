@@ -12,6 +12,7 @@ import (
 const (
 	defaultIdleTimeout    = 60_000  // ms
 	defaultRequestTimeout = 600_000 // ms
+	maxParallel           = 64
 )
 
 // options are the executor's options, checked and ready for use.
@@ -26,6 +27,7 @@ type options struct {
 	requestTimeout uint64 // ms, 0: none
 	totalTimeout   uint64 // ms, 0: none
 	retry          retry
+	parallel       int // tool calls that run at once
 	reasoning      []string
 	thoughts       bool
 	marks          marks
@@ -52,7 +54,7 @@ type parser struct {
 func parseOptions(v []byte, providers []Provider) (options, error) {
 	p := parser{
 		options: options{
-			stream: true, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
+			stream: true, parallel: 1, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
 			reasoning: []string{"reasoning", "reasoning_content"},
 		},
 		includeUsage: true,
@@ -157,6 +159,8 @@ func (p *parser) option(name string, v []byte) {
 		p.totalTimeout = p.duration(name, v)
 	case "retry":
 		p.retry(v)
+	case "parallel":
+		p.parallel = p.whole(name, v, 1, maxParallel)
 	case "headers":
 		p.header(v)
 	case "reasoningFields":

@@ -153,6 +153,14 @@ func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte) (chat.ToolResult, e
 	return chat.ToolResult{Value: r.Value, Parts: r.Parts, Kept: r.Effect}, err
 }
 
+func (c *chatDispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) error) error {
+	return c.task.(*coroutine).each(n, atOnce, func(task runtime.Task, i int) error {
+		d := *c
+		d.task = task
+		return body(&d, i)
+	})
+}
+
 func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {
 	s, err := c.task.Request(&runtime.HTTPRequest{
 		Context: c.Number(), Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Body, Credential: r.Credential,

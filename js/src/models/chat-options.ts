@@ -20,8 +20,14 @@ export interface RetryOptions {
   readonly honorRetryAfter?: boolean | undefined;
 }
 
+/** How the tool calls of an answer are run, whatever the model. */
+export interface ToolRunOptions {
+  /** How many of them run at once, from 1 to 64; they begin, and are stored, in the order of the answer. Default: 1. */
+  readonly parallel?: number | undefined;
+}
+
 /** Options that all providers have. */
-export interface CommonChatOptions {
+export interface CommonChatOptions extends ToolRunOptions {
   /** Which model. */
   readonly model: string;
   /** Where the API is, up to the version. Default: the provider's own. */

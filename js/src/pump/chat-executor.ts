@@ -1,14 +1,14 @@
 /**
  * The chat executor, which is compiled into the module.
  */
-import type { ChatOptions } from '../models/chat-options.js';
+import type { ChatOptions, ToolRunOptions } from '../models/chat-options.js';
 import type { ModelEngine } from '../models/engine.js';
 import { frozenCopy } from '../stash/copy-value.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { phrase, violationError } from '../validation/rules.js';
 
 /** A model that the host runs itself, and settings of the executor. */
-export interface EngineOptions {
+export interface EngineOptions extends ToolRunOptions {
   /** The model. */
   readonly engine: ModelEngine;
   /** What it is called. Default: the engine's name. */

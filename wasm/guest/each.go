@@ -1,0 +1,46 @@
+package guest
+
+import "github.com/turncore/turncore/runtime"
+
+// effectMargin is how many of a turn's, or an instance's, effects tasks of one group leave to others.
+const effectMargin = 8
+
+// each runs body for 0 to n-1, which begin in this order, up to atOnce of them at the same time, each as a task of its own. Fewer
+// run at once where the limits on effects leave no room for more. It returns when all have ended, with the first error by their
+// order; a panic of body is one.
+func (c *coroutine) each(n, atOnce int, body func(task runtime.Task, i int) error) error {
+	errs := make([]error, n)
+	if n == 1 || atOnce <= 1 {
+		for i := range errs {
+			errs[i] = body(c, i)
+		}
+		return first(errs)
+	}
+	t, running := c.turn, 0
+	for i := range errs {
+		c.Wait(func() bool { return running == 0 || running < atOnce && t.hasRoom() })
+		running++
+		c.in.spawn(t, func(task runtime.Task) {
+			errs[i] = body(task, i)
+		}, func(err error) {
+			errs[i] = err
+		}, func() {
+			running--
+		})
+	}
+	c.Wait(func() bool { return running == 0 })
+	return first(errs)
+}
+
+func (t *turn) hasRoom() bool {
+	return len(t.effects)+effectMargin < int(t.in.limits.TurnEffects) && t.in.effects+effectMargin < int(t.in.limits.InstanceEffects)
+}
+
+func first(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
