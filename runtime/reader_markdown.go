@@ -1,3 +1,5 @@
+//go:build full || !wasm
+
 package runtime
 
 import (

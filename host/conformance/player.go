@@ -16,7 +16,7 @@ import (
 )
 
 // Features are what a scenario may need that this runner has.
-func Features() []string { return []string{"static"} }
+func Features() []string { return []string{"full", "static"} }
 
 // Options say what scenarios are played on.
 type Options struct {

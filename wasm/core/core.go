@@ -1,5 +1,5 @@
-// Package core carries the built core module inside a Go program. Its only provider of models is OpenAI's protocol; the
-// module that package full carries has all.
+// Package core carries the built core module inside a Go program. Its only provider of models is OpenAI's protocol, and
+// it reads Markdown artifacts as lines of text; the module that package full carries has all.
 //
 // The module is a build product: releases hold it, the main branch does not.
 // The package compiles either way and Module says which case it is, so that a

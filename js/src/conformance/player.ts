@@ -43,8 +43,8 @@ import { kindOf, storage } from './storage.js';
 import { fill, textSpec, tokenizers } from './texts.js';
 import { makeTool, type ToolSink } from './tools.js';
 
-/** What scenarios may need that this host has. */
-export const features: readonly string[] = ['dynamic'];
+/** What scenarios may need that this host has with the full module. With the core module it is the first only. */
+export const features: readonly string[] = ['dynamic', 'full'];
 
 /** What scenarios are played on. */
 export interface PlayerOptions {

@@ -34,8 +34,10 @@ async function report(name, file, { passed, failures, log }) {
 
 async function inPage(text) {
   const conformance = await import('/package/conformance/index.js');
+  const { loadModule } = await import('/package/index.js');
+  const { fullModuleURL } = await import('/package/wasm.js');
   const { playCorpus } = await import('/conformance/play.mjs');
-  return playCorpus(conformance, JSON.parse(text), {});
+  return playCorpus(conformance, JSON.parse(text), { module: loadModule(fullModuleURL) });
 }
 
 async function inWorker(text) {

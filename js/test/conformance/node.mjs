@@ -1,6 +1,6 @@
 // Plays the conformance corpus in this Node, prints what came of it and writes the log to a file.
 //
-//   node node.mjs LOG NAME [go]      go: with the build of GOOS=js, by Go's own loader
+//   node node.mjs LOG NAME [full|core|go]      go: with the build of GOOS=js, by Go's own loader
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,13 +10,18 @@ import { dist } from '../smoke/package-folder.mjs';
 import { readCorpus } from './corpus.mjs';
 import { playCorpus } from './play.mjs';
 
-const [file, name, build] = process.argv.slice(2);
+const [file, name, build = 'full'] = process.argv.slice(2);
 const conformance = await import(new URL('conformance/index.js', dist));
 const { loadModule } = await import(new URL('index.js', dist));
+const { fullModuleURL } = await import(new URL('wasm.js', dist));
 
-const { passed, failures, log } = await playCorpus(conformance, await readCorpus(), {
-  module: build === 'go' ? await goModule() : undefined,
-});
+const modules = { full: () => loadModule(fullModuleURL), core: loadModule, go: goModule };
+const { passed, failures, log } = await playCorpus(
+  conformance,
+  await readCorpus(),
+  { module: await modules[build]() },
+  build === 'core',
+);
 await writeFile(file, log);
 for (const failure of failures) console.log(`FAILED ${failure}`);
 console.log(`${name}: ${passed} passed`);

@@ -5,26 +5,39 @@
  *
  * @param conformance the package's module turncore/conformance
  * @param files the corpus
- * @param host options of the host, such as the module
- * @returns how many passed, what failed, and the log of the scenarios that every host can play
+ * @param host options of the host: the module
+ * @param core whether that is the core module
+ * @returns how many passed, what failed, and the log of the scenarios that every host can play, those of the core module
+ *   first
  */
-export async function playCorpus({ check, features, logText, playable, Player }, files, host) {
+export async function playCorpus(
+  { check, features, logText, playable, Player },
+  files,
+  host,
+  core = false,
+) {
+  const has = features.filter((feature) => !(core && feature === 'full'));
   const failures = [];
   let passed = 0;
-  let log = '';
+  let common = '';
+  let full = '';
   for (const file of files) {
     const player = new Player({ host });
     for (const scenario of file.scenarios) {
-      if (!playable(scenario, features)) continue;
+      if (!playable(scenario, has)) continue;
       try {
         const lines = await player.play(scenario);
         check(scenario, lines);
         passed += 1;
-        if ((scenario.needs ?? []).length === 0) log += `# ${scenario.id}\n${logText(lines)}`;
+        const needs = scenario.needs ?? [];
+        if (needs.some((need) => need !== 'full')) continue;
+        const text = `# ${scenario.id}\n${logText(lines)}`;
+        if (needs.length === 0) common += text;
+        else full += text;
       } catch (error) {
         failures.push(`${scenario.id}: ${error.message}`);
       }
     }
   }
-  return { passed, failures, log };
+  return { passed, failures, log: common + full };
 }
