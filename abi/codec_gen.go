@@ -1550,7 +1550,7 @@ func (z *DiscardArgs) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *HTTPArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 7)
+	b = appendArray(b, 8)
 	b = appendText(b, z.Method)
 	b = appendText(b, z.URL)
 	b = appendArray(b, len(z.Headers))
@@ -1561,6 +1561,10 @@ func (z *HTTPArgs) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendText(b, z.Credential)
 	b = appendUint(b, uint64(z.Redirect))
 	b = appendUint(b, uint64(z.Redirects))
+	b = appendArray(b, len(z.Splices))
+	for i := range z.Splices {
+		b, _ = z.Splices[i].MarshalMsg(b)
+	}
 	return b, nil
 }
 
@@ -1573,7 +1577,7 @@ func (z *HTTPArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *HTTPArgs) Decode(r *Reader) {
-	r.fields(7)
+	r.fields(8)
 	z.Method = string(r.Text())
 	z.URL = string(r.Text())
 	z.Headers = make([][]string, r.list(1, MaxArray))
@@ -1584,6 +1588,36 @@ func (z *HTTPArgs) Decode(r *Reader) {
 	z.Credential = string(r.Text())
 	z.Redirect = uint8(r.Uint(math.MaxUint8))
 	z.Redirects = uint32(r.Uint(math.MaxUint32))
+	z.Splices = make([]Splice, r.list(5, MaxArray))
+	for i := range z.Splices {
+		z.Splices[i].Decode(r)
+	}
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *Splice) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 4)
+	b = appendUint(b, uint64(z.At))
+	b = appendInt(b, int64(z.Handle))
+	b = appendUint(b, uint64(z.Part))
+	b = appendUint(b, uint64(z.Max))
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *Splice) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("Splice")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Splice) Decode(r *Reader) {
+	r.fields(4)
+	z.At = r.Uint(MaxInt)
+	z.Handle = r.Int(MaxInt)
+	z.Part = uint32(r.Uint(math.MaxUint32))
+	z.Max = r.Uint(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -1730,9 +1764,13 @@ func (z *ForgeArgs) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ModelArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
+	b = appendArray(b, 3)
 	b = appendText(b, z.Model)
 	b = appendRaw(b, z.Body)
+	b = appendArray(b, len(z.Splices))
+	for i := range z.Splices {
+		b, _ = z.Splices[i].MarshalMsg(b)
+	}
 	return b, nil
 }
 
@@ -1745,9 +1783,13 @@ func (z *ModelArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ModelArgs) Decode(r *Reader) {
-	r.fields(2)
+	r.fields(3)
 	z.Model = string(r.Text())
 	z.Body = r.raw(z.Body)
+	z.Splices = make([]Splice, r.list(5, MaxArray))
+	for i := range z.Splices {
+		z.Splices[i].Decode(r)
+	}
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.

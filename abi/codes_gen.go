@@ -46,6 +46,8 @@ const (
 	CodeChatTotalTimeout = "E_CHAT_TOTAL_TIMEOUT"
 	// CodeChatUnknownTool: The model called a tool that does not exist.
 	CodeChatUnknownTool = "E_CHAT_UNKNOWN_TOOL"
+	// CodeChatUnsupportedMedia: The model provider does not take a media of the conversation.
+	CodeChatUnsupportedMedia = "E_CHAT_UNSUPPORTED_MEDIA"
 	// CodeCredentialUnknown: The host has no credential of this name for this origin.
 	CodeCredentialUnknown = "E_CREDENTIAL_UNKNOWN"
 	// CodeDeadline: The dispatch ran past its deadline.
@@ -112,6 +114,8 @@ const (
 	CodeMaxIterations = "E_MAX_ITERATIONS"
 	// CodeMaxRepeats: The model repeated a tool call too often.
 	CodeMaxRepeats = "E_MAX_REPEATS"
+	// CodeMediaTooLarge: The media is too large to be sent to a model.
+	CodeMediaTooLarge = "E_MEDIA_TOO_LARGE"
 	// CodeModelFailed: The engine failed.
 	CodeModelFailed = "E_MODEL_FAILED"
 	// CodeModelInvalidPart: The engine gave something that is no part of an answer.
@@ -266,6 +270,11 @@ var codes = [...]CodeInfo{
 		Code: CodeChatUnknownTool, Status: 404, Fatal: false,
 		Message: "The model called a tool that does not exist.",
 		Help:    "The model sees this as the call's result and can try again. Check that the tool is registered and not hidden.",
+	},
+	{
+		Code: CodeChatUnsupportedMedia, Status: 422, Fatal: false,
+		Message: "The model provider does not take a media of the conversation.",
+		Help:    "The message names the media and its kind. The option unsupportedMedia decides whether a text stands for it instead.",
 	},
 	{
 		Code: CodeCredentialUnknown, Status: 401, Fatal: true,
@@ -431,6 +440,11 @@ var codes = [...]CodeInfo{
 		Code: CodeMaxRepeats, Status: 508, Fatal: false,
 		Message: "The model repeated a tool call too often.",
 		Help:    "The same tool was called with the same arguments more often than maxRepeats allows. Find out why its result does not satisfy the model.",
+	},
+	{
+		Code: CodeMediaTooLarge, Status: 413, Fatal: false,
+		Message: "The media is too large to be sent to a model.",
+		Help:    "Its reader gave more bytes than maxMediaBytes of the chat executor allows. A reader that knows its length has a note sent in its place.",
 	},
 	{
 		Code: CodeModelFailed, Status: 502, Fatal: false,

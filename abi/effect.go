@@ -89,6 +89,16 @@ type HTTPArgs struct {
 	Credential string // name of a credential that the host attaches, for origins it allows; empty for none
 	Redirect   uint8  // RedirectError, …
 	Redirects  uint32 // RedirectFollow: how many are followed
+	Splices    []Splice
+}
+
+// Splice is a place in a body where the host puts the bytes of a media in base64 (RFC 4648, with padding), so that they
+// never cross. The splices of a body ascend.
+type Splice struct {
+	At     uint64 // offset in the body as it crosses
+	Handle int64  // of the record: a message with attachments, or a tool call whose results are media
+	Part   uint32 // place of the media in the list, from 0
+	Max    uint64 // bytes that it may have; one that has more is E_MEDIA_TOO_LARGE
 }
 
 // What becomes of a redirect: a status of 301, 302, 303, 307 or 308 with a location.
@@ -104,10 +114,10 @@ type SpoolArgs struct {
 	Handle int64
 }
 
-// ReadArgs of EffectRead: read an artifact through its reader.
+// ReadArgs of EffectRead: read an artifact through its reader, or ask how long a media is.
 type ReadArgs struct {
 	Handle int64  // of the record that holds it
-	Part   uint32 // its place in a list of results, from 0
+	Part   uint32 // its place in a list of results, or of attachments, from 0
 	Read   uint8  // ReadSize, …
 	From   uint64 // ReadLines: first line, from 0
 	To     uint64 // ReadLines: the line after the last
@@ -116,15 +126,15 @@ type ReadArgs struct {
 
 // Ways to read.
 const (
-	ReadSize  uint8 = 0 // Bytes and Count only
+	ReadSize  uint8 = 0 // Bytes and Count only; all that can be read of a media
 	ReadLines uint8 = 1 // lines From to To, fewer when they would be over Max; at least one unless From is at the end
 	ReadText  uint8 = 2 // the whole text as the one element of Lines; E_ARTIFACT_TOO_LARGE when it is over Max
 )
 
 // ReadResult of EffectRead.
 type ReadResult struct {
-	Bytes uint64   // of the artifact
-	Count uint64   // lines of the artifact
+	Bytes uint64   // of the artifact, or of the media
+	Count uint64   // lines of the artifact; of a media 1 when its reader knows how many bytes there are, else 0
 	Lines []string // without their line ends
 }
 
@@ -151,6 +161,7 @@ type ForgeArgs struct {
 // ModelArgs of EffectModel: let an engine of the runner's generate an answer. The host answers with Chunks of lines of JSON,
 // at most 64 KiB each, and a Result.
 type ModelArgs struct {
-	Model string // name of the engine
-	Body  Raw    // the request, JSON
+	Model   string // name of the engine
+	Body    Raw    // the request, JSON
+	Splices []Splice
 }

@@ -31,7 +31,7 @@ var registry = []entry{
 	of[EstimateArgs](0), of[ValidateArgs](0), of[ForgeArgs](0), of[GateOpenEvent](0), of[GateClosedEvent](0),
 	of[ArtifactPart](0), of[MediaPart](0), of[TextPart](0),
 	of[ExecutorArgs](0), of[MiddlewareArgs](0), of[ToolArgs](0), of[Delta](0), of[CommitArgs](0), of[CommitResult](0),
-	of[DiscardArgs](0), of[HTTPArgs](0), of[ModelArgs](0),
+	of[DiscardArgs](0), of[HTTPArgs](0), of[Splice](0), of[ModelArgs](0),
 	of[StreamEvent](0), of[ToolCallEvent](0), of[TurnEndEvent](0), of[DispatchEndEvent](0), of[IterationEndEvent](0),
 	of[ToolStartEvent](0), of[ToolEndEvent](0), of[LogEvent](0), of[WarningEvent](0), of[ErrorEvent](0), of[StatsEvent](0),
 	of[Identity](0), of[Message](0), of[Memory](0), of[Thought](0), of[ToolCall](0), of[Retrievable](0),

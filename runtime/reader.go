@@ -103,6 +103,17 @@ func (d *Dispatch) ArtifactText(task Task, kind record.Kind, handle int64, part 
 	return d.readerOf(task, kind, handle, part).text()
 }
 
+// MediaSize is how many bytes a media has, the one at a place in the list of a message's attachments or a tool call's
+// results; -1 when nobody knows.
+func (d *Dispatch) MediaSize(task Task, handle int64, part int) (int64, error) {
+	r := &reader{task: task, d: d, source: source{handle: handle, part: uint32(part)}}
+	e, err := r.read(ReadSize, 0, 0, 0)
+	if err != nil || e.Count == 0 || e.Bytes > value.MaxInt {
+		return -1, err
+	}
+	return int64(e.Bytes), nil
+}
+
 // lines visits the lines from one on and up to another, as far as there are that many, until yield returns false. They
 // come in batches, and a line is valid during its visit only. It returns how many lines the artifact has.
 func (r *reader) lines(from, to uint64, yield func(i uint64, line []byte) bool) (count uint64, err error) {

@@ -91,7 +91,7 @@ type ReadOp uint8
 
 // Ways to read.
 const (
-	ReadSize  ReadOp = 0 // Bytes and Count only
+	ReadSize  ReadOp = 0 // Bytes and Count only; all that can be read of a media
 	ReadLines ReadOp = 1 // some of the lines
 	ReadText  ReadOp = 2 // the whole text, as the one line
 )
@@ -148,6 +148,15 @@ type HTTPRequest struct {
 	Credential string // name of a credential for the host to attach; empty for none
 	Redirect   RedirectOp
 	Redirects  int // with RedirectFollow: how many are followed
+	Splices    []Splice
+}
+
+// Splice is a place in a body where the host puts the bytes of a media in base64.
+type Splice struct {
+	At     int   // offset in the body
+	Handle int64 // of the record that holds the media
+	Part   int   // its place in the list, from 0
+	Max    int64 // bytes that it may have
 }
 
 // RedirectOp says what becomes of a redirect. The numbers are the ABI's.
@@ -165,6 +174,7 @@ type ModelRequest struct {
 	Context uint32
 	Model   string // name of the engine
 	Body    []byte // JSON
+	Splices []Splice
 }
 
 // Stream is the answer to a request.

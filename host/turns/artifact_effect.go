@@ -61,6 +61,13 @@ func (e *effect) prepareArtifact(raw abi.Raw) error {
 		if err != nil {
 			return err
 		}
+		if m := t.media(args.Handle, args.Part); m != nil {
+			if args.Read != abi.ReadSize {
+				return fmt.Errorf("read %d of a media", args.Read)
+			}
+			e.perform = func() (abi.Raw, error) { return m.size(), nil }
+			return nil
+		}
 		a, err := t.artifact(args.Handle, args.Part)
 		if err != nil {
 			return err

@@ -145,17 +145,25 @@ func (e *effect) prepare(raw abi.Raw) error {
 		if args.Redirect > abi.RedirectManual {
 			return fmt.Errorf("redirect %d is unknown", args.Redirect)
 		}
-		ctx, cancel := context.WithCancel(e.context.state.context())
-		e.cancel = cancel
-		e.perform = func() (abi.Raw, error) { return nil, e.request(ctx, &args) }
-	case abi.EffectModel:
-		args, err := abi.Decode[abi.ModelArgs](raw)
+		media, err := t.splices(args.Body, args.Splices)
 		if err != nil {
 			return err
 		}
 		ctx, cancel := context.WithCancel(e.context.state.context())
 		e.cancel = cancel
-		e.perform = func() (abi.Raw, error) { return nil, e.generate(ctx, &args) }
+		e.perform = func() (abi.Raw, error) { return nil, e.request(ctx, &args, media) }
+	case abi.EffectModel:
+		args, err := abi.Decode[abi.ModelArgs](raw)
+		if err != nil {
+			return err
+		}
+		media, err := t.splices(args.Body, args.Splices)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(e.context.state.context())
+		e.cancel = cancel
+		e.perform = func() (abi.Raw, error) { return nil, e.generate(ctx, &args, media) }
 	default:
 		return e.prepareArtifact(raw)
 	}

@@ -17,16 +17,20 @@ import (
 const maxChunk = 64 << 10
 
 // request sends a request of the core and hands it what comes back.
-func (e *effect) request(ctx context.Context, args *abi.HTTPArgs) error {
+func (e *effect) request(ctx context.Context, args *abi.HTTPArgs, media []splice) error {
 	core := e.turn.core
-	return core.host.exchange(ctx, args, min(maxChunk, core.maxBody()), e.send)
+	return core.host.exchange(ctx, args, media, min(maxChunk, core.maxBody()), e.send)
 }
 
-// exchange sends a request and passes on what comes back, at most so many bytes at once, while that is wanted.
-func (h *Host) exchange(ctx context.Context, args *abi.HTTPArgs, most int, pass func(*abi.Chunk) bool) error {
+// exchange sends a request, with the media that belong into its body, and passes on what comes back, at most so many bytes
+// at once, while that is wanted.
+func (h *Host) exchange(ctx context.Context, args *abi.HTTPArgs, media []splice, most int, pass func(*abi.Chunk) bool) error {
 	r, err := h.newRequest(args)
 	if err != nil {
 		return err
+	}
+	if r.body, err = insertMedia(ctx, r.body, media); err != nil {
+		return r.failure(ctx, err)
 	}
 	resp, err := r.send(ctx)
 	if err != nil {

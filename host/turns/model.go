@@ -34,6 +34,9 @@ type ModelCapabilities struct {
 	Grammar string
 	// ContextWindow is how many tokens prompt and answer may have together.
 	ContextWindow int
+	// Media are the kinds that the engine takes: the content of a message that has some is a list of parts. For all others a
+	// text stands.
+	Media []MediaKind
 }
 
 // ModelRequest is what an engine is asked. Its JSON is what chat completions engines take.
@@ -51,11 +54,47 @@ type ModelRequest struct {
 
 // ModelMessage is a message of the conversation.
 type ModelMessage struct {
-	Role       string      `json:"role"` // system, user, assistant or tool
-	Content    string      `json:"content"`
-	Name       string      `json:"name,omitempty"`         // who says it, where the role does not tell
-	ToolCalls  []ModelCall `json:"tool_calls,omitempty"`   // of an assistant
-	ToolCallID string      `json:"tool_call_id,omitempty"` // of a tool: the call whose result this is
+	Role    string `json:"role"` // system, user, assistant or tool
+	Content string `json:"content"`
+	// Parts is the content of a message with media, as chat completions has it: a JSON list of objects of the types text,
+	// image_url, input_audio, video_url and file, with the bytes in data URIs or in base64. Content is empty then. Only for engines with the capability.
+	Parts      json.RawMessage `json:"-"`
+	Name       string          `json:"name,omitempty"`         // who says it, where the role does not tell
+	ToolCalls  []ModelCall     `json:"tool_calls,omitempty"`   // of an assistant
+	ToolCallID string          `json:"tool_call_id,omitempty"` // of a tool: the call whose result this is
+}
+
+// modelMessage is a ModelMessage without its methods.
+type modelMessage ModelMessage
+
+// UnmarshalJSON puts a content that is a list into Parts.
+func (m *ModelMessage) UnmarshalJSON(text []byte) error {
+	read := struct {
+		*modelMessage
+		Content json.RawMessage `json:"content"`
+	}{modelMessage: (*modelMessage)(m)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if len(read.Content) == 0 {
+		return nil
+	}
+	if bytes.HasPrefix(read.Content, []byte{'['}) {
+		m.Parts = read.Content
+		return nil
+	}
+	return json.Unmarshal(read.Content, &m.Content)
+}
+
+// MarshalJSON gives Parts as the content when there are some.
+func (m ModelMessage) MarshalJSON() ([]byte, error) {
+	if m.Parts == nil {
+		return json.Marshal(modelMessage(m))
+	}
+	return json.Marshal(struct {
+		modelMessage
+		Content json.RawMessage `json:"content"`
+	}{modelMessage(m), m.Parts})
 }
 
 // ModelCall is a call that an assistant made.
@@ -161,7 +200,7 @@ func (m *ModelEngine) name() string {
 
 // options are the capabilities as options of the chat executor.
 func (c *ModelCapabilities) options() map[string]any {
-	all := make(map[string]any, 4)
+	all := make(map[string]any, 5)
 	for name, text := range map[string]string{"tools": c.Tools, "toolFormat": c.ToolFormat, "grammar": c.Grammar} {
 		if text != "" {
 			all[name] = text
@@ -170,11 +209,18 @@ func (c *ModelCapabilities) options() map[string]any {
 	if c.ContextWindow != 0 {
 		all["contextWindow"] = c.ContextWindow
 	}
+	if c.Media != nil {
+		kinds := make([]any, len(c.Media))
+		for i, kind := range c.Media {
+			kinds[i] = string(kind)
+		}
+		all["media"] = kinds
+	}
 	return all
 }
 
 // generate lets an engine answer and hands the core what it sends.
-func (e *effect) generate(ctx context.Context, args *abi.ModelArgs) error {
+func (e *effect) generate(ctx context.Context, args *abi.ModelArgs, media []splice) error {
 	chat := e.chatOptions()
 	if chat == nil || chat.Engine == nil || chat.model() != args.Model {
 		return newError(abi.CodeModelUnknown, `"`+args.Model+`"`, nil)
@@ -182,6 +228,9 @@ func (e *effect) generate(ctx context.Context, args *abi.ModelArgs) error {
 	body, err := abi.BytesOf(args.Body)
 	if err != nil {
 		return err
+	}
+	if body, err = insertMedia(ctx, body, media); err != nil {
+		return engineError(ctx, err)
 	}
 	var request ModelRequest
 	if err := json.Unmarshal(body, &request); err != nil {
@@ -223,7 +272,7 @@ func engineError(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Canceled
-	case errors.As(err, &own) && strings.HasPrefix(string(own.Code), "E_MODEL_"):
+	case errors.As(err, &own) && (strings.HasPrefix(string(own.Code), "E_MODEL_") || own.Code == abi.CodeMediaTooLarge):
 		return own
 	}
 	return newError(abi.CodeModelFailed, err.Error(), err)

@@ -65,6 +65,9 @@ export const E_CHAT_TOTAL_TIMEOUT = /* @__PURE__ */ errorClass('E_CHAT_TOTAL_TIM
 /** The model called a tool that does not exist. */
 export const E_CHAT_UNKNOWN_TOOL = /* @__PURE__ */ errorClass('E_CHAT_UNKNOWN_TOOL');
 
+/** The model provider does not take a media of the conversation. */
+export const E_CHAT_UNSUPPORTED_MEDIA = /* @__PURE__ */ errorClass('E_CHAT_UNSUPPORTED_MEDIA');
+
 /** The host has no credential of this name for this origin. */
 export const E_CREDENTIAL_UNKNOWN = /* @__PURE__ */ errorClass('E_CREDENTIAL_UNKNOWN');
 
@@ -163,6 +166,9 @@ export const E_MAX_ITERATIONS = /* @__PURE__ */ errorClass('E_MAX_ITERATIONS');
 
 /** The model repeated a tool call too often. */
 export const E_MAX_REPEATS = /* @__PURE__ */ errorClass('E_MAX_REPEATS');
+
+/** The media is too large to be sent to a model. */
+export const E_MEDIA_TOO_LARGE = /* @__PURE__ */ errorClass('E_MEDIA_TOO_LARGE');
 
 /** The engine failed. */
 export const E_MODEL_FAILED = /* @__PURE__ */ errorClass('E_MODEL_FAILED');

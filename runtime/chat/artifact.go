@@ -49,17 +49,34 @@ func (p *projection) describe(d Dispatch, kind record.Kind, handle int64, id, co
 	return err
 }
 
-// describeCalls does so for the tool calls of the timeline from an item on.
-func (p *projection) describeCalls(d Dispatch, from int) error {
+// describeLine does so for the timeline from an item on, and finds out about its media too.
+func (p *projection) describeLine(o *options, d Dispatch, from int) error {
 	for _, it := range p.line[from:] {
-		if it.kind != record.ToolCalls {
-			continue
-		}
-		t := record.ToolCall(it.body)
-		if results := t.Results(); value.KindOf(results) == value.KindList {
+		var media []byte
+		switch it.kind {
+		case record.Messages:
+			if m := record.Message(it.body); string(m.Role()) != "assistant" { // whose media are never sent
+				media = m.Attachments()
+			}
+		case record.ToolCalls:
+			t := record.ToolCall(it.body)
+			results := t.Results()
+			if value.KindOf(results) != value.KindList {
+				continue
+			}
 			if err := p.describe(d, it.kind, it.handle, t.ID(), results, t.Inline()); err != nil {
 				return err
 			}
+			media = results
+		}
+		if media == nil {
+			continue
+		}
+		if err := p.describeMedia(o, d, it.handle, media); err != nil {
+			return err
+		}
+		if err := p.unsupported(o, it.handle, media); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -107,27 +124,19 @@ func artifactHandle(d Dispatch, kind record.Kind, handle int64, part int, id str
 	return append(text, '.'), nil
 }
 
-// appendParts appends what stands for parts, one a line: descriptions of artifacts, notes of media.
+// appendParts appends what stands for artifacts, one a line.
 func (p *projection) appendParts(dst []byte, handle int64, parts []byte) []byte {
 	first := true
 	record.EachPart(parts, func(i int, kind record.PartKind, part []byte) bool {
+		if kind == record.MediaPart {
+			return true
+		}
 		if !first {
 			dst = append(dst, '\n')
 		}
 		first = false
-		if kind == record.MediaPart {
-			dst = appendMedia(dst, part)
-		} else {
-			dst = append(dst, p.artifacts[place{handle, i}]...)
-		}
+		dst = append(dst, p.artifacts[place{handle, i}]...)
 		return true
 	})
 	return dst
-}
-
-// appendMedia appends a note of a media, which the model does not get itself.
-func appendMedia(dst []byte, m record.Media) []byte {
-	dst = append(append(append(dst, '['), m.Kind()...), ' ')
-	dst = append(value.AppendJSONString(dst, m.Filename()), ", "...)
-	return append(append(dst, m.MimeType()...), ']')
 }

@@ -42,6 +42,10 @@ type Executor struct {
 //	thoughts          "off" (default), or "reasoning_content" to send thoughts with the assistant's messages
 //	trust             "marks" (default) puts what is not the model's or the user's own between marks of package trust; "off"
 //	                  sends everything bare
+//	media             list of the kinds of media that are sent, of image, audio, video and document; by default all that the
+//	                  provider takes. A text stands for all others
+//	maxMediaBytes     default 20971520: how many bytes a media that is sent may have
+//	unsupportedMedia  "text" (default), or "error" to fail with E_CHAT_UNSUPPORTED_MEDIA where a text would stand for a media
 //	toolExtras        map from a tool's name to members for its definition, such as {"strict": true}
 //	body              map of members for the request
 //
@@ -49,7 +53,8 @@ type Executor struct {
 // reasoningFields, waits as long as it takes, and has:
 //
 //	capabilities      of the engine: tools ("text", default, or "native"), toolFormat (hermes, llama3_json, mistral, phi), grammar
-//	                  ("gbnf", "schema" or "none", default), contextWindow
+//	                  ("gbnf", "schema" or "none", default), contextWindow, media (list of the kinds that it takes, by default
+//	                  none)
 //	toolChoice        "auto" (default), "required" or "none": whether the model calls tools that are told in the prompt
 //	schema            JSON Schema that an answer in a request without tools must match
 //
@@ -156,7 +161,7 @@ func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 	o, a := &e.options, &st.answer
 	if o.engine != nil {
 		a.readMarkup(st.projection.names)
-		stream, err := d.Model(ModelRequest{Model: o.head.Model, Body: body})
+		stream, err := d.Model(ModelRequest{Model: o.head.Model, Body: body, Splices: st.projection.splices})
 		if err != nil {
 			return err
 		}
@@ -166,6 +171,7 @@ func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 	}
 	stream, err := d.HTTP(Request{
 		Method: "POST", URL: o.url, Headers: o.headers, Credential: o.credential, Body: body, Redirects: maxRedirects,
+		Splices: st.projection.splices,
 	})
 	if err != nil {
 		return err

@@ -48,6 +48,9 @@ type Dispatch interface {
 	// ArtifactText is the artifact's whole text, or that of a text which the host holds. It fails with
 	// E_ARTIFACT_TOO_LARGE when that is more than may be read at once.
 	ArtifactText(kind record.Kind, handle int64, part int) ([]byte, error)
+	// MediaSize is how many bytes a media has: the one at a place in the list of a message's attachments, or of a tool
+	// call's results (0 for a single one); -1 when nobody knows.
+	MediaSize(handle int64, part int) (int64, error)
 	// ReaderTools are the names of the tools that read artifacts of a class, in order.
 	ReaderTools(className string) []string
 	// Tools visits the visible tools in order.
@@ -140,12 +143,23 @@ type Request struct {
 	Body       []byte
 	Credential string // name of a credential that the host attaches; empty for none
 	Redirects  int    // how many redirects are followed
+	Splices    []Splice
+}
+
+// Splice is a place in a body where the host puts the bytes of a media in base64, so that they never come into the
+// module's memory. The splices of a body ascend.
+type Splice struct {
+	At     int   // offset in the body
+	Handle int64 // of the record that holds the media
+	Part   int   // its place in the list, from 0
+	Max    int64 // bytes that it may have
 }
 
 // ModelRequest is a request to an engine of the host's.
 type ModelRequest struct {
-	Model string // name of the engine
-	Body  []byte
+	Model   string // name of the engine
+	Body    []byte
+	Splices []Splice
 }
 
 // Stream is the answer to a request.

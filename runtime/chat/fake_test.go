@@ -50,7 +50,9 @@ type dispatch struct {
 	failReport     error
 	read           []string // what was asked of artifacts
 	failRead       error
-	quiet          bool // keep no events
+	mediaSize      int64
+	splices        []chat.Splice // of the last request
+	quiet          bool          // keep no events
 }
 
 type item struct {
@@ -167,6 +169,11 @@ func (d *dispatch) ArtifactSize(kind record.Kind, handle int64, part int) (bytes
 func (d *dispatch) ArtifactText(kind record.Kind, handle int64, part int) ([]byte, error) {
 	d.read = append(d.read, "text "+strconv.Itoa(part))
 	return []byte("text " + strconv.Itoa(part) + " of " + kind.String()), d.failRead
+}
+
+func (d *dispatch) MediaSize(handle int64, part int) (int64, error) {
+	d.read = append(d.read, "media "+strconv.Itoa(part))
+	return d.mediaSize, d.failRead
 }
 
 func (d *dispatch) ReaderTools(class string) []string { return []string{"read_" + class, "read"} }
@@ -304,12 +311,12 @@ func (d *dispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) error) 
 }
 
 func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) {
-	d.requests = append(d.requests, bytes.Clone(r.Body))
+	d.requests, d.splices = append(d.requests, bytes.Clone(r.Body)), slices.Clone(r.Splices)
 	return d.answer(r)
 }
 
 func (d *dispatch) Model(r chat.ModelRequest) (chat.Stream, error) {
-	d.requests = append(d.requests, bytes.Clone(r.Body))
+	d.requests, d.splices = append(d.requests, bytes.Clone(r.Body)), slices.Clone(r.Splices)
 	return d.generate(r)
 }
 

@@ -21,6 +21,8 @@ type Engine interface {
 	// what is wrong with it. Finish checks what the options say together.
 	Option(name string, v []byte, fail func(name, problem string)) (ok bool)
 	Finish(fail func(name, problem string))
+	// Takes tells whether a request may hold media of a kind.
+	Takes(kind string) bool
 	// Tell is asked what a request says of its tools, whose definitions are given. InText is false when they go into their
 	// own field.
 	Tell(d Dispatch, definitions []byte) Told

@@ -206,6 +206,8 @@ func TestLocalOptions(t *testing.T) {
 		{`{"provider":"model","model":"m","capabilities":{"toolFormat":"loose_keyed"}}`, "`capabilities.toolFormat` must be one of hermes, llama3_json, mistral, phi"},
 		{`{"provider":"model","model":"m","capabilities":{"grammar":true}}`, "`capabilities.grammar` must be one of gbnf, schema, none"},
 		{`{"provider":"model","model":"m","capabilities":{"contextWindow":0}}`, "`capabilities.contextWindow` must be a positive integer"},
+		{`{"provider":"model","model":"m","capabilities":{"media":1}}`, "`capabilities.media` must be a list"},
+		{`{"provider":"model","model":"m","capabilities":{"media":["text"]}}`, "`capabilities.media` must be one of image, audio, video, document"},
 		{`{"provider":"model","model":"m","capabilities":{"speed":1}}`, "`capabilities.speed` is not a known capability"},
 		{`{"provider":"model","model":"m","toolChoice":"required"}`, "`toolChoice` can be required of engines with text tools and GBNF grammars only"},
 		{`{"provider":"model","model":"m","schema":{}}`, "`schema` needs an engine that takes schemas or grammars"},

@@ -31,6 +31,7 @@ type options struct {
 	reasoning      []string
 	thoughts       bool
 	marks          marks
+	medias         mediaOptions
 	engine         Engine // nil where there is an address
 	endpoint       string // host name of the endpoint, without a port
 	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
@@ -55,7 +56,7 @@ func parseOptions(v []byte, providers []Provider) (options, error) {
 	p := parser{
 		options: options{
 			stream: true, parallel: 1, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
-			reasoning: []string{"reasoning", "reasoning_content"},
+			reasoning: []string{"reasoning", "reasoning_content"}, medias: mediaOptions{max: defaultMaxMedia},
 		},
 		includeUsage: true,
 	}
@@ -173,6 +174,8 @@ func (p *parser) option(name string, v []byte) {
 		default:
 			p.fail(name, "must be one of "+strings.Join(append([]string{"off"}, p.protocol.Thoughts...), ", "))
 		}
+	case "media", "maxMediaBytes", "unsupportedMedia":
+		p.media(name, v)
 	case "trust":
 		switch p.text(name, v) {
 		case "marks":

@@ -122,6 +122,11 @@ func TestOptionErrors(t *testing.T) {
 		{`{"model": "m", "provider": "other", "x": 1}`, []string{"`provider` must be one of openai", "`x` is not a known option"}},
 		{`{"model": "m", "provider": 1}`, []string{"`provider` must be one of openai"}},
 		{`{"model": "m", "baseURL": "https://"}`, []string{"`baseURL`"}},
+		{
+			`{"model": "m", "media": "image", "maxMediaBytes": -1, "unsupportedMedia": "drop"}`,
+			[]string{"`media` must be a list", "`maxMediaBytes` must be a whole number from 0", "`unsupportedMedia` must be one of text, error"},
+		},
+		{`{"model": "m", "media": ["image", "picture"]}`, []string{"`media` must hold image, audio, video and document only"}},
 		{`{"model": "m", "headers": 1, "body": 1, "toolExtras": 1}`, []string{"`headers` must be an object", "`body` must be an object", "`toolExtras` must be an object"}},
 	}
 	for _, tt := range tests {

@@ -18,8 +18,10 @@ type projection struct {
 	units   []unit    // what body holds of the timeline
 	head    int       // bytes of body before the timeline
 	body    []byte
-	// What stands for artifacts, as the host has told.
+	splices []Splice // of body
+	// What stands for artifacts, and how long media are, as the host has told.
 	artifacts map[place]string
+	sizes     map[place]int64 // bytes; -1 for unknown
 	nonces    map[recordKey]string
 	found     []item // scratch
 	note      []byte // scratch
@@ -86,10 +88,10 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	if !bytes.Equal(p.body[:p.head], p.prefix) {
 		p.body = append(p.body[:0], p.prefix...)
 		p.head = len(p.prefix)
-		p.done, p.units = p.done[:0], p.units[:0]
+		p.done, p.units, p.splices = p.done[:0], p.units[:0], p.splices[:0]
 	}
 	from := p.rewind()
-	if err := p.describeCalls(d, from); err != nil {
+	if err := p.describeLine(o, d, from); err != nil {
 		return nil, err
 	}
 	p.extend(o, d, from)
@@ -202,6 +204,9 @@ func (p *projection) rewind() (from int) {
 		}
 	}
 	p.done = p.done[:from]
+	for n := len(p.splices); n > 0 && p.splices[n-1].At > len(p.body); n = len(p.splices) {
+		p.splices = p.splices[:n-1]
+	}
 	return from
 }
 
@@ -216,8 +221,10 @@ func (p *projection) extend(o *options, d Dispatch, from int) {
 				results = o.engine.Flatten(&p.unit)
 			}
 			p.body = o.provider.AppendUnit(p.body, &p.unit)
+			p.placeMedia(&p.unit, o.medias.max)
 			if results != nil {
 				p.body = o.provider.AppendUnit(p.body, results)
+				p.placeMedia(results, o.medias.max)
 			}
 		}
 	}

@@ -44,6 +44,8 @@ type Protocol struct {
 	Thoughts  []string       // values of the option thoughts, beside off, that make plain thoughts go back
 	Local     Local          // how an engine of the host's is spoken to; nil where there is an address
 	Reasoning string         // tag of the thoughts' payloads that it takes back; empty for none
+	// Media tells whether a request may hold a media of a kind, such as image, with a MIME type; nil for none.
+	Media func(kind, mimeType string) bool
 }
 
 // Head is what a request says before its conversation.
@@ -93,6 +95,7 @@ type Unit struct {
 	Name      []byte // of who speaks, in letters, digits, _ and -; empty when the role says it
 	Text      []byte
 	HasText   bool // even when it is empty
+	Media     []*UnitMedia
 	Thoughts  []UnitThought
 	Calls     []UnitCall
 }
@@ -108,9 +111,10 @@ type UnitThought struct {
 type UnitCall struct {
 	ID      []byte
 	Name    []byte
-	Args    []byte // JSON text of an object
-	Extra   []byte // value that the provider gave with Answer.CallExtra; nil for none
-	Result  []byte // text
+	Args    []byte       // JSON text of an object
+	Extra   []byte       // value that the provider gave with Answer.CallExtra; nil for none
+	Result  []byte       // text
+	Media   []*UnitMedia // what the tool gave
 	IsError bool
 }
 

@@ -168,13 +168,22 @@ func (p *projection) fillMessage(o *options, d Dispatch, it item, mark string) {
 	} else {
 		p.text = o.marks.text(p.text, text)
 	}
-	if attachments != nil { // notes of ours
-		if len(p.text) > start {
-			p.text = append(p.text, "\n\n"...)
-		}
-		p.text = p.appendParts(p.text, 0, attachments)
+	if attachments != nil {
+		p.attach(o, d, it, start)
 	}
 	u.Text = p.text[start:len(p.text):len(p.text)]
+}
+
+// attach takes the attachments of a message: into the unit, or into its text, which begins at start. No protocol takes those
+// of an assistant.
+func (p *projection) attach(o *options, d Dispatch, it item, start int) {
+	u, m := &p.unit, record.Message(it.body)
+	var notes []byte
+	notes, u.Media = p.addMedia(o, nil, nil, it.handle, m.Attachments(), p.nonce(d, it.kind, it.handle, m.ID()), u.Assistant)
+	if len(notes) > 0 && len(p.text) > start {
+		p.text = append(p.text, "\n\n"...)
+	}
+	p.text = append(p.text, notes...)
 }
 
 // speakerName reduces an identifier to what the protocol takes as a name.
@@ -255,9 +264,13 @@ func (p *projection) addCall(o *options, d Dispatch, it item) {
 		p.text = text
 		c.Args = text[start:len(text):len(text)]
 	}
-	p.note = p.appendResult(p.note[:0], it.handle, t.Results())
 	start := len(p.text)
-	p.text = o.marks.append(p.text, p.resultMark(o, d, it), p.note)
+	if results := t.Results(); holds(results, record.MediaPart) { // what is said of media is ours
+		p.text, c.Media = p.addMedia(o, p.text, nil, it.handle, results, p.callNonce(d, it), false)
+	} else {
+		p.note = p.appendResult(p.note[:0], it.handle, results)
+		p.text = o.marks.append(p.text, p.resultMark(o, d, it), p.note)
+	}
 	c.Result = p.text[start:len(p.text):len(p.text)]
 	p.unit.Calls = append(p.unit.Calls, c)
 }
@@ -269,16 +282,11 @@ func (p *projection) resultMark(o *options, d Dispatch, it item) trust.Mark {
 		return trust.Mark{}
 	}
 	t := record.ToolCall(it.body)
-	m := trust.Mark{Name: "untrusted_content"}
-	if kept := payloadOf(t, "nonce"); trust.IsNonce(kept) {
-		m.Nonce = string(kept)
-	} else {
-		m.Nonce = p.nonce(d, it.kind, it.handle, t.ID())
-	}
+	m := trust.Mark{Name: "untrusted_content", Nonce: p.callNonce(d, it)}
 	kind := "tool-result"
 	tool, known := d.Tool(string(t.Tool()))
 	switch {
-	case holdsArtifact(t.Results()):
+	case holds(t.Results(), record.ArtifactPart):
 		if kind = "artifact-handle"; t.Inline() {
 			kind = "artifact"
 		}
@@ -289,15 +297,24 @@ func (p *projection) resultMark(o *options, d Dispatch, it item) trust.Mark {
 	return m
 }
 
-// holdsArtifact tells whether a result is an artifact, or a list with one.
-func holdsArtifact(results []byte) (found bool) {
+// holds tells whether a result is a part of a kind, or a list with one.
+func holds(results []byte, what record.PartKind) (found bool) {
 	if value.KindOf(results) == value.KindList {
 		record.EachPart(results, func(_ int, kind record.PartKind, _ []byte) bool {
-			found = found || kind == record.ArtifactPart
+			found = found || kind == what
 			return !found
 		})
 	}
 	return found
+}
+
+// callNonce is the nonce of a call: the one that was kept with it, or its record's.
+func (p *projection) callNonce(d Dispatch, it item) string {
+	t := record.ToolCall(it.body)
+	if kept := payloadOf(t, "nonce"); trust.IsNonce(kept) {
+		return string(kept)
+	}
+	return p.nonce(d, it.kind, it.handle, t.ID())
 }
 
 // nonce is the nonce of a record, asked for once in a dispatch.

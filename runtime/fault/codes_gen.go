@@ -46,6 +46,8 @@ const (
 	ChatTotalTimeout Code = "E_CHAT_TOTAL_TIMEOUT"
 	// ChatUnknownTool: The model called a tool that does not exist.
 	ChatUnknownTool Code = "E_CHAT_UNKNOWN_TOOL"
+	// ChatUnsupportedMedia: The model provider does not take a media of the conversation.
+	ChatUnsupportedMedia Code = "E_CHAT_UNSUPPORTED_MEDIA"
 	// CredentialUnknown: The host has no credential of this name for this origin.
 	CredentialUnknown Code = "E_CREDENTIAL_UNKNOWN"
 	// Deadline: The dispatch ran past its deadline.
@@ -112,6 +114,8 @@ const (
 	MaxIterations Code = "E_MAX_ITERATIONS"
 	// MaxRepeats: The model repeated a tool call too often.
 	MaxRepeats Code = "E_MAX_REPEATS"
+	// MediaTooLarge: The media is too large to be sent to a model.
+	MediaTooLarge Code = "E_MEDIA_TOO_LARGE"
 	// ModelFailed: The engine failed.
 	ModelFailed Code = "E_MODEL_FAILED"
 	// ModelInvalidPart: The engine gave something that is no part of an answer.
@@ -183,6 +187,7 @@ var table = [...]info{
 	{ChatToolUseFailed, "The model provider could not parse the model's tool call.", 422, false},
 	{ChatTotalTimeout, "The model's answer took too long as a whole.", 504, false},
 	{ChatUnknownTool, "The model called a tool that does not exist.", 404, false},
+	{ChatUnsupportedMedia, "The model provider does not take a media of the conversation.", 422, false},
 	{CredentialUnknown, "The host has no credential of this name for this origin.", 401, true},
 	{Deadline, "The dispatch ran past its deadline.", 504, false},
 	{DispatchPipelineError, "A middleware of a dispatch pipeline failed.", 500, false},
@@ -216,6 +221,7 @@ var table = [...]info{
 	{LLMExecutionGateNotSupported, "This context has no gates.", 501, false},
 	{MaxIterations, "The dispatch reached its bound on iterations.", 508, false},
 	{MaxRepeats, "The model repeated a tool call too often.", 508, false},
+	{MediaTooLarge, "The media is too large to be sent to a model.", 413, false},
 	{ModelFailed, "The engine failed.", 502, false},
 	{ModelInvalidPart, "The engine gave something that is no part of an answer.", 502, true},
 	{ModelUnknown, "The runner has no engine of this name.", 404, true},

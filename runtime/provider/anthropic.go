@@ -48,6 +48,9 @@ func (anthropic) Protocol() chat.Protocol {
 		OfTools:   []string{"name", "description", "input_schema", "cache_control"},
 		WithTools: []string{"tool_choice"},
 		Reasoning: "anthropic-messages-thinking-v1",
+		Media: func(kind, mimeType string) bool {
+			return kind == "document" && mimeType == pdf || kind == "image" && isImage(mimeType)
+		},
 	}
 }
 
@@ -117,10 +120,13 @@ func thinkingBudget(text []byte) (n int64) {
 func (anthropic) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	blank := len(bytes.TrimSpace(u.Text)) == 0
 	if !u.Assistant {
-		if blank {
+		if blank && len(u.Media) == 0 {
 			return dst
 		}
 		dst = append(chat.AppendComma(dst), `{"role":"user"`...)
+		if len(u.Media) > 0 {
+			return append(appendBlocks(append(dst, `,"content":`...), said(u), u.Media), '}')
+		}
 		return append(chat.AppendMember(dst, "content", said(u)), '}')
 	}
 	if blank && len(u.Calls) == 0 {
@@ -144,7 +150,9 @@ func (anthropic) AppendUnit(dst []byte, u *chat.Unit) []byte {
 			dst = append(dst, `,{"role":"user","content":[`...)
 		}
 		dst = chat.AppendMember(append(chat.AppendComma(dst), `{"type":"tool_result"`...), "tool_use_id", anthropicID(c.ID))
-		if len(c.Result) > 0 {
+		if len(c.Media) > 0 {
+			dst = appendBlocks(append(dst, `,"content":`...), c.Result, c.Media)
+		} else if len(c.Result) > 0 {
 			dst = chat.AppendMember(dst, "content", c.Result)
 		} else if c.IsError { // an error without a text is refused
 			dst = append(dst, `,"content":"The tool failed."`...)
@@ -158,6 +166,25 @@ func (anthropic) AppendUnit(dst []byte, u *chat.Unit) []byte {
 		dst = append(dst, `]}`...)
 	}
 	return dst
+}
+
+// appendBlocks appends a text, unless it is blank, and media as a list of content blocks.
+func appendBlocks(dst, text []byte, media []*chat.UnitMedia) []byte {
+	dst = append(dst, '[')
+	if len(bytes.TrimSpace(text)) > 0 {
+		dst = appendTextPart(dst, "text", text)
+	}
+	for _, m := range media {
+		dst = append(appendTextPart(dst, "text", m.Note), `,{"type":"`...)
+		dst = append(append(dst, m.Kind...), `","source":{"type":"base64"`...)
+		dst = m.AppendData(append(chat.AppendMember(dst, "media_type", m.MimeType), `,"data":"`...))
+		dst = append(dst, `"}`...)
+		if m.Kind == "document" && len(m.Filename) > 0 {
+			dst = chat.AppendMember(dst, "title", m.Filename)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
 }
 
 // What the payload of a thought holds.

@@ -183,6 +183,8 @@ func (d *dispatch) ReportThought(id string, delta []byte, complete bool) error {
 	return d.report("thought", id, delta, complete)
 }
 
+func (d *dispatch) MediaSize(int64, int) (int64, error) { return -1, nil }
+
 func (d *dispatch) ArtifactSize(record.Kind, int64, int) (bytes, lines uint64, err error) {
 	return 0, 0, errors.New("there are no artifacts")
 }

@@ -13,6 +13,7 @@ import (
 //   - Options have the API's own names. Those that belong into generationConfig are put there.
 //   - Thought signatures go back in the parts that they came in: calls, thoughts and the end of a text.
 //   - A call's result names the call by its function, and by its id where the API gave one.
+//   - Media are parts of a user's content; those of a tool's result follow it in one, as results are texts here.
 //   - A blocked prompt, and an answer that a filter stopped, are errors: what was said up to it is no answer.
 var Gemini chat.Provider = gemini{}
 
@@ -56,7 +57,18 @@ func (gemini) Protocol() chat.Protocol {
 		OfTools:   []string{"name", "description", "parameters", "parametersJsonSchema"},
 		WithTools: []string{"toolConfig"},
 		Reasoning: "gemini-thought-signature-v1",
+		Media:     geminiMedia,
 	}
+}
+
+func geminiMedia(kind, mimeType string) bool {
+	switch kind {
+	case "image":
+		return isImage(mimeType) && mimeType != "image/gif" || mimeType == "image/heic" || mimeType == "image/heif"
+	case "document":
+		return mimeType == pdf || bytes.HasPrefix([]byte(mimeType), []byte("text/"))
+	}
+	return bytes.HasPrefix([]byte(mimeType), append([]byte(kind), '/')) // all usual sounds and videos
 }
 
 // Path names the model: alone, or with what it is a part of, such as tunedModels/NAME.
@@ -124,8 +136,11 @@ func (gemini) AppendHead(dst []byte, h *chat.Head) []byte {
 func (gemini) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	blank := len(bytes.TrimSpace(u.Text)) == 0
 	switch {
-	case blank && len(u.Calls) == 0:
+	case blank && len(u.Calls)+len(u.Media) == 0:
 		return dst
+	case !u.Assistant && len(u.Media) > 0:
+		dst = append(chat.AppendComma(dst), `{"role":"user"`...)
+		return append(appendGeminiParts(dst, said(u), u.Media), '}')
 	case !u.Assistant:
 		dst = append(chat.AppendComma(dst), `{"role":"user","parts":[{`...)
 		return append(chat.AppendMember(dst, "text", said(u)), `}]}`...)
@@ -168,12 +183,29 @@ func (gemini) AppendUnit(dst []byte, u *chat.Unit) []byte {
 		if c.IsError {
 			key = "error"
 		}
-		dst = append(chat.AppendMember(append(dst, `,"response":{`...), key, c.Result), `}}}`...)
+		dst = append(chat.AppendMember(append(dst, `,"response":{`...), key, withNotes(c.Result, c.Media)), `}}}`...)
 	}
 	if len(u.Calls) > 0 {
 		dst = append(dst, `]}`...)
 	}
+	if media := ofResults(u.Calls); len(media) > 0 {
+		dst = append(appendGeminiParts(append(dst, `,{"role":"user"`...), []byte(introduction), media), '}')
+	}
 	return dst
+}
+
+// appendGeminiParts appends the member parts with a text, unless it is blank, and media.
+func appendGeminiParts(dst, text []byte, media []*chat.UnitMedia) []byte {
+	dst = append(dst, `,"parts":[`...)
+	if len(bytes.TrimSpace(text)) > 0 {
+		dst = append(chat.AppendMember(append(dst, '{'), "text", text), '}')
+	}
+	for _, m := range media {
+		dst = append(chat.AppendMember(append(chat.AppendComma(dst), '{'), "text", m.Note), `},{"inlineData":{`...)
+		dst = m.AppendData(append(chat.AppendMember(dst, "mimeType", m.MimeType), `,"data":"`...))
+		dst = append(dst, `"}}`...)
+	}
+	return append(dst, ']')
 }
 
 // What the API must get back is kept by these names, and with a signature that stands in no call what part it stood in.

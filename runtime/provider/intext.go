@@ -22,6 +22,7 @@ type engine struct {
 	format  string // how calls are written in text; empty if the options do not say
 	grammar string // gbnf, schema or none
 	choice  string // auto, required or none
+	media   []string
 	schema  []byte // of the answer, a value; nil for none
 
 	schemaText    []byte // JSON
@@ -62,6 +63,14 @@ func (e *engine) capability(name string, v []byte, fail func(name, problem strin
 		e.format = oneOf(option, v, fail, grammar.Formats()...)
 	case "grammar":
 		e.grammar = oneOf(option, v, fail, "gbnf", "schema", "none")
+	case "media":
+		e.media = nil
+		if err := value.EachItem(v, func(_ int, item []byte) bool {
+			e.media = append(e.media, oneOf(option, item, fail, chat.MediaKinds[:]...))
+			return true
+		}); err != nil {
+			fail(option, "must be a list")
+		}
 	case "contextWindow":
 		if n, ok := value.Int(v); !ok || n < 1 {
 			fail(option, "must be a positive integer")
@@ -105,6 +114,9 @@ func (e *engine) Finish(fail func(name, problem string)) {
 		fail("schema", "needs an engine that takes schemas or grammars")
 	}
 }
+
+// Takes implements chat.Engine.
+func (e *engine) Takes(kind string) bool { return slices.Contains(e.media, kind) }
 
 // writes is the format that calls are written in.
 func (e *engine) writes() string {
@@ -173,11 +185,12 @@ func (e *engine) Flatten(u *chat.Unit) *chat.Unit {
 		if i > 0 {
 			results = append(results, '\n')
 		}
-		results = append(append(append(results, "<tool_response>\n"...), c.Result...), "\n</tool_response>"...)
+		results = append(append(append(results, "<tool_response>\n"...), withNotes(c.Result, c.Media)...), "\n</tool_response>"...)
 	}
 	u.Text, u.HasText = e.appendCalls(text, u.Calls), true
+	media := ofResults(u.Calls)
 	u.Calls = nil
-	return &chat.Unit{Text: results, HasText: true}
+	return &chat.Unit{Text: results, HasText: true, Media: media}
 }
 
 // Reader implements chat.Engine.

@@ -12,6 +12,7 @@ import (
 //   - A stream is a JSON object in each line; the last one is done, and has the token counts.
 //   - Arguments are objects, and calls come whole. A result goes back with the tool's name; the results of several calls of
 //     one tool are told apart by their order.
+//   - Images go with a message; those of a tool's result follow it in one of the user.
 //   - Messages have no names: who speaks stands before the text where it is not the role.
 var Ollama chat.Provider = ollama{}
 
@@ -34,6 +35,9 @@ func (ollama) Protocol() chat.Protocol {
 		Members: ollamaMembers, Reserved: []string{"messages", "model", "stream", "tools"},
 		OfTools:  []string{"name", "description", "parameters"},
 		Thoughts: []string{"thinking"},
+		Media: func(kind, mimeType string) bool {
+			return kind == "image" && isImage(mimeType) && mimeType != "image/gif"
+		},
 	}
 }
 
@@ -64,7 +68,7 @@ func (ollama) AppendHead(dst []byte, h *chat.Head) []byte {
 func (ollama) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	if !u.Assistant {
 		dst = append(chat.AppendComma(dst), `{"role":"user"`...)
-		return append(chat.AppendMember(dst, "content", said(u)), '}')
+		return append(appendImages(dst, said(u), u.Media), '}')
 	}
 	dst = append(chat.AppendComma(dst), `{"role":"assistant"`...)
 	dst = chat.AppendMember(dst, "content", said(u))
@@ -84,7 +88,25 @@ func (ollama) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	dst = append(dst, '}')
 	for _, c := range u.Calls {
 		dst = chat.AppendMember(append(dst, `,{"role":"tool"`...), "tool_name", c.Name)
-		dst = append(chat.AppendMember(dst, "content", c.Result), '}')
+		dst = append(chat.AppendMember(dst, "content", withNotes(c.Result, c.Media)), '}')
+	}
+	if media := ofResults(u.Calls); len(media) > 0 {
+		dst = append(appendImages(append(dst, `,{"role":"user"`...), []byte(introduction), media), '}')
+	}
+	return dst
+}
+
+// appendImages appends a text, with what it says of images, and the images.
+func appendImages(dst, text []byte, media []*chat.UnitMedia) []byte {
+	dst = chat.AppendMember(dst, "content", withNotes(text, media))
+	for i, m := range media {
+		if i == 0 {
+			dst = append(dst, `,"images":[`...)
+		}
+		dst = append(m.AppendData(append(chat.AppendComma(dst), '"')), '"')
+	}
+	if len(media) > 0 {
+		dst = append(dst, ']')
 	}
 	return dst
 }

@@ -12,6 +12,7 @@ import (
 //   - Reasoning comes in fields of a delta (option reasoningFields), or in the content as a list of parts.
 //   - Calls are numbered, or named by ids, or neither; some come whole, with arguments as an object.
 //   - Errors come in the place of a chunk, inside a choice, or in x_groq.
+//   - Media are parts of a user's message; those of a tool's result follow it in one, as results are texts.
 //   - Thoughts go back as reasoning_content, when the option thoughts says so.
 var OpenAI chat.Provider = openAI{}
 
@@ -55,7 +56,21 @@ func (openAI) Protocol() chat.Protocol {
 		OfTools:   []string{"name", "description", "parameters"},
 		WithTools: []string{"tool_choice", "parallel_tool_calls"}, // endpoints refuse them in a request without tools
 		Thoughts:  []string{"reasoning_content"},
+		Media:     openAIMedia,
 	}
+}
+
+func openAIMedia(kind, mimeType string) bool {
+	switch kind {
+	case "image":
+		return isImage(mimeType)
+	case "audio":
+		format := audioFormat(mimeType)
+		return format == "wav" || format == "mp3"
+	case "document":
+		return mimeType == pdf
+	}
+	return false
 }
 
 func (openAI) Path(string, bool) string { return "/chat/completions" }
@@ -90,7 +105,11 @@ func (openAI) AppendHead(dst []byte, h *chat.Head) []byte {
 func (openAI) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	if !u.Assistant {
 		dst = append(chat.AppendComma(dst), `{"role":"user"`...)
-		dst = chat.AppendMember(dst, "content", u.Text)
+		if len(u.Media) > 0 {
+			dst = appendParts(append(dst, `,"content":`...), u.Text, u.Media)
+		} else {
+			dst = chat.AppendMember(dst, "content", u.Text)
+		}
 		return append(appendName(dst, u.Name), '}')
 	}
 	dst = append(chat.AppendComma(dst), `{"role":"assistant"`...)
@@ -116,7 +135,10 @@ func (openAI) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	dst = append(appendName(dst, u.Name), '}')
 	for _, c := range u.Calls {
 		dst = chat.AppendMember(append(dst, `,{"role":"tool"`...), "tool_call_id", c.ID)
-		dst = append(chat.AppendMember(dst, "content", c.Result), '}')
+		dst = append(chat.AppendMember(dst, "content", withNotes(c.Result, c.Media)), '}')
+	}
+	if media := ofResults(u.Calls); len(media) > 0 {
+		dst = append(appendParts(append(dst, `,{"role":"user","content":`...), []byte(introduction), media), '}')
 	}
 	return dst
 }

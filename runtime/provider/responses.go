@@ -56,6 +56,9 @@ func (responses) Protocol() chat.Protocol {
 		OfTools:   []string{"type", "name", "description", "parameters"},
 		WithTools: []string{"tool_choice", "parallel_tool_calls"},
 		Reasoning: responsesReasoning,
+		Media: func(kind, mimeType string) bool {
+			return kind == "document" || kind == "image" && isImage(mimeType)
+		},
 	}
 }
 
@@ -127,14 +130,37 @@ func (responses) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	}
 	for _, c := range u.Calls {
 		dst = chat.AppendMember(append(dst, `,{"type":"function_call_output"`...), "call_id", c.ID)
-		dst = append(chat.AppendMember(dst, "output", c.Result), '}')
+		if len(c.Media) > 0 {
+			dst = append(appendInputParts(append(dst, `,"output":`...), c.Result, c.Media), '}')
+		} else {
+			dst = append(chat.AppendMember(dst, "output", c.Result), '}')
+		}
 	}
 	return dst
 }
 
 func appendInputMessage(dst []byte, role string, u *chat.Unit) []byte {
 	dst = append(append(append(chat.AppendComma(dst), `{"type":"message","role":"`...), role...), '"')
+	if len(u.Media) > 0 {
+		return append(appendInputParts(append(dst, `,"content":`...), said(u), u.Media), '}')
+	}
 	return append(chat.AppendMember(dst, "content", said(u)), '}')
+}
+
+// appendInputParts appends a text and media as a list of parts.
+func appendInputParts(dst, text []byte, media []*chat.UnitMedia) []byte {
+	dst = appendTextPart(append(dst, '['), "input_text", text)
+	for _, m := range media {
+		dst = append(appendTextPart(dst, "input_text", m.Note), ',')
+		if m.Kind == "image" {
+			dst = append(dst, `{"type":"input_image","image_url":`...)
+		} else {
+			dst = chat.AppendMember(append(dst, `{"type":"input_file"`...), "filename", m.Filename)
+			dst = append(dst, `,"file_data":`...)
+		}
+		dst = append(appendDataURI(dst, m), '}')
+	}
+	return append(dst, ']')
 }
 
 // placeOf is the place in the output that a value tells of, behind all others when it tells none.

@@ -80,6 +80,10 @@ func (c *chatDispatch) ArtifactText(kind record.Kind, handle int64, part int) ([
 	return c.Dispatch.ArtifactText(c.task, kind, handle, part)
 }
 
+func (c *chatDispatch) MediaSize(handle int64, part int) (int64, error) {
+	return c.Dispatch.MediaSize(c.task, handle, part)
+}
+
 func (c *chatDispatch) ReaderTools(class string) []string { return runtime.ReaderTools(class) }
 
 // fits refuses what the frame that carries it to the host would have no room for.
@@ -164,7 +168,7 @@ func (c *chatDispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) err
 func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {
 	s, err := c.task.Request(&runtime.HTTPRequest{
 		Context: c.Number(), Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Body, Credential: r.Credential,
-		Redirect: runtime.RedirectFollow, Redirects: r.Redirects,
+		Redirect: runtime.RedirectFollow, Redirects: r.Redirects, Splices: splices(r.Splices),
 	})
 	if err != nil {
 		return nil, err
@@ -173,11 +177,18 @@ func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {
 }
 
 func (c *chatDispatch) Model(r chat.ModelRequest) (chat.Stream, error) {
-	s, err := c.task.Generate(&runtime.ModelRequest{Context: c.Number(), Model: r.Model, Body: r.Body})
+	s, err := c.task.Generate(&runtime.ModelRequest{Context: c.Number(), Model: r.Model, Body: r.Body, Splices: splices(r.Splices)})
 	if err != nil {
 		return nil, err
 	}
 	return chatStream{s}, nil
+}
+
+func splices(list []chat.Splice) (all []runtime.Splice) {
+	for _, s := range list {
+		all = append(all, runtime.Splice(s))
+	}
+	return all
 }
 
 // chatStream shows an answer in chunks to the chat executor.

@@ -224,7 +224,7 @@ func (c *coroutine) AwaitAll(list []runtime.Effect) error {
 func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.Stream, error) {
 	args := abi.HTTPArgs{
 		Method: r.Method, URL: r.URL, Body: abi.Bytes(r.Body), Credential: r.Credential,
-		Redirect: uint8(r.Redirect), Redirects: uint32(r.Redirects),
+		Redirect: uint8(r.Redirect), Redirects: uint32(r.Redirects), Splices: splicesOf(r.Splices),
 	}
 	for _, h := range r.Headers {
 		args.Headers = append(args.Headers, []string{h[0], h[1]})
@@ -234,7 +234,14 @@ func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.Stream, error) {
 
 // Generate implements runtime.Task.
 func (c *coroutine) Generate(r *runtime.ModelRequest) (runtime.Stream, error) {
-	return c.turn.beginStream(c, abi.EffectModel, r.Context, &abi.ModelArgs{Model: r.Model, Body: abi.Bytes(r.Body)})
+	return c.turn.beginStream(c, abi.EffectModel, r.Context, &abi.ModelArgs{Model: r.Model, Body: abi.Bytes(r.Body), Splices: splicesOf(r.Splices)})
+}
+
+func splicesOf(list []runtime.Splice) (splices []abi.Splice) {
+	for _, s := range list {
+		splices = append(splices, abi.Splice{At: uint64(s.At), Handle: s.Handle, Part: uint32(s.Part), Max: uint64(s.Max)})
+	}
+	return splices
 }
 
 // settle ends an effect and wakes its owner, once the rest of a middleware's pipeline has ended too.

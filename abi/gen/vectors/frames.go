@@ -93,6 +93,7 @@ var tuples = []any{
 	abi.CommitResult{},
 	abi.DiscardArgs{},
 	abi.HTTPArgs{},
+	abi.Splice{},
 	abi.SpoolArgs{},
 	abi.ReadArgs{},
 	abi.ReadResult{},

@@ -140,6 +140,12 @@ export const CODES = {
     message: 'The model called a tool that does not exist.',
     help: "The model sees this as the call's result and can try again. Check that the tool is registered and not hidden.",
   },
+  E_CHAT_UNSUPPORTED_MEDIA: {
+    status: 422,
+    fatal: false,
+    message: 'The model provider does not take a media of the conversation.',
+    help: 'The message names the media and its kind. The option unsupportedMedia decides whether a text stands for it instead.',
+  },
   E_CREDENTIAL_UNKNOWN: {
     status: 401,
     fatal: true,
@@ -337,6 +343,12 @@ export const CODES = {
     fatal: false,
     message: 'The model repeated a tool call too often.',
     help: 'The same tool was called with the same arguments more often than maxRepeats allows. Find out why its result does not satisfy the model.',
+  },
+  E_MEDIA_TOO_LARGE: {
+    status: 413,
+    fatal: false,
+    message: 'The media is too large to be sent to a model.',
+    help: 'Its reader gave more bytes than maxMediaBytes of the chat executor allows. A reader that knows its length has a note sent in its place.',
   },
   E_MODEL_FAILED: {
     status: 502,

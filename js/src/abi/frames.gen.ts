@@ -302,7 +302,7 @@ export const Redirect = {
 
 /** Ways to read an artifact. */
 export const Read = {
-  /** Bytes and Count only */
+  /** Bytes and Count only; all that can be read of a media */
   Size: 0,
   /** lines From to To, fewer when they would be over Max; at least one unless From is at the end */
   Lines: 1,
@@ -983,6 +983,7 @@ export type HTTPArgs = [
   credential: string,
   redirect: number,
   redirects: number,
+  splices: Splice[],
 ];
 /** Places of the fields of {@link HTTPArgs}. */
 export const HTTPArgsField = {
@@ -993,14 +994,20 @@ export const HTTPArgsField = {
   credential: 4,
   redirect: 5,
   redirects: 6,
+  splices: 7,
 } as const;
+
+/** Is a place in a body where the host puts the bytes of a media in base64 (RFC 4648, with padding), so that they never cross. The splices of a body ascend. */
+export type Splice = [at: number, handle: number, part: number, max: number];
+/** Places of the fields of {@link Splice}. */
+export const SpliceField = { at: 0, handle: 1, part: 2, max: 3 } as const;
 
 /** Of EffectSpool: write the text that the host holds for a retrievable through storeRetrievableBytesCallback, and make the record whose content is an artifact that reads it. */
 export type SpoolArgs = [handle: number];
 /** Places of the fields of {@link SpoolArgs}. */
 export const SpoolArgsField = { handle: 0 } as const;
 
-/** Of EffectRead: read an artifact through its reader. */
+/** Of EffectRead: read an artifact through its reader, or ask how long a media is. */
 export type ReadArgs = [
   handle: number,
   part: number,
@@ -1033,9 +1040,9 @@ export type ForgeArgs = [classes: string[]];
 export const ForgeArgsField = { classes: 0 } as const;
 
 /** Of EffectModel: let an engine of the runner's generate an answer. The host answers with Chunks of lines of JSON, at most 64 KiB each, and a Result. */
-export type ModelArgs = [model: string, body: Uint8Array | null];
+export type ModelArgs = [model: string, body: Uint8Array | null, splices: Splice[]];
 /** Places of the fields of {@link ModelArgs}. */
-export const ModelArgsField = { model: 0, body: 1 } as const;
+export const ModelArgsField = { model: 0, body: 1, splices: 2 } as const;
 
 /** Is a delta of a message or thought stream. The running text is not sent: the host puts it together from the deltas when somebody reads it. */
 export type StreamEvent = [
@@ -1425,14 +1432,15 @@ export const LAYOUTS = {
   CommitArgs: ['Delta[]'],
   CommitResult: ['u32', 'u32'],
   DiscardArgs: ['Delta[]', 'u8'],
-  HTTPArgs: ['str', 'str', 'str[][]', 'bin?', 'str', 'u8', 'u32'],
+  HTTPArgs: ['str', 'str', 'str[][]', 'bin?', 'str', 'u8', 'u32', 'Splice[]'],
+  Splice: ['u64', 'i64', 'u32', 'u64'],
   SpoolArgs: ['i64'],
   ReadArgs: ['i64', 'u32', 'u8', 'u64', 'u64', 'u32'],
   ReadResult: ['u64', 'u64', 'str[]'],
   EstimateArgs: ['str', 'str[]', 'i64', 'u32'],
   ValidateArgs: ['u32', 'raw'],
   ForgeArgs: ['str[]'],
-  ModelArgs: ['str', 'bin?'],
+  ModelArgs: ['str', 'bin?', 'Splice[]'],
   StreamEvent: ['str', 'u64', 'str', 'u64', 'bool'],
   ToolCallEvent: ['str', 'str', 'raw', 'str', 'u64', 'bool', 'bool', 'u8', 'raw'],
   TurnEndEvent: ['u64', 'u8', 'ErrorValue?'],

@@ -16,6 +16,7 @@ import { artifactClasses } from './artifact-classes.js';
 import type { ContextState } from './context-state.js';
 import { beginResult, failEffect, sendResult, settleEffect } from './results.js';
 import type { Session } from './session.js';
+import { mediaOf } from './splice.js';
 import { spoolRetrievable } from './spool.js';
 
 /** Tools that classes of artifacts made: the next iteration's take their place. */
@@ -70,6 +71,14 @@ export function runRead(
 ): void {
   const a = requireShape(args, 'innnnn', 'ReadArgs');
   const entry = session.handles.entryOf(a[0] as number);
+  const media = mediaOf(entry, a[1] as number);
+  if (media !== undefined && a[2] === Read.Size) {
+    media.byteLength().then(
+      (size) => sendSize(session, effect, size ?? 0, size === undefined ? 0 : 1),
+      (error: unknown) => failEffect(session, effect, state, error),
+    );
+    return;
+  }
   const artifact = artifactOf(entry, a[1] as number);
   if (artifact === undefined) {
     throw new CodecError('frame', 0, `part ${String(a[1])} of ${String(a[0])} is no artifact`);
@@ -94,6 +103,17 @@ export function runRead(
     },
     (error: unknown) => failEffect(session, effect, state, error),
   );
+}
+
+/** Answers a read that gives no lines. */
+function sendSize(session: Session, effect: number, bytes: number, count: number): void {
+  const enc = beginResult(session, effect, false);
+  if (enc === undefined) return;
+  enc.arrayHeader(3);
+  enc.int(bytes);
+  enc.int(count);
+  enc.arrayHeader(0);
+  sendResult(session, effect, enc);
 }
 
 /** The artifact in a place of a record. */

@@ -289,10 +289,12 @@ function readDeltas(session: Session, list: unknown): WireDelta[] {
 }
 
 function runHttp(session: Session, effect: number, context: number, args: unknown): void {
-  const request = new HttpEffect(session.pump.http, args, {
-    head: (status, headers) => sendChunk(session, effect, status, headers, undefined),
+  const listener = {
+    head: (status: number, headers: readonly (readonly [string, string])[]) =>
+      sendChunk(session, effect, status, headers, undefined),
     ...streamed(session, effect, context),
-  });
+  };
+  const request = new HttpEffect(session.pump.http, args, listener, recordsOf(session));
   startStream(session, effect, request);
 }
 
@@ -302,8 +304,13 @@ function runModel(session: Session, effect: number, context: number, args: unkno
     executor instanceof ChatExecutor && executor.options.model === name
       ? executor.engine
       : undefined;
-  const answer = new ModelEffect(engineOf, args, streamed(session, effect, context));
-  startStream(session, effect, answer);
+  const listener = streamed(session, effect, context);
+  startStream(session, effect, new ModelEffect(engineOf, args, listener, recordsOf(session)));
+}
+
+/** Finds the records of a session by their handles. */
+function recordsOf(session: Session): (handle: number) => unknown {
+  return (handle) => session.handles.entryOf(handle);
 }
 
 /** Hands the module what streams in, and settles the effect at its end. */

@@ -7,6 +7,7 @@ import { CodecError } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
 import { type Credential, Redactor } from './credential.js';
+import { insertMedia, readSplices, type RecordOf, type Splice } from './splice.js';
 
 /** What a host allows a module's requests. */
 export interface HttpSettings {
@@ -57,13 +58,22 @@ export class HttpEffect {
   #url: string;
   #headers: [string, string][];
   #body: Uint8Array<ArrayBuffer> | undefined;
+  readonly #splices: readonly Splice[];
   /** What is attached; undefined for nothing, and once a redirect has led to another origin. */
   #secret: [string, string] | undefined;
   /** Takes the secret out of what comes back, also when it is not sent. */
   #redactor: Redactor | undefined;
 
-  /** @throws CodecError for malformed arguments */
-  constructor(settings: HttpSettings, args: unknown, listener: HttpListener) {
+  /**
+   * @param recordOf finds the records whose media belong into the body
+   * @throws CodecError for malformed arguments
+   */
+  constructor(
+    settings: HttpSettings,
+    args: unknown,
+    listener: HttpListener,
+    recordOf: RecordOf = () => undefined,
+  ) {
     const a = requireShape(args, 'ssaysnn', 'HTTPArgs');
     this.#settings = settings;
     this.#listener = listener;
@@ -77,6 +87,7 @@ export class HttpEffect {
     this.#credential = a[4] as string;
     this.#redirect = a[5] as number;
     this.#redirects = Math.min(a[6] as number, MAX_REDIRECTS);
+    this.#splices = readSplices(a[7], this.#body?.length ?? 0, recordOf);
     if (this.#redirect > Redirect.Manual) {
       throw new CodecError('frame', 0, `HTTPArgs: redirect ${this.#redirect}`);
     }
@@ -103,6 +114,10 @@ export class HttpEffect {
   async #request(): Promise<Response> {
     let url = this.#target();
     await this.#attach(url);
+    if (this.#splices.length > 0) {
+      const { signal } = this.#abort;
+      this.#body = await insertMedia(this.#body ?? new Uint8Array(), this.#splices, signal);
+    }
     for (let followed = 0; ; followed++) {
       const response = await this.#send(url);
       if (response.type === 'opaqueredirect') {

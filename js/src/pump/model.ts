@@ -5,6 +5,7 @@ import { requireShape } from '../codec/shape.js';
 import { isTurncoreError, TurncoreError } from '../errors.js';
 import type { ModelEngine, ModelRequest } from '../models/engine.js';
 import { lineOf } from '../models/parts.js';
+import { insertMedia, readSplices, type RecordOf, type Splice } from './splice.js';
 
 /** Told how an answer goes. */
 export interface ModelListener {
@@ -23,21 +24,25 @@ export class ModelEffect {
   readonly #abort = new AbortController();
   readonly #name: string;
   readonly #body: Uint8Array;
+  readonly #splices: readonly Splice[];
   /** Rejects what {@link run} waits for. */
   #giveUp: ((reason: unknown) => void) | undefined;
 
   /**
    * @param engineOf finds an engine by its name
+   * @param recordOf finds the records whose media belong into the request
    * @throws CodecError for malformed arguments
    */
   constructor(
     engineOf: (name: string) => ModelEngine | undefined,
     args: unknown,
     listener: ModelListener,
+    recordOf: RecordOf = () => undefined,
   ) {
     const a = requireShape(args, 'sy', 'ModelArgs');
     this.#name = a[0] as string;
     this.#body = (a[1] as Uint8Array | null) ?? new Uint8Array();
+    this.#splices = readSplices(a[2], this.#body.length, recordOf);
     this.#engine = engineOf(this.#name);
     this.#listener = listener;
   }
@@ -69,11 +74,12 @@ export class ModelEffect {
   async #begin(): Promise<AsyncIterator<unknown>> {
     const engine = this.#engine;
     if (engine === undefined) throw TurncoreError.of('E_MODEL_UNKNOWN', `"${this.#name}"`);
-    const request = JSON.parse(new TextDecoder().decode(this.#body)) as Omit<
-      ModelRequest,
-      'signal'
-    >;
     const { signal } = this.#abort;
+    const body =
+      this.#splices.length > 0
+        ? await this.#await(insertMedia(this.#body, this.#splices, signal))
+        : this.#body;
+    const request = JSON.parse(new TextDecoder().decode(body)) as Omit<ModelRequest, 'signal'>;
     const answer: unknown = await this.#await(engine.generate({ ...request, signal }));
     const begin = (answer as Partial<AsyncIterable<unknown>> | null | undefined)?.[
       Symbol.asyncIterator
@@ -100,7 +106,7 @@ export class ModelEffect {
 
   #explain(cause: unknown): unknown {
     if (this.#abort.signal.aborted) return this.#abort.signal.reason;
-    if (isTurncoreError(cause) && cause.code.startsWith('E_MODEL_')) return cause;
+    if (isTurncoreError(cause) && /^E_(MODEL_|MEDIA_TOO_LARGE$)/.test(cause.code)) return cause;
     const text = cause instanceof Error ? cause.message : String(cause);
     return TurncoreError.of('E_MODEL_FAILED', text, { cause });
   }

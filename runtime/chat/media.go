@@ -1,0 +1,254 @@
+package chat
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/trust"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// UnitMedia is a media that a request holds: an image, a sound, a video or a document. Its bytes stay with the host, which
+// puts them into the place that AppendData leaves.
+type UnitMedia struct {
+	Kind     string // image, audio, video or document
+	MimeType []byte // type/subtype, in characters that need no escaping
+	Filename []byte
+	Note     []byte // what a request says before it: which media it is
+
+	at     int // offset in the request; 0 if it has no place there
+	handle int64
+	part   int
+}
+
+// AppendData leaves the place of the media's bytes, which will stand there in base64.
+func (m *UnitMedia) AppendData(dst []byte) []byte {
+	m.at = len(dst)
+	return dst
+}
+
+// defaultMaxMedia is how many bytes a media may have unless the options say it.
+const defaultMaxMedia = 20 << 20
+
+// mediaOptions say which media are sent.
+type mediaOptions struct {
+	kinds    []string // nil for all that the provider takes
+	max      int64    // bytes of each
+	required bool     // what cannot be sent is an error
+}
+
+// media takes the options about media.
+func (p *parser) media(name string, v []byte) {
+	switch name {
+	case "maxMediaBytes":
+		p.medias.max = int64(p.whole(name, v, 0, value.MaxInt))
+	case "unsupportedMedia":
+		switch p.text(name, v) {
+		case "text":
+			p.medias.required = false
+		case "error":
+			p.medias.required = true
+		default:
+			p.fail(name, "must be one of text, error")
+		}
+	default:
+		p.medias.kinds = []string{}
+		if value.EachItem(v, func(_ int, item []byte) bool {
+			kind, _ := value.String(item)
+			if !slices.Contains(MediaKinds[:], string(kind)) {
+				p.fail(name, "must hold image, audio, video and document only")
+				return false
+			}
+			p.medias.kinds = append(p.medias.kinds, string(kind))
+			return true
+		}) != nil {
+			p.fail(name, "must be a list")
+		}
+	}
+}
+
+// MediaKinds are the kinds of media.
+var MediaKinds = [...]string{"image", "audio", "video", "document"}
+
+// takes tells whether a request may hold a media.
+func (o *options) takes(m record.Media) bool {
+	kind, mime := string(m.Kind()), string(m.MimeType())
+	switch {
+	case !isMimeType(mime) || o.medias.kinds != nil && !slices.Contains(o.medias.kinds, kind):
+		return false
+	case o.engine != nil:
+		return o.engine.Takes(kind)
+	}
+	return o.protocol.Media != nil && o.protocol.Media(kind, mime)
+}
+
+// isMimeType tells whether a text is a type and a subtype, in lower case and without parameters.
+func isMimeType(text string) bool {
+	slash := -1
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case c == '/' && slash < 0:
+			slash = i
+		case (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '+' && c != '-' && c != '_':
+			return false
+		}
+	}
+	return slash > 0 && slash < len(text)-1 && len(text) <= 128
+}
+
+// describeMedia finds out how long the media of records are that may be sent, where their records do not say it. It waits for
+// the host; what is found out is kept.
+func (p *projection) describeMedia(o *options, d Dispatch, handle int64, content []byte) (err error) {
+	record.EachPart(content, func(i int, kind record.PartKind, part []byte) bool {
+		m, at := record.Media(part), place{handle, i}
+		if _, known := p.sizes[at]; known || kind != record.MediaPart || m.Bytes() >= 0 || !o.takes(m) {
+			return true
+		}
+		var size int64
+		if size, err = d.MediaSize(handle, i); err != nil {
+			return false
+		}
+		if p.sizes == nil {
+			p.sizes = make(map[place]int64)
+		}
+		p.sizes[at] = size
+		return true
+	})
+	return err
+}
+
+// addMedia takes the media of a record into a unit: into the list when the request may hold them, else as texts that stand
+// for them, behind dst, one a line. The nonce is that of the record. With asText none is sent.
+func (p *projection) addMedia(o *options, dst []byte, list []*UnitMedia, handle int64, parts []byte, nonce string, asText bool) ([]byte, []*UnitMedia) {
+	first := true
+	record.EachPart(parts, func(i int, kind record.PartKind, part []byte) bool {
+		if kind != record.MediaPart {
+			return true
+		}
+		m := record.Media(part)
+		if !asText && p.sent(o, handle, i, m) {
+			list = append(list, &UnitMedia{
+				Kind: string(m.Kind()), MimeType: m.MimeType(), Filename: plainFilename(m.Filename()), Note: o.marks.text(nil, appendNote(nil, m)), handle: handle, part: i,
+			})
+			return true
+		}
+		if !first {
+			dst = append(dst, '\n')
+		}
+		first = false
+		dst = o.marks.text(dst, appendNote(nil, m))
+		if text, mark := fallback(m); text != nil {
+			mark.Nonce = nonce
+			dst = o.marks.append(append(dst, '\n'), mark, text)
+		}
+		return true
+	})
+	return dst, list
+}
+
+// sent tells whether a request holds a media.
+func (p *projection) sent(o *options, handle int64, part int, m record.Media) bool {
+	size := m.Bytes()
+	if size < 0 {
+		size = p.sizes[place{handle, part}]
+	}
+	return size <= o.medias.max && o.takes(m)
+}
+
+// unsupported is the error for a media of a message or a call that is not sent, nil when all are or when a text may stand for
+// it.
+func (p *projection) unsupported(o *options, handle int64, parts []byte) (err error) {
+	if !o.medias.required {
+		return nil
+	}
+	record.EachPart(parts, func(i int, kind record.PartKind, part []byte) bool {
+		m := record.Media(part)
+		if kind == record.MediaPart && !p.sent(o, handle, i, m) {
+			why := "is not for " + o.protocol.Name
+			if o.takes(m) {
+				why = "has more than " + strconv.FormatInt(o.medias.max, 10) + " bytes"
+			}
+			err = fault.New(fault.ChatUnsupportedMedia, string(appendNote(nil, m))+" "+why)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// appendNote appends what says of a media which it is.
+func appendNote(dst []byte, m record.Media) []byte {
+	dst = append(append(append(dst, '['), m.Kind()...), ' ')
+	dst = append(append(dst, plainFilename(m.ID())...), ' ')
+	dst = value.AppendJSONString(dst, plainFilename(m.Filename()))
+	if mime := m.MimeType(); isMimeType(string(mime)) {
+		dst = append(append(dst, ", "...), mime...)
+	}
+	return append(dst, ']')
+}
+
+// plainFilename is a name without brackets and control characters, of at most 256 bytes.
+func plainFilename(name []byte) []byte {
+	const most = 256
+	plain := make([]byte, 0, min(len(name), most))
+	for _, c := range string(name) {
+		if c < ' ' || c == 0x7f || c == '<' || c == '>' {
+			continue
+		}
+		if size := len(string(c)); len(plain)+size > most {
+			break
+		}
+		plain = append(plain, string(c)...)
+	}
+	return plain
+}
+
+// stashTexts are the names of what may stand for a media, the best first.
+var stashTexts = [...]string{"text:transcript", "text:caption", "text:description"}
+
+// fallback is a text that says what a media holds, with the mark that it needs; nil when nobody has written one down. It is
+// trusted no more than the media, and not at all when it was read out of one that may hold instructions.
+func fallback(m record.Media) (text []byte, mark trust.Mark) {
+	for _, name := range stashTexts {
+		entry, _ := value.Get(m.Stash(), name)
+		said, _ := value.Get(entry, "value")
+		text, ok := value.String(said)
+		if !ok || len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		tier, _ := value.Get(entry, "trustTier")
+		own, _ := value.String(tier)
+		derived, _ := value.Get(entry, "derivedFromMedia")
+		isDerived, _ := value.Bool(derived)
+		hazard := string(m.ModalityHazard())
+		mark.Name = "untrusted_content"
+		if string(own) == "first-party" && string(m.TrustTier()) == "first-party" && !(isDerived && hazard != "inert") {
+			mark.Name = "trusted_content"
+		}
+		modality, _, _ := bytes.Cut([]byte(hazard), []byte{'-'})
+		mark.Attributes = append(kindOf("media-fallback"), trust.Attribute{Name: "modality", Value: modality}, trust.Attribute{Name: "id", Value: m.ID()})
+		return text, mark
+	}
+	return nil, mark
+}
+
+// placeMedia takes down where the media of a unit belong, after the unit was written.
+func (p *projection) placeMedia(u *Unit, most int64) {
+	from := len(p.splices)
+	p.addPlaces(u.Media, most)
+	for i := range u.Calls {
+		p.addPlaces(u.Calls[i].Media, most)
+	}
+	slices.SortFunc(p.splices[from:], func(a, b Splice) int { return a.At - b.At })
+}
+
+func (p *projection) addPlaces(list []*UnitMedia, most int64) {
+	for _, m := range list {
+		if m.at > 0 {
+			p.splices = append(p.splices, Splice{At: m.at, Handle: m.handle, Part: m.part, Max: most})
+		}
+	}
+}
