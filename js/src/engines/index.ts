@@ -29,6 +29,7 @@ export type {
   ModelCall,
   ModelCapabilities,
   ModelEngine,
+  ModelContent,
   ModelMessage,
   ModelPart,
   ModelRequest,

@@ -1,7 +1,7 @@
 /**
  * The model that the browser brings: the Prompt API.
  */
-import type { ModelMessage, ModelPart } from '../models/engine.js';
+import type { ModelContent, ModelMessage, ModelPart } from '../models/engine.js';
 import { type EngineSettings, type PageEngine, pageEngine } from './page-engine.js';
 
 /** What is needed of the global `LanguageModel`. */
@@ -28,7 +28,7 @@ export interface PromptAPISettings extends EngineSettings {
 
 /**
  * An engine on the browser's model. It takes JSON Schemas. Each answer has a session of its own; one is kept open, so that
- * the model stays loaded. Loading may need a user's click when the browser has to download the model.
+ * the model stays loaded. For `media` in the capabilities, image or audio, `create` must expect such inputs. Loading may need a user's click when the browser has to download the model.
  */
 export function promptAPIEngine(settings: PromptAPISettings = {}): PageEngine {
   const api = (): LanguageModelLike => {
@@ -72,8 +72,34 @@ export function promptAPIEngine(settings: PromptAPISettings = {}): PageEngine {
 }
 
 /** A message as the API takes it: it knows no results of tools. */
-function promptOf({ role, content }: ModelMessage): { role: string; content: string } {
-  return { role: role === 'tool' ? 'user' : role, content: content ?? '' };
+function promptOf({ role, content }: ModelMessage): { role: string; content: unknown } {
+  return {
+    role: role === 'tool' ? 'user' : role,
+    content: Array.isArray(content) ? content.map(contentOf) : (content ?? ''),
+  };
+}
+
+/** A part of a message as the API takes it: media are blobs. */
+function contentOf(part: ModelContent): { type: string; value: unknown } {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', value: part.text };
+    case 'image_url':
+      return { type: 'image', value: blobOf(part.image_url.url) };
+    case 'input_audio': {
+      const { data, format } = part.input_audio;
+      return { type: 'audio', value: blobOf(`data:audio/${format};base64,${data}`) };
+    }
+    default:
+      throw new Error(`the Prompt API takes no ${part.type}`);
+  }
+}
+
+/** What a data URI with base64 holds. */
+function blobOf(uri: string): Blob {
+  const comma = uri.indexOf(',');
+  const bytes = Uint8Array.from(atob(uri.slice(comma + 1)), (c) => c.charCodeAt(0));
+  return new Blob([bytes], { type: uri.slice('data:'.length, uri.indexOf(';')) });
 }
 
 /** A piece of an answer: text, or an object that says what it is when the session shows its thoughts. */

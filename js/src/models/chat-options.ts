@@ -2,6 +2,7 @@
  * Options of the chat executor, by the provider of the model. Members of requests have the names that the provider's API has
  * for them.
  */
+import type { MediaKind } from '../primitives/media.js';
 
 /** Any JSON object. */
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -48,6 +49,12 @@ export interface CommonChatOptions extends ToolRunOptions {
   readonly totalTimeoutMs?: number | undefined;
   /** "marks" (default) puts what comes from outside between marks; "off" sends everything bare. */
   readonly trust?: 'marks' | 'off' | undefined;
+  /** Kinds of media that are sent. Default: all that the provider takes. A text stands for all others. */
+  readonly media?: readonly MediaKind[] | undefined;
+  /** Bytes that a media which is sent may have. Default: 20971520. */
+  readonly maxMediaBytes?: number | undefined;
+  /** "text" (default) has a text stand for what is not sent; "error" fails with E_CHAT_UNSUPPORTED_MEDIA. */
+  readonly unsupportedMedia?: 'text' | 'error' | undefined;
   /** Members for the definitions of tools, by a tool's name. */
   readonly toolExtras?: Readonly<Record<string, JsonObject>> | undefined;
   /** Further members of the request, as they are. */

@@ -2,6 +2,7 @@
  * Engines: models that the host runs itself, in place of an API. An engine is one function; everything else of an
  * executor is the module's.
  */
+import type { MediaKind } from '../primitives/media.js';
 
 /** A model that runs in the page, or any function in place of one. */
 export interface ModelEngine {
@@ -26,6 +27,8 @@ export interface ModelCapabilities {
   readonly grammar?: 'gbnf' | 'schema' | 'none' | undefined;
   /** Tokens that prompt and answer may have together. */
   readonly contextWindow?: number | undefined;
+  /** Kinds of media that it takes. Default: none; a text stands for them. */
+  readonly media?: readonly MediaKind[] | undefined;
 }
 
 /** What an engine is asked. */
@@ -47,7 +50,8 @@ export interface ModelRequest {
 /** A message of the conversation. */
 export interface ModelMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
-  readonly content: string | null;
+  /** A list when there are media, which only engines with the capability get. */
+  readonly content: string | null | readonly ModelContent[];
   /** Of an assistant: the calls that it made. */
   readonly tool_calls?: readonly ModelCall[] | undefined;
   /** Of a tool: the call whose result this is. */
@@ -55,6 +59,20 @@ export interface ModelMessage {
   /** Who says it, where the role does not tell. */
   readonly name?: string | undefined;
 }
+
+/** A part of a message that has media. Their bytes stand in data URIs, or in base64. */
+export type ModelContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+  | {
+      readonly type: 'input_audio';
+      readonly input_audio: { readonly data: string; readonly format: string };
+    }
+  | { readonly type: 'video_url'; readonly video_url: { readonly url: string } }
+  | {
+      readonly type: 'file';
+      readonly file: { readonly filename: string; readonly file_data: string };
+    };
 
 /** A call that an assistant made. */
 export interface ModelCall {

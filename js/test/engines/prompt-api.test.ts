@@ -72,6 +72,41 @@ class FakeLanguageModel implements LanguageModelLike {
 }
 
 describe('the adapter of the Prompt API', () => {
+  it('gives media as blobs', async () => {
+    const api = new FakeLanguageModel();
+    const engine = promptAPIEngine({ languageModel: api, capabilities: { media: ['image'] } });
+    const content = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,aGVsbG8=' } },
+      { type: 'input_audio', input_audio: { data: 'aGVsbG8=', format: 'wav' } },
+    ] as const;
+    await all(engine.generate(request({ messages: [{ role: 'user', content }] })));
+    const parts = api.prompts[0]!.input[0]!.content as unknown as {
+      type: string;
+      value: string | Blob;
+    }[];
+    const seen = parts.map(async ({ type, value }) =>
+      typeof value === 'string' ? [type, value] : [type, value.type, await value.text()],
+    );
+    assert.deepEqual(await Promise.all(seen), [
+      ['text', 'What is this?'],
+      ['image', 'image/png', 'hello'],
+      ['audio', 'audio/wav', 'hello'],
+    ]);
+    await assert.rejects(
+      all(
+        engine.generate(
+          request({
+            messages: [
+              { role: 'user', content: [{ type: 'video_url', video_url: { url: 'data:,' } }] },
+            ],
+          }),
+        ),
+      ),
+      /takes no video_url/,
+    );
+  });
+
   it('prompts a session of its own, with the conversation before', async () => {
     const api = new FakeLanguageModel();
     const engine = promptAPIEngine({ languageModel: api, create: { samplingMode: 'balanced' } });
