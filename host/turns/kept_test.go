@@ -30,15 +30,18 @@ func says(text string) hosttest.Response {
 func toolMessages(t *testing.T, r hosttest.Request) (messages, tools []string) {
 	t.Helper()
 	var body struct {
-		Messages []struct{ Role, Content string }
-		Tools    []struct{ Function struct{ Name string } }
+		Messages []struct {
+			Role    string
+			Content any
+		}
+		Tools []struct{ Function struct{ Name string } }
 	}
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range body.Messages {
 		if m.Role == "tool" {
-			messages = append(messages, m.Content)
+			messages = append(messages, fmt.Sprint(m.Content))
 		}
 	}
 	for _, tool := range body.Tools {
@@ -90,12 +93,12 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 			},
 		},
 		"medium": {
-			photo, false, `[image "p.png", image/png]`, "", "", "",
+			photo, false, `[image p "p.png", image/png]`, "", "", "",
 			func(results any) bool { return results == photo },
 		},
 		"media": {
 			[]*turns.Media{photo, photo},
-			false, `[image "p.png", image/png]` + "\n" + `[image "p.png", image/png]`, "", "", "",
+			false, `[image p "p.png", image/png]` + "\n" + `[image p "p.png", image/png]`, "", "", "",
 			func(results any) bool {
 				list, ok := results.([]*turns.Media)
 				return ok && slices.Equal(list, []*turns.Media{photo, photo})

@@ -166,6 +166,7 @@ func (d *dispatch) StoreMessage(body []byte) error { return d.store(record.Messa
 func (d *dispatch) StoreThought(body []byte) error { return d.store(record.Thoughts, body) }
 
 func (d *dispatch) StoreToolCall(body []byte, _ uint32) error { return d.store(record.ToolCalls, body) }
+
 func (d *dispatch) Each(n, _ int, body func(d chat.Dispatch, i int) error) error {
 	var errs []error
 	for i := range n {
@@ -174,7 +175,7 @@ func (d *dispatch) Each(n, _ int, body func(d chat.Dispatch, i int) error) error
 	return errors.Join(errs...)
 }
 
-func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error)  { return d.answer(r) }
+func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) { return d.answer(r) }
 func (d *dispatch) ReportMessage(id string, delta []byte, complete bool) error {
 	return d.report("message", id, delta, complete)
 }

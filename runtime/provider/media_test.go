@@ -138,8 +138,16 @@ func TestMediaAlone(t *testing.T) {
 // Each provider is asked for the kinds that it takes; a note stands for the others.
 func TestMediaKinds(t *testing.T) {
 	all := [][2]string{
-		{"image", "image/png"}, {"image", "image/gif"}, {"image", "image/heic"}, {"image", "image/svg+xml"}, {"audio", "audio/wav"}, {"audio", "audio/ogg"},
-		{"video", "video/mp4"}, {"document", "application/pdf"}, {"document", "text/csv"}, {"document", "application/zip"},
+		{"image", "image/png"},
+		{"image", "image/gif"},
+		{"image", "image/heic"},
+		{"image", "image/svg+xml"},
+		{"audio", "audio/wav"},
+		{"audio", "audio/ogg"},
+		{"video", "video/mp4"},
+		{"document", "application/pdf"},
+		{"document", "text/csv"},
+		{"document", "application/zip"},
 	}
 	want := map[string]string{
 		"openai":           "image/png image/gif audio/wav application/pdf",

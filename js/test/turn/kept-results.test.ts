@@ -80,6 +80,7 @@ const told = (request: Request): string[] =>
 
 const photo = (): Media =>
   Media.toolGenerated({
+    id: 'p',
     kind: 'image',
     mimeType: 'image/png',
     filename: 'p.png',
@@ -133,8 +134,8 @@ describe("results of a host's tools, for the chat executor", { skip }, () => {
   it('media: the model gets a note', async () => {
     const image = photo();
     for (const [result, note] of [
-      [image, '[image "p.png", image/png]'],
-      [[image, image], '[image "p.png", image/png]\n[image "p.png", image/png]'],
+      [image, '[image p "p.png", image/png]'],
+      [[image, image], '[image p "p.png", image/png]\n[image p "p.png", image/png]'],
     ] as const) {
       const { requests, stored } = await converse(
         getTool(() => result),
