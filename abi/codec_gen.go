@@ -1410,12 +1410,14 @@ func (z *MiddlewareArgs) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ToolArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
+	b = appendArray(b, 7)
 	b = appendUint(b, uint64(z.Tool))
 	b = appendText(b, z.CallID)
 	b = appendRaw(b, z.Args)
 	b = appendBool(b, z.Keep)
 	b = appendUint(b, uint64(z.Valid))
+	b = appendUint(b, uint64(z.Spool))
+	b = appendBool(b, z.Timed)
 	return b, nil
 }
 
@@ -1428,12 +1430,14 @@ func (z *ToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolArgs) Decode(r *Reader) {
-	r.fields(5)
+	r.fields(7)
 	z.Tool = uint32(r.Uint(math.MaxUint32))
 	z.CallID = string(r.Text())
 	z.Args = r.raw(z.Args)
 	z.Keep = r.Bool()
 	z.Valid = uint32(r.Uint(math.MaxUint32))
+	z.Spool = r.Uint(MaxInt)
+	z.Timed = r.Bool()
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.

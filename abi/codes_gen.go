@@ -40,6 +40,8 @@ const (
 	CodeChatStreamError = "E_CHAT_STREAM_ERROR"
 	// CodeChatStreamStalled: The model provider's stream stalled.
 	CodeChatStreamStalled = "E_CHAT_STREAM_STALLED"
+	// CodeChatToolTimeout: The tool took longer than it may.
+	CodeChatToolTimeout = "E_CHAT_TOOL_TIMEOUT"
 	// CodeChatToolUseFailed: The model provider could not parse the model's tool call.
 	CodeChatToolUseFailed = "E_CHAT_TOOL_USE_FAILED"
 	// CodeChatTotalTimeout: The model's answer took too long as a whole.
@@ -255,6 +257,11 @@ var codes = [...]CodeInfo{
 		Code: CodeChatStreamStalled, Status: 504, Fatal: false,
 		Message: "The model provider's stream stalled.",
 		Help:    "No bytes came within the idle timeout. Raise it for models that think for long without sending.",
+	},
+	{
+		Code: CodeChatToolTimeout, Status: 504, Fatal: false,
+		Message: "The tool took longer than it may.",
+		Help:    "The model sees this as the call's result. The handler's signal was aborted; what it returns later is dropped. Raise toolTimeoutMs, or make the handler faster.",
 	},
 	{
 		Code: CodeChatToolUseFailed, Status: 422, Fatal: false,

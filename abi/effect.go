@@ -43,6 +43,8 @@ type ToolArgs struct {
 	Args   Raw    // validated, defaults applied
 	Keep   bool   // host code asked for it: keep the handler's result and send nil
 	Valid  uint32 // the effect that validated Args, whose result the handler gets if the host has kept it; 0 for none
+	Spool  uint64 // a result whose text is longer than this many bytes stays with the host, as an artifact over it; 0 for any length
+	Timed  bool   // the guest may give the call up with Cancel: its signal is aborted, and what comes of it is dropped
 }
 
 // Delta is one queued write.

@@ -87,6 +87,7 @@ const (
 	CodeChatRefused             Code = abi.CodeChatRefused
 	CodeChatInvalidToolCallArgs Code = abi.CodeChatInvalidToolCallArgs
 	CodeChatUnknownTool         Code = abi.CodeChatUnknownTool
+	CodeChatToolTimeout         Code = abi.CodeChatToolTimeout
 	CodeChatToolUseFailed       Code = abi.CodeChatToolUseFailed
 	CodeCredentialUnknown       Code = abi.CodeCredentialUnknown
 	CodeHTTPTransport           Code = abi.CodeHTTPTransport

@@ -72,7 +72,7 @@ func TestForgedAnew(t *testing.T) {
 				t.Errorf("tail offers %s", got)
 			}
 			// Who still holds a tool of an earlier iteration is served by the one that is there.
-			result, err := s.d.ExecuteTool(s.task, first, valueFrom(`{"callId":"c2"}`), false)
+			result, err := s.d.ExecuteTool(s.task, first, valueFrom(`{"callId":"c2"}`), ToolRun{})
 			if text, _ := value.String(result.Value); string(text) != "x" || err != nil {
 				t.Errorf("%q, %v", text, err)
 			}

@@ -323,7 +323,7 @@ func TestPlacesOfGates(t *testing.T) {
 		p.config.Tools = []*Tool{calc}
 		p.handler = func(s *seam, call *CallTool) ([]byte, error) { return nil, wait(p, s.task, s.d) }
 		p.executor = func(s *seam) error {
-			_, err := s.d.ExecuteTool(s.task, calc, encoded(p.t, "{}"), false)
+			_, err := s.d.ExecuteTool(s.task, calc, encoded(p.t, "{}"), ToolRun{})
 			if err != nil {
 				return err
 			}

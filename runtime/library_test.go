@@ -206,7 +206,7 @@ func (s *seam) reads(name, args string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("there is no %s among %s", name, s.toolNames())
 	}
-	result, err := s.d.ExecuteTool(s.task, tool, valueFrom(args), true)
+	result, err := s.d.ExecuteTool(s.task, tool, valueFrom(args), ToolRun{Keep: true})
 	if result.Effect != 0 {
 		s.t.Errorf("%s ran outside, as effect %d", name, result.Effect)
 	}

@@ -45,9 +45,9 @@ type CallTool struct {
 	Tool    *Tool
 	CallID  string
 	Args    []byte // validated value
-	Keep    bool   // the outside keeps the handler's result; the effect's value is nil
 	Number  uint32 // set by Await: the effect's number, under which a kept result lies
 	Valid   uint32 // number of the effect that validated Args; 0 if the schema did
+	Run     ToolRun
 	Parts   []byte // set by Await: what the outside keeps of the result, an artifact, a media or a list of either; nil for none
 }
 

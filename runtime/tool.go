@@ -62,9 +62,15 @@ type ToolResult struct {
 	Parts []byte
 }
 
-// ExecuteTool runs Tool.executor(ctx)(args): checksum, validation, events, handler. With keep the host keeps whatever the
-// handler returns.
-func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, keep bool) (result ToolResult, err error) {
+// ToolRun says how a tool's handler is run, and what becomes of its result.
+type ToolRun struct {
+	Keep  bool   // the outside keeps the result, whatever it is
+	Spool uint64 // the outside keeps a result whose text is longer than this many bytes, as an artifact; 0 for none
+	Timed bool   // the call may be given up
+}
+
+// ExecuteTool runs Tool.executor(ctx)(args): checksum, validation, events, handler.
+func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) (result ToolResult, err error) {
 	if d.ended {
 		return result, fault.New(fault.CallAfterEnd, "the dispatch has ended")
 	}
@@ -77,17 +83,17 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, keep bool) (r
 	if err != nil {
 		return result, fault.New(fault.InvalidToolArgs, tool.Name+": "+err.Error())
 	}
-	call := CallTool{Context: d.number, Tool: tool, CallID: callID, Keep: keep}
+	call := CallTool{Context: d.number, Tool: tool, CallID: callID, Run: run}
 	if call.Args, call.Valid, err = d.validate(task, tool, args); err != nil {
 		return result, err
 	}
-	run := d.beginTool(&call)
+	begun := d.beginTool(&call)
 	if tool.Handler != nil {
 		result.Value, err = tool.Handler(task, d, call.Args)
 	} else {
 		result.Value, err = task.Await(&call)
 	}
-	if !d.endTool(run, err != nil) {
+	if !d.endTool(begun, err != nil) {
 		return ToolResult{}, fault.New(fault.CallAfterEnd, "the dispatch has ended")
 	}
 	if err != nil {

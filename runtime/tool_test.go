@@ -40,7 +40,7 @@ func (s *seam) callTool(id string, fine bool) error {
 	if err := s.d.ReportToolCall(id, ToolCallReport{Tool: "calc", HasTool: true, Args: args}); err != nil {
 		return err
 	}
-	if _, err := s.d.ExecuteTool(s.task, tool, args, true); (err == nil) != fine {
+	if _, err := s.d.ExecuteTool(s.task, tool, args, ToolRun{Keep: true}); (err == nil) != fine {
 		return err
 	}
 	return s.d.ReportToolCall(id, ToolCallReport{HostHas: true, Complete: true})
@@ -66,7 +66,7 @@ func TestExecuteTool(t *testing.T) {
 			p := &play{t: t}
 			p.handler = func(s *seam, call *CallTool) ([]byte, error) {
 				ran++
-				if !value.Equal(call.Args, valueFrom(`{"n":5,"unit":"m"}`)) || call.Tool != tool || call.Context != 1 || !call.Keep {
+				if !value.Equal(call.Args, valueFrom(`{"n":5,"unit":"m"}`)) || call.Tool != tool || call.Context != 1 || !call.Run.Keep {
 					t.Errorf("call %+v", call)
 				}
 				if s.events[len(s.events)-1].Kind != EventToolExecutionStart {
@@ -75,7 +75,7 @@ func TestExecuteTool(t *testing.T) {
 				return []byte("\xa1r"), c.result
 			}
 			p.executor = func(s *seam) error {
-				result, err := s.d.ExecuteTool(s.task, tool, valueFrom(c.args), true)
+				result, err := s.d.ExecuteTool(s.task, tool, valueFrom(c.args), ToolRun{Keep: true})
 				switch {
 				case c.code == "" && (err != nil || string(result.Value) != "\xa1r" || result.Effect != s.effects):
 					t.Errorf("result %+v, %v", result, err)
@@ -109,7 +109,7 @@ func TestViolationsAreListed(t *testing.T) {
 	p := &play{t: t}
 	p.executor = func(s *seam) error {
 		tool := toolNamed(t, "x", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b"]}`)
-		_, err := s.d.ExecuteTool(s.task, tool, valueFrom(`{"a":1}`), false)
+		_, err := s.d.ExecuteTool(s.task, tool, valueFrom(`{"a":1}`), ToolRun{})
 		var f *fault.Error
 		if !errors.As(err, &f) || value.Len(f.Details) != 2 || f.Status != 422 || f.Fatal {
 			t.Errorf("error %+v", f)
@@ -120,7 +120,7 @@ func TestViolationsAreListed(t *testing.T) {
 			many = value.AppendNil(value.AppendString(many, strconv.Itoa(i)))
 		}
 		tool = toolNamed(s.t, "x", `{"type":"object","additionalProperties":false}`)
-		_, err = s.d.ExecuteTool(s.task, tool, many, false)
+		_, err = s.d.ExecuteTool(s.task, tool, many, ToolRun{})
 		if !errors.As(err, &f) || value.Len(f.Details) != 100 {
 			t.Errorf("%d violations", value.Len(f.Details))
 		}
@@ -133,7 +133,7 @@ func TestToolAfterTheDispatch(t *testing.T) {
 	tool := toolNamed(t, "calc", `{"type":"object"}`)
 	p := &play{t: t, executor: ackOnce}
 	p.pipelines[TurnOutput] = []middleware{func(s *seam, next func()) error {
-		if _, err := s.turn.DispatchContext(1).ExecuteTool(s.task, tool, valueFrom(`{}`), true); !errors.Is(err, fault.CallAfterEnd) {
+		if _, err := s.turn.DispatchContext(1).ExecuteTool(s.task, tool, valueFrom(`{}`), ToolRun{Keep: true}); !errors.Is(err, fault.CallAfterEnd) {
 			t.Errorf("error %v", err)
 		}
 		next()

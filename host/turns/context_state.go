@@ -92,6 +92,7 @@ type base struct {
 	toolCalls    Collection[*ToolCall]
 	stash        Stash
 	tools        ToolRegistry
+	call         context.Context // of a tool's call that has a signal of its own; nil otherwise
 }
 
 func newBase(c *contextState) base {
@@ -140,6 +141,9 @@ func (b *base) Tools() *ToolRegistry { return &b.tools }
 
 // Aborted tells whether the context was aborted.
 func (b *base) Aborted() bool {
+	if b.call != nil && b.call.Err() != nil {
+		return true
+	}
 	t := b.state.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,6 +160,9 @@ func (b *base) Abort(cause error) {
 }
 
 func (b *base) signal() context.Context {
+	if b.call != nil {
+		return b.call
+	}
 	b.state.turn.mu.Lock()
 	defer b.state.turn.mu.Unlock()
 	return b.state.context()
@@ -214,8 +221,15 @@ func (c *TurnContext) ID() string { return c.state.turn.id }
 //
 // Stores, mutates and deletes change the collection at once. Storage and the source follow when the iteration succeeds;
 // after a nack, an abort or a failure they never see them.
+//
+// A tool's handler gets one that is cancelled with its call, which has a time limit perhaps, besides the dispatch.
 type DispatchContext struct {
 	base
+	*dispatchState
+}
+
+// dispatchState is what all DispatchContexts of a dispatch share.
+type dispatchState struct {
 	id      string
 	helpers Helpers
 	config  *definition
@@ -230,6 +244,13 @@ type DispatchContext struct {
 }
 
 var _ Context = (*DispatchContext)(nil)
+
+// during is the same context for a call with a signal of its own.
+func (c *DispatchContext) during(call context.Context) *DispatchContext {
+	view := &DispatchContext{base: newBase(c.state), dispatchState: c.dispatchState}
+	view.call = call
+	return view
+}
 
 // DispatchID is the dispatch's id, as in events.
 func (c *DispatchContext) DispatchID() string { return c.id }

@@ -119,7 +119,11 @@ func (t *turn) drain() {
 		case d.end:
 			t.finish()
 		default:
-			if e := t.running[d.cancel]; e != nil && e.cancel != nil {
+			switch e := t.running[d.cancel]; {
+			case e == nil:
+			case e.giveUp != nil:
+				e.abandon()
+			case e.cancel != nil:
 				e.cancel()
 			}
 		}
@@ -153,7 +157,7 @@ func (a *actor) take(t *turn, early bool) *effect {
 		switch {
 		case !e.ready && !early:
 			rest = append(rest, e)
-		case mine == nil:
+		case mine == nil && e.giveUp == nil: // a call that may be given up must not hold the goroutine
 			mine = e
 			e.started = true
 		default:

@@ -18,6 +18,8 @@ type effect struct {
 	perform func() (abi.Raw, error) // runs user code; no lock is held
 	cancel  context.CancelFunc      // of a request that the core may give up
 	named   func() abi.Raw          // the result's value, once it is sent; under the turn's lock
+	giveUp  context.CancelCauseFunc // of a tool's call that the core may give up
+	late    bool                    // the core has given it up; under the turn's lock
 
 	// applied and total count the writes of a commit that goes write by write.
 	applied, total int
@@ -88,7 +90,12 @@ func (e *effect) prepare(raw abi.Raw) error {
 		if d == nil || tool == nil {
 			return fmt.Errorf("tool %d is not defined", args.Tool)
 		}
-		e.perform = func() (abi.Raw, error) { return e.runTool(d, tool, Args{args.Args}, args.Keep) }
+		if args.Timed {
+			ctx, giveUp := context.WithCancelCause(e.context.state.context())
+			e.giveUp = giveUp
+			d = d.during(ctx)
+		}
+		e.perform = func() (abi.Raw, error) { return e.runTool(d, tool, Args{args.Args}, &args) }
 	case abi.EffectValidate:
 		args, err := abi.Decode[abi.ValidateArgs](raw)
 		if err != nil {
@@ -224,16 +231,23 @@ func (e *effect) next() func() {
 	}
 }
 
-func (e *effect) runTool(d *DispatchContext, tool *Tool, args Args, keep bool) (abi.Raw, error) {
+func (e *effect) runTool(d *DispatchContext, tool *Tool, args Args, how *abi.ToolArgs) (abi.Raw, error) {
 	result, err := tool.Handler(d, args)
 	if err != nil {
 		return nil, err
 	}
-	if keep {
+	if how.Keep {
 		e.keepResult(result)
 		return nil, nil
 	}
-	return e.tellResult(tool, result)
+	return e.tellResult(tool, result, how.Spool)
+}
+
+// abandon tells a tool's handler that its call is given up. The caller holds t.mu.
+func (e *effect) abandon() {
+	e.late = true
+	delete(e.turn.running, e.number) // however long it goes on
+	e.giveUp(newError(abi.CodeChatToolTimeout, "", nil))
 }
 
 // run runs the effect. No lock is held. Panics become errors.
@@ -282,8 +296,14 @@ func (t *turn) settleEffect(a *actor, e *effect, r outcome) {
 	if e.cancel != nil {
 		e.cancel()
 	}
+	if e.giveUp != nil {
+		e.giveUp(context.Canceled)
+	}
 	if t.closed {
 		return
+	}
+	if e.late {
+		r = outcome{}
 	}
 	if e.named != nil && r.err == nil {
 		r.value = e.named()

@@ -369,7 +369,7 @@ func (t *turn) openDispatch(number uint32, source int64) error {
 	if from == nil {
 		return fmt.Errorf("context %d begins as a copy of %d, which is not open", number, source)
 	}
-	d := &DispatchContext{config: t.opening, id: t.dispatchID(number), listen: t.opening.listen}
+	d := &DispatchContext{dispatchState: &dispatchState{config: t.opening, id: t.dispatchID(number), listen: t.opening.listen}}
 	state := from.state.open(number)
 	d.base = newBase(&state)
 	d.helpers.ctx = d

@@ -5,10 +5,14 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/value"
 )
+
+// mostJSON is how many bytes of JSON a byte of a value can be: six for a control character in a text, and a comma.
+const mostJSON = 7
 
 // keepResult keeps what a tool's handler returned for whoever asks for it by the effect's number. The caller holds no
 // lock.
@@ -28,8 +32,9 @@ func (t *turn) keep(effect uint32, result any) {
 }
 
 // tellResult returns what a core-side executor gets of a tool's result. An artifact, a medium or a list of either stays
-// here, and the core is told what stands for it.
-func (e *effect) tellResult(tool *Tool, result any) (abi.Raw, error) {
+// here, and so does a result whose text has more bytes than spool, if that is not 0, as an artifact: the core is told what stands
+// for it.
+func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, error) {
 	result, err := tool.Keep(result)
 	if err != nil {
 		return nil, err
@@ -39,8 +44,13 @@ func (e *effect) tellResult(tool *Tool, result any) (abi.Raw, error) {
 		if r == nil {
 			return value.Nil(nil), nil
 		}
-		text, err := r.Render(nil)
-		return value.String(nil, text), err
+		if result, err = r.Render(nil); err != nil {
+			return nil, err
+		}
+	case []byte:
+		if spool > 0 && uint64(len(r)) > spool && utf8.Valid(r) {
+			result = string(r)
+		}
 	case []*SpooledArtifact:
 		result = slices.Clone(r)
 		if len(r) == 0 {
@@ -51,13 +61,27 @@ func (e *effect) tellResult(tool *Tool, result any) (abi.Raw, error) {
 		if len(r) == 0 {
 			return value.Array(nil, 0), nil
 		}
-	case *SpooledArtifact, *Media:
+	}
+	text, isText := result.(string)
+	switch result.(type) {
+	case *SpooledArtifact, []*SpooledArtifact, *Media, []*Media:
 	default:
+		if isText && spool > 0 && uint64(len(text)) > spool {
+			result = spooledText(SpooledText, strings.ToValidUTF8(text, "\uFFFD"))
+			break
+		}
 		raw, err := value.Append(nil, result, "the result of "+tool.Name)
 		if err != nil {
 			return nil, newError(abi.CodeInvalidValue, err.Error(), err)
 		}
-		return raw, nil
+		if spool == 0 || isText || isScalar(raw) || uint64(len(raw))*mostJSON <= spool {
+			return raw, nil
+		}
+		text, err := value.JSON(raw)
+		if err != nil || uint64(len(text)) <= spool {
+			return raw, nil
+		}
+		result = spooledText(SpooledJSON, string(text))
 	}
 	if wrong := invalidResults(result); len(wrong) > 0 {
 		return nil, newError(abi.CodeInvalidValue, "the result of "+tool.Name+": "+strings.Join(wrong, "; "), nil)
@@ -72,11 +96,23 @@ func (e *effect) tellResult(tool *Tool, result any) (abi.Raw, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if e.late {
+		return nil, nil
+	}
 	t.keep(e.number, result)
 	t.edit(&abi.Edit{
 		Context: e.context.state.number, Collection: abi.CollectionToolCalls, Edit: abi.EditKeep, Handle: int64(e.number), Data: abi.Bytes(parts),
 	})
 	return nil, nil
+}
+
+// isScalar tells whether an encoded value is nil, a truth value or a number, which is never long.
+func isScalar(raw abi.Raw) bool {
+	switch c := raw[0]; {
+	case c < 0x80, c >= 0xe0, c >= 0xc0 && c <= 0xc3, c >= 0xca && c <= 0xd3:
+		return true
+	}
+	return false
 }
 
 // reported is the result that a tool call event shows by the number of the effect that gave it.

@@ -155,12 +155,16 @@ func (t *Tool) Keep(result any) (any, error) {
 	default:
 		return result, nil
 	}
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	return spooledText(t.ArtifactClass, strings.ToValidUTF8(text, "\uFFFD")), nil
+}
+
+// spooledText is an artifact over a text in memory.
+func spooledText(class *ArtifactClass, text string) *SpooledArtifact {
 	lines := 0
 	if text != "" {
 		lines = strings.Count(text, "\n") + 1
 	}
-	return NewArtifactOf(t.ArtifactClass, NewBlob([]byte(text))).WithSizeHints(int64(len(text)), lines), nil
+	return NewArtifactOf(class, NewBlob([]byte(text))).WithSizeHints(int64(len(text)), lines)
 }
 
 func collisionName(c Collision) string {

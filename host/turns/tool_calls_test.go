@@ -2,6 +2,7 @@ package turns_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -181,5 +182,160 @@ func TestAbortOfParallelToolCalls(t *testing.T) {
 			}
 			replays(t, journal)
 		})
+	}
+}
+
+// A call that takes too long is given up: its signal is aborted, the model is told, and the turn goes on and ends although
+// the handler does not. What the handler does later changes nothing.
+func TestToolTimeout(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		for _, ends := range []string{"never", "by its signal", "late", "late, with an artifact", "late, in a panic"} {
+			t.Run(engine.Name()+"/"+ends, func(t *testing.T) {
+				release, over := make(chan struct{}), make(chan struct{})
+				var cause error
+				tool := workTool(func(ctx *turns.DispatchContext, n int) (any, error) {
+					if n == 1 {
+						defer close(over)
+						if ends == "by its signal" {
+							<-ctx.Done()
+							cause = context.Cause(ctx)
+							return nil, cause
+						}
+						if ends == "never" {
+							<-release
+						}
+						<-ctx.Done()
+						if !ctx.Aborted() || ctx.ID() == "" || ctx.Err() == nil {
+							t.Errorf("aborted: %v, id %q", ctx.Aborted(), ctx.ID())
+						}
+						switch ends {
+						case "late, with an artifact":
+							return turns.NewSpooledArtifact(turns.NewBlob([]byte("late"))), nil
+						case "late, in a panic":
+							panic("late")
+						}
+						return "late", nil
+					}
+					if n == 2 && ends != "never" {
+						<-over
+					}
+					return ctx.Aborted(), nil
+				})
+				log, result, requests, journal := conversation(t, engine, map[string]any{"toolTimeoutMs": 20, "trust": "off"}, tool, works(1), works(2), hosttest.Response{Body: answer})
+				close(release)
+				if result.Status != turns.Ack || result.Text != "Hello." {
+					t.Fatalf("%+v", result)
+				}
+				late := "c1 The tool took longer than it may: more than 20 ms"
+				if got := resultsTold(t, requests[1]); !slices.Equal(got, []string{late}) {
+					t.Errorf("the model is told %q", got)
+				}
+				if got := resultsTold(t, requests[2]); len(got) != 2 || !strings.HasSuffix(got[1], " false") && !strings.Contains(got[1], "took longer") {
+					t.Errorf("then %q", got)
+				}
+				if ends == "by its signal" && !errors.Is(cause, host.CodeChatToolTimeout) {
+					t.Errorf("the signal's reason is %v", cause)
+				}
+				starts, endings := len(find[*turns.ToolExecutionStartEvent](log)), len(find[*turns.ToolExecutionEndEvent](log))
+				if starts != 2 || endings != 2 {
+					t.Errorf("%d executions start, %d end", starts, endings)
+				}
+				replays(t, journal)
+			})
+		}
+	}
+}
+
+// A time limit that is not reached changes nothing; the context of the call is aborted with that of the dispatch.
+func TestToolTimeoutThatIsNotReached(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		t.Run(engine.Name(), func(t *testing.T) {
+			tool := workTool(func(ctx *turns.DispatchContext, n int) (any, error) {
+				if n == 2 {
+					ctx.Abort(errX)
+					<-ctx.Done()
+					if cause := context.Cause(ctx); !errors.Is(cause, errX) {
+						t.Errorf("the signal's reason is %v", cause)
+					}
+				}
+				return ctx.Iteration(), ctx.Err()
+			})
+			_, result, requests, journal := conversation(t, engine, map[string]any{"toolTimeoutMs": 600_000, "parallel": 2, "trust": "off"}, tool, works(0, 1), works(2))
+			if len(requests) != 2 || !slices.Equal(resultsTold(t, requests[1]), []string{"c0 0", "c1 0"}) {
+				t.Errorf("%+v, %d requests", result, len(requests))
+			}
+			replays(t, journal)
+		})
+	}
+}
+
+// A turn that was aborted ends although a handler heeds nothing, when the time of the call is over.
+func TestToolTimeoutAfterAnAbort(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		t.Run(engine.Name(), func(t *testing.T) {
+			release := make(chan struct{})
+			defer close(release)
+			tool := workTool(func(ctx *turns.DispatchContext, _ int) (any, error) {
+				ctx.Abort(errX)
+				<-release
+				return nil, nil
+			})
+			_, _, requests, journal := conversation(t, engine, map[string]any{"toolTimeoutMs": 20}, tool, works(0, 1))
+			if len(requests) != 1 {
+				t.Errorf("%d requests", len(requests))
+			}
+			replays(t, journal)
+		})
+	}
+}
+
+// A result whose text is longer than the option says becomes an artifact that the model reads; up to that length it is told
+// as it is.
+func TestSpooledResults(t *testing.T) {
+	long := strings.Repeat("0123456789abcde\n", 64) // 1024 bytes
+	list := make([]any, 200)                        // [0,0,…]: 401 bytes of JSON
+	for i := range list {
+		list[i] = 0
+	}
+	bytesOf := func(size int, class string) string {
+		return fmt.Sprintf("Artifact c0 (%s, %d bytes,", class, size)
+	}
+	tests := []struct {
+		name   string
+		over   any // the option; nil for its default
+		result any
+		want   string // what the model is told begins with this
+	}{
+		{"text", 1023, long, bytesOf(1024, "SpooledArtifact")},
+		{"text of that length", 1024, long, long},
+		{"never", 0, strings.Repeat(long, 100), long},
+		{"by default", nil, strings.Repeat(long, 33), bytesOf(33<<10, "SpooledArtifact")},
+		{"up to the default", nil, strings.Repeat(long, 32), long},
+		{"bytes", 1023, []byte(long), bytesOf(1024, "SpooledArtifact")},
+		{"rendered text", 1023, turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return long, nil }), bytesOf(1024, "SpooledArtifact")},
+		{"a value", 400, list, bytesOf(401, "SpooledJsonArtifact")},
+		{"a value of that length", 401, list, "[0,0,"},
+		{"an object", 10, map[string]any{"key": "value\n"}, bytesOf(17, "SpooledJsonArtifact")},
+		{"bytes that are no text", 10, []byte{0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9}, bytesOf(14, "SpooledJsonArtifact")},
+		{"a number", 1, 12345, "12345"},
+	}
+	for _, engine := range hosttest.Engines(t) {
+		for _, tt := range tests {
+			t.Run(engine.Name()+"/"+tt.name, func(t *testing.T) {
+				tool := workTool(func(*turns.DispatchContext, int) (any, error) { return tt.result, nil })
+				options := map[string]any{"trust": "off"}
+				if tt.over != nil {
+					options["spoolResultsOver"] = tt.over
+				}
+				_, result, requests, journal := conversation(t, engine, options, tool, works(0), hosttest.Response{Body: answer})
+				if result.Status != turns.Ack {
+					t.Fatalf("%+v", result)
+				}
+				if got := resultsTold(t, requests[1]); len(got) != 1 || !strings.HasPrefix(got[0], "c0 "+tt.want) {
+					t.Errorf("the model is told %.200q", got)
+				}
+				replays(t, journal)
+			})
+		}
 	}
 }

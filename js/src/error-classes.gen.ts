@@ -56,6 +56,9 @@ export const E_CHAT_STREAM_ERROR = /* @__PURE__ */ errorClass('E_CHAT_STREAM_ERR
 /** The model provider's stream stalled. */
 export const E_CHAT_STREAM_STALLED = /* @__PURE__ */ errorClass('E_CHAT_STREAM_STALLED');
 
+/** The tool took longer than it may. */
+export const E_CHAT_TOOL_TIMEOUT = /* @__PURE__ */ errorClass('E_CHAT_TOOL_TIMEOUT');
+
 /** The model provider could not parse the model's tool call. */
 export const E_CHAT_TOOL_USE_FAILED = /* @__PURE__ */ errorClass('E_CHAT_TOOL_USE_FAILED');
 

@@ -150,7 +150,7 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	case problem != "":
 		err = fault.New(fault.ChatInvalidToolCallArgs, problem, "the arguments were "+clip(c.args, maxMessage))
 	default:
-		result, err = d.ExecuteTool(tool, args)
+		result, err = d.ExecuteTool(tool, args, a.options.toolRun)
 	}
 	report := ToolCallReport{IsError: err != nil, HasIsError: true, Complete: true}
 	results := result.Parts

@@ -38,6 +38,8 @@ type Executor struct {
 //	retry             what is tried again: {maxAttempts (3), baseDelayMs (500), maxDelayMs (30000), statuses (429, 500,
 //	                  502, 503, 504, 529), honorRetryAfter (true)}
 //	parallel          default 1: how many of an answer's tool calls run at once, at most 64
+//	toolTimeoutMs     default 0: how long a tool call may take; 0 for as long as it likes
+//	spoolResultsOver  default 32768: a tool's result whose text has more bytes becomes an artifact; 0: none does
 //	reasoningFields   default ["reasoning", "reasoning_content"]: where deltas carry reasoning
 //	thoughts          "off" (default), or "reasoning_content" to send thoughts with the assistant's messages
 //	trust             "marks" (default) puts what is not the model's or the user's own between marks of package trust; "off"

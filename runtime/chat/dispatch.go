@@ -78,7 +78,7 @@ type Dispatch interface {
 
 	// ExecuteTool validates args, a map, runs the tool's handler with its events, and waits for the result. Any error is one
 	// that the model can be told.
-	ExecuteTool(t Tool, args []byte) (ToolResult, error)
+	ExecuteTool(t Tool, args []byte, run ToolRun) (ToolResult, error)
 	// Each runs body for 0 to n-1, which begin in this order, up to atOnce of them at the same time: where one waits, others
 	// run. Each has a Dispatch of its own to wait with. It returns when all have ended, with the first error by their order.
 	Each(n, atOnce int, body func(d Dispatch, i int) error) error
@@ -110,6 +110,12 @@ type ToolResult struct {
 	// Parts stand for a result that the host keeps: an artifact, a media or a list of either, as in a tool call's body.
 	Parts []byte
 	Kept  uint32 // names that result; not 0 when there are Parts
+}
+
+// ToolRun says how long a tool may run and what becomes of its result.
+type ToolRun struct {
+	Timeout uint64 // ms after which it fails with E_CHAT_TOOL_TIMEOUT; 0 for as long as it takes
+	Spool   uint64 // bytes of a result's text beyond which the host keeps it, as an artifact; 0 for none
 }
 
 // ToolCallReport is what is said about a tool call. Absent parts keep what was said before.

@@ -289,7 +289,7 @@ func (d *dispatch) StoreToolCall(body []byte, kept uint32) error {
 	return d.store(record.ToolCalls, body)
 }
 
-func (d *dispatch) ExecuteTool(t chat.Tool, args []byte) (chat.ToolResult, error) {
+func (d *dispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (chat.ToolResult, error) {
 	d.events = append(d.events, "run "+t.Name+d.json(args))
 	v, err := d.run(t, args)
 	if err == nil && record.IsParts(v) {

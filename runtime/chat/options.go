@@ -13,6 +13,8 @@ const (
 	defaultIdleTimeout    = 60_000  // ms
 	defaultRequestTimeout = 600_000 // ms
 	maxParallel           = 64
+	defaultSpool          = 32 << 10 // bytes
+	maxSpool              = 1 << 30  // bytes
 )
 
 // options are the executor's options, checked and ready for use.
@@ -28,6 +30,7 @@ type options struct {
 	totalTimeout   uint64 // ms, 0: none
 	retry          retry
 	parallel       int // tool calls that run at once
+	toolRun        ToolRun
 	reasoning      []string
 	thoughts       bool
 	marks          marks
@@ -55,7 +58,7 @@ type parser struct {
 func parseOptions(v []byte, providers []Provider) (options, error) {
 	p := parser{
 		options: options{
-			stream: true, parallel: 1, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
+			stream: true, parallel: 1, toolRun: ToolRun{Spool: defaultSpool}, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
 			reasoning: []string{"reasoning", "reasoning_content"}, medias: mediaOptions{max: defaultMaxMedia},
 		},
 		includeUsage: true,
@@ -160,6 +163,10 @@ func (p *parser) option(name string, v []byte) {
 		p.totalTimeout = p.duration(name, v)
 	case "retry":
 		p.retry(v)
+	case "toolTimeoutMs":
+		p.toolRun.Timeout = p.duration(name, v)
+	case "spoolResultsOver":
+		p.toolRun.Spool = uint64(p.whole(name, v, 0, maxSpool))
 	case "parallel":
 		p.parallel = p.whole(name, v, 1, maxParallel)
 	case "headers":

@@ -40,6 +40,8 @@ const (
 	ChatStreamError Code = "E_CHAT_STREAM_ERROR"
 	// ChatStreamStalled: The model provider's stream stalled.
 	ChatStreamStalled Code = "E_CHAT_STREAM_STALLED"
+	// ChatToolTimeout: The tool took longer than it may.
+	ChatToolTimeout Code = "E_CHAT_TOOL_TIMEOUT"
 	// ChatToolUseFailed: The model provider could not parse the model's tool call.
 	ChatToolUseFailed Code = "E_CHAT_TOOL_USE_FAILED"
 	// ChatTotalTimeout: The model's answer took too long as a whole.
@@ -184,6 +186,7 @@ var table = [...]info{
 	{ChatRequestTimeout, "The model provider did not answer in time.", 504, false},
 	{ChatStreamError, "The model provider's stream broke off.", 502, false},
 	{ChatStreamStalled, "The model provider's stream stalled.", 504, false},
+	{ChatToolTimeout, "The tool took longer than it may.", 504, false},
 	{ChatToolUseFailed, "The model provider could not parse the model's tool call.", 422, false},
 	{ChatTotalTimeout, "The model's answer took too long as a whole.", 504, false},
 	{ChatUnknownTool, "The model called a tool that does not exist.", 404, false},

@@ -235,7 +235,7 @@ func (d *dispatch) ReportStats(stats []byte) error {
 	return nil
 }
 
-func (d *dispatch) ExecuteTool(t chat.Tool, args []byte) (chat.ToolResult, error) {
+func (d *dispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (chat.ToolResult, error) {
 	text, err := d.tools[t.Number-1].run(d.json(args))
 	return chat.ToolResult{Value: value.AppendString(nil, text)}, err
 }

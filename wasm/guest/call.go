@@ -395,7 +395,7 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 	}
 	args := clone(a.Args)
 	t.serve(call, func(task runtime.Task) ([]byte, error) {
-		result, err := d.ExecuteTool(task, tool, args, true)
+		result, err := d.ExecuteTool(task, tool, args, runtime.ToolRun{Keep: true})
 		if tool.Handler != nil {
 			return appendResult(value.AppendListHeader(nil, 1), result.Value), err
 		}

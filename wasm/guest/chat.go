@@ -145,7 +145,7 @@ func (c *chatDispatch) store(kind record.Kind, body []byte) error {
 	return c.StoreBody(kind, body)
 }
 
-func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte) (chat.ToolResult, error) {
+func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (chat.ToolResult, error) {
 	tool, ok := c.Turn().ToolByNumber(t.Number)
 	if !ok {
 		return chat.ToolResult{}, errors.New("tool " + t.Name + " is not defined")
@@ -153,7 +153,24 @@ func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte) (chat.ToolResult, e
 	if err := c.fits(len(args)); err != nil {
 		return chat.ToolResult{}, err
 	}
-	r, err := c.Dispatch.ExecuteTool(c.task, tool, args, false)
+	how := runtime.ToolRun{Spool: run.Spool, Timed: run.Timeout > 0}
+	if t.Artifact {
+		how.Spool = 0 // the model has asked for the text itself
+	}
+	var r runtime.ToolResult
+	var err error
+	if run.Timeout == 0 {
+		r, err = c.Dispatch.ExecuteTool(c.task, tool, args, how)
+	} else {
+		late := fault.New(fault.ChatToolTimeout, "more than "+itoa(int64(run.Timeout))+" ms")
+		if c.task.(*coroutine).within(run.Timeout, late, func(task runtime.Task) {
+			r, err = c.Dispatch.ExecuteTool(task, tool, args, how)
+		}, func(cause error) {
+			err = cause
+		}) {
+			r, err = runtime.ToolResult{}, late
+		}
+	}
 	return chat.ToolResult{Value: r.Value, Parts: r.Parts, Kept: r.Effect}, err
 }
 

@@ -28,7 +28,7 @@ func TestEach(t *testing.T) {
 				most = max(most, running)
 				defer func() { running-- }()
 				tool, _ := d.Tools().Get("add")
-				if _, err := d.ExecuteTool(task, tool, []byte{0x80}, false); err != nil {
+				if _, err := d.ExecuteTool(task, tool, []byte{0x80}, runtime.ToolRun{}); err != nil {
 					return err
 				}
 				switch i {

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
@@ -67,11 +68,14 @@ func (t *turn) editKeep(f *abi.Edit, data []byte) bool {
 		return false
 	}
 	eff := t.find(uint32(f.Handle))
+	if eff == nil && slices.Contains(t.late, uint32(f.Handle)) {
+		return true // too late: nobody waits for it
+	}
 	if eff == nil || eff.context != f.Context {
 		return false
 	}
 	call, ok := eff.asked.(*runtime.CallTool)
-	if !ok || call.Keep || !record.IsParts(data) {
+	if !ok || call.Run.Keep || !record.IsParts(data) {
 		return false
 	}
 	call.Parts = clone(data)

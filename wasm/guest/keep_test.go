@@ -23,7 +23,7 @@ func keepEdit(e abi.Effect, parts []byte) *abi.Edit {
 func calling(got *runtime.ToolResult) executorFunc {
 	return func(task runtime.Task, d *runtime.Dispatch) error {
 		tool, _ := d.Turn().ToolByNumber(1)
-		result, err := d.ExecuteTool(task, tool, schemaOf(`{"a":1}`), false)
+		result, err := d.ExecuteTool(task, tool, schemaOf(`{"a":1}`), runtime.ToolRun{})
 		if err != nil {
 			return err
 		}

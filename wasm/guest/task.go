@@ -23,10 +23,11 @@ type coroutine struct {
 	fail func(error) // told when the body panics
 	done func()      // told when the body has ended, either way
 	lost bool        // a body called Goexit; what resumes it would end with it
+	gone error       // why nobody waits for the body any more: what it asks for fails with that
 }
 
 // spawn runs body as a task of t until it first waits. fail is told of a panic, done of the end.
-func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), done func()) {
+func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), done func()) *coroutine {
 	var c *coroutine
 	if n := len(in.idle); n > 0 {
 		c, in.idle = in.idle[n-1], in.idle[:n-1]
@@ -35,8 +36,9 @@ func (in *Instance) spawn(t *turn, body func(runtime.Task), fail func(error), do
 		c.resume, c.stop = iter.Pull(c.work)
 		in.coroutines = append(in.coroutines, c)
 	}
-	c.turn, c.body, c.fail, c.done = t, body, fail, done
+	c.turn, c.body, c.fail, c.done, c.gone = t, body, fail, done, nil
 	c.resume()
+	return c
 }
 
 // work is the life of a coroutine.
@@ -171,7 +173,8 @@ type effect struct {
 	group   *int               // of an AwaitAll: how many are outstanding
 	next    func(runtime.Task) // middleware: runs what follows
 	running bool               // middleware: next is running
-	stream  *stream            // HTTP, Model
+	stream  *stream            // HTTP, Model, Sleep
+	alarm   bool               // of a call's time limit, which goes on after an abort
 }
 
 // Await implements runtime.Task.

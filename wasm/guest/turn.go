@@ -1,6 +1,8 @@
 package guest
 
 import (
+	"slices"
+
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
@@ -19,8 +21,9 @@ type turn struct {
 	minted  int64      // handle of the last error that the guest made
 	due     uint64     // of the timer asked for; 0 none
 	ended   bool
-	plain   bool  // errors go out without what belongs to them
-	named   int64 // lowest handle of the guest that a Sync has named
+	plain   bool     // errors go out without what belongs to them
+	named   int64    // lowest handle of the guest that a Sync has named
+	late    []uint32 // calls of tools that were given up, until their results come
 }
 
 func (in *Instance) startTurn(f *abi.StartTurn) error {
@@ -140,7 +143,7 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectMiddleware, e.Context))
 	case *runtime.CallTool:
 		e.Number, eff.valued, eff.asked = eff.number, true, e
-		args := abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Keep, Valid: e.Valid}
+		args := abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Run.Keep, Valid: e.Valid, Spool: e.Run.Spool, Timed: e.Run.Timed}
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectTool, e.Context))
 	case *runtime.CallValidate:
 		e.Number, eff.valued = eff.number, true
@@ -205,6 +208,9 @@ func (t *turn) enter(c *coroutine) (*effect, error) {
 	if len(t.effects) >= int(t.in.limits.TurnEffects) || t.in.effects >= int(t.in.limits.InstanceEffects) {
 		return nil, fault.New(fault.ABILimitExceeded, "too many effects are outstanding")
 	}
+	if c.gone != nil {
+		return nil, c.gone
+	}
 	t.next++
 	var eff *effect
 	if n := len(t.in.spare); n > 0 {
@@ -234,6 +240,7 @@ func (in *Instance) result(f *abi.Result) error {
 	t.run.SetElapsed(f.Elapsed)
 	eff := t.find(f.Effect)
 	if eff == nil {
+		t.late = slices.DeleteFunc(t.late, func(n uint32) bool { return n == f.Effect })
 		return nil
 	}
 	if !f.Failed {
@@ -292,7 +299,7 @@ func (in *Instance) abort(f *abi.Abort) error {
 func (t *turn) cancelAborted() {
 	for i := 0; i < len(t.effects); {
 		e := t.effects[i]
-		if e.stream != nil && t.abortedIn(e.context) {
+		if e.stream != nil && !e.alarm && t.abortedIn(e.context) {
 			e.stream.cancel(aborted()) // takes it out of the table
 			continue
 		}

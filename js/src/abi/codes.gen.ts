@@ -122,6 +122,12 @@ export const CODES = {
     message: "The model provider's stream stalled.",
     help: 'No bytes came within the idle timeout. Raise it for models that think for long without sending.',
   },
+  E_CHAT_TOOL_TIMEOUT: {
+    status: 504,
+    fatal: false,
+    message: 'The tool took longer than it may.',
+    help: "The model sees this as the call's result. The handler's signal was aborted; what it returns later is dropped. Raise toolTimeoutMs, or make the handler faster.",
+  },
   E_CHAT_TOOL_USE_FAILED: {
     status: 422,
     fatal: false,

@@ -936,9 +936,19 @@ export type ToolArgs = [
   args: Uint8Array,
   keep: boolean,
   valid: number,
+  spool: number,
+  timed: boolean,
 ];
 /** Places of the fields of {@link ToolArgs}. */
-export const ToolArgsField = { tool: 0, callId: 1, args: 2, keep: 3, valid: 4 } as const;
+export const ToolArgsField = {
+  tool: 0,
+  callId: 1,
+  args: 2,
+  keep: 3,
+  valid: 4,
+  spool: 5,
+  timed: 6,
+} as const;
 
 /** Is one queued write. */
 export type Delta = [
@@ -1427,7 +1437,7 @@ export const LAYOUTS = {
   WarnArgs: ['str', 'str', 'str', 'ErrorValue?', 'raw'],
   ExecutorArgs: ['u32'],
   MiddlewareArgs: ['u8', 'u32'],
-  ToolArgs: ['u32', 'str', 'raw', 'bool', 'u32'],
+  ToolArgs: ['u32', 'str', 'raw', 'bool', 'u32', 'u64', 'bool'],
   Delta: ['u8', 'u8', 'i64', 'str', 'str[]', 'i64[]'],
   CommitArgs: ['Delta[]'],
   CommitResult: ['u32', 'u32'],

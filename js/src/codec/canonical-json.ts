@@ -16,7 +16,8 @@ export function canonicalJSON(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-function base64(bytes: Uint8Array): string {
+/** Bytes as text, in base64. */
+export function base64(bytes: Uint8Array): string {
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return btoa(binary);

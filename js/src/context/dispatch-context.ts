@@ -2,6 +2,7 @@
  * The context of a dispatch.
  */
 import { Method } from '../abi/frames.gen.js';
+import type { ContextState } from '../pump/context-state.js';
 import { BaseContext, stateOf } from './base-context.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
 
@@ -116,9 +117,32 @@ export class DispatchContext extends BaseContext {
     await session.callLater(enc, call);
   }
 
+  /** @internal The same context for a tool's call with a signal of its own. */
+  during(signal: AbortSignal): DispatchContext {
+    return new CallContext(this[stateOf], signal);
+  }
+
   /** @internal What the executor gets as its second argument. */
   get helpers(): DispatchExecutorHelpers {
     this.#helpers ??= new DispatchExecutorHelpers(this[stateOf]);
     return this.#helpers;
+  }
+}
+
+/** What a tool's handler gets when its call may be given up before the dispatch is aborted. */
+class CallContext extends DispatchContext {
+  readonly #signal: AbortSignal;
+
+  constructor(state: ContextState, signal: AbortSignal) {
+    super(state);
+    this.#signal = signal;
+  }
+
+  override get abortSignal(): AbortSignal {
+    return this.#signal;
+  }
+
+  override get aborted(): boolean {
+    return this.#signal.aborted;
   }
 }

@@ -25,6 +25,16 @@ export interface RetryOptions {
 export interface ToolRunOptions {
   /** How many of them run at once, from 1 to 64; they begin, and are stored, in the order of the answer. Default: 1. */
   readonly parallel?: number | undefined;
+  /**
+   * How long a call may take, in ms; 0 for as long as it likes. After that its `ctx.abortSignal` fires, the model is told
+   * of E_CHAT_TOOL_TIMEOUT and the turn goes on, whether the handler ends or not. Default: 0.
+   */
+  readonly toolTimeoutMs?: number | undefined;
+  /**
+   * A result whose text has more bytes than this becomes an artifact, which the model reads a part at a time; 0 for none.
+   * Default: 32768.
+   */
+  readonly spoolResultsOver?: number | undefined;
 }
 
 /** Options that all providers have. */

@@ -28,6 +28,7 @@ import type { NextFn } from './runner-spec.js';
 import { copyValue } from '../stash/copy-value.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
 import type { Session } from './session.js';
+import { TimedCall } from './timed-call.js';
 
 /** What is known here of a DispatchContext: what its executor streams through. */
 interface DispatchFacade {
@@ -123,25 +124,27 @@ function nextOf(session: Session, effect: number, state: ContextState): NextFn {
 }
 
 function runTool(session: Session, effect: number, state: ContextState, args: unknown): void {
-  const a = requireShape(args, 'ns*bn', 'ToolArgs');
+  const a = requireShape(args, 'ns*bnnb', 'ToolArgs');
   const tool = session.toolOf(a[0] as number);
   const keep = a[3] as boolean;
   const valid = takeKept(session, a[4] as number, a[2]);
+  const spool = a[5] as number;
+  const timed = a[6] === true ? new TimedCall(session, effect, state) : undefined;
   const settle = (value: unknown): void => {
+    if (timed?.late === true) {
+      settleEffect(session, effect, state, undefined);
+      return;
+    }
     if (!keep) {
-      settleForModel(session, effect, state, tool, value);
+      settleForModel(session, effect, state, tool, value, spool);
       return;
     }
     session.kept.keep(effect, value);
     settleEffect(session, effect, state, undefined);
   };
-  perform(
-    session,
-    effect,
-    state,
-    () => tool.handler(valid, state.facade as never, tool.meta),
-    settle,
-  );
+  const facade = timed?.facade ?? state.facade;
+  const call = (): unknown => tool.handler(valid, facade as never, tool.meta);
+  perform(session, effect, state, timed === undefined ? call : () => timed.run(call), settle);
 }
 
 /** What was kept under the number of an effect; the value that crossed when nothing is. */

@@ -2,9 +2,12 @@
  * Results that stay on the host: what handlers gave host code, and artifacts and media that they gave a model.
  */
 import { EventKind, Results } from '../abi/frames.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { base64 } from '../codec/canonical-json.js';
+import { CodecError, decodeValue } from '../codec/decoder.js';
+import { Encoder } from '../codec/encoder.js';
 import { requireShape } from '../codec/shape.js';
-import type { ArtifactClass } from '../primitives/spooled-artifact.js';
+import { type ArtifactClass, SpooledArtifact } from '../primitives/spooled-artifact.js';
+import { SpooledJsonArtifact } from '../primitives/spooled-json-artifact.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import { bulkyResults } from '../primitives/tool-call.js';
 import { MemoryReader } from '../readers/memory-reader.js';
@@ -18,6 +21,8 @@ import { sizesOf } from './spool.js';
 /**
  * Settles a call that a model made. Text and values go to the module; an artifact, a media or a list of either stays here,
  * and the module is told what stands for it.
+ *
+ * @param spool bytes of text beyond which a result becomes an artifact; 0 for none
  */
 export function settleForModel(
   session: Session,
@@ -25,14 +30,16 @@ export function settleForModel(
   state: ContextState,
   tool: AnyTool,
   returned: unknown,
+  spool: number,
 ): void {
   perform(
     session,
     effect,
     state,
     () => {
-      const result = inItsClass(tool, returned);
-      if (result instanceof Tokenizable) return result.toString();
+      let result = inItsClass(tool, returned);
+      if (result instanceof Tokenizable) result = result.toString();
+      if (spool > 0) result = spooled(result, spool);
       const kept = bulkyResults(result);
       if (kept === undefined) return result;
       session.edits.kept(state.number, effect, kept);
@@ -53,6 +60,45 @@ function inItsClass(tool: AnyTool, result: unknown): unknown {
   else return result;
   const Class = tool.artifactConstructor() as ArtifactClass;
   return new Class(new MemoryReader(text), sizesOf(text));
+}
+
+/** A result as an artifact if its text is longer than so many bytes: text, or the JSON of a value; any other as it is. */
+function spooled(result: unknown, limit: number): unknown {
+  if (result instanceof SpooledArtifact || bulkyResults(result) !== undefined) return result;
+  let text = typeof result === 'string' ? result : undefined;
+  if (result instanceof Uint8Array) text = textOf(result);
+  if (text !== undefined) {
+    if (text.length * 3 <= limit) return result;
+    const sizes = sizesOf(text);
+    if (sizes.byteLength <= limit) return result;
+    return new SpooledArtifact(new MemoryReader(text), sizes);
+  }
+  if (typeof result !== 'object' || result === null) return result;
+  const enc = new Encoder();
+  enc.value(result, 'result');
+  const bytes = enc.bytes();
+  if (bytes.length * MOST_JSON <= limit) return result;
+  const json = JSON.stringify(decodeValue(bytes), withBytes);
+  const sizes = sizesOf(json);
+  return sizes.byteLength <= limit
+    ? result
+    : new SpooledJsonArtifact(new MemoryReader(json), sizes);
+}
+
+/** Bytes of JSON that a byte of a value can be: six for a control character in a text, and a comma. */
+const MOST_JSON = 7;
+
+function withBytes(_key: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? base64(value) : value;
+}
+
+/** Bytes as text; undefined for what is no UTF-8. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Tells the events that {@link noteEvent} is for, by their kind. */

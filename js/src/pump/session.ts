@@ -59,7 +59,7 @@ export class Session implements EventSource, TurnSession {
   readonly errors = new ErrorTable();
   /** By number; 0 is the turn's. */
   readonly contexts: (ContextState | undefined)[] = [];
-  /** Requests and answers of engines under way, by effect. */
+  /** Requests, answers of engines and calls of tools under way that the module may give up, by effect. */
   requests: Map<number, { cancel(): void }> | undefined;
   readonly kept = new Kept();
   /** Settles when the turn has ended; never rejects. */

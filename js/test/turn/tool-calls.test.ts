@@ -6,11 +6,15 @@ import { describe, it } from 'node:test';
 import {
   type AnyTool,
   ChatExecutor,
-  type DispatchContext,
+  DispatchContext,
   MemoryJournal,
+  MemoryReader,
   replay,
+  SpooledArtifact,
+  Tokenizable,
   Tool,
   type ToolCallEvent,
+  type TurncoreError,
 } from '../../src/index.js';
 import { coreModule, makeRun, skip, testHost } from './harness.js';
 
@@ -149,4 +153,105 @@ describe('tool calls of the chat executor', { skip }, () => {
     assert.equal(run.requests.length, 1);
     assert.deepEqual(run.stored, []);
   });
+
+  for (const ends of ['never', 'by its signal', 'late', 'late, with an artifact'] as const) {
+    it(`a call that takes too long is given up; its handler ends ${ends}`, async () => {
+      const release = signalled();
+      let reason: unknown;
+      let aborted = 0;
+      const tool = workTool(async (n, ctx) => {
+        if (n === 2) return ctx.aborted;
+        const { abortSignal } = ctx;
+        const fired = new Promise<void>((resolve) => {
+          abortSignal.addEventListener('abort', () => {
+            aborted += 1;
+            resolve();
+          });
+        });
+        if (ends === 'never') await release.happened;
+        await fired;
+        reason = abortSignal.reason;
+        assert.ok(ctx.aborted);
+        assert.ok(ctx.id !== '' && ctx instanceof DispatchContext);
+        if (ends === 'by its signal') throw reason;
+        return ends === 'late' ? 'late' : new SpooledArtifact(new MemoryReader('late'));
+      });
+      const run = await converse(tool, { toolTimeoutMs: 20 }, [works(1), works(2), done]);
+      release.tell();
+      assert.ok(run.names.includes('tE(ack)'), run.names.join(' '));
+      const late = 'c0 The tool took longer than it may: more than 20 ms';
+      assert.deepEqual(run.told(1), [late]);
+      assert.equal(run.told(2).length, 2);
+      assert.equal(run.names.filter((name) => name.startsWith('xE')).length, 2);
+      assert.equal(aborted, 1);
+      if (ends !== 'never') assert.equal((reason as TurncoreError).code, 'E_CHAT_TOOL_TIMEOUT');
+    });
+  }
+
+  it('a time limit that is not reached changes nothing, and leaves no listeners', async () => {
+    const seen: unknown[] = [];
+    const tool = workTool((n, ctx) => {
+      if (n < 2) {
+        ctx.stash.set(`s${n}`, n);
+        return Promise.resolve(ctx.iteration);
+      }
+      ctx.abort(new Error('enough'));
+      seen.push(ctx.aborted, ctx.abortSignal.reason, ctx.stash.get('s1'));
+      return Promise.resolve('');
+    });
+    const options = { toolTimeoutMs: 600_000, parallel: 2 };
+    const run = await converse(tool, options, [works(0, 1), works(2)]);
+    assert.deepEqual(run.told(1), ['c0 0', 'c1 0']);
+    assert.deepEqual(seen, [true, new Error('enough'), 1]);
+    assert.deepEqual(run.stored, ['storeToolCall c0', 'storeToolCall c1']);
+  });
+
+  it('a turn that was aborted ends although a handler heeds nothing', async () => {
+    const release = signalled();
+    const tool = workTool(async (_n, ctx) => {
+      ctx.abort();
+      await release.happened;
+    });
+    const run = await converse(tool, { toolTimeoutMs: 20 }, [works(0, 1)]);
+    release.tell();
+    assert.equal(run.requests.length, 1);
+    assert.ok(run.names.includes('dE(aborted,1)'), run.names.join(' '));
+  });
+
+  const long = '0123456789abcde\n'.repeat(64); // 1024 bytes
+  const zeros = new Array<number>(200).fill(0); // 401 bytes of JSON
+  const handle = (size: number, className: string): string =>
+    `Artifact c0 (${className}, ${size} bytes,`;
+  const spoolings: readonly (readonly [
+    name: string,
+    over: number | undefined,
+    result: unknown,
+    told: string,
+  ])[] = [
+    ['text', 1023, long, handle(1024, 'SpooledArtifact')],
+    ['text of that length', 1024, long, long],
+    ['never', 0, long.repeat(100), long],
+    ['by default', undefined, long.repeat(33), handle(33 << 10, 'SpooledArtifact')],
+    ['up to the default', undefined, long.repeat(32), long],
+    ['bytes', 1023, new TextEncoder().encode(long), handle(1024, 'SpooledArtifact')],
+    ['rendered text', 1023, new Tokenizable(() => long), handle(1024, 'SpooledArtifact')],
+    ['a value', 400, zeros, handle(401, 'SpooledJsonArtifact')],
+    ['a value of that length', 401, zeros, '[0,0,'],
+    ['an object', 10, { key: 'value\n' }, handle(17, 'SpooledJsonArtifact')],
+    [
+      'bytes that are no text',
+      10,
+      Uint8Array.of(0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9),
+      handle(14, 'SpooledJsonArtifact'),
+    ],
+    ['a number', 1, 12345, '12345'],
+  ];
+  for (const [name, over, result, told] of spoolings) {
+    it(`results that are longer than spoolResultsOver become artifacts: ${name}`, async () => {
+      const tool = workTool(() => Promise.resolve(result));
+      const options = over === undefined ? {} : { spoolResultsOver: over };
+      const run = await converse(tool, options, [works(0), done]);
+      assert.ok(run.told(1)[0]!.startsWith(`c0 ${told}`), run.told(1)[0]!.slice(0, 200));
+    });
+  }
 });

@@ -1,0 +1,55 @@
+package guest
+
+import (
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime"
+)
+
+// within runs body as a task of its own and waits for its end, for at most ms milliseconds of the turn's clock, also while
+// the turn is aborted. After that all that the task waits for fails with reason, and all that it asks for later, so that it ends
+// too. fail is told of a panic. It returns whether that was so.
+func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fail func(error)) (late bool) {
+	t, ended := c.turn, false
+	alarm := &effect{owner: c, alarm: true}
+	alarm.stream = &stream{turn: t, effect: alarm, idle: ms}
+	inner := c.in.spawn(t, body, fail, func() {
+		ended = true
+		if alarm.stream.waits {
+			t.settle(alarm, nil, nil)
+		}
+	})
+	if ended {
+		return false
+	}
+	t.effects = append(t.effects, alarm)
+	t.in.effects++
+	_, _, err := alarm.stream.Next()
+	if err != runtime.ErrIdle {
+		return false // it has ended, or the turn has
+	}
+	t.drop(alarm)
+	inner.giveUp(reason)
+	c.Wait(func() bool { return ended })
+	return true
+}
+
+// giveUp fails what the coroutine's body waits for, and what it asks for later.
+func (c *coroutine) giveUp(reason error) {
+	c.gone = reason
+	t := c.turn
+	for i := len(t.effects) - 1; i >= 0; i-- {
+		if i >= len(t.effects) || t.effects[i].owner != c {
+			continue
+		}
+		e := t.effects[i]
+		if e.stream != nil {
+			e.stream.cancel(reason)
+			continue
+		}
+		if _, ok := e.asked.(*runtime.CallTool); ok {
+			t.late = append(t.late, e.number)
+			t.in.append(&abi.Cancel{Op: abi.OpCancel, Turn: t.number, Effect: e.number})
+		}
+		t.settle(e, nil, reason)
+	}
+}
