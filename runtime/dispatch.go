@@ -13,16 +13,19 @@ type Executor interface {
 
 // Dispatch is one LLM execution cycle: the loop around the executor and the DispatchContext that its seams see.
 type Dispatch struct {
+	// As in Turn, what every delta takes is together.
+	turn      *Turn
+	streaming *stream // the last delta's
+	iteration int
+	begun     bool // an iteration is open
 	contextState
-	turn   *Turn
+
 	parent *Dispatch // the dispatch whose context is the source; nil for the turn's, or a standalone one
 	config *Config
 
 	started    uint64 // when the dispatch began
-	iteration  int
 	iterations int
-	begun      bool   // an iteration is open
-	begunAt    uint64 // when
+	begunAt    uint64 // when the iteration began
 	closing    bool   // it takes no more writes
 	status     Status
 	acked      bool

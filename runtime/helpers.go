@@ -9,6 +9,8 @@ import (
 type stream struct {
 	created uint64
 	length  uint64
+	id      string
+	kind    StreamKind
 	sealed  bool
 }
 
@@ -27,14 +29,10 @@ func (d *Dispatch) Report(kind StreamKind, id, delta []byte, complete bool) erro
 	if d.ended {
 		return fault.New(fault.CallAfterEnd, "the dispatch has ended")
 	}
-	streams := &d.streams[kind&1]
-	s := (*streams)[string(id)]
-	if s == nil {
-		if *streams == nil {
-			*streams = make(map[string]*stream)
-		}
-		s = &stream{created: d.turn.elapsed}
-		(*streams)[string(id)] = s
+	s := d.streaming
+	if s == nil || s.kind != kind&1 || s.id != string(id) {
+		s = d.stream(kind&1, id)
+		d.streaming = s
 	}
 	if s.sealed {
 		return fault.ErrStreamSealed
@@ -45,6 +43,20 @@ func (d *Dispatch) Report(kind StreamKind, id, delta []byte, complete bool) erro
 		ID: id, Created: s.created, Delta: delta, Length: s.length, Complete: complete,
 	})
 	return nil
+}
+
+// stream returns a stream, which begins if it has not.
+func (d *Dispatch) stream(kind StreamKind, id []byte) *stream {
+	streams := &d.streams[kind]
+	s := (*streams)[string(id)]
+	if s == nil {
+		if *streams == nil {
+			*streams = make(map[string]*stream)
+		}
+		s = &stream{created: d.turn.elapsed, id: string(id), kind: kind}
+		(*streams)[s.id] = s
+	}
+	return s
 }
 
 // ToolCallReport is what is said about a tool call; absent parts keep what was said before.

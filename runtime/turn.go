@@ -22,19 +22,22 @@ type Input struct {
 // Turn is one end-to-end agent request: input pipeline, dispatch, output pipeline. It holds the TurnContext's
 // collections; a standalone dispatch has one too, which nobody sees.
 type Turn struct {
+	// What every delta of a stream takes is together: of a thousand turns nothing stays in a processor's cache.
+	elapsed    uint64
+	world      World
+	dispatches []*Dispatch
+	seq        uint32
+	standalone bool // a dispatch without a turn: nobody sees the turn's context
+
 	Input
 	config  *Config
-	world   World
 	records records
 	context contextState
 
-	elapsed    uint64
 	stamp      int64
-	seq        uint32
 	minted     map[string]uint32 // ids by prefix
 	kept       uint32            // StoreToolCall's, while it stores
 	started    uint64
-	dispatches []*Dispatch
 	reason     error // why the turn was aborted, may be nil
 	tools      []*Tool
 	made       []*Tool           // by the guest, numbered from firstMade
@@ -43,18 +46,17 @@ type Turn struct {
 	gateDue    uint64            // what the world was last asked for
 	usage      []usage           // of model calls, by model
 	counted    map[counted]int64 // tokens
-	standalone bool              // a dispatch without a turn: nobody sees the turn's context
 	noise      uint64            // state of Random
 }
 
 // contextState is what a TurnContext and a DispatchContext both have.
 type contextState struct {
 	number   uint32
-	cols     [Collections]Collection
-	stash    Stash
-	registry *Registry
 	aborted  bool
 	ended    bool
+	registry *Registry
+	cols     [Collections]Collection
+	stash    Stash
 	warned   map[string]bool // of these kinds and subjects
 }
 

@@ -11,11 +11,20 @@ import { ToolRegistry, type ToolSink, type ToolState } from '../tools/tool-regis
 import type { OpenContext, TurnSession } from './contract.js';
 import type { RunnerSpec } from './runner-spec.js';
 
+/** The text of a stream so far. */
+interface StreamText {
+  readonly stream: number;
+  readonly id: string;
+  full: string;
+}
+
 /** What TurnContext and DispatchContext have in common, and what the pump needs of them. */
 export class ContextState implements OpenContext {
   readonly session: TurnSession;
   /** 0 for the turn, n for its n-th dispatch. */
   readonly number: number;
+  /** The turn's id, or the dispatch's. */
+  readonly id: string;
   /** The context it was copied from; undefined for the turn's, and for a standalone dispatch. */
   readonly parent: ContextState | undefined;
   /** Whose executor and dispatch pipelines are used. */
@@ -44,8 +53,10 @@ export class ContextState implements OpenContext {
   #tools: ToolRegistry | undefined;
   #controller: AbortController | undefined;
   #ackHandlers: Set<() => unknown> | undefined;
-  /** The text of each stream so far: messages, thoughts. */
-  readonly #texts: (Map<string, string> | undefined)[] = [];
+  /** The streams by id: messages, thoughts. */
+  readonly #streams: (Map<string, StreamText> | undefined)[] = [];
+  /** The stream that the last delta was of. */
+  #streaming: StreamText | undefined;
   #results: Map<string, unknown> | undefined;
 
   constructor(
@@ -60,6 +71,7 @@ export class ContextState implements OpenContext {
   ) {
     this.session = session;
     this.number = number;
+    this.id = number === 0 ? session.id : `${session.id}.d${number}`;
     this.parent = parent;
     this.spec = spec;
     this.bus = bus;
@@ -174,10 +186,14 @@ export class ContextState implements OpenContext {
 
   /** Adds a delta to a stream and returns its text. Engines keep such sums as trees and flatten them when read. */
   addText(stream: number, id: string, delta: string): string {
-    const texts = (this.#texts[stream] ??= new Map<string, string>());
-    const full = (texts.get(id) ?? '') + delta;
-    texts.set(id, full);
-    return full;
+    let text = this.#streaming;
+    if (text?.id !== id || text.stream !== stream) {
+      const streams = (this.#streams[stream] ??= new Map<string, StreamText>());
+      text = streams.get(id);
+      if (text === undefined) streams.set(id, (text = { stream, id, full: '' }));
+      this.#streaming = text;
+    }
+    return (text.full += delta);
   }
 
   /** Keeps the results that host code reported for a tool call. */

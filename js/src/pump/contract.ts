@@ -14,6 +14,7 @@ import type { EditQueue } from './edits.js';
 import type { ErrorTable } from './error-table.js';
 import type { HttpSettings } from './http.js';
 import type { Kept } from './kept.js';
+import type { PendingCall } from './pending-call.js';
 import type { RunnerSpec } from './runner-spec.js';
 
 /** Something that {@link TurnPump.drainUntil} waits for. */
@@ -77,6 +78,8 @@ export interface OpenGates {
 export interface TurnPump {
   readonly clock: Clock;
   readonly http: HttpSettings;
+  /** The innermost call that is answered in its step: each is made while the one before it is under way. */
+  calling: PendingCall | undefined;
   readonly instance: { readonly limits: { readonly frame: number; readonly string: number } };
   readonly alive: boolean;
   frame(): Encoder;

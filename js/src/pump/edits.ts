@@ -43,6 +43,8 @@ const bodies = new Encoder(1 << 12);
 /** The edits of one turn, in order. */
 export class EditQueue implements EditSink {
   readonly handles: HandleTable;
+  /** Whether there is something that the module has not heard of. */
+  pending = false;
   readonly #edits: Edit[] = [];
   /** Bytes that a record may have. */
   readonly #largest: number;
@@ -57,15 +59,11 @@ export class EditQueue implements EditSink {
     this.#largest = limit - MARGIN;
   }
 
-  /** Tells whether there is something that the module has not heard of. */
-  get pending(): boolean {
-    return this.#edits.length > 0;
-  }
-
   /** Forgets everything and takes nothing more: the turn is over. */
   close(): void {
     this.#closed = true;
     this.#edits.length = 0;
+    this.pending = false;
   }
 
   added(context: number, collection: number, handle: number, entry: Entry): void {
@@ -183,6 +181,7 @@ export class EditQueue implements EditSink {
       } else if (enc.length === start) return false;
     }
     this.#edits.length = 0;
+    this.pending = false;
     this.#from = 0;
     return true;
   }
@@ -251,6 +250,7 @@ export class EditQueue implements EditSink {
   ): void {
     if (this.#closed) return;
     this.#edits.push({ context, collection, kind, handle, run, entries, argument });
+    this.pending = true;
   }
 }
 

@@ -30,15 +30,10 @@ export class OpenSpans {
   begun = false;
   /** Iterations that have begun. */
   iterations = 0;
-  #seq = 0;
   readonly #open: Span[] = [];
-
-  /** The number of the event after the last one. */
-  readonly next = (): number => this.#seq + 1;
 
   /** Takes note of an Event frame. */
   note(frame: readonly unknown[]): void {
-    this.#seq = frame[2] as number;
     const kind = frame[3] as number;
     switch (kind) {
       case EventKind.IterationStart:
@@ -65,14 +60,20 @@ export class OpenSpans {
     });
   }
 
-  /** Event frames that close what is open, innermost first, with one error before the outermost. */
-  *close(turn: number, elapsed: number): Generator<readonly unknown[]> {
+  /**
+   * Event frames that close what is open, innermost first, with one error before the outermost.
+   *
+   * @param seq gives the number of the next event
+   */
+  *close(turn: number, elapsed: number, seq: () => number): Generator<readonly unknown[]> {
     for (let span = this.#open.at(-1); span !== undefined; span = this.#open.at(-1)) {
       const { end, dispatch, iteration, scope } = span;
       if (this.#open.length === 1) {
-        yield this.#frame(turn, EventKind.Error, elapsed, dispatch, -1, scope, [OpenSpans.FAILURE]);
+        const payload = [OpenSpans.FAILURE];
+        yield [Op.Event, turn, seq(), EventKind.Error, elapsed, dispatch, -1, scope, payload];
       }
-      yield this.#frame(turn, end, elapsed, dispatch, iteration, scope, this.#payload(span));
+      const payload = this.#payload(span);
+      yield [Op.Event, turn, seq(), end, elapsed, dispatch, iteration, scope, payload];
     }
   }
 
@@ -85,18 +86,6 @@ export class OpenSpans {
       default:
         return [span.started, Status.Failed, OpenSpans.FAILURE];
     }
-  }
-
-  #frame(
-    turn: number,
-    kind: number,
-    elapsed: number,
-    dispatch: number,
-    iteration: number,
-    scope: number,
-    payload: unknown[],
-  ): readonly unknown[] {
-    return [Op.Event, turn, this.next(), kind, elapsed, dispatch, iteration, scope, payload];
   }
 
   #end(kind: number, dispatch: number): void {

@@ -25,6 +25,7 @@ import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
 import type { HttpSettings } from './http.js';
 import { isNoted, noteEvent } from './kept-results.js';
+import type { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
 import { Session } from './session.js';
 import type { SessionInput } from './session-input.js';
@@ -64,6 +65,10 @@ export class Pump implements HistorySink, TurnPump {
   #queue: (readonly unknown[])[] = [];
   #head = 0;
   #starting: (readonly unknown[])[] = [];
+  /** The innermost call that is answered in its step. */
+  calling: PendingCall | undefined;
+  /** The session that a frame was last delivered to. */
+  #recent: Session | undefined;
   #lastTurn = 0;
   #lastRunner = 0;
   #lastCall = 0;
@@ -275,6 +280,7 @@ export class Pump implements HistorySink, TurnPump {
   /** A session has ended. */
   closed(session: Session): void {
     this.#sessions.delete(session.number);
+    if (this.#recent === session) this.#recent = undefined;
   }
 
   /** Retires the instance: its turns end as failed, in order behind what is queued. */
@@ -387,8 +393,7 @@ export class Pump implements HistorySink, TurnPump {
       for (const session of [...this.#sessions.values()]) session.fail(this.#failure!);
       return;
     }
-    const turn = frame[1] as number;
-    const session = this.#sessions.get(turn);
+    const session = this.#sessionOf(frame[1] as number);
     try {
       if (session === undefined) this.#deliverOther(frame);
       else this.#deliverTo(session, frame);
@@ -396,6 +401,11 @@ export class Pump implements HistorySink, TurnPump {
       // What user code throws is caught where it is called: a turn whose frame was lost would wait for ever.
       this.fail(`frame that cannot be delivered: ${messageOf(error)}`, error);
     }
+  }
+
+  #sessionOf(turn: number): Session | undefined {
+    if (this.#recent?.number !== turn) this.#recent = this.#sessions.get(turn);
+    return this.#recent;
   }
 
   #deliverTo(session: Session, frame: readonly unknown[]): void {

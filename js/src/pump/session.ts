@@ -21,7 +21,7 @@ import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import { Gates } from './gates.js';
 import { Kept } from './kept.js';
-import { ListenerFailures } from './listener-failures.js';
+import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
 import { ModuleTools, requireOwnTool } from './module-tools.js';
 import { OpenSpans } from './open-spans.js';
@@ -71,10 +71,15 @@ export class Session implements EventSource, TurnSession {
 
   readonly #bus: Bus<TurnEvents> | undefined;
   readonly #tap: ((event: TurnEvent) => void) | undefined;
+  /** Calls that may be answered later. */
   readonly #pending = new Map<number, PendingCall>();
   #ownTools: Map<AnyTool, number> | undefined;
   #moduleTools: ModuleTools | undefined;
+  /** The context that was asked for last: of a thousand sessions, what need not be looked up is not in the way. */
+  #recent: ContextState | undefined;
   readonly #spans = new OpenSpans();
+  /** Number of the last event. */
+  #seq = 0;
   readonly #stash: Root;
   readonly #dispatchBus: Bus<TurnEvents> | undefined;
   readonly #facade: (state: ContextState) => object;
@@ -83,7 +88,10 @@ export class Session implements EventSource, TurnSession {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #opening: { spec: RunnerSpec; bus: Bus<TurnEvents> | undefined } | undefined;
   #emittedText: string | undefined;
-  readonly #failures = new ListenerFailures(this);
+  /** Events that are being delivered, each inside the one before it. */
+  #delivering = 0;
+  /** What listeners of the innermost of them have thrown. */
+  #thrown: unknown[] | undefined;
   #finish!: (outcome: Outcome) => void;
 
   constructor(pump: TurnPump, number: number, input: SessionInput) {
@@ -121,8 +129,10 @@ export class Session implements EventSource, TurnSession {
 
   /** A context by its number. @throws CodecError if there is none */
   context(number: number): ContextState {
+    if (this.#recent?.number === number) return this.#recent;
     const state = this.contexts[number];
     if (state === undefined) throw new CodecError('frame', 0, `unknown context ${number}`);
+    this.#recent = state;
     return state;
   }
 
@@ -160,18 +170,23 @@ export class Session implements EventSource, TurnSession {
    * @throws what the call failed with
    */
   callNow(enc: Encoder, call: number): unknown {
-    const pending = new PendingCall();
-    this.#pending.set(call, pending);
-    this.#send(enc, pending);
-    if (!pending.done) this.pump.drainUntil(pending);
-    this.#pending.delete(call);
+    const { pump } = this;
+    const outer = pump.calling;
+    const pending = new PendingCall(this, call, outer);
+    pump.calling = pending;
+    try {
+      this.#send(enc, pending);
+      if (!pending.done) pump.drainUntil(pending);
+    } finally {
+      pump.calling = outer;
+    }
     if (pending.failed) throw pending.value;
     return pending.value;
   }
 
   /** Sends a call that may be answered later, and delivers everything there is. */
   callLater(enc: Encoder, call: number): Promise<unknown> {
-    const pending = new PendingCall();
+    const pending = new PendingCall(this, call, undefined);
     this.#pending.set(call, pending);
     try {
       this.#send(enc, pending);
@@ -267,9 +282,12 @@ export class Session implements EventSource, TurnSession {
   /** Takes a Reply. */
   reply(frame: readonly unknown[]): void {
     const call = frame[2] as number;
-    const pending = this.#pending.get(call);
-    if (pending === undefined) return;
-    this.#pending.delete(call);
+    let pending = this.pump.calling?.find(this, call);
+    if (pending === undefined) {
+      pending = this.#pending.get(call);
+      this.#pending.delete(call);
+    }
+    if (pending === undefined || pending.done) return;
     const failed = frame[3] as boolean;
     pending.settle(failed, failed ? this.errors.decode(frame[4]) : frame[4]);
   }
@@ -305,7 +323,8 @@ export class Session implements EventSource, TurnSession {
     if (kind === EventKind.IterationStart && state !== undefined) {
       state.iteration = frame[6] as number;
     } else if (kind === EventKind.DispatchEnd && state !== undefined) state.ended = true;
-    this.#spans.note(frame);
+    this.#seq = frame[2] as number;
+    if (kind > EventKind.ToolCall) this.#spans.note(frame);
     if (kind === EventKind.TurnGateClosed) this.gates.forget((frame[8] as number[])[0]!);
     const own = (scope & Scope.Dispatch) !== 0 && dispatch !== 0 ? state?.bus : undefined;
     const bus = (scope & Scope.Turn) !== 0 ? this.#bus : undefined;
@@ -344,8 +363,9 @@ export class Session implements EventSource, TurnSession {
     const { begun } = this.#spans;
     this.#spans.failure = error;
     const elapsed = this.elapsed();
-    for (const f of this.gates.abandon(this.number, elapsed, this.#spans.next)) this.event(f);
-    for (const frame of this.#spans.close(this.number, elapsed)) this.event(frame);
+    for (const f of this.gates.abandon(this.number, elapsed, () => this.#seq + 1)) this.event(f);
+    for (const frame of this.#spans.close(this.number, elapsed, () => this.#seq + 1))
+      this.event(frame);
     this.#close({
       status: begun ? 'failed' : 'refused',
       iterations: this.#spans.iterations,
@@ -356,7 +376,8 @@ export class Session implements EventSource, TurnSession {
   // What events are made with
 
   dispatchId(dispatch: number): string {
-    return `${this.id}.d${dispatch}`;
+    const state = this.#recent?.number === dispatch ? this.#recent : this.contexts[dispatch];
+    return state?.id ?? `${this.id}.d${dispatch}`;
   }
 
   error(value: unknown): unknown {
@@ -365,9 +386,8 @@ export class Session implements EventSource, TurnSession {
 
   text(dispatch: number, kind: number, id: string, delta: string): string {
     if (this.#emittedText !== undefined) return this.#emittedText;
-    const state = this.contexts[dispatch];
-    if (state === undefined) return delta;
-    return state.addText(kind - EventKind.Message, id, delta);
+    if (dispatch === 0 && this.standalone) return delta;
+    return this.context(dispatch).addText(kind - EventKind.Message, id, delta);
   }
 
   recordId(handle: number): string {
@@ -436,12 +456,24 @@ export class Session implements EventSource, TurnSession {
     bus: Bus<TurnEvents> | undefined,
     tapped: boolean,
   ): void {
-    const outer = this.#failures.begin();
-    own?.deliver(event, this.#failures.failed);
-    bus?.deliver(event, this.#failures.failed);
+    const outer = this.#thrown;
+    this.#thrown = undefined;
+    this.#delivering++;
+    own?.deliver(event, this.#failed);
+    bus?.deliver(event, this.#failed);
     if (tapped) this.#tap!(event);
-    this.#failures.end(event, outer);
+    this.#delivering--;
+    const failures = this.#thrown as unknown[] | undefined;
+    this.#thrown = outer;
+    // When all have heard the event, as the report is one behind it.
+    if (failures !== undefined) for (const cause of failures) reportFailure(this, cause, event);
   }
+
+  /** Told what a listener threw. Later than its event's delivery it is reported at once. */
+  readonly #failed = (cause: unknown, event: TurnEvent): void => {
+    if (this.#delivering > 0) (this.#thrown ??= []).push(cause);
+    else reportFailure(this, cause, event);
+  };
 
   #tick(due: number): void {
     this.#timer = undefined;
@@ -458,6 +490,9 @@ export class Session implements EventSource, TurnSession {
 
   #refusePending(cause: unknown): void {
     const late = TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended', { cause });
+    for (let call = this.pump.calling; call !== undefined; call = call.outer) {
+      if (call.session === this && !call.done) call.settle(true, late);
+    }
     for (const pending of this.#pending.values()) pending.settle(true, late);
     this.#pending.clear();
   }
@@ -471,7 +506,8 @@ export class Session implements EventSource, TurnSession {
     if (this.requests !== undefined) for (const request of this.requests.values()) request.cancel();
     this.requests = undefined;
     this.kept.clear();
-    if (this.#pending.size > 0) this.#refusePending(outcome.error);
+    if (this.pump.calling !== undefined || this.#pending.size > 0)
+      this.#refusePending(outcome.error);
     this.pump.closed(this);
     this.#finish(outcome);
   }
