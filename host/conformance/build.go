@@ -34,7 +34,9 @@ func (g *game) open() error {
 		DispatchOutputPipeline: dispatchPipeline(g, "dispatchOutput", spec.DispatchOutput),
 	}
 	if !slices.Contains(spec.Omit, "executor") {
-		config.Executor = g.executor("executor", spec.Executor)
+		if config.Chat = g.chat(spec.Chat); config.Chat == nil {
+			config.Executor = g.executor("executor", spec.Executor)
+		}
 	}
 	g.runner, g.invalid = turns.NewTurnRunner(config)
 	if g.invalid != nil {
@@ -90,11 +92,17 @@ func pipeline[C turns.Context, M ~func(C, func()) error](g *game, by string, scr
 func (g *game) frame(by string, ctx turns.Context) *frame {
 	f := &frame{game: g, by: by, iteration: -1}
 	f.enter(ctx)
+	f.call = g.count(by)
+	return f
+}
+
+// count returns how often a function was called before, and counts this call.
+func (g *game) count(by string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f.call = g.calls[by]
+	n := g.calls[by]
 	g.calls[by]++
-	return f
+	return n
 }
 
 func (g *game) toolList(names []string) []*turns.Tool {

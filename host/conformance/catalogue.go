@@ -8,6 +8,9 @@ import (
 
 // catalogueTool returns a tool of the catalogue.
 func catalogueTool(name string, options map[string]any) *turns.Tool {
+	if name == "fetch" {
+		return fetchTool(options)
+	}
 	if len(options) > 0 {
 		panic(malformed("the tool %q of the catalogue has no options", name))
 	}

@@ -81,6 +81,10 @@ func (l Line) Summary() string {
 		return words("tokenizer", l["tokenizer"], string(appendValue(nil, texts)))
 	case l["said"] != nil:
 		return l.text("by") + ": " + l.text("said")
+	case l["model"] != nil:
+		return words("model", l["model"])
+	case l["request"] != nil:
+		return words("request", l["request"])
 	case l["saw"] != nil:
 		return l.text("by") + " saw " + string(appendValue(nil, l["saw"]))
 	}

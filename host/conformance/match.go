@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -81,6 +82,14 @@ func matchLine(want any, line Line, names map[string]any) string {
 func match(want, got any, names map[string]any, path string) string {
 	switch want := want.(type) {
 	case map[string]any:
+		if inner, only := want["json"]; only && len(want) == 1 {
+			var v any
+			text, ok := got.(string)
+			if !ok || json.Unmarshal([]byte(text), &v) != nil {
+				return fmt.Sprintf("%s is no JSON: %s", path, appendValue(nil, got))
+			}
+			return match(inner, v, names, path)
+		}
 		if len(want) == 1 {
 			for name, arg := range want {
 				if check, known := matchers[name]; known {

@@ -27,10 +27,11 @@ func init() {
 			f.game.write(Line{"by": f.by, "saw": seen})
 			return nil, nil
 		},
-		"do":     func(f *frame, arg any) (any, error) { return nil, f.do(scriptOf(arg)) },
-		"throw":  func(f *frame, arg any) (any, error) { return nil, f.game.error(str(arg)) },
-		"refuse": func(_ *frame, arg any) (any, error) { return nil, refusalError(str(arg)) },
-		"return": func(f *frame, arg any) (any, error) { f.result = arg; return nil, errReturned },
+		"do":         func(f *frame, arg any) (any, error) { return nil, f.do(scriptOf(arg)) },
+		"throw":      func(f *frame, arg any) (any, error) { return nil, f.game.error(str(arg)) },
+		"refuse":     func(_ *frame, arg any) (any, error) { return nil, refusalError(str(arg)) },
+		"return":     func(f *frame, arg any) (any, error) { f.result = arg; return nil, errReturned },
+		"returnPart": func(f *frame, arg any) (any, error) { f.result = f.game.part(arg); return nil, errReturned },
 		"next": func(f *frame, _ any) (any, error) {
 			if f.next == nil {
 				panic(malformed("%s has no next", f.by))

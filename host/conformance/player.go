@@ -26,7 +26,7 @@ type Options struct {
 	Panics bool
 	// Patience is how long a scenario may take before it counts as stuck; 0 means a minute.
 	Patience time.Duration
-	// Host is what else the host is made with; its engine, clock and entropy are the player's.
+	// Host is what else the host is made with; its engine, clock, entropy, network and credentials are the player's.
 	Host turns.HostOptions
 }
 
@@ -37,7 +37,8 @@ type Player struct {
 	options Options
 	host    *turns.Host
 	entropy host.Entropy
-	offset  atomic.Int64 // of the clock
+	offset  atomic.Int64         // of the clock
+	game    atomic.Pointer[game] // that is played
 }
 
 // NewPlayer returns a player. Close it when done.
@@ -65,6 +66,7 @@ func (p *Player) open() {
 		o.Engine, o.Verify = p.options.Engine, true
 		o.Clock = func() int64 { return host.FixedTime + p.offset.Load() }
 		o.Entropy = func(b []byte) { p.entropy(b) }
+		o.HTTP, o.Credentials = network{p}, credentials
 		p.host = turns.NewHost(o)
 	}
 }
@@ -83,6 +85,7 @@ func (p *Player) Play(s *Scenario) (Log, error) {
 	p.entropy = host.SeededEntropy(1)
 	p.offset.Store(0)
 	g := &game{player: p, scenario: s, kept: map[string]*frame{}, values: map[string]any{}, calls: map[string]int{}}
+	p.game.Store(g)
 	g.prepare()
 	main := s.Main
 	if len(main) == 0 {
@@ -118,12 +121,14 @@ type game struct {
 	tools   map[string]*turns.Tool
 	texts   map[string]*turns.Tokenizable
 
-	mu     sync.Mutex
-	lines  Log
-	broken error // a malformed scenario
-	kept   map[string]*frame
-	values map[string]any
-	calls  map[string]int // of each function
+	mu       sync.Mutex
+	lines    Log
+	broken   error // a malformed scenario
+	kept     map[string]*frame
+	values   map[string]any
+	calls    map[string]int // of each function
+	requests int            // that the network got
+	body     string         // of the last one
 }
 
 // guard runs something and keeps what shows that the scenario is malformed.

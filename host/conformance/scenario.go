@@ -29,6 +29,7 @@ type Scenario struct {
 	Tools   map[string]ToolSpec  `json:"tools"`
 	Texts   map[string]TextSpec  `json:"texts"`
 	Runner  *RunnerSpec          `json:"runner"`
+	Network []Answer             `json:"network"` // to requests, one after the other; one more fails
 	Main    Script               `json:"main"`
 	Expect  []any                `json:"expect"`
 }
@@ -61,6 +62,7 @@ type ToolSpec struct {
 // RunnerSpec configures a runner or a dispatch.
 type RunnerSpec struct {
 	Executor       Script            `json:"executor"`
+	Chat           map[string]any    `json:"chat"` // options of the executor inside the core, in the place of Executor
 	TurnInput      []Script          `json:"turnInput"`
 	TurnOutput     []Script          `json:"turnOutput"`
 	DispatchInput  []Entry           `json:"dispatchInput"`

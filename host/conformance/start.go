@@ -63,6 +63,7 @@ func dispatch(f *frame, arg any) (any, error) {
 		InputPipeline:  dispatchPipeline(g, join(name, "dispatchInput"), spec.DispatchInput),
 		OutputPipeline: dispatchPipeline(g, join(name, "dispatchOutput"), spec.DispatchOutput),
 		MaxIterations:  spec.MaxIterations,
+		Chat:           g.chat(spec.Chat),
 	}
 	if spec.Executor != nil {
 		in.Executor = g.executor(join(name, "executor"), spec.Executor)
@@ -175,10 +176,7 @@ func listen(f *frame, arg any) (any, error) {
 			off()
 		}
 		l := &frame{game: g, by: name, iteration: -1}
-		g.mu.Lock()
-		l.call = g.calls[name]
-		g.calls[name]++
-		g.mu.Unlock()
+		l.call = g.count(name)
 		if err := l.run(script); err != nil {
 			panic(err)
 		}

@@ -5,6 +5,8 @@ import {
   type AnyTool,
   artifactsTool,
   calculatorTool,
+  type FetchOptions,
+  fetchTool,
   memoryTools,
   retrievablesTool,
   timeTool,
@@ -13,6 +15,7 @@ import { Malformed } from './scenario.js';
 
 /** A tool of the catalogue by its name. @throws Malformed if there is none */
 export function catalogueTool(name: string, options: unknown): AnyTool {
+  if (name === 'fetch') return fetchTool(options as FetchOptions);
   if (options !== undefined)
     throw new Malformed(`the tool ${name} of the catalogue has no options`);
   const all: AnyTool[] = [

@@ -35,6 +35,8 @@ export interface Stage {
   advance(ms: number): void;
   dispatch(frame: Frame, arg: unknown): Promise<unknown>;
   make(arg: unknown): unknown;
+  /** What a record may hold in the place of a text. */
+  part(spec: unknown): unknown;
 }
 
 /** Does one step. What it returns, or its promise, is shown by a step that tries. */

@@ -13,7 +13,7 @@ const HANGS = 5;
 export function hang(f: Frame, arg: unknown): Promise<void> {
   const controller = f.stage.values.get('abort') as AbortController;
   const signal = f.ctx?.abortSignal ?? controller.signal;
-  if (arg === undefined) abortSoon(f);
+  if (arg === undefined) abortSoon(f.stage.values);
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -21,7 +21,7 @@ export function hang(f: Frame, arg: unknown): Promise<void> {
 }
 
 /** Has the run aborted a moment later. */
-export function abortSoon(f: Frame): void {
-  const controller = f.stage.values.get('abort') as AbortController;
+export function abortSoon(values: ReadonlyMap<string, unknown>): void {
+  const controller = values.get('abort') as AbortController;
   setTimeout(() => controller.abort(), HANGS);
 }

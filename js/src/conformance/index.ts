@@ -17,6 +17,7 @@
  */
 export { type Line, lineText, type Log, logText, summary } from './line.js';
 export { check } from './match.js';
+export type { Answer } from './network.js';
 export { features, Player, type PlayerOptions } from './player.js';
 export {
   type CorpusFile,

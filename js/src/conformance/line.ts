@@ -25,6 +25,8 @@ export function summary(line: Line): string {
   if (line['tokenizer'] !== undefined) {
     return words('tokenizer', line['tokenizer'], canonicalJSON(line['texts']));
   }
+  if (line['model'] !== undefined) return words('model', line['model']);
+  if (line['request'] !== undefined) return words('request', line['request']);
   const by = String(line['by']);
   if (line['said'] !== undefined) return `${by}: ${line['said'] as string}`;
   if (line['saw'] !== undefined) return `${by} saw ${canonicalJSON(line['saw'])}`;

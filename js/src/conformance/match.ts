@@ -81,6 +81,7 @@ function matchList(want: readonly unknown[], got: unknown, names: Names, path: s
 function matchObject(want: Line, got: unknown, names: Names, path: string): string {
   const keys = Object.keys(want).sort();
   const first = keys[0] ?? '';
+  if (first === 'json' && keys.length === 1) return matchJSON(want[first], got, names, path);
   const matcher = keys.length === 1 && Object.hasOwn(matchers, first) ? matchers[first] : undefined;
   if (matcher !== undefined) {
     return matcher(want[first], got) ? '' : `${path} is ${canonicalJSON(got)}`;
@@ -98,6 +99,17 @@ function matchObject(want: Line, got: unknown, names: Names, path: string): stri
     if (why !== '') return why;
   }
   return '';
+}
+
+/** Compares what a text holds as JSON. */
+function matchJSON(want: unknown, got: unknown, names: Names, path: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(String(got));
+  } catch {
+    return `${path} is no JSON: ${String(got)}`;
+  }
+  return match(want, value, names, path);
 }
 
 const text =

@@ -73,6 +73,10 @@ export const operations: Readonly<Record<string, Operation>> = {
     f.result = arg;
     throw returned;
   },
+  returnPart: (f, arg) => {
+    f.result = f.stage.part(arg);
+    throw returned;
+  },
   next: later((f) => {
     if (f.next === undefined) throw new Malformed(`${f.by} has no next`);
     return f.next();
@@ -202,7 +206,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   setText: now(textOperations.setText),
 
   hang: (f, arg) => hang(f, arg),
-  abortSoon: now((f) => abortSoon(f)),
+  abortSoon: now((f) => abortSoon(f.stage.values)),
   waitFor: later((f, arg) => waitFor(f, arg)),
   resolve: now(settling.resolve),
   reject: now(settling.reject),

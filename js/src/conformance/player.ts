@@ -22,10 +22,13 @@ import {
 } from '../index.js';
 import { builtin } from './builtin.js';
 import { catalogueTool } from './catalogue.js';
+import { chatExecutor } from './chat.js';
 import { enter, Frame, type Stage } from './frame.js';
+import { abortSoon } from './hang.js';
 import type { Line, Log } from './line.js';
+import { credentials, Network } from './network.js';
 import { operations } from './operations.js';
-import { artifact, newMedia, shown } from './part.js';
+import { artifact, newMedia, part, shown } from './part.js';
 import { type AnyEntry, described, newRecord } from './records.js';
 import {
   type Entry,
@@ -89,6 +92,7 @@ export class Player {
   readonly #patient: boolean;
   readonly #clock = { offset: 0 };
   #entropy: Entropy = seededEntropy(1);
+  #network: Network | undefined;
 
   constructor(options: PlayerOptions = {}) {
     this.#patient = options.patient === true;
@@ -97,6 +101,8 @@ export class Player {
       ...options.host,
       clock: () => FIXED_INSTANT + this.#clock.offset,
       entropy: (size) => this.#entropy(size),
+      fetch: (url, init) => this.#network!.fetch(url as URL, init!),
+      credentials,
     });
   }
 
@@ -109,6 +115,7 @@ export class Player {
     this.#entropy = seededEntropy(1);
     this.#clock.offset = 0;
     const game = new Game(scenario, this.#host, this.#patient, this.#clock);
+    this.#network = new Network(game, scenario.network ?? []);
     await new Frame(game, operations, 'main').do(scenario.main ?? [{ run: {} }]);
     if (game.broken !== undefined) throw game.broken;
     return game.lines;
@@ -182,6 +189,10 @@ class Game implements Stage {
     return this.#errors.get(name);
   }
 
+  abortSoon(): void {
+    abortSoon(this.values);
+  }
+
   advance(ms: number): void {
     this.#clock.offset += ms;
   }
@@ -227,6 +238,10 @@ class Game implements Stage {
     return text;
   }
 
+  part(spec: unknown): unknown {
+    return part(this, spec);
+  }
+
   fillText(text: Tokenizable, name: string, spec: Fields): void {
     fill(this, text, name, spec);
   }
@@ -266,7 +281,7 @@ class Game implements Stage {
     const [input, output] = spec.olderNames === true ? olderNames : names;
     const config: Record<string, unknown> = {
       ...storage(this, spec, 'Callback'),
-      executorCallback: this.#executor('executor', spec.executor ?? []),
+      executorCallback: this.#executor('executor', spec.executor ?? [], spec.chat),
       tools: (spec.tools ?? []).map((name) => this.tool(name)),
       tokenizers: tokenizers(this, spec.tokenizers),
       turnInputPipeline: this.#pipeline('turnInput', spec.turnInput),
@@ -313,8 +328,8 @@ class Game implements Stage {
     const input: Record<string, unknown> = {
       ...this.#dispatchPipelines(`${prefix} `, spec, 'turnInputPipeline', 'turnOutputPipeline'),
     };
-    if (spec.executor !== undefined) {
-      input['executor'] = this.#executor(`${prefix} executor`, spec.executor);
+    if (spec.executor !== undefined || spec.chat !== undefined) {
+      input['executor'] = this.#executor(`${prefix} executor`, spec.executor ?? [], spec.chat);
     }
     if (source === true) input['source'] = frame.inTurn;
     if (raw !== undefined) {
@@ -397,7 +412,8 @@ class Game implements Stage {
     });
   }
 
-  #executor(by: string, script: Script) {
+  #executor(by: string, script: Script, chat: Fields | undefined): unknown {
+    if (chat !== undefined) return chatExecutor(this, chat);
     return (ctx: AnyContext, helpers: unknown) => this.#call(by, ctx, script, { helpers });
   }
 

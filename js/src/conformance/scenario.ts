@@ -2,6 +2,8 @@
  * The format of the corpus.
  */
 
+import type { Answer } from './network.js';
+
 /** One file of the corpus: the scenarios of a topic. */
 export interface CorpusFile {
   readonly topic: string;
@@ -28,6 +30,8 @@ export interface Scenario {
   readonly tools?: Readonly<Record<string, ToolSpec>>;
   readonly texts?: Readonly<Record<string, TextSpec>>;
   readonly runner?: RunnerSpec;
+  /** To requests, one after the other; one more fails. */
+  readonly network?: readonly Answer[];
   readonly main?: Script;
   readonly expect: readonly unknown[];
 }
@@ -81,6 +85,8 @@ export type Entry = Script | null | Readonly<Record<string, unknown>>;
 /** What configures a runner or a dispatch. */
 export interface RunnerSpec {
   readonly executor?: Script;
+  /** Options of the executor inside the module, in the place of `executor`. */
+  readonly chat?: Fields;
   readonly turnInput?: readonly (Script | null)[];
   readonly turnOutput?: readonly (Script | null)[];
   readonly dispatchInput?: readonly Entry[];

@@ -1,0 +1,215 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/turncore/turncore/host/turns"
+)
+
+// Answer is what a scenario's network answers to a request: a status, headers, and a body in one of four forms.
+type Answer struct {
+	Status  int               `json:"status"` // 200 if 0
+	Headers map[string]string `json:"headers"`
+	Text    string            `json:"text"`
+	JSON    any               `json:"json"`
+	Events  []any             `json:"events"` // server-sent events, one a piece: texts as they are, all else as JSON
+	Chunks  []string          `json:"chunks"` // pieces of the body, as they are
+	Breaks  bool              `json:"breaks"` // after that the connection breaks
+	Hangs   bool              `json:"hangs"`  // after that nothing comes until the request is aborted, and the run is a moment later
+	Fails   bool              `json:"fails"`  // there is no answer: the connection fails
+}
+
+// provider is where requests of scenarios go unless they say otherwise, and credential what the host knows for it.
+const provider = "http://provider.test"
+
+var credentials = map[string]turns.Credential{"key": turns.Bearer("secret-of-the-corpus", provider)}
+
+var errNetwork = errors.New("the connection failed")
+
+// network makes the requests of the game that is played.
+type network struct{ player *Player }
+
+// RoundTrip writes a line about a request and gives the next answer.
+func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
+	g := n.player.game.Load()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	headers := map[string]any{}
+	for name, values := range r.Header {
+		headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	line := Line{"request": r.Method + " " + r.URL.String(), "headers": headers}
+	answer, replaced, there := g.asked(string(body))
+	if len(body) > 0 {
+		line["body"] = string(body)
+	}
+	if replaced != "" {
+		line["replaced"] = replaced
+	}
+	g.write(line)
+	if !there || answer.Fails {
+		return nil, errNetwork
+	}
+	response := &http.Response{
+		StatusCode: answer.Status, Header: http.Header{}, Request: r, ProtoMajor: 1, ProtoMinor: 1,
+		Body: &answerBody{game: g, answer: answer, chunks: answer.pieces(), done: r.Context().Done()},
+	}
+	if answer.Status == 0 {
+		response.StatusCode = http.StatusOK
+	}
+	for name, value := range answer.headers() {
+		response.Header.Set(name, value)
+	}
+	return response, nil
+}
+
+// asked counts a request. It returns its answer, and what of the body of the one before it does not begin this one's.
+func (g *game) asked(body string) (answer Answer, replaced string, there bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := g.requests
+	g.requests++
+	if g.body != "" {
+		same := 0
+		for same < min(len(g.body), len(body)) && g.body[same] == body[same] {
+			same++
+		}
+		replaced = g.body[same:]
+	}
+	g.body = body
+	if n >= len(g.scenario.Network) {
+		return Answer{}, replaced, false
+	}
+	return g.scenario.Network[n], replaced, true
+}
+
+// headers are those given, and a type for the body.
+func (a *Answer) headers() map[string]string {
+	all := map[string]string{}
+	switch {
+	case a.Events != nil:
+		all["content-type"] = "text/event-stream"
+	case a.JSON != nil:
+		all["content-type"] = "application/json"
+	}
+	for name, value := range a.Headers {
+		all[name] = value
+	}
+	return all
+}
+
+// pieces are what the body comes in.
+func (a *Answer) pieces() []string {
+	var all []string
+	if a.Text != "" {
+		all = append(all, a.Text)
+	}
+	if a.JSON != nil {
+		all = append(all, string(appendValue(nil, a.JSON)))
+	}
+	for _, event := range a.Events {
+		text, plain := event.(string)
+		if !plain {
+			text = string(appendValue(nil, event))
+		}
+		all = append(all, "data: "+text+"\n\n")
+	}
+	return append(all, a.Chunks...)
+}
+
+// answerBody is the body of an answer, one piece a read.
+type answerBody struct {
+	game   *game
+	answer Answer
+	chunks []string
+	done   <-chan struct{}
+}
+
+func (b *answerBody) Read(p []byte) (int, error) {
+	if len(b.chunks) > 0 {
+		n := copy(p, b.chunks[0])
+		if b.chunks[0] = b.chunks[0][n:]; b.chunks[0] == "" {
+			b.chunks = b.chunks[1:]
+		}
+		return n, nil
+	}
+	if b.answer.Hangs {
+		b.game.abortSoon()
+		<-b.done
+		return 0, errNetwork
+	}
+	if b.answer.Breaks {
+		return 0, errNetwork
+	}
+	return 0, io.EOF
+}
+
+func (b *answerBody) Close() error { return nil }
+
+// chat returns the options of the executor inside the core.
+func (g *game) chat(spec map[string]any) *turns.ChatOptions {
+	if spec == nil {
+		return nil
+	}
+	f := fieldsOf(spec)
+	o := &turns.ChatOptions{
+		Provider: turns.Provider(f.str("provider", "")), Credential: f.str("credential", ""), Options: f.left,
+	}
+	if engine, there := f.take("engine"); there {
+		o.Model, o.Engine = f.str("model", ""), g.engine(engine)
+		return o
+	}
+	o.Model, o.BaseURL = f.str("model", "m"), f.str("baseURL", provider+"/v1")
+	return o
+}
+
+// engine returns a model that answers as the scenario says.
+func (g *game) engine(v any) *turns.ModelEngine {
+	f := fieldsOf(v)
+	defer f.end()
+	e := &turns.ModelEngine{Name: f.str("name", "scripted")}
+	decode(f.any("capabilities"), &e.Capabilities)
+	answers := list(f.any("answers"))
+	e.Generate = func(_ context.Context, r *turns.ModelRequest, send func(turns.ModelPart) error) error {
+		var request any
+		decode(r, &request)
+		g.write(Line{"model": e.Name, "request": request})
+		n := g.count("model " + e.Name)
+		if n >= len(answers) {
+			return errNetwork
+		}
+		for _, part := range list(answers[n]) {
+			if name, fails := part.(string); fails {
+				return g.error(name)
+			}
+			var p turns.ModelPart
+			decode(part, &p)
+			if err := send(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return e
+}
+
+// fetchTool returns the tool that fetches pages, by its options.
+func fetchTool(options map[string]any) *turns.Tool {
+	f := fieldsOf(options)
+	defer f.end()
+	o := turns.FetchOptions{Cut: f.truth("cut")}
+	for name, into := range map[string]any{
+		"allow": &o.Allow, "methods": &o.Methods, "maxBytes": &o.MaxBytes, "maxInline": &o.MaxInline, "redirects": &o.Redirects,
+	} {
+		if v, there := f.take(name); there {
+			decode(v, into)
+		}
+	}
+	return turns.FetchTool(o)
+}
