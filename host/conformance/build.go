@@ -133,7 +133,10 @@ func (g *game) makeTool(key string, spec ToolSpec) *turns.Tool {
 	if spec.Catalogue != "" {
 		return catalogueTool(spec.Catalogue, spec.Options)
 	}
-	t := &turns.Tool{Name: key, Description: key, InputSchema: spec.InputSchema, Meta: spec.Meta}
+	t := &turns.Tool{Name: key, Description: key, Meta: spec.Meta}
+	if spec.InputSchema != nil {
+		t.InputSchema = spec.InputSchema
+	}
 	if spec.Name != nil {
 		t.Name = str(spec.Name)
 	}

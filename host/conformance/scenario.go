@@ -44,19 +44,19 @@ type ErrorSpec struct {
 
 // ToolSpec describes a tool: one of the catalogue, or one of the scenario's own.
 type ToolSpec struct {
-	Catalogue   string         `json:"catalogue"` // name of a tool of the catalogue
-	Options     map[string]any `json:"options"`   // that one's options
-	Name        any            `json:"name"`      // its key if absent
-	Description any            `json:"description"`
-	InputSchema any            `json:"inputSchema"`
-	Handler     Script         `json:"handler"`
-	Validate    Script         `json:"validate"` // validation of the program's own
-	Meta        map[string]any `json:"meta"`
-	Ephemeral   any            `json:"ephemeral"`
-	Trusted     any            `json:"trusted"`
-	OnCollision any            `json:"onCollision"`
-	Artifact    bool           `json:"artifact"`            // an ArtifactTool
-	Class       any            `json:"artifactConstructor"` // gives the class of artifacts for its results, where a tool can have one
+	Catalogue   string          `json:"catalogue"` // name of a tool of the catalogue
+	Options     map[string]any  `json:"options"`   // that one's options
+	Name        any             `json:"name"`      // its key if absent
+	Description any             `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"` // its members keep their order
+	Handler     Script          `json:"handler"`
+	Validate    Script          `json:"validate"` // validation of the program's own
+	Meta        map[string]any  `json:"meta"`
+	Ephemeral   any             `json:"ephemeral"`
+	Trusted     any             `json:"trusted"`
+	OnCollision any             `json:"onCollision"`
+	Artifact    bool            `json:"artifact"`            // an ArtifactTool
+	Class       any             `json:"artifactConstructor"` // gives the class of artifacts for its results, where a tool can have one
 }
 
 // RunnerSpec configures a runner or a dispatch.
