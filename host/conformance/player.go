@@ -212,6 +212,11 @@ func (g *game) describe(err error, depth int) map[string]any {
 			return map[string]any{"is": name}
 		}
 	}
+	if group, is := err.(*turns.ReplaceGroupError); is {
+		v := g.describe(group.Err, depth)
+		v["deletedIds"] = anyList(group.DeletedIDs)
+		return v
+	}
 	// A panic in a script counts as what it panicked with.
 	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "panic: ") {
 		return g.describe(inner, depth)

@@ -31,7 +31,11 @@ type Scenario struct {
 	Runner  *RunnerSpec          `json:"runner"`
 	Network []Answer             `json:"network"` // to requests, one after the other; one more fails
 	Main    Script               `json:"main"`
-	Expect  []any                `json:"expect"`
+	// EachStorageCallFails says that hosts play it once more for each storage call: see Failing.
+	EachStorageCallFails bool `json:"eachStorageCallFails"`
+	// Fails is the number of the storage call that fails with the error X, from 1; 0 for none.
+	Fails  int   `json:"-"`
+	Expect []any `json:"expect"`
 }
 
 // ErrorSpec is an error that scripts throw, by name.

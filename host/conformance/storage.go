@@ -119,7 +119,11 @@ func (s store) call(name string, ctx turns.Context, line Line, args ...any) (any
 	}
 	s.game.write(line)
 	f := s.game.frame(join(s.prefix, "storage", name), ctx)
-	err := f.run(s.spec.Storage[name])
+	script := s.spec.Storage[name]
+	if s.game.count("any storage call")+1 == s.game.scenario.Fails {
+		script = Script{{Op: "throw", Arg: "X", At: -1, From: -1, Call: -1}}
+	}
+	err := f.run(script)
 	return f.result, err
 }
 

@@ -49,7 +49,8 @@ type Callbacks struct {
 	StoreMediaBytes       func(ctx Context, id string, bytes io.Reader) (MediaReader, error)
 	StoreRetrievableBytes func(ctx Context, id string, bytes io.Reader) (SpoolReader, error)
 
-	// ReplaceToolCallGroup replaces tool calls in one go. Without it they are deleted and stored one by one.
+	// ReplaceToolCallGroup replaces tool calls in one go. Without it they are deleted and stored one by one; a failure is
+	// then a *ReplaceGroupError.
 	ReplaceToolCallGroup func(ctx Context, ids []string, replacements []*ToolCall) error
 	// Commit writes all that an iteration has queued, in call order, so that one transaction can hold it. Without it
 	// the other functions are called one by one.
@@ -148,17 +149,36 @@ func (c *Callbacks) replaceGroup(ctx Context, ids []string, replacements []*Tool
 	if c.ReplaceToolCallGroup != nil {
 		return c.ReplaceToolCallGroup(ctx, ids, replacements)
 	}
-	for _, id := range ids {
-		if err := c.DeleteToolCall(ctx, id); err != nil {
-			return err
+	for i, id := range ids {
+		if err := guarded(func() error { return c.DeleteToolCall(ctx, id) }); err != nil {
+			return &ReplaceGroupError{ids[:i:i], err}
 		}
 	}
 	for _, r := range replacements {
-		if err := c.StoreToolCall(ctx, r); err != nil {
-			return err
+		if err := guarded(func() error { return c.StoreToolCall(ctx, r) }); err != nil {
+			return &ReplaceGroupError{ids, err}
 		}
 	}
 	return nil
+}
+
+// ReplaceGroupError is what a storage function failed with in the middle of replacing a group of tool calls, one by one. The
+// turn still has the group; storage has lost a part of it.
+type ReplaceGroupError struct {
+	DeletedIDs []string // that storage has deleted
+	Err        error    // the function's own
+}
+
+// Error is the text of the function's own error.
+func (e *ReplaceGroupError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the function's own error.
+func (e *ReplaceGroupError) Unwrap() error { return e.Err }
+
+// guarded returns a panic as an error.
+func guarded(run func() error) (err error) {
+	defer recovered(&err)
+	return run()
 }
 
 var writeOps = map[uint8]WriteOp{

@@ -15,6 +15,7 @@
  *
  * @packageDocumentation
  */
+export { checkStorage, failing } from './failing.js';
 export { type Line, lineText, type Log, logText, summary } from './line.js';
 export { check } from './match.js';
 export type { Answer } from './network.js';

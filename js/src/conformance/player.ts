@@ -152,7 +152,11 @@ class Game implements Stage {
   }
 
   describe(error: unknown, depth = 0): Record<string, unknown> {
-    for (const [name, own] of this.#errors) if (own === error) return { is: name };
+    for (const [name, own] of this.#errors) {
+      if (own !== error) continue;
+      const { deletedIds } = Object(own) as { deletedIds?: unknown };
+      return deletedIds === undefined ? { is: name } : { is: name, deletedIds };
+    }
     if (!isTurncoreError(error)) {
       const cause = error instanceof Error ? error.cause : undefined;
       const inner = cause === undefined || depth >= 8 ? {} : this.describe(cause, depth + 1);
@@ -267,7 +271,9 @@ class Game implements Stage {
       of: kindOf(ctx),
       ...(args.length === 0 ? {} : { args }),
     });
-    return this.#call(`storage ${name}`, ctx, this.#storage[name] ?? [], {});
+    const fails = this.count('any storage call') + 1 === this.#scenario.fails;
+    const script = fails ? [{ throw: 'X' }] : (this.#storage[name] ?? []);
+    return this.#call(`storage ${name}`, ctx, script, {});
   }
 
   /** Scripts of the storage that was made last. */

@@ -33,6 +33,10 @@ export interface Scenario {
   /** To requests, one after the other; one more fails. */
   readonly network?: readonly Answer[];
   readonly main?: Script;
+  /** Hosts play it once more for each storage call: see `failing`. */
+  readonly eachStorageCallFails?: boolean;
+  /** Number of the storage call that fails with the error X, from 1. */
+  readonly fails?: number;
   readonly expect: readonly unknown[];
 }
 

@@ -183,8 +183,11 @@ export abstract class BaseContext {
       ids.add(id);
     }
     const { callbacks } = this[stateOf].session.spec;
-    const ctx = this.#owner;
-    return Promise.all(list.map((r) => spoolRetrievable(ctx, callbacks.storeRetrievableBytes, r)));
+    const spooled: Retrievable[] = [];
+    for (const document of list) {
+      spooled.push(await spoolRetrievable(this.#owner, callbacks.storeRetrievableBytes, document));
+    }
+    return spooled;
   }
 
   /** Calls refreshStandingInstructionsCallback and returns what it gives; the collection stays as it is. */

@@ -11,7 +11,7 @@
  *   first
  */
 export async function playCorpus(
-  { check, features, logText, playable, Player },
+  { check, checkStorage, failing, features, logText, playable, Player },
   files,
   host,
   core = false,
@@ -31,7 +31,12 @@ export async function playCorpus(
         passed += 1;
         const needs = scenario.needs ?? [];
         if (needs.some((need) => need !== 'full')) continue;
-        const text = `# ${scenario.id}\n${logText(lines)}`;
+        let text = `# ${scenario.id}\n${logText(lines)}`;
+        for (const one of failing(scenario, lines)) {
+          const log = await player.play(one);
+          checkStorage(one, log);
+          text += `# ${one.id}\n${logText(log)}`;
+        }
         if (needs.length === 0) common += text;
         else full += text;
       } catch (error) {
