@@ -176,7 +176,7 @@ func (g *game) engine(v any) *turns.ModelEngine {
 	e := &turns.ModelEngine{Name: f.str("name", "scripted")}
 	decode(f.any("capabilities"), &e.Capabilities)
 	answers := list(f.any("answers"))
-	e.Generate = func(_ context.Context, r *turns.ModelRequest, send func(turns.ModelPart) error) error {
+	e.Generate = func(ctx context.Context, r *turns.ModelRequest, send func(turns.ModelPart) error) error {
 		var request any
 		decode(r, &request)
 		g.write(Line{"model": e.Name, "request": request})
@@ -187,6 +187,11 @@ func (g *game) engine(v any) *turns.ModelEngine {
 		for _, part := range list(answers[n]) {
 			if name, fails := part.(string); fails {
 				return g.error(name)
+			}
+			if part.(map[string]any)["hangs"] == true {
+				g.abortSoon()
+				<-ctx.Done()
+				return ctx.Err()
 			}
 			var p turns.ModelPart
 			decode(part, &p)

@@ -3,13 +3,15 @@
  */
 import { ChatExecutor, type ModelEngine, type ModelPart } from '../index.js';
 import type { Line } from './line.js';
-import { PROVIDER } from './network.js';
+import { aborted, PROVIDER } from './network.js';
 import { type Fields, fields, list, str } from './scenario.js';
 
 /** What a scripted model needs of the scenario's play. */
 export interface ModelSink {
   write(line: Line): void;
   error(name: string): unknown;
+  /** Has the run aborted a moment later. */
+  abortSoon(): void;
   /** How often a function was called before. Counts this call. */
   count(by: string): number;
 }
@@ -29,7 +31,7 @@ function model(sink: ModelSink, spec: unknown): ModelEngine {
   return {
     name,
     capabilities: given['capabilities'] as ModelEngine['capabilities'],
-    async *generate({ signal: _, ...request }): AsyncGenerator<ModelPart> {
+    async *generate({ signal, ...request }): AsyncGenerator<ModelPart> {
       // Not every language tells no content from an empty one.
       const messages = request.messages.map((m) => ({ ...m, content: m.content ?? '' }));
       sink.write({ model: name, request: { ...request, messages } });
@@ -37,6 +39,11 @@ function model(sink: ModelSink, spec: unknown): ModelEngine {
       if (parts === undefined) throw new TypeError('there is no answer');
       for (const part of list(parts)) {
         if (typeof part === 'string') throw sink.error(part) as Error;
+        if ((part as { hangs?: boolean }).hangs === true) {
+          sink.abortSoon();
+          await aborted(signal);
+          return;
+        }
         yield part as ModelPart;
       }
     },

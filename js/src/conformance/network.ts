@@ -132,7 +132,8 @@ function piecesOf({ text, json, events = [], chunks = [] }: Answer): string[] {
   ];
 }
 
-function aborted(signal: AbortSignal | undefined): Promise<void> {
+/** Resolves when a signal fires. */
+export function aborted(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) resolve();
     else signal?.addEventListener('abort', () => resolve(), { once: true });
