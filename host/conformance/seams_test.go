@@ -50,10 +50,7 @@ func TestSeams(t *testing.T) {
 			}
 		}
 	}
-	want := contractNames(t)
-	for _, kind := range turnEvents() {
-		want = append(want, kind)
-	}
+	want := append(contractNames(t), turnEvents()...)
 	callbacks := reflect.TypeFor[turns.Callbacks]()
 	for i := range callbacks.NumField() {
 		name := callbacks.Field(i).Name
