@@ -15,6 +15,7 @@ export { ChatExecutor, type EngineOptions } from './pump/chat-executor.js';
 export { providerKey } from './front/providers.js';
 export type {
   AnthropicChatOptions,
+  Bucket,
   ChatOptions,
   CommonChatOptions,
   GeminiChatOptions,

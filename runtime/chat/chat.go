@@ -41,7 +41,14 @@ type Executor struct {
 //	toolTimeoutMs     default 0: how long a tool call may take; 0 for as long as it likes
 //	spoolResultsOver  default 32768: a tool's result whose text has more bytes becomes an artifact; 0: none does
 //	reasoningFields   default ["reasoning", "reasoning_content"]: where deltas carry reasoning
-//	thoughts          "off" (default), or "reasoning_content" to send thoughts with the assistant's messages
+//	thoughts          "off" (default); "text" sends thoughts in the assistant's messages, between marks; "reasoning_content", or
+//	                  what else the protocol has for them, in a field of their own. Those that the provider has given to be
+//	                  sent back always are
+//	thoughtSurfacing  "all-self" (default): all of the model's own; "latest-self": the newest one; "all": others' too, as text
+//	replayCompatibility  default []: tags of thoughts that are sent too. One without a payload, and without a tag or with
+//	                  "plain-text", needs none
+//	bucketOrder       default ["standingInstructions", "memories", "retrievables"]: order behind the system prompt; "timeline" may
+//	                  end it
 //	trust             "marks" (default) puts what is not the model's or the user's own between marks of package trust; "off"
 //	                  sends everything bare
 //	media             list of the kinds of media that are sent, of image, audio, video and document; by default all that the

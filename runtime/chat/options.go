@@ -32,7 +32,8 @@ type options struct {
 	parallel       int // tool calls that run at once
 	toolRun        ToolRun
 	reasoning      []string
-	thoughts       bool
+	thoughts       thoughtOptions
+	order          [buckets]uint8 // of the buckets in the system text
 	marks          marks
 	medias         mediaOptions
 	engine         Engine // nil where there is an address
@@ -60,6 +61,7 @@ func parseOptions(v []byte, providers []Provider) (options, error) {
 		options: options{
 			stream: true, parallel: 1, toolRun: ToolRun{Spool: defaultSpool}, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
 			reasoning: []string{"reasoning", "reasoning_content"}, medias: mediaOptions{max: defaultMaxMedia},
+			order: [buckets]uint8{bucketInstructions, bucketMemories, bucketRetrievables},
 		},
 		includeUsage: true,
 	}
@@ -173,14 +175,10 @@ func (p *parser) option(name string, v []byte) {
 		p.header(v)
 	case "reasoningFields":
 		p.reasoningFields(v)
-	case "thoughts":
-		switch choice := p.text(name, v); {
-		case choice == "off":
-		case slices.Contains(p.protocol.Thoughts, choice):
-			p.thoughts = true
-		default:
-			p.fail(name, "must be one of "+strings.Join(append([]string{"off"}, p.protocol.Thoughts...), ", "))
-		}
+	case "thoughts", "thoughtSurfacing", "replayCompatibility":
+		p.thoughtOption(name, v)
+	case "bucketOrder":
+		p.bucketOrder(name, v)
 	case "media", "maxMediaBytes", "unsupportedMedia":
 		p.media(name, v)
 	case "trust":

@@ -127,6 +127,20 @@ func TestOptionErrors(t *testing.T) {
 			[]string{"`media` must be a list", "`maxMediaBytes` must be a whole number from 0", "`unsupportedMedia` must be one of text, error"},
 		},
 		{`{"model": "m", "media": ["image", "picture"]}`, []string{"`media` must hold image, audio, video and document only"}},
+		{
+			`{"model": "m", "thoughts": "loud", "thoughtSurfacing": "none", "replayCompatibility": "x", "bucketOrder": ["memories", "memories"]}`,
+			[]string{
+				"`thoughts` must be one of off, text, reasoning_content", "`thoughtSurfacing` must be one of all-self, latest-self, all",
+				"`replayCompatibility` must be a list", "`bucketOrder` names memories twice", "`bucketOrder` does not name standingInstructions", "`bucketOrder` does not name retrievables",
+			},
+		},
+		{`{"model": "m", "replayCompatibility": ["a", ""], "bucketOrder": {}}`, []string{"`replayCompatibility` must hold non-empty strings only", "`bucketOrder` must be a list"}},
+		{`{"model": "m", "bucketOrder": []}`, []string{"`bucketOrder` does not name standingInstructions", "does not name memories", "does not name retrievables"}},
+		{
+			`{"model": "m", "bucketOrder": ["timeline", "memories"]}`,
+			[]string{"`bucketOrder` must have nothing behind timeline", "`bucketOrder` does not name standingInstructions"},
+		},
+		{`{"model": "m", "bucketOrder": ["notes"]}`, []string{"`bucketOrder` must hold standingInstructions, memories, retrievables and timeline only"}},
 		{`{"model": "m", "headers": 1, "body": 1, "toolExtras": 1}`, []string{"`headers` must be an object", "`body` must be an object", "`toolExtras` must be an object"}},
 	}
 	for _, tt := range tests {

@@ -22,6 +22,7 @@ type projection struct {
 	// What stands for artifacts, and how long media are, as the host has told.
 	artifacts map[place]string
 	sizes     map[place]int64 // bytes; -1 for unknown
+	latest    int64           // handle of the newest thought, where that one only goes back; 0 for none
 	nonces    map[recordKey]string
 	found     []item // scratch
 	note      []byte // scratch
@@ -67,7 +68,7 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	}
 	o := &e.options
 	p.tools = e.appendTools(p.tools[:0], d)
-	p.text = p.appendSystemText(p.text[:0], d, &o.marks)
+	p.text = p.appendSystemText(p.text[:0], d, o)
 	head := o.head
 	if o.engine != nil {
 		told := o.engine.Tell(d, p.tools)
@@ -84,13 +85,13 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 		head.ToolOnly = o.toolOnly
 	}
 	p.prefix = o.provider.AppendHead(p.prefix[:0], &head)
-	p.collect(d, o.thoughts || o.protocol.Reasoning != "")
+	p.collect(d, o.thoughts.form != thoughtsOff || o.protocol.Reasoning != "")
 	if !bytes.Equal(p.body[:p.head], p.prefix) {
 		p.body = append(p.body[:0], p.prefix...)
 		p.head = len(p.prefix)
 		p.done, p.units, p.splices = p.done[:0], p.units[:0], p.splices[:0]
 	}
-	from := p.rewind()
+	from := p.rewind(p.rewindTo(o))
 	if err := p.describeLine(o, d, from); err != nil {
 		return nil, err
 	}
@@ -187,10 +188,11 @@ func (s *source) visit(d Dispatch) {
 	}
 }
 
-// rewind takes out of body what is not as it was, and returns the first item of the timeline that is not in it.
-func (p *projection) rewind() (from int) {
+// rewind takes out of body what is not as it was in the first most items, and all behind those. It returns the first item of
+// the timeline that is not in it.
+func (p *projection) rewind(most int) (from int) {
 	same := 0
-	for same < len(p.done) && same < len(p.line) && p.done[same] == p.line[same].handle {
+	for same < min(most, len(p.done)) && same < len(p.line) && p.done[same] == p.line[same].handle {
 		same++
 	}
 	// The unit before the first difference is made again too: what follows it may have become a part of it.

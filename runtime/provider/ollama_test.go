@@ -269,7 +269,7 @@ func TestOllamaOptions(t *testing.T) {
 		`{"model":"m","options":[]}`:                  "`options` must be an object",
 		`{"model":"m","think":1}`:                     "`think` must be a string or a boolean",
 		`{"model":"m","body":{"messages":[]}}`:        "`body.messages` is set by the executor",
-		`{"model":"m","thoughts":"x"}`:                "`thoughts` must be one of off, thinking",
+		`{"model":"m","thoughts":"x"}`:                "`thoughts` must be one of off, text, thinking",
 		`{"model":"m","toolExtras":{"t":{"name":1}}}`: "`toolExtras.t.name` is set by the executor",
 	} {
 		optionsFail(t, provider.Ollama, options, want)

@@ -118,7 +118,7 @@ func appendAttribute(dst, text []byte) []byte {
 
 // names are what the names of marks begin with, in lower case.
 var names = [...]string{
-	"system_instructions", "memories", "memory_", "retrieved_", "untrusted_content", "trusted_content", "message_", "peer_agent_output",
+	"system_instructions", "memories", "memory_", "retrieved_", "untrusted_content", "trusted_content", "message_", "peer_agent_output", "thought_",
 }
 
 // AppendText appends a text in which nothing looks like a mark or like a nonce: the < of a mark becomes &lt;, and a nonce

@@ -7,6 +7,9 @@ import type { MediaKind } from '../primitives/media.js';
 /** Any JSON object. */
 type JsonObject = Readonly<Record<string, unknown>>;
 
+/** A part of the system text; `timeline` may end the list. */
+export type Bucket = 'standingInstructions' | 'memories' | 'retrievables' | 'timeline';
+
 /** Which failed requests to a model are made again, and when. None is once text was shown. */
 export interface RetryOptions {
   /** Requests in all, from 1 to 100. Default: 3. */
@@ -65,6 +68,12 @@ export interface CommonChatOptions extends ToolRunOptions {
   readonly maxMediaBytes?: number | undefined;
   /** "text" (default) has a text stand for what is not sent; "error" fails with E_CHAT_UNSUPPORTED_MEDIA. */
   readonly unsupportedMedia?: 'text' | 'error' | undefined;
+  /** Whose thoughts go back: all of the model's own (default), the newest of them, or others' too, as text. */
+  readonly thoughtSurfacing?: 'all-self' | 'latest-self' | 'all' | undefined;
+  /** Tags of thoughts that go back beside those without one. Default: none. */
+  readonly replayCompatibility?: readonly string[] | undefined;
+  /** Order of what follows the system prompt: each name once. Default: as it stands here. */
+  readonly bucketOrder?: readonly Bucket[] | undefined;
   /** Members for the definitions of tools, by a tool's name. */
   readonly toolExtras?: Readonly<Record<string, JsonObject>> | undefined;
   /** Further members of the request, as they are. */
@@ -78,8 +87,8 @@ export interface OpenAIChatOptions extends CommonChatOptions {
   readonly includeUsage?: boolean | undefined;
   /** Where deltas carry reasoning. Default: "reasoning" and "reasoning_content". */
   readonly reasoningFields?: readonly string[] | undefined;
-  /** "reasoning_content" sends thoughts with the assistant's messages. Default: "off". */
-  readonly thoughts?: 'off' | 'reasoning_content' | undefined;
+  /** How thoughts go back: not at all (default), in the assistant's text between marks, or in a field. */
+  readonly thoughts?: 'off' | 'text' | 'reasoning_content' | undefined;
   readonly frequency_penalty?: number | undefined;
   readonly logit_bias?: JsonObject | undefined;
   readonly logprobs?: boolean | undefined;
@@ -113,6 +122,8 @@ export interface OpenAIChatOptions extends CommonChatOptions {
 /** OpenAI's Responses API. */
 export interface ResponsesChatOptions extends CommonChatOptions {
   readonly provider: 'openai-responses';
+  /** "text" sends thoughts in the assistant's text, between marks. Default: "off". What the API gave for it goes back always. */
+  readonly thoughts?: 'off' | 'text' | undefined;
   readonly context_management?: readonly JsonObject[] | undefined;
   readonly include?: readonly string[] | undefined;
   readonly max_output_tokens?: number | undefined;
@@ -139,6 +150,8 @@ export interface ResponsesChatOptions extends CommonChatOptions {
 /** Anthropic's Messages API. */
 export interface AnthropicChatOptions extends CommonChatOptions {
   readonly provider: 'anthropic';
+  /** "text" sends thoughts in the assistant's text, between marks. Default: "off". What the API gave for it goes back always. */
+  readonly thoughts?: 'off' | 'text' | undefined;
   /** What the markers for the cache are; false for none. Default: `{type: 'ephemeral'}`. */
   readonly cache_control?: JsonObject | boolean | undefined;
   readonly container?: string | JsonObject | undefined;
@@ -160,6 +173,8 @@ export interface AnthropicChatOptions extends CommonChatOptions {
 /** generateContent of Google's Gemini API. */
 export interface GeminiChatOptions extends CommonChatOptions {
   readonly provider: 'gemini';
+  /** "text" sends thoughts in the assistant's text, between marks. Default: "off". What the API gave for it goes back always. */
+  readonly thoughts?: 'off' | 'text' | undefined;
   readonly cachedContent?: string | undefined;
   readonly candidateCount?: 1 | undefined;
   readonly enableEnhancedCivicAnswers?: boolean | undefined;
@@ -190,8 +205,8 @@ export interface GeminiChatOptions extends CommonChatOptions {
 /** Ollama's chat API. */
 export interface OllamaChatOptions extends CommonChatOptions {
   readonly provider: 'ollama';
-  /** "thinking" sends thoughts with the assistant's messages. Default: "off". */
-  readonly thoughts?: 'off' | 'thinking' | undefined;
+  /** How thoughts go back: not at all (default), in the assistant's text between marks, or in a field. */
+  readonly thoughts?: 'off' | 'text' | 'thinking' | undefined;
   readonly format?: string | JsonObject | undefined;
   readonly keep_alive?: string | number | undefined;
   readonly logprobs?: boolean | undefined;
