@@ -30,6 +30,7 @@ type dispatch struct {
 	tools     []offered
 	replies   []reply
 	streams   map[string]*stream
+	gives     func() []byte // media of a tool's result in place of its text, nil for the text; may be nil
 	stats     []byte
 }
 
@@ -155,8 +156,12 @@ func (d *dispatch) SystemPrompt() string                   { return d.prompt }
 func (d *dispatch) Instructions(func([]byte) bool)         {}
 func (d *dispatch) ReaderTools(string) []string            { return nil }
 func (d *dispatch) Log(chat.Level, string, string, []byte) {}
-func (d *dispatch) Model(chat.ModelRequest) (chat.Stream, error) {
-	return nil, errors.New("there is no engine")
+func (d *dispatch) Model(r chat.ModelRequest) (chat.Stream, error) {
+	s, err := d.answer(chat.Request{Body: r.Body, Splices: r.Splices})
+	if err == nil {
+		s.(*response).begun = true // parts have no head
+	}
+	return s, err
 }
 
 func (d *dispatch) Ack() error                     { return d.signal(&d.acked, nil) }
@@ -237,6 +242,11 @@ func (d *dispatch) ReportStats(stats []byte) error {
 
 func (d *dispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (chat.ToolResult, error) {
 	text, err := d.tools[t.Number-1].run(d.json(args))
+	if d.gives != nil && err == nil {
+		if parts := d.gives(); parts != nil {
+			return chat.ToolResult{Parts: parts, Kept: 1}, nil
+		}
+	}
 	return chat.ToolResult{Value: value.AppendString(nil, text)}, err
 }
 

@@ -3,6 +3,7 @@ package provider_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/turncore/turncore/runtime/chat"
 )
@@ -27,7 +28,7 @@ func (d *dispatch) answer(r chat.Request) (chat.Stream, error) {
 	if len(d.replies) == 0 {
 		return nil, errors.New("a request too many")
 	}
-	r.Body = bytes.Clone(r.Body)
+	r.Body, r.Splices = bytes.Clone(r.Body), slices.Clone(r.Splices)
 	d.requests = append(d.requests, r)
 	reply := d.replies[0]
 	d.replies = d.replies[1:]
