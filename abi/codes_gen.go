@@ -28,6 +28,8 @@ const (
 	CodeChatHTTPError = "E_CHAT_HTTP_ERROR"
 	// CodeChatInvalidOptions: The chat executor's options are invalid.
 	CodeChatInvalidOptions = "E_CHAT_INVALID_OPTIONS"
+	// CodeChatInvalidOutput: The model's answer does not match its JSON Schema.
+	CodeChatInvalidOutput = "E_CHAT_INVALID_OUTPUT"
 	// CodeChatInvalidToolCallArgs: The model's tool call has arguments that are no JSON object.
 	CodeChatInvalidToolCallArgs = "E_CHAT_INVALID_TOOL_CALL_ARGS"
 	// CodeChatProviderError: The model provider reported an error inside its stream.
@@ -227,6 +229,11 @@ var codes = [...]CodeInfo{
 		Code: CodeChatInvalidOptions, Status: 529, Fatal: true,
 		Message: "The chat executor's options are invalid.",
 		Help:    "The message lists every option that breaks a rule.",
+	},
+	{
+		Code: CodeChatInvalidOutput, Status: 422, Fatal: false,
+		Message: "The model's answer does not match its JSON Schema.",
+		Help:    "The model was told what was wrong with its first answer, and answered once more. The details are {text, violations}: the answer, at most 64 KiB of it, and what is wrong with it. It was shown and not stored. Simplify the schema, say in the prompt what is wanted, raise the token limit, or ask a stronger model.",
 	},
 	{
 		Code: CodeChatInvalidToolCallArgs, Status: 422, Fatal: false,

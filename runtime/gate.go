@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/schema"
@@ -158,27 +157,10 @@ func (g *Gate) Accept(resolution []byte, shown string) ([]byte, error) {
 }
 
 func invalidResolution(id string, violations []schema.Violation) error {
-	text, details := violationList(violations)
+	text, details := schema.Report(violations)
 	f := fault.New(fault.InvalidTurnGateResolution, id+": "+text)
 	f.Details = details
 	return f
-}
-
-// violationList says all that is wrong with a value, in words and as a list of {path, keyword, message}.
-func violationList(violations []schema.Violation) (words string, details []byte) {
-	var text strings.Builder
-	details = value.AppendListHeader(nil, len(violations))
-	for i, v := range violations {
-		if i > 0 {
-			text.WriteString("; ")
-		}
-		text.WriteString(v.Message)
-		details = value.AppendMapHeader(details, 3)
-		details = value.AppendString(value.AppendString(details, "path"), v.Path)
-		details = value.AppendString(value.AppendString(details, "keyword"), v.Keyword)
-		details = value.AppendString(value.AppendString(details, "message"), v.Message)
-	}
-	return text.String(), details
 }
 
 // ResolveGate settles a gate with a value that it accepted. It does nothing when the gate is settled, and so do the

@@ -165,7 +165,7 @@ func (d *Dispatch) cutTools() {
 
 // invalidArgs says all that is wrong with a call's arguments, in words and as a list of {path, keyword, message}.
 func invalidArgs(tool string, violations []schema.Violation) error {
-	text, details := violationList(violations)
+	text, details := schema.Report(violations)
 	f := fault.New(fault.InvalidToolArgs, tool+": "+text)
 	f.Details = details
 	return f

@@ -38,6 +38,9 @@ export const E_CHAT_HTTP_ERROR = /* @__PURE__ */ errorClass('E_CHAT_HTTP_ERROR')
 /** The chat executor's options are invalid. */
 export const E_CHAT_INVALID_OPTIONS = /* @__PURE__ */ errorClass('E_CHAT_INVALID_OPTIONS');
 
+/** The model's answer does not match its JSON Schema. */
+export const E_CHAT_INVALID_OUTPUT = /* @__PURE__ */ errorClass('E_CHAT_INVALID_OUTPUT');
+
 /** The model's tool call has arguments that are no JSON object. */
 export const E_CHAT_INVALID_TOOL_CALL_ARGS = /* @__PURE__ */ errorClass('E_CHAT_INVALID_TOOL_CALL_ARGS');
 

@@ -45,6 +45,8 @@ type Answer struct {
 	deltas  bool           // the answer comes in deltas
 	size    int
 
+	declined bool // the model says why it does not answer
+
 	reader    TextReader      // takes the text apart, nil if it is all prose
 	takePiece func(TextPiece) // what it gives, made once
 
@@ -178,6 +180,13 @@ func (a *Answer) Text(text []byte) {
 		return
 	}
 	a.say(text)
+}
+
+// Decline adds to what the model says about why it does not answer. It counts as what the model says, unless the answer
+// must match a schema.
+func (a *Answer) Decline(text []byte) {
+	a.declined = a.declined || len(text) > 0
+	a.Text(text)
 }
 
 // say adds to the message.

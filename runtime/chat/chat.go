@@ -57,6 +57,9 @@ type Executor struct {
 //	unsupportedMedia  "text" (default), or "error" to fail with E_CHAT_UNSUPPORTED_MEDIA where a text would stand for a media
 //	toolExtras        map from a tool's name to members for its definition, such as {"strict": true}
 //	body              map of members for the request
+//	schema            JSON Schema, draft 2020-12, that an answer without calls must match
+//	schemaMode        "native" (default) sends it in the provider's own place for it, if there is one; "prompt" tells it in the
+//	                  system prompt, "both" does both
 //
 // Provider "model", for engines of the host's, has none of baseURL, credential, headers, stream, includeUsage and
 // reasoningFields, waits as long as it takes, and has:
@@ -65,7 +68,6 @@ type Executor struct {
 //	                  ("gbnf", "schema" or "none", default), contextWindow, media (list of the kinds that it takes, by default
 //	                  none)
 //	toolChoice        "auto" (default), "required" or "none": whether the model calls tools that are told in the prompt
-//	schema            JSON Schema that an answer in a request without tools must match
 //
 // and the protocol's own members, such as temperature, by their names. The error is E_CHAT_INVALID_OPTIONS and names
 // every option that breaks a rule.
@@ -84,6 +86,7 @@ type state struct {
 	projection projection
 	answer     Answer
 	reported   map[string]int // ids that the endpoint gave its calls, and how often
+	repaired   bool           // an answer did not match the schema, and the model was told
 }
 
 // Execute runs one iteration: a request, its answer and the answer's tool calls. It acks when the answer has no calls
@@ -100,7 +103,7 @@ func (e *Executor) Execute(d Dispatch) error {
 		*slot = st
 	}
 	a := &st.answer
-	failure := e.call(d, st)
+	failure := e.answer(d, st)
 	switch {
 	case a.err != nil:
 		a.seal()
@@ -128,8 +131,8 @@ func (e *Executor) Execute(d Dispatch) error {
 	return st.runCalls()
 }
 
-// call makes the model call: as many attempts as it takes and the options allow. It returns what the last one failed with.
-func (e *Executor) call(d Dispatch, st *state) error {
+// answer gets the model's answer. It returns why there is none that can be used.
+func (e *Executor) answer(d Dispatch, st *state) error {
 	a := &st.answer
 	a.reset(d, &e.options)
 	body, err := st.projection.request(e, d)
@@ -140,6 +143,15 @@ func (e *Executor) call(d Dispatch, st *state) error {
 	if e.options.totalTimeout > 0 {
 		deadline = d.Elapsed() + e.options.totalTimeout
 	}
+	if failure := e.call(d, st, body, deadline); failure != nil || a.err != nil || d.Aborted() || d.Signalled() {
+		return failure
+	}
+	return e.output(d, st, deadline)
+}
+
+// call makes the model call: as many attempts as it takes and the options allow. It returns what the last one failed with.
+func (e *Executor) call(d Dispatch, st *state, body []byte, deadline uint64) error {
+	a := &st.answer
 	for attempt := 1; ; attempt++ {
 		a.deadline = deadline
 		failure := e.exchange(d, st, body)

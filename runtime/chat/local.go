@@ -23,6 +23,8 @@ type Engine interface {
 	Finish(fail func(name, problem string))
 	// Takes tells whether a request may hold media of a kind.
 	Takes(kind string) bool
+	// Match is told the JSON Schema that answers must match, a value and its JSON text.
+	Match(schema, text []byte)
 	// Tell is asked what a request says of its tools, whose definitions are given. InText is false when they go into their
 	// own field.
 	Tell(d Dispatch, definitions []byte) Told

@@ -151,7 +151,7 @@ func TestRequiredCallsAndSchemas(t *testing.T) {
 	if g := requestOf(t, d.requests[0]).Grammar; !strings.HasPrefix(g, `root ::= "functools[" r`) {
 		t.Errorf("grammar %q", g)
 	}
-	for kind, want := range map[string]string{"gbnf": "grammar", "schema": "schema"} {
+	for kind, want := range map[string]string{"gbnf": "grammar", "schema": "schema", "none": ""} {
 		e, err := chat.New(fromJSON(t, `{"provider":"model","model":"tiny","schema":{"type":"integer"},"capabilities":{"grammar":"`+kind+`"}}`), provider.All...)
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +160,7 @@ func TestRequiredCallsAndSchemas(t *testing.T) {
 		d.generate = func(chat.ModelRequest) (chat.Stream, error) { return &parts{data: saying("12", 1)}, nil }
 		d.iterate(e, 1)
 		r := requestOf(t, d.requests[0])
-		if !d.acked || (r.Grammar != "") != (want == "grammar") || (r.Schema != nil) != (want == "schema") {
+		if !d.acked || (r.Grammar != "") != (want == "grammar") || (r.Schema != nil) != (want == "schema") || !strings.HasSuffix(r.Messages[0].Content, "{\"type\":\"integer\"}") {
 			t.Errorf("%s: request %s", kind, d.requests[0])
 		}
 	}
@@ -210,8 +210,7 @@ func TestLocalOptions(t *testing.T) {
 		{`{"provider":"model","model":"m","capabilities":{"media":["text"]}}`, "`capabilities.media` must be one of image, audio, video, document"},
 		{`{"provider":"model","model":"m","capabilities":{"speed":1}}`, "`capabilities.speed` is not a known capability"},
 		{`{"provider":"model","model":"m","toolChoice":"required"}`, "`toolChoice` can be required of engines with text tools and GBNF grammars only"},
-		{`{"provider":"model","model":"m","schema":{}}`, "`schema` needs an engine that takes schemas or grammars"},
-		{`{"provider":"model","model":"m","schema":{"$ref":"#/x"},"capabilities":{"grammar":"gbnf"}}`, "`schema` has no grammar: grammar: answer: $ref: \"#/x\" leads nowhere"},
+		{`{"provider":"model","model":"m","schema":{"$ref":"#/x"},"capabilities":{"grammar":"gbnf"}}`, "`schema` cannot be used: schema: /$ref: \"#/x\" points nowhere"},
 		{`{"provider":"model","model":"m","speed":1}`, "`speed` is not a known option; other members of the request belong into `body`"},
 		{`{"model":"m","capabilities":{}}`, "`capabilities` is not a known option; other members of the request belong into `body`"},
 	} {

@@ -37,6 +37,7 @@ type options struct {
 	marks          marks
 	medias         mediaOptions
 	engine         Engine // nil where there is an address
+	output         output
 	endpoint       string // host name of the endpoint, without a port
 	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
 	// with a comma before each.
@@ -188,6 +189,12 @@ func (p *parser) option(name string, v []byte) {
 			p.marks.off = true
 		default:
 			p.fail(name, "must be one of marks, off")
+		}
+	case "schema":
+		p.output.option(v, p.fail)
+	case "schemaMode":
+		if p.output.mode = p.text(name, v); !slices.Contains([]string{modeNative, modePrompt, modeBoth}, p.output.mode) {
+			p.fail(name, "must be one of native, prompt, both")
 		}
 	case "body":
 		p.body(v)
@@ -377,6 +384,11 @@ func (p *parser) address() {
 // build puts together what does not depend on a request.
 func (p *parser) build() {
 	p.head.Stream, p.head.Usage = p.stream, p.includeUsage
+	if p.engine == nil {
+		p.output.place(p.provider, &p.head)
+	} else if p.output.schema != nil && p.output.mode != modePrompt {
+		p.engine.Match(p.output.given, p.output.text)
+	}
 	accept := framing.Single.MediaType()
 	if p.stream {
 		accept = p.protocol.Format.MediaType()

@@ -121,6 +121,8 @@ func TestOptionErrors(t *testing.T) {
 		{`{"model": "m", "seed": 1, "body": {"seed": 2}}`, []string{"`body.seed` is given twice"}},
 		{`{"model": "m", "provider": "other", "x": 1}`, []string{"`provider` must be one of openai", "`x` is not a known option"}},
 		{`{"model": "m", "provider": 1}`, []string{"`provider` must be one of openai"}},
+		{`{"model": "m", "schema": true, "schemaMode": "x"}`, []string{"`schema` must be a JSON Schema, an object", "`schemaMode` must be one of native, prompt, both"}},
+		{`{"model": "m", "schema": {"type": "thing", "items": 1}}`, []string{"`schema` cannot be used: schema: /type"}},
 		{`{"model": "m", "baseURL": "https://"}`, []string{"`baseURL`"}},
 		{
 			`{"model": "m", "media": "image", "maxMediaBytes": -1, "unsupportedMedia": "drop"}`,

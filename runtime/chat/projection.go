@@ -26,6 +26,7 @@ type projection struct {
 	nonces    map[recordKey]string
 	found     []item // scratch
 	note      []byte // scratch
+	repair    []byte // scratch
 
 	prefix []byte   // scratch
 	text   []byte   // scratch
@@ -68,6 +69,7 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	}
 	o := &e.options
 	p.tools = e.appendTools(p.tools[:0], d)
+	offers := len(p.tools) > 0
 	p.text = p.appendSystemText(p.text[:0], d, o)
 	head := o.head
 	if o.engine != nil {
@@ -79,6 +81,13 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 		if len(told.Text) > 0 {
 			p.text = append(appendBlankLine(p.text), told.Text...)
 		}
+	}
+	native, told := o.output.inRequest(&o.protocol, offers)
+	if native != nil {
+		head.Schema = native
+	}
+	if told {
+		p.text = o.output.tell(p.text, offers)
 	}
 	head.System, head.Tools = p.text, p.tools
 	if len(p.tools) > 0 {

@@ -46,6 +46,8 @@ type Protocol struct {
 	Reasoning string         // tag of the thoughts' payloads that it takes back; empty for none
 	// Media tells whether a request may hold a media of a kind, such as image, with a MIME type; nil for none.
 	Media func(kind, mimeType string) bool
+	// SchemaAlone says that requests with tools have no place for the schema of an answer.
+	SchemaAlone bool
 }
 
 // Head is what a request says before its conversation.
@@ -56,7 +58,7 @@ type Head struct {
 	Members  []byte // of the request, as options give them: `,"name":value` each
 	System   []byte // text; empty for none
 	Tools    []byte // definitions, with commas between them; empty for none
-	Schema   []byte // JSON Schema of the answer, as JSON; empty for none
+	Schema   []byte // what asks for an answer of a JSON Schema, as the provider's AppendSchema made it; empty for none
 	Grammar  string // GBNF of the answer; empty for none
 	ToolOnly []byte // members that only a request with tools may have, like Members; empty without tools
 }

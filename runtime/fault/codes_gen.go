@@ -28,6 +28,8 @@ const (
 	ChatHTTPError Code = "E_CHAT_HTTP_ERROR"
 	// ChatInvalidOptions: The chat executor's options are invalid.
 	ChatInvalidOptions Code = "E_CHAT_INVALID_OPTIONS"
+	// ChatInvalidOutput: The model's answer does not match its JSON Schema.
+	ChatInvalidOutput Code = "E_CHAT_INVALID_OUTPUT"
 	// ChatInvalidToolCallArgs: The model's tool call has arguments that are no JSON object.
 	ChatInvalidToolCallArgs Code = "E_CHAT_INVALID_TOOL_CALL_ARGS"
 	// ChatProviderError: The model provider reported an error inside its stream.
@@ -180,6 +182,7 @@ var table = [...]info{
 	{ChatEmptyResponse, "The model answered with neither text nor tool calls.", 502, false},
 	{ChatHTTPError, "The model provider answered with an HTTP error.", 502, false},
 	{ChatInvalidOptions, "The chat executor's options are invalid.", 529, true},
+	{ChatInvalidOutput, "The model's answer does not match its JSON Schema.", 422, false},
 	{ChatInvalidToolCallArgs, "The model's tool call has arguments that are no JSON object.", 422, false},
 	{ChatProviderError, "The model provider reported an error inside its stream.", 502, false},
 	{ChatRefused, "The model, or the provider for it, declined to answer.", 422, false},

@@ -75,6 +75,10 @@ func (anthropic) AppendHead(dst []byte, h *chat.Head) []byte {
 				marker = text
 			}
 			return
+		case "output_config":
+			if len(h.Schema) > 0 {
+				return // is in there
+			}
 		case "max_tokens":
 			limited = true
 		case "thinking":
@@ -84,6 +88,9 @@ func (anthropic) AppendHead(dst []byte, h *chat.Head) []byte {
 	})
 	if !limited {
 		dst = strconv.AppendInt(append(dst, `,"max_tokens":`...), anthropicMaxTokens+budget, 10)
+	}
+	if len(h.Schema) > 0 {
+		dst = append(append(dst, `,"output_config":`...), h.Schema...)
 	}
 	if h.Stream {
 		dst = append(dst, `,"stream":true`...)

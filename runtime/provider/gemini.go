@@ -57,7 +57,7 @@ func (gemini) Protocol() chat.Protocol {
 		OfTools:   []string{"name", "description", "parameters", "parametersJsonSchema"},
 		WithTools: []string{"toolConfig"},
 		Reasoning: "gemini-thought-signature-v1",
-		Media:     geminiMedia,
+		Media:     geminiMedia, SchemaAlone: true,
 	}
 }
 
@@ -126,11 +126,34 @@ func (gemini) AppendHead(dst []byte, h *chat.Head) []byte {
 			dst = append(dst, ',')
 		}
 	})
+	if len(h.Schema) > 0 {
+		config = append(append(config, `,"responseMimeType":"application/json","responseJsonSchema":`...), h.Schema...)
+	}
 	if len(config) > 0 {
 		dst = append(append(append(dst, `"generationConfig":{`...), config[1:]...), `},`...)
 	}
 	return append(dst, `"contents":[`...)
 }
+
+// AppendSchema implements chat.Shaper. Models before Gemini 3 refuse a schema beside tools.
+func (gemini) AppendSchema(dst []byte, h *chat.Head, schema []byte) (out []byte, seen bool) {
+	taken := false
+	for _, name := range [...]string{"responseMimeType", "responseJsonSchema", "responseSchema"} {
+		taken = taken || h.Has(name)
+		inner := value.NewScanner(h.Member("generationConfig"))
+		for key := range inner.Members() {
+			taken = taken || string(key) == name
+		}
+	}
+	if taken {
+		return nil, false
+	}
+	return appendSchema(dst, schema), hasOnly(schema, geminiKeywords)
+}
+
+// Keywords of schemas that the API reads; it passes over others.
+const geminiKeywords = " $id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems minimum maximum anyOf oneOf" +
+	" properties additionalProperties required propertyOrdering $schema "
 
 // AppendUnit leaves out what has no parts.
 func (gemini) AppendUnit(dst []byte, u *chat.Unit) []byte {

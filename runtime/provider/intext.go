@@ -23,13 +23,13 @@ type engine struct {
 	grammar string // gbnf, schema or none
 	choice  string // auto, required or none
 	media   []string
-	schema  []byte // of the answer, a value; nil for none
 
-	schemaText    []byte // JSON
+	schemaText    []byte // JSON Schema of the answer; nil where the engine takes none
 	schemaGrammar string
 
-	key  string // the definitions that told is about
-	told chat.Told
+	key     string // the definitions that told is about
+	told    chat.Told
+	problem string // why told has no grammar; empty if it has one, or need have none
 }
 
 // Option implements chat.Engine.
@@ -46,8 +46,6 @@ func (e *engine) Option(name string, v []byte, fail func(name, problem string)) 
 		}
 	case "toolChoice":
 		e.choice = oneOf(name, v, fail, "auto", "required", "none")
-	case "schema":
-		e.schema = v
 	default:
 		return false
 	}
@@ -94,24 +92,17 @@ func (e *engine) Finish(fail func(name, problem string)) {
 	if e.choice == "required" && (e.grammar != "gbnf" || e.tools != "text") {
 		fail("toolChoice", "can be required of engines with text tools and GBNF grammars only")
 	}
-	if e.schema == nil {
-		return
-	}
-	text, err := value.AppendJSON(nil, e.schema)
-	switch {
-	case err != nil || value.KindOf(e.schema) != value.KindMap:
-		fail("schema", "must be a JSON Schema")
-	case e.grammar == "gbnf":
-		g, err := grammar.Schema(e.schema, "answer")
-		if err != nil {
-			fail("schema", "has no grammar: "+err.Error())
-			return
+}
+
+// Match implements chat.Engine. A schema that has no grammar is told in the prompt, like any other, and the answer is checked.
+func (e *engine) Match(schema, text []byte) {
+	switch e.grammar {
+	case "gbnf":
+		if g, err := grammar.Schema(schema, "answer"); err == nil {
+			e.schemaGrammar = g.Text
 		}
-		e.schemaGrammar = g.Text
-	case e.grammar == "schema":
+	case "schema":
 		e.schemaText = text
-	default:
-		fail("schema", "needs an engine that takes schemas or grammars")
 	}
 }
 
@@ -135,8 +126,10 @@ func (e *engine) Tell(d chat.Dispatch, definitions []byte) chat.Told {
 	case !text:
 		return chat.Told{}
 	case e.key == string(definitions):
+		e.warn(d)
 		return e.told
 	}
+	e.problem = ""
 	t := chat.Told{InText: true}
 	t.Text = append(append([]byte("# Tools\n\nYou can call these tools:\n<tools>\n["), definitions...), "]\n</tools>\n\n"...)
 	t.Text = append(t.Text, "To call one, answer in this form, and wait for its result:\n"...)
@@ -150,13 +143,20 @@ func (e *engine) Tell(d chat.Dispatch, definitions []byte) chat.Told {
 	if e.grammar == "gbnf" {
 		g, err := grammar.Calls(tools, grammar.CallOptions{Format: e.writes(), Text: e.choice != "required", Many: true})
 		if err != nil {
-			d.Log(chat.Warn, "no-grammar", "the tools are offered without a grammar: "+err.Error(), nil)
+			e.problem = err.Error()
 		} else {
 			t.Grammar = g.Text
 		}
 	}
 	e.key, e.told = string(definitions), t
+	e.warn(d)
 	return t
+}
+
+func (e *engine) warn(d chat.Dispatch) {
+	if e.problem != "" {
+		d.Log(chat.Warn, "no-grammar", "the tools are offered without a grammar: "+e.problem, nil)
+	}
 }
 
 func (e *engine) appendCalls(dst []byte, calls []chat.UnitCall) []byte {

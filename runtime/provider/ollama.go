@@ -38,6 +38,7 @@ func (ollama) Protocol() chat.Protocol {
 		Media: func(kind, mimeType string) bool {
 			return kind == "image" && isImage(mimeType) && mimeType != "image/gif"
 		},
+		SchemaAlone: true,
 	}
 }
 
@@ -58,11 +59,23 @@ func (ollama) AppendHead(dst []byte, h *chat.Head) []byte {
 	if len(h.Tools) > 0 {
 		dst = append(append(append(dst, `,"tools":[`...), h.Tools...), ']')
 	}
+	if len(h.Schema) > 0 {
+		dst = append(append(dst, `,"format":`...), h.Schema...)
+	}
 	dst = append(dst, `,"messages":[`...)
 	if len(h.System) > 0 {
 		dst = append(chat.AppendMember(append(dst, `{"role":"system"`...), "content", h.System), '}')
 	}
 	return dst
+}
+
+// AppendSchema implements chat.Shaper. A server that holds an answer to a schema lets the model call no tools, and does not
+// tell it the schema.
+func (ollama) AppendSchema(dst []byte, h *chat.Head, schema []byte) (out []byte, seen bool) {
+	if h.Has("format") {
+		return nil, false
+	}
+	return appendSchema(dst, schema), false
 }
 
 func (ollama) AppendUnit(dst []byte, u *chat.Unit) []byte {

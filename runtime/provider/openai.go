@@ -95,11 +95,22 @@ func (openAI) AppendHead(dst []byte, h *chat.Head) []byte {
 		dst = append(append(append(dst, `,"tools":[`...), h.Tools...), ']')
 		dst = append(dst, h.ToolOnly...)
 	}
+	if len(h.Schema) > 0 {
+		dst = append(append(dst, `,"response_format":`...), h.Schema...)
+	}
 	dst = append(dst, `,"messages":[`...)
 	if len(h.System) > 0 {
 		dst = append(value.AppendJSONString(append(dst, `{"role":"system","content":`...), h.System), '}')
 	}
 	return dst
+}
+
+// AppendSchema implements chat.Shaper.
+func (openAI) AppendSchema(dst []byte, h *chat.Head, schema []byte) (out []byte, seen bool) {
+	if h.Has("response_format") || !isObjectSchema(schema) {
+		return nil, false
+	}
+	return append(appendNamedSchema(append(dst, `{"type":"json_schema","json_schema":{`...), schema), `}}`...), true
 }
 
 func (openAI) AppendUnit(dst []byte, u *chat.Unit) []byte {
@@ -224,7 +235,7 @@ func readDelta(a *chat.Answer, s *value.Scanner) {
 			}
 		case "refusal":
 			if text, ok := s.Text(); ok {
-				a.Text(text)
+				a.Decline(text)
 			}
 		case "tool_calls":
 			for range s.Items() {

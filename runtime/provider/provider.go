@@ -71,6 +71,29 @@ func appendRaw(dst, name, text []byte) []byte {
 	return append(append(value.AppendJSONString(append(dst, ','), name), ':'), text...)
 }
 
+// appendMembersBut appends members, as in [chat.Head], but for the one of a name.
+func appendMembersBut(dst, members []byte, but string) []byte {
+	chat.EachMember(members, func(name, text []byte) {
+		if string(name) != but {
+			dst = appendRaw(dst, name, text)
+		}
+	})
+	return dst
+}
+
+// appendBeside appends the members of an object, JSON text or nil, to one that has begun. ok is false when it has a member
+// of the name.
+func appendBeside(dst, object []byte, name string) (out []byte, ok bool) {
+	ok = true
+	s := value.NewScanner(object)
+	for key := range s.Members() {
+		ok = ok && string(key) != name
+		dst = append(value.AppendJSONString(chat.AppendComma(dst), key), ':')
+		dst = append(dst, s.Raw()...)
+	}
+	return dst, ok
+}
+
 // hasMember tells whether one of members, as in [chat.Head], has a name.
 func hasMember(members []byte, name string) (found bool) {
 	chat.EachMember(members, func(key, _ []byte) { found = found || string(key) == name })

@@ -76,7 +76,12 @@ func (responses) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
 
 func (responses) AppendHead(dst []byte, h *chat.Head) []byte {
 	dst = value.AppendJSONString(append(dst, `{"model":`...), []byte(h.Model))
-	dst = append(dst, h.Members...)
+	if len(h.Schema) > 0 {
+		dst = appendMembersBut(dst, h.Members, "text")
+		dst = append(append(dst, `,"text":`...), h.Schema...)
+	} else {
+		dst = append(dst, h.Members...)
+	}
 	if h.Stream {
 		dst = append(dst, `,"stream":true`...)
 	}
@@ -94,6 +99,16 @@ func (responses) AppendHead(dst []byte, h *chat.Head) []byte {
 		dst = append(dst, h.ToolOnly...)
 	}
 	return append(dst, `,"input":[`...)
+}
+
+// AppendSchema implements chat.Shaper. It goes into the option text, beside what else that has.
+func (responses) AppendSchema(dst []byte, h *chat.Head, schema []byte) (out []byte, seen bool) {
+	dst, free := appendBeside(append(dst, '{'), h.Member("text"), "format")
+	if !free || !isObjectSchema(schema) {
+		return nil, false
+	}
+	dst = append(chat.AppendComma(dst), `"format":{"type":"json_schema",`...)
+	return append(appendNamedSchema(dst, schema), `}}`...), true
 }
 
 // reasons tells whether a model may be asked for encrypted reasoning. OpenAI refuses the request of one that does not

@@ -59,9 +59,12 @@ func (e *responseEvent) member(a *chat.Answer, key []byte, s *value.Scanner) {
 func (e *responseEvent) read(a *chat.Answer, all *value.Scanner) {
 	kind := bytes.Trim(e.kind, `"`)
 	switch string(kind) {
-	case "response.output_text.delta", "response.refusal.delta":
+	case "response.output_text.delta":
 		a.Delta()
 		a.Text(textOf(e.delta))
+	case "response.refusal.delta":
+		a.Delta()
+		a.Decline(textOf(e.delta))
 	case "response.reasoning_summary_text.delta":
 		a.Thought(e.source(summaryText), textOf(e.delta))
 	case "response.reasoning_summary_part.added":
@@ -253,7 +256,11 @@ func readContent(a *chat.Answer, content []byte) {
 					a.Text(blankLine)
 				}
 				first = first && len(text) == 0
-				a.Text(text)
+				if string(key) == "refusal" {
+					a.Decline(text)
+				} else {
+					a.Text(text)
+				}
 			}
 		}
 	}

@@ -86,6 +86,12 @@ export const CODES = {
     message: "The chat executor's options are invalid.",
     help: 'The message lists every option that breaks a rule.',
   },
+  E_CHAT_INVALID_OUTPUT: {
+    status: 422,
+    fatal: false,
+    message: "The model's answer does not match its JSON Schema.",
+    help: 'The model was told what was wrong with its first answer, and answered once more. The details are {text, violations}: the answer, at most 64 KiB of it, and what is wrong with it. It was shown and not stored. Simplify the schema, say in the prompt what is wanted, raise the token limit, or ask a stronger model.',
+  },
   E_CHAT_INVALID_TOOL_CALL_ARGS: {
     status: 422,
     fatal: false,

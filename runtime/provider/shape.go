@@ -1,0 +1,116 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// schemaName is what APIs that want a name for the schema of an answer are told.
+const schemaName = "answer"
+
+// isObjectSchema tells whether a schema is one of objects, by its type: OpenAI takes no other one for an answer.
+func isObjectSchema(schema []byte) bool {
+	t, _ := value.Get(schema, "type")
+	text, _ := value.String(t)
+	return string(text) == "object" && !hasAny(schema, "anyOf")
+}
+
+// appendNamedSchema appends the schema of an answer as members, like OpenAI has them. It is strict where it can be.
+func appendNamedSchema(dst, schema []byte) []byte {
+	dst = append(append(dst, `"name":"`+schemaName+`","strict":`...), "false"...)
+	if isStrict(schema) {
+		dst = append(dst[:len(dst)-len("false")], "true"...)
+	}
+	return appendSchema(append(dst, `,"schema":`...), schema)
+}
+
+// parts visits the schemas inside of a schema. It stops, and returns false, where fn does.
+func parts(schema []byte, fn func(inner []byte) bool) bool {
+	ok := true
+	one := func(inner []byte) bool {
+		ok = ok && fn(inner)
+		return ok
+	}
+	_ = value.Each(schema, func(key, v []byte) bool {
+		switch string(key) {
+		case "properties", "$defs", "definitions", "patternProperties", "dependentSchemas":
+			_ = value.Each(v, func(_, inner []byte) bool { return one(inner) })
+		case "anyOf", "oneOf", "allOf", "prefixItems":
+			_ = value.EachItem(v, func(_ int, inner []byte) bool { return one(inner) })
+		case "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames":
+			if value.KindOf(v) == value.KindMap {
+				one(v)
+			}
+		}
+		return ok
+	})
+	return ok
+}
+
+// hasOnly tells whether a schema, and all inside of it, have no keywords but these.
+func hasOnly(schema []byte, keywords string) bool {
+	known := value.KindOf(schema) == value.KindMap
+	_ = value.Each(schema, func(key, _ []byte) bool {
+		known = known && strings.Contains(keywords, " "+string(key)+" ")
+		return known
+	})
+	return known && parts(schema, func(inner []byte) bool { return hasOnly(inner, keywords) })
+}
+
+// Keywords that OpenAI's strict schemas may have.
+const strictKeywords = " $schema $id $ref title description type required additionalProperties enum const pattern format multipleOf maximum" +
+	" exclusiveMaximum minimum exclusiveMinimum minItems maxItems properties items anyOf $defs definitions "
+
+// isStrict tells whether a schema is one that OpenAI takes as strict: no keyword says more than OpenAI reads, every value is
+// of some type, and every object has all of its properties and no others.
+func isStrict(schema []byte) bool { return hasOnly(schema, strictKeywords) && isClosed(schema) }
+
+func isClosed(schema []byte) bool {
+	return hasAny(schema, "type", "$ref", "enum", "const", "anyOf") && (!hasType(schema, "object") || hasAll(schema)) && parts(schema, isClosed)
+}
+
+// hasAny tells whether a schema has one of some keywords.
+func hasAny(schema []byte, keywords ...string) (found bool) {
+	for _, keyword := range keywords {
+		v, _ := value.Get(schema, keyword)
+		found = found || v != nil
+	}
+	return found
+}
+
+// hasType tells whether a schema names a type.
+func hasType(schema []byte, name string) (found bool) {
+	t, _ := value.Get(schema, "type")
+	if text, ok := value.String(t); ok {
+		return string(text) == name
+	}
+	_ = value.EachItem(t, func(_ int, v []byte) bool {
+		text, _ := value.String(v)
+		found = found || string(text) == name
+		return !found
+	})
+	return found
+}
+
+// hasAll tells whether objects of a schema have all of its properties and no others.
+func hasAll(schema []byte) bool {
+	more, _ := value.Get(schema, "additionalProperties")
+	if open, ok := value.Bool(more); !ok || open {
+		return false
+	}
+	properties, _ := value.Get(schema, "properties")
+	required, _ := value.Get(schema, "required")
+	names := map[string]bool{}
+	_ = value.EachItem(required, func(_ int, v []byte) bool {
+		text, _ := value.String(v)
+		names[string(text)] = true
+		return true
+	})
+	all := true
+	_ = value.Each(properties, func(key, _ []byte) bool {
+		all = names[string(key)]
+		return all
+	})
+	return all
+}
