@@ -19,6 +19,9 @@ type ChatOptions struct {
 	// Engine is a model that the host runs itself, in place of an API: BaseURL and Credential are not for it, and Model is
 	// the engine's name if empty.
 	Engine *ModelEngine
+	// Schema is a JSON Schema, draft 2020-12, that answers must match: JSON text, or anything that marshals to it. nil for
+	// answers of any text. The core checks them; Object gives what they hold.
+	Schema any
 	// Options are further options of the executor, and members of the request such as "temperature", by the names that the
 	// provider's API has for them.
 	Options map[string]any
@@ -26,7 +29,7 @@ type ChatOptions struct {
 
 // encode returns the options as one value. What is wrong with them the core finds out.
 func (o *ChatOptions) encode() (abi.Raw, error) {
-	all := make(map[string]any, len(o.Options)+5)
+	all := make(map[string]any, len(o.Options)+6)
 	maps.Copy(all, o.Options)
 	for name, text := range map[string]string{
 		"provider": string(o.Provider), "model": o.model(), "baseURL": o.BaseURL, "credential": o.Credential,
@@ -40,6 +43,13 @@ func (o *ChatOptions) encode() (abi.Raw, error) {
 			return nil, newError(abi.CodeChatInvalidOptions, abi.Violation(string(abi.KindFunction), "field", "engine.generate"), nil)
 		}
 		all["provider"], all["capabilities"] = "model", o.Engine.Capabilities.options()
+	}
+	if o.Schema != nil {
+		schema, err := encodeSchema(o.Schema, "schema")
+		if err != nil {
+			return nil, newError(abi.CodeChatInvalidOptions, err.Error(), err)
+		}
+		all["schema"] = schema
 	}
 	raw, err := value.Append(nil, all, "chat")
 	if err != nil {

@@ -36,6 +36,9 @@ type Config struct {
 	Model    Model
 	Executor Executor // the program's own, instead of a Model
 
+	// Schema is a JSON Schema, draft 2020-12, that the Model's answers must match: JSON text, or anything that marshals to it.
+	// nil for answers of any text. Object and PartialObjects give what they hold.
+	Schema any
 	// System is the system prompt of every turn.
 	System string
 	Tools  []*Tool
@@ -98,6 +101,9 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	var credentials map[string]Credential
 	if config.Model.Name != "" || config.Model.Engine != nil {
 		full.Chat, credentials = config.Model.chat()
+		full.Chat.Schema = config.Schema
+	} else if config.Schema != nil {
+		return nil, invalid(abi.TurnRunnerConfigRules, []string{"`schema` needs a `model`"})
 	}
 	own := full.Host == nil
 	if own {

@@ -1,9 +1,6 @@
 package turns
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "encoding/json"
 
 // Result is how a turn went.
 type Result struct {
@@ -26,17 +23,6 @@ type Usage struct {
 	PromptTokens     int `json:"promptTokens"`
 	CompletionTokens int `json:"completionTokens"`
 	TotalTokens      int `json:"totalTokens"`
-}
-
-// Object stores the object that Text is the JSON text of in what v points to, for turns that ask the model for structured
-// output. Text may wrap it in a Markdown fence.
-func (r *Result) Object(v any) error {
-	text := strings.TrimSpace(r.Text)
-	if body, fenced := strings.CutPrefix(text, "```"); fenced {
-		_, body, _ = strings.Cut(body, "\n")
-		text = strings.TrimSuffix(strings.TrimSpace(body), "```")
-	}
-	return json.Unmarshal([]byte(text), v)
 }
 
 // collector gathers what a result says while events pass.

@@ -65,6 +65,18 @@ func (s *Stream) end(result *Result, err error) {
 // why: what the result's Err is, or that the input was refused.
 func (s *Stream) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
+		for ev, err := range s.all() {
+			if !yield(ev, err) {
+				s.abort()
+				return
+			}
+		}
+	}
+}
+
+// all is like Events, but leaving the loop does nothing.
+func (s *Stream) all() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
 		for next := 0; ; next++ {
 			s.mu.Lock()
 			for next == len(s.events) && !s.ended {
@@ -74,7 +86,6 @@ func (s *Stream) Events() iter.Seq2[Event, error] {
 				ev := s.events[next]
 				s.mu.Unlock()
 				if !yield(ev, nil) {
-					s.abort()
 					return
 				}
 				continue

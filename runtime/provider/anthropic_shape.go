@@ -1,8 +1,6 @@
 package provider
 
 import (
-	"strings"
-
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/value"
 )
@@ -15,7 +13,7 @@ func (anthropic) AppendSchema(dst []byte, h *chat.Head, schema []byte) (out []by
 		return nil, false
 	}
 	dst = append(chat.AppendComma(dst), `"format":{"type":"json_schema","schema":`...)
-	return append(appendClosed(dst, schema), `}}`...), hasOnly(schema, closedKeywords+"additionalProperties required ")
+	return append(appendClosed(dst, schema, closedKeywords), `}}`...), hasOnly(schema, closedKeywords+"additionalProperties required ")
 }
 
 // Keywords of schemas that the API takes, beside those of objects that appendClosed writes itself.
@@ -36,58 +34,4 @@ func canClose(schema []byte) bool {
 		}
 	}
 	return parts(schema, canClose)
-}
-
-// appendClosed appends a schema without the keywords that the API refuses, where objects have no properties but those that
-// are named.
-func appendClosed(dst, schema []byte) []byte {
-	dst = append(dst, '{')
-	_ = value.Each(schema, func(key, v []byte) bool {
-		name := string(key)
-		if name == "oneOf" {
-			name = "anyOf"
-		}
-		if name == "required" || name == "additionalProperties" || !strings.Contains(closedKeywords, " "+name+" ") {
-			return true
-		}
-		dst = append(value.AppendJSONString(chat.AppendComma(dst), []byte(name)), ':')
-		switch name {
-		case "properties":
-			dst = append(dst, '{')
-			_ = value.Each(v, func(key, inner []byte) bool {
-				dst = append(value.AppendJSONString(chat.AppendComma(dst), key), ':')
-				dst = appendClosed(dst, inner)
-				return true
-			})
-			dst = append(dst, '}')
-		case "anyOf", "allOf":
-			dst = append(dst, '[')
-			_ = value.EachItem(v, func(_ int, inner []byte) bool {
-				dst = appendClosed(chat.AppendComma(dst), inner)
-				return true
-			})
-			dst = append(dst, ']')
-		case "items":
-			dst = appendClosed(dst, v)
-		default:
-			dst = appendJSON(dst, v)
-		}
-		return true
-	})
-	if hasType(schema, "object") {
-		if required, _ := value.Get(schema, "required"); required != nil {
-			dst = appendJSON(append(dst, `,"required":`...), required)
-		}
-		dst = append(dst, `,"additionalProperties":false`...)
-	}
-	return append(dst, '}')
-}
-
-// appendJSON appends a value that is known to be well-formed.
-func appendJSON(dst, v []byte) []byte {
-	text, err := value.AppendJSON(dst, v)
-	if err != nil {
-		return dst
-	}
-	return text
 }

@@ -3,6 +3,7 @@ package provider
 import (
 	"strings"
 
+	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -18,11 +19,64 @@ func isObjectSchema(schema []byte) bool {
 
 // appendNamedSchema appends the schema of an answer as members, like OpenAI has them. It is strict where it can be.
 func appendNamedSchema(dst, schema []byte) []byte {
-	dst = append(append(dst, `"name":"`+schemaName+`","strict":`...), "false"...)
+	dst = append(dst, `"name":"`+schemaName+`","strict":`...)
 	if isStrict(schema) {
-		dst = append(dst[:len(dst)-len("false")], "true"...)
+		return appendClosed(append(dst, `true,"schema":`...), schema, strictKeywords)
 	}
-	return appendSchema(append(dst, `,"schema":`...), schema)
+	return appendSchema(append(dst, `false,"schema":`...), schema)
+}
+
+// appendClosed appends a schema without keywords but these, where objects have no properties but those that are named.
+func appendClosed(dst, schema []byte, keywords string) []byte {
+	dst = append(dst, '{')
+	_ = value.Each(schema, func(key, v []byte) bool {
+		name := string(key)
+		if name == "oneOf" {
+			name = "anyOf" // what matches one of them is checked later
+		}
+		if name == "required" || name == "additionalProperties" || !strings.Contains(keywords, " "+name+" ") {
+			return true
+		}
+		dst = append(value.AppendJSONString(chat.AppendComma(dst), []byte(name)), ':')
+		switch name {
+		case "properties", "$defs", "definitions":
+			dst = append(dst, '{')
+			_ = value.Each(v, func(key, inner []byte) bool {
+				dst = append(value.AppendJSONString(chat.AppendComma(dst), key), ':')
+				dst = appendClosed(dst, inner, keywords)
+				return true
+			})
+			dst = append(dst, '}')
+		case "anyOf", "allOf":
+			dst = append(dst, '[')
+			_ = value.EachItem(v, func(_ int, inner []byte) bool {
+				dst = appendClosed(chat.AppendComma(dst), inner, keywords)
+				return true
+			})
+			dst = append(dst, ']')
+		case "items":
+			dst = appendClosed(dst, v, keywords)
+		default:
+			dst = appendJSON(dst, v)
+		}
+		return true
+	})
+	if hasType(schema, "object") {
+		if required, _ := value.Get(schema, "required"); required != nil {
+			dst = appendJSON(append(dst, `,"required":`...), required)
+		}
+		dst = append(dst, `,"additionalProperties":false`...)
+	}
+	return append(dst, '}')
+}
+
+// appendJSON appends a value that is known to be well-formed.
+func appendJSON(dst, v []byte) []byte {
+	text, err := value.AppendJSON(dst, v)
+	if err != nil {
+		return dst
+	}
+	return text
 }
 
 // parts visits the schemas inside of a schema. It stops, and returns false, where fn does.
@@ -63,7 +117,8 @@ const strictKeywords = " $schema $id $ref title description type required additi
 	" exclusiveMaximum minimum exclusiveMinimum minItems maxItems properties items anyOf $defs definitions "
 
 // isStrict tells whether a schema is one that OpenAI takes as strict: no keyword says more than OpenAI reads, every value is
-// of some type, and every object has all of its properties and no others.
+// of some type, and every object has all of its properties. It may have others unless the schema says so; the model is not
+// asked for them.
 func isStrict(schema []byte) bool { return hasOnly(schema, strictKeywords) && isClosed(schema) }
 
 func isClosed(schema []byte) bool {
@@ -93,10 +148,10 @@ func hasType(schema []byte, name string) (found bool) {
 	return found
 }
 
-// hasAll tells whether objects of a schema have all of its properties and no others.
+// hasAll tells whether objects of a schema have all of its properties, and the schema wants no others.
 func hasAll(schema []byte) bool {
 	more, _ := value.Get(schema, "additionalProperties")
-	if open, ok := value.Bool(more); !ok || open {
+	if open, ok := value.Bool(more); more != nil && (!ok || open) {
 		return false
 	}
 	properties, _ := value.Get(schema, "properties")
