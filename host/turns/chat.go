@@ -45,11 +45,7 @@ func (o *ChatOptions) encode() (abi.Raw, error) {
 		all["provider"], all["capabilities"] = "model", o.Engine.Capabilities.options()
 	}
 	if o.Schema != nil {
-		schema, err := encodeSchema(o.Schema, "schema")
-		if err != nil {
-			return nil, newError(abi.CodeChatInvalidOptions, err.Error(), err)
-		}
-		all["schema"] = schema
+		all["schema"] = schemaValue(o.Schema)
 	}
 	raw, err := value.Append(nil, all, "chat")
 	if err != nil {

@@ -68,13 +68,18 @@ func (g *Gate) encode() (*abi.OpenGateArgs, error) {
 
 // encodeSchema encodes a JSON Schema: JSON text, or anything that marshals to it.
 func encodeSchema(schema any, field string) (abi.Raw, error) {
+	return value.Append(nil, schemaValue(schema), field)
+}
+
+// schemaValue is a JSON Schema as something that is encoded to it.
+func schemaValue(schema any) any {
 	switch text := schema.(type) {
 	case string:
-		schema = json.RawMessage(text)
+		return json.RawMessage(text)
 	case []byte:
-		schema = json.RawMessage(text)
+		return json.RawMessage(text)
 	}
-	return value.Append(nil, schema, field)
+	return schema
 }
 
 // WaitFor opens a gate and waits until it is settled. It returns the value that the gate was resolved with, as plain

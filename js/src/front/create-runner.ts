@@ -20,6 +20,7 @@ import type { Store } from '../store/store.js';
 import { sessionNamed, storeCallbacks } from '../store/store-callbacks.js';
 import type { AnyTool } from '../tools/tool.js';
 import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
+import type { OutputSchema } from '../turns/output.js';
 import type { TurnStream } from '../turns/turn-stream.js';
 import { violationError } from '../validation/rules.js';
 import { maxIterations } from '../middleware/max-iterations.js';
@@ -35,11 +36,16 @@ export type ChatModel = ChatOptions & {
 };
 
 /** What a runner is made with: exactly one of model and executor. */
-export interface AgentConfig {
+export interface AgentConfig<Output = unknown> {
   /** The model, behind an API or run by the host itself; the executor inside the module calls it. */
   readonly model?: ChatModel | EngineOptions | ModelEngine | undefined;
   /** A model call of one's own. */
-  readonly executor?: DispatchExecutorFn | ChatExecutor | undefined;
+  readonly executor?: DispatchExecutorFn | ChatExecutor<Output> | undefined;
+  /**
+   * What the model's answers must be: a JSON Schema 2020-12, or a Standard Schema such as Zod's, which types the `object`
+   * of results.
+   */
+  readonly schema?: OutputSchema<Output> | undefined;
   /** Where conversations live between turns. Default: in memory. */
   readonly store?: Store | undefined;
   /** System prompt of turns that give none. Default: "You are a helpful assistant." */
@@ -82,12 +88,12 @@ const MAX_TIME = 8.64e15;
 const API_KEY = 'apiKey';
 
 /** An ordinary runner whose turns need nothing but a message. */
-export class AgentRunner extends TurnRunner {
+export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
   readonly #system: string | Tokenizable;
   readonly #store: Store;
 
   /** @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation */
-  constructor(config: AgentConfig) {
+  constructor(config: AgentConfig<Output>) {
     const violations = violationsOf(config);
     if (violations.length > 0) throw violationError('E_INVALID_TURN_RUNNER_CONFIG', violations);
     const store = config.store ?? memoryStore();
@@ -117,7 +123,7 @@ export class AgentRunner extends TurnRunner {
     return running;
   }
 
-  override stream(input: AgentInput): TurnStream {
+  override stream(input: AgentInput): TurnStream<Output> {
     const { turn, settle } = this.#turn(input);
     const stream = super.stream(turn);
     stream.result.then(settle, settle);
@@ -159,13 +165,14 @@ export class AgentRunner extends TurnRunner {
  *
  * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
  */
-export function createRunner(config: AgentConfig): AgentRunner {
+export function createRunner<Output = unknown>(config: AgentConfig<Output>): AgentRunner<Output> {
   return new AgentRunner(config);
 }
 
 const known = new Set([
   'model',
   'executor',
+  'schema',
   'store',
   'system',
   'tools',
@@ -184,6 +191,12 @@ function violationsOf(config: AgentConfig): string[] {
   if ((config.model === undefined) === (config.executor === undefined)) {
     violations.push('exactly one of `model` and `executor` is required');
   }
+  if (config.schema !== undefined) {
+    if (config.model === undefined) violations.push('`schema` needs a `model`');
+    else if ((config.model as Partial<ChatModel>).schema !== undefined) {
+      violations.push('`schema` and `model.schema` exclude each other');
+    }
+  }
   const { apiKey, credential } = (config.model ?? {}) as Partial<ChatModel>;
   if (apiKey !== undefined && credential !== undefined) {
     violations.push('`model.apiKey` and `model.credential` exclude each other');
@@ -201,11 +214,17 @@ function violationsOf(config: AgentConfig): string[] {
   return violations;
 }
 
-function executorOf(config: AgentConfig): DispatchExecutorFn | ChatExecutor {
-  if (config.model === undefined) return config.executor!;
-  if (isEngine(config.model)) return new ChatExecutor({ engine: config.model });
-  const { apiKey, ...options } = config.model as ChatModel;
-  return new ChatExecutor(apiKey === undefined ? options : { ...options, credential: API_KEY });
+function executorOf<Output>(
+  config: AgentConfig<Output>,
+): DispatchExecutorFn | ChatExecutor<Output> {
+  const { model, schema } = config;
+  if (model === undefined) return config.executor!;
+  const own = (model as { schema?: OutputSchema<Output> }).schema;
+  const output = { schema: schema ?? own };
+  if (isEngine(model)) return new ChatExecutor<Output>({ engine: model, ...output });
+  const { apiKey, schema: _, ...options } = model as ChatModel & { schema?: OutputSchema<Output> };
+  const credential = apiKey === undefined ? {} : { credential: API_KEY };
+  return new ChatExecutor<Output>({ ...options, ...credential, ...output });
 }
 
 function isEngine(model: ChatModel | EngineOptions | ModelEngine): model is ModelEngine {

@@ -4,6 +4,8 @@
  */
 import type { MediaKind } from '../primitives/media.js';
 
+import type { OutputSchema } from '../turns/output.js';
+
 /** Any JSON object. */
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -76,6 +78,13 @@ export interface CommonChatOptions extends ToolRunOptions {
   readonly bucketOrder?: readonly Bucket[] | undefined;
   /** Members for the definitions of tools, by a tool's name. */
   readonly toolExtras?: Readonly<Record<string, JsonObject>> | undefined;
+  /**
+   * What answers must be: a JSON Schema 2020-12, or a Standard Schema such as Zod's. An answer that does not match it is
+   * asked for once more, and then is an E_CHAT_INVALID_OUTPUT.
+   */
+  readonly schema?: OutputSchema | undefined;
+  /** "native" (default) sends it in the provider's own place for it, "prompt" tells it in the system prompt, "both" both. */
+  readonly schemaMode?: 'native' | 'prompt' | 'both' | undefined;
   /** Further members of the request, as they are. */
   readonly body?: JsonObject | undefined;
 }

@@ -4,6 +4,7 @@
 import type { ChatOptions, ToolRunOptions } from '../models/chat-options.js';
 import type { ModelEngine } from '../models/engine.js';
 import { frozenCopy } from '../stash/copy-value.js';
+import { outputJsonSchema, type OutputSchema } from '../turns/output.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { phrase, violationError } from '../validation/rules.js';
 
@@ -21,18 +22,25 @@ export interface EngineOptions extends ToolRunOptions {
  * Stands for the executor inside the module: it projects the context to a request of the provider's API, streams the answer,
  * runs the tools that the model calls and acks when there are none. Give it in place of an executor function.
  */
-export class ChatExecutor {
+export class ChatExecutor<Output = unknown> {
   /** What the module is told of it, deeply frozen. */
   readonly options: Readonly<Record<string, unknown>> & { readonly model: string };
   /** The model that the host runs itself, if it is one. */
   readonly engine: ModelEngine | undefined;
+  /** What answers must be, as it was given. */
+  readonly schema: OutputSchema<Output> | undefined;
 
   /**
    * @throws TurncoreError E_INVALID_VALUE for options that are no JSON-like data, E_CHAT_INVALID_OPTIONS for an engine that
-   * is none
+   * is none, and for a Standard Schema that gives no JSON Schema
    */
-  constructor(options: ChatOptions | EngineOptions) {
-    const { engine, ...rest } = options as Partial<EngineOptions>;
+  constructor(
+    options: (ChatOptions | EngineOptions) & { schema?: OutputSchema<Output> | undefined },
+  ) {
+    const { engine, schema, ...others } = options as Partial<EngineOptions>;
+    this.schema = schema as OutputSchema<Output> | undefined;
+    const rest =
+      this.schema === undefined ? others : { ...others, schema: outputJsonSchema(this.schema) };
     this.engine = engine;
     const told = engine === undefined ? rest : { ...rest, ...aboutEngine(engine, rest.model) };
     this.options = frozenCopy(told, 'model') as ChatExecutor['options'];

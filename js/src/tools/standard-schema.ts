@@ -121,15 +121,17 @@ function requireResult<Output>(
   throw invalidValue(`the validation of ${subject}`, 'must give a value or issues');
 }
 
+/** Issues with paths as JSON Pointers. */
+export function issueList(issues: readonly SchemaIssue[]): { path: string; message: string }[] {
+  return issues.map((issue) => ({ path: pointerTo(issue.path ?? []), message: issue.message }));
+}
+
 function issuesError(
   code: ErrorCode,
   subject: string,
   issues: readonly SchemaIssue[],
 ): TurncoreError {
-  const details = issues.map((issue) => ({
-    path: pointerTo(issue.path ?? []),
-    message: issue.message,
-  }));
+  const details = issueList(issues);
   const list = details.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   return TurncoreError.of(code, `${subject}: ${list.join('; ')}`, { details });
 }

@@ -26,7 +26,7 @@ import type {
 import { Message, toMessage } from '../primitives/message.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
-import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
+import { ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import { GateBook } from '../pump/gates.js';
 import { type Host, hostOf, type HostOptions } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
@@ -38,12 +38,13 @@ import { type AnyTool, Tool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
+import type { OutputSchema } from './output.js';
 import { TurnStream } from './turn-stream.js';
 
 /** What a {@link TurnRunner} is made with. */
-export interface TurnRunnerConfig extends TurnCallbacks {
+export interface TurnRunnerConfig<Output = unknown> extends TurnCallbacks {
   /** The model call, or a {@link ChatExecutor}, which runs inside the module. */
-  readonly executorCallback: DispatchExecutorFn | ChatExecutor;
+  readonly executorCallback: DispatchExecutorFn | ChatExecutor<Output>;
   /** Tools that every turn begins with. */
   readonly tools?: readonly AnyTool[] | undefined;
   /** Runs once per turn, before the dispatch. */
@@ -89,7 +90,7 @@ export interface TurnInput {
 interface Live {
   readonly id: string;
   readonly outcome: Promise<Outcome>;
-  readonly stream: TurnStream | undefined;
+  readonly stream: TurnStream<never> | undefined;
 }
 
 const pipelineNames = {
@@ -120,7 +121,7 @@ const classes = {
  * events (`observe`) are for instruments. Listeners are told before the call that caused the event returns; what they
  * throw is reported as an `error` event with E_LISTENER_ERROR.
  */
-export class TurnRunner {
+export class TurnRunner<Output = unknown> {
   readonly #spec: RunnerSpec;
   readonly #host: Host;
   readonly #bus = new Bus<TurnEvents>();
@@ -172,7 +173,7 @@ export class TurnRunner {
    *
    * @throws TurncoreError E_INVALID_TURN_CONTEXT listing every violation of the input
    */
-  stream(input: TurnInput): TurnStream {
+  stream(input: TurnInput): TurnStream<Output> {
     return this.#begin(check('TurnInput', input, classes), true).stream!;
   }
 
@@ -277,11 +278,13 @@ export class TurnRunner {
     const pump = this.#host.ready();
     const controller = input['turnAbortController'] as AbortController | undefined;
     const aborter = controller ?? (streamed ? new AbortController() : undefined);
-    let stream: TurnStream | undefined;
+    let stream: TurnStream<never> | undefined;
     const tap =
       streamed || given !== undefined ? (event: TurnEvent) => stream?.push(event) : undefined;
     if (tap !== undefined) {
-      stream = new TurnStream(() => aborter?.abort());
+      const { executor } = this.#spec;
+      const schema = executor instanceof ChatExecutor ? executor.schema : undefined;
+      stream = new TurnStream<never>(() => aborter?.abort(), schema as OutputSchema<never>);
     }
     const outcome =
       pump === undefined

@@ -3,6 +3,7 @@
  */
 import type { GenerationStats, ToolCallEvent, TurnEvent, TurnStatus } from '../events/events.js';
 import type { Outcome } from '../pump/session.js';
+import { ObjectReader, outputOf, type OutputSchema } from './output.js';
 
 /** Tokens that a turn's model calls took, as far as the provider said. */
 export interface Usage {
@@ -20,12 +21,21 @@ export interface ToolCallResult {
   readonly results: unknown;
 }
 
-/** How a turn ended and what came out. */
-export interface TurnResult {
+/** An object of which some has come: any member may be missing, and any string may be a part of one. */
+export type PartialObject<T> = T extends readonly (infer Item)[]
+  ? readonly PartialObject<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]?: PartialObject<T[Name]> }
+    : T;
+
+/** How a turn ended and what came out. @typeParam Output what the answers must be, by the schema of the chat executor */
+export interface TurnResult<Output = unknown> {
   /** `ack` when it ended well. */
   readonly status: TurnStatus;
   /** The last message that was streamed, the answer. */
   readonly text: string;
+  /** The object that the answer is, when the chat executor has a schema and the turn has acked; undefined otherwise. */
+  readonly object: Output | undefined;
   /** The tool calls that were completed, in order. */
   readonly toolCalls: readonly ToolCallResult[];
   /** Sums over the turn's model calls. */
@@ -36,28 +46,33 @@ export interface TurnResult {
   readonly error: unknown;
 }
 
+/** As a method's, its type lets a stream of one output stand for a stream of any. */
+type Resolve<Output> = { resolve(result: TurnResult<Output>): void }['resolve'];
+
 /**
  * A turn that runs: iterate over it for its events, or wait for {@link TurnStream.result}. Events that nobody has read
  * are kept, so both work, and a second loop gets all of them again.
  */
-export class TurnStream implements AsyncIterable<TurnEvent> {
+export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   /** Resolves when the turn has ended, however it ended; rejects only when it could not begin. */
-  readonly result: Promise<TurnResult>;
+  readonly result: Promise<TurnResult<Output>>;
 
   readonly #events: TurnEvent[] = [];
   readonly #abort: () => void;
+  readonly #schema: OutputSchema<Output> | undefined;
   readonly #calls = new Map<string, ToolCallEvent>();
   readonly #usage: Usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
   #text = '';
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #waiting: (() => void)[] = [];
-  #resolve!: (result: TurnResult) => void;
+  #resolve!: Resolve<Output>;
   #reject!: (error: unknown) => void;
 
-  /** @internal Runners make streams. @param abort aborts the turn */
-  constructor(abort: () => void) {
+  /** @internal Runners make streams. @param abort aborts the turn @param schema of the answer */
+  constructor(abort: () => void, schema?: OutputSchema<Output>) {
     this.#abort = abort;
+    this.#schema = schema;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -75,16 +90,38 @@ export class TurnStream implements AsyncIterable<TurnEvent> {
   async *[Symbol.asyncIterator](): AsyncIterator<TurnEvent, void> {
     let complete = false;
     try {
-      for (let next = 0; ;) {
-        while (next < this.#events.length) yield this.#events[next++]!;
-        if (this.#ended) break;
-        await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      }
+      yield* this.#all();
       complete = true;
     } finally {
       if (!complete) this.#abort();
     }
     if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /**
+   * The object that the answer is while it comes, for turns that ask the model for structured output: members as they are
+   * complete, and strings as they grow. Each is a fresh object. The longer the answer, the more of it comes between two
+   * of them, a thirty-second of it, so that all of them cost no more than a multiple of its length. The last one is the
+   * whole object, as the model wrote it.
+   *
+   * An answer that the model has to repair is followed by the objects of the next one, from the start. Leaving the loop
+   * does not end the turn.
+   */
+  async *partialObjects(): AsyncGenerator<PartialObject<Output>, void> {
+    const objects = new ObjectReader();
+    for await (const event of this.#all()) {
+      const object = event.event === 'message' ? objects.next(event) : undefined;
+      if (object !== undefined) yield object as PartialObject<Output>;
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async *#all(): AsyncGenerator<TurnEvent, void> {
+    for (let next = 0; ;) {
+      while (next < this.#events.length) yield this.#events[next++]!;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
   }
 
   /** @internal Takes an event. */
@@ -110,7 +147,7 @@ export class TurnStream implements AsyncIterable<TurnEvent> {
     outcome.then(
       (end) => {
         if (end.status === 'refused') this.#refuse(end.error);
-        else this.#end(end);
+        else void this.#end(end);
       },
       (error: unknown) => this.#refuse(error),
     );
@@ -123,12 +160,22 @@ export class TurnStream implements AsyncIterable<TurnEvent> {
     this.#reject(error);
   }
 
-  #end(outcome: Outcome): void {
+  async #end(outcome: Outcome): Promise<void> {
     this.#ended = true;
     this.#wake();
+    let { error } = outcome;
+    let object: Output | undefined;
+    if (this.#schema !== undefined && outcome.status === 'ack') {
+      try {
+        object = await outputOf(this.#schema, this.#text);
+      } catch (refused) {
+        error = refused;
+      }
+    }
     this.#resolve({
       status: outcome.status as TurnStatus,
       text: this.#text,
+      object,
       toolCalls: [...this.#calls.values()].map(({ id, tool, args, isError, results }) => ({
         id,
         tool,
@@ -138,7 +185,7 @@ export class TurnStream implements AsyncIterable<TurnEvent> {
       })),
       usage: this.#usage,
       iterations: outcome.iterations,
-      error: outcome.error,
+      error,
     });
   }
 
