@@ -5,7 +5,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/turncore/turncore/runtime/partial"
+	"github.com/turncore/turncore/host/internal/partial"
 )
 
 // Object returns the object that the answer of a turn is, for turns that ask the model for structured output: of an

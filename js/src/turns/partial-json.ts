@@ -1,10 +1,10 @@
 /**
- * JSON that is still coming. A port of the module's reader (package runtime/partial): both give the same text for the same
+ * JSON that is still coming. A port of the Go hosts' reader (package host/internal/partial): both give the same text for the same
  * deltas.
  */
 
-/** Levels that a value may nest. */
-const MAX_DEPTH = 64;
+/** Levels that a value may nest, as in the Go reader. */
+const MAX_DEPTH = 60;
 
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** The start of a number that may become one. */

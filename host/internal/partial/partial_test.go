@@ -200,7 +200,7 @@ func TestMalformed(t *testing.T) {
 	}
 	r = &Reader{}
 	err := r.Write(bytes.Repeat([]byte("["), 10_000))
-	if !errors.Is(err, value.ErrTooDeep) || !json.Valid(r.AppendValue(nil)) {
+	if err == nil || !json.Valid(r.AppendValue(nil)) {
 		t.Errorf("10,000 brackets: %v", err)
 	}
 }

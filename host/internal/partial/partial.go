@@ -10,23 +10,19 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi"
 )
 
 // Error tells why a text is no JSON.
 type Error struct {
 	Offset int    // bytes before the place
 	Reason string // what is wrong there
-	deep   bool
 }
 
 // Error names the reason and the byte offset.
 func (e *Error) Error() string {
 	return "partial: " + e.Reason + " at byte " + strconv.Itoa(e.Offset)
 }
-
-// Is makes a text that nests deeper than [value.MaxDepth] a [value.ErrTooDeep].
-func (e *Error) Is(target error) bool { return e.deep && target == value.ErrTooDeep }
 
 // Reader reads one JSON text. The zero Reader is ready for use. With an error it stays what it was before the byte that is
 // wrong, and reads no more.
@@ -201,9 +197,8 @@ func (r *Reader) next(c byte) bool {
 func (r *Reader) value(c byte) bool {
 	switch {
 	case c == '{' || c == '[':
-		if len(r.closing) == value.MaxDepth {
+		if len(r.closing) == abi.MaxValueDepth {
 			r.fail("nested too deeply")
-			r.err.deep = true
 			return false
 		}
 		r.pending = append(r.pending, c)
