@@ -339,3 +339,48 @@ func TestSpooledResults(t *testing.T) {
 		}
 	}
 }
+
+// What the stash has under "chatExecutor" takes the place of options, in the iterations that have it.
+func TestOptionsInTheStash(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		t.Run(engine.Name(), func(t *testing.T) {
+			provider, err := hosttest.NewProvider(1, works(0), works(1), hosttest.Response{Body: answer}, works(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer provider.Close()
+			h, chat := chatHost(t, engine, provider.URL)
+			chat.Options = map[string]any{"temperature": 0}
+			tool := workTool(func(ctx *turns.DispatchContext, n int) (any, error) {
+				if n == 0 {
+					return "", ctx.Stash().Set("chatExecutor", map[string]any{"model": "other", "temperature": 1, "tool_choice": "required"})
+				}
+				ctx.Stash().Delete("chatExecutor")
+				return "", nil
+			})
+			var recorded bytes.Buffer
+			_, result := play(t, h, turns.TurnRunnerConfig{Chat: chat, Tools: []*turns.Tool{tool}}, turns.TurnInput{Text: "Hi!", Journal: &recorded})
+			if result.Text != "Hello." {
+				t.Fatalf("%+v", result)
+			}
+			for i, want := range []string{`"model":"m"`, `"model":"other"`, `"model":"m"`} {
+				body := string(provider.Requests()[i].Body)
+				if changed := i == 1; !strings.Contains(body, want) || strings.Contains(body, `"temperature":1`) != changed || strings.Contains(body, `"tool_choice":"required"`) != changed {
+					t.Errorf("request %d: %s", i, body)
+				}
+			}
+			replays(t, &recorded)
+
+			tool = workTool(func(ctx *turns.DispatchContext, _ int) (any, error) {
+				return "", ctx.Stash().Set("chatExecutor", map[string]any{"temperature": "warm", "spoolResultsOver": -1})
+			})
+			_, result = play(t, h, turns.TurnRunnerConfig{Chat: chat, Tools: []*turns.Tool{tool}}, turns.TurnInput{Text: "Hi!"})
+			if !errors.Is(result.Err, host.CodeChatInvalidOptions) || !strings.Contains(result.Err.Error(), "`stash.chatExecutor.temperature`") || !strings.Contains(result.Err.Error(), "`stash.chatExecutor.spoolResultsOver`") {
+				t.Errorf("%+v", result)
+			}
+			if n := len(provider.Requests()); n != 4 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}

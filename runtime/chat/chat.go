@@ -10,6 +10,8 @@
 package chat
 
 import (
+	"bytes"
+
 	"github.com/turncore/turncore/runtime/fault"
 )
 
@@ -19,8 +21,10 @@ const maxRedirects = 5
 // Executor makes model calls with one set of options. It serves any number of dispatches, one after another or
 // interleaved, and is not safe for use by several goroutines at once.
 type Executor struct {
-	options options
-	tools   map[uint32][]byte // definitions as JSON, of the tools that all turns of the runner share
+	options   options
+	given     []byte // the options as they were given
+	providers []Provider
+	tools     map[uint32][]byte // definitions as JSON, of the tools that all turns of the runner share
 }
 
 // New returns an executor with the options in v, a map. They are:
@@ -74,16 +78,17 @@ type Executor struct {
 //
 // The providers are those that the option provider may name; the first one serves when it names none.
 func New(v []byte, providers ...Provider) (*Executor, error) {
-	o, err := parseOptions(v, providers)
+	o, err := parseOptions(v, providers, "")
 	if err != nil {
 		return nil, err
 	}
-	return &Executor{options: o, tools: make(map[uint32][]byte)}, nil
+	return &Executor{options: o, given: bytes.Clone(v), providers: providers, tools: make(map[uint32][]byte)}, nil
 }
 
 // state is what the executor keeps of one dispatch.
 type state struct {
 	projection projection
+	override   override
 	answer     Answer
 	reported   map[string]int // ids that the endpoint gave its calls, and how often
 	repaired   bool           // an answer did not match the schema, and the model was told
@@ -101,6 +106,10 @@ func (e *Executor) Execute(d Dispatch) error {
 	if !ok {
 		st = &state{}
 		*slot = st
+	}
+	e, err := e.overridden(d, st)
+	if err != nil {
+		return d.Nack(err)
 	}
 	a := &st.answer
 	failure := e.answer(d, st)

@@ -36,6 +36,8 @@ type Dispatch interface {
 	// same.
 	Nonce(kind record.Kind, id []byte) string
 
+	// Stash is the dispatch's value under a top-level key.
+	Stash(key string) (v []byte, ok bool)
 	// SystemPrompt of the dispatch.
 	SystemPrompt() string
 	// Instructions visits the standing instructions in order.

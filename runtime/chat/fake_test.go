@@ -35,8 +35,9 @@ type dispatch struct {
 	generate     func(r chat.ModelRequest) (chat.Stream, error)
 	onReport     func()
 	onSleep      func()
-	order        []int // in which Each runs its bodies; nil for their own
-	atOnce       int   // of the last Each
+	stash        []byte // under chat.OverrideKey; nil for none
+	order        []int  // in which Each runs its bodies; nil for their own
+	atOnce       int    // of the last Each
 
 	aborted, acked bool
 	nacked         error
@@ -141,6 +142,10 @@ func (d *dispatch) NewID(prefix string) string {
 
 func (d *dispatch) Nonce(kind record.Kind, id []byte) string {
 	return trust.Nonce([]byte("seed"), []byte{byte(kind)}, id)
+}
+
+func (d *dispatch) Stash(key string) ([]byte, bool) {
+	return d.stash, key == chat.OverrideKey && d.stash != nil
 }
 
 func (d *dispatch) SystemPrompt() string { return d.prompt }

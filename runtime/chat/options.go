@@ -52,13 +52,15 @@ type parser struct {
 	baseURL      string
 	includeUsage bool
 	hasModel     bool
+	prefix       string // of the names of options in errors
 	seen         []string
 	wrong        []string
 }
 
-// parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS.
-func parseOptions(v []byte, providers []Provider) (options, error) {
+// parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS, with prefix before each option's name.
+func parseOptions(v []byte, providers []Provider, prefix string) (options, error) {
 	p := parser{
+		prefix: prefix,
 		options: options{
 			stream: true, parallel: 1, toolRun: ToolRun{Spool: defaultSpool}, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
 			reasoning: []string{"reasoning", "reasoning_content"}, medias: mediaOptions{max: defaultMaxMedia},
@@ -136,7 +138,7 @@ func (p *parser) choose(v []byte, providers []Provider) error {
 }
 
 func (p *parser) fail(name, problem string) {
-	p.wrong = append(p.wrong, "`"+name+"` "+problem)
+	p.wrong = append(p.wrong, "`"+p.prefix+name+"` "+problem)
 }
 
 func (p *parser) option(name string, v []byte) {
@@ -240,6 +242,7 @@ func (p *parser) header(v []byte) {
 		case !ok || strings.ContainsAny(string(s), "\r\n\x00"):
 			p.fail("headers."+string(key), "must be a string of one line")
 		default:
+			p.headers = slices.DeleteFunc(p.headers, func(h [2]string) bool { return h[0] == name })
 			p.headers = append(p.headers, [2]string{name, string(s)})
 		}
 		return true

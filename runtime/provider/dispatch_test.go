@@ -152,6 +152,7 @@ func (d *dispatch) Nonce(kind record.Kind, id []byte) string {
 	return trust.Nonce([]byte("seed"), []byte{byte(kind)}, id)
 }
 
+func (d *dispatch) Stash(string) ([]byte, bool)            { return nil, false }
 func (d *dispatch) SystemPrompt() string                   { return d.prompt }
 func (d *dispatch) Instructions(func([]byte) bool)         {}
 func (d *dispatch) ReaderTools(string) []string            { return nil }

@@ -49,6 +49,8 @@ func (c *chatDispatch) Nonce(kind record.Kind, id []byte) string {
 }
 func (c *chatDispatch) SystemPrompt() string { return c.Turn().SystemPrompt }
 
+func (c *chatDispatch) Stash(key string) ([]byte, bool) { return c.Turn().Stash(c.Number()).Get(key) }
+
 func (c *chatDispatch) Instructions(yield func(text []byte) bool) {
 	c.Records(record.Instructions, func(_ int64, body []byte) bool {
 		text, _ := value.String(body)

@@ -56,6 +56,9 @@ const workTool = (
   });
 
 interface Request {
+  readonly model: string;
+  readonly temperature?: number;
+  readonly tool_choice?: string;
   readonly messages: readonly {
     readonly role: string;
     readonly content: string;
@@ -254,4 +257,33 @@ describe('tool calls of the chat executor', { skip }, () => {
       assert.ok(run.told(1)[0]!.startsWith(`c0 ${told}`), run.told(1)[0]!.slice(0, 200));
     });
   }
+
+  it('the stash changes options for the iterations that have it', async () => {
+    const tool = workTool((n, ctx) => {
+      if (n === 0) {
+        const other = { model: 'other', temperature: 1, tool_choice: 'required', stop: undefined };
+        ctx.stash.set('chatExecutor', other);
+      } else if (n === 1) ctx.stash.delete('chatExecutor');
+      else ctx.stash.set('chatExecutor', { temperature: 'warm', spoolResultsOver: -1 });
+      return Promise.resolve('');
+    });
+    const answers = [works(0), works(1), works(2)];
+    const run = await converse(tool, { temperature: 0 }, answers);
+    assert.deepEqual(
+      run.requests.map(({ model, temperature, tool_choice: choice }) => [
+        model,
+        temperature,
+        choice,
+      ]),
+      [
+        ['m', 0, undefined],
+        ['other', 1, 'required'],
+        ['m', 0, undefined],
+      ],
+    );
+    const errors = run.events.filter((e) => e.event === 'error').map((e) => e.error as Error);
+    assert.equal((errors[0] as TurncoreError).code, 'E_CHAT_INVALID_OPTIONS');
+    assert.match(errors[0]!.message, /`stash\.chatExecutor\.temperature`/);
+    assert.match(errors[0]!.message, /`stash\.chatExecutor\.spoolResultsOver`/);
+  });
 });
