@@ -79,6 +79,13 @@ func play(folder string) error {
 			if err == nil {
 				err = s.Check(log)
 			}
+			for _, one := range s.Failing(log) {
+				if err == nil {
+					if log, err = player.Play(one); err == nil {
+						err = one.CheckStorage(log)
+					}
+				}
+			}
 			if err != nil {
 				fmt.Println(s.ID)
 				fmt.Fprintln(os.Stderr, err)
