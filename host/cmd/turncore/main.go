@@ -44,6 +44,7 @@ const usage = `turncore runs agent turns.
 
   turncore run [PROMPT] [flags]    run a turn and show what happens
   turncore replay FILE [flags]     play a turn's journal back and compare every byte
+  turncore record-provider FILE    record what is said to a model's API, without keys
   turncore version                 show versions
   turncore help [COMMAND]          show help
 
@@ -61,6 +62,8 @@ func (c *command) main(args []string) int {
 		err = c.run(rest)
 	case "replay":
 		err = c.replay(rest)
+	case "record-provider":
+		err = c.recordProvider(rest)
 	case "version", "-version", "--version":
 		err = c.version(rest)
 	case "help", "-h", "-help", "--help":
@@ -74,9 +77,12 @@ func (c *command) main(args []string) int {
 // status tells about an error and returns the exit status that it means.
 func (c *command) status(err error) int {
 	var wrong *usageError
+	var program *statusError
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &program):
+		return program.status
 	case errors.As(err, &wrong):
 		fmt.Fprintf(c.stderr, "turncore: %s\n", printable(wrong.message))
 		fmt.Fprintf(c.stderr, "%q tells more.\n", "turncore help"+wrong.command)
@@ -116,6 +122,8 @@ func (c *command) help(args []string) error {
 		return c.run([]string{"-h"})
 	case "replay":
 		return c.replay([]string{"-h"})
+	case "record-provider":
+		return c.recordProvider([]string{"-h"})
 	case "version":
 		return c.version([]string{"-h"})
 	}

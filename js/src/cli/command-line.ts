@@ -1,6 +1,8 @@
 /**
  * Reads command lines.
  */
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { baseURLOf, providerNames } from '../front/providers.js';
@@ -119,6 +121,61 @@ export function parseReplay(args: string[]): (EngineOptions & { file: string }) 
   return { ...engine, file };
 }
 
+/** What the command line and the environment ask of a recording. */
+export interface RecordOptions {
+  readonly file: string;
+  readonly name: string;
+  readonly provider: ProviderName;
+  readonly baseURL: string;
+  /** The provider's key. */
+  readonly key: string | undefined;
+  /** 0 for any that is free. */
+  readonly port: number;
+  /** The program that is recorded; empty for none. */
+  readonly command: readonly string[];
+}
+
+const recordFlags = {
+  ...help,
+  provider: { type: 'string' },
+  'base-url': { type: 'string' },
+  name: { type: 'string' },
+  port: { type: 'string' },
+} as const;
+
+/** Reads the command line of record-provider. Undefined means that help is wanted. @throws UsageError */
+export function parseRecord(args: string[], env: Environment): RecordOptions | undefined {
+  const command = 'record-provider';
+  const fail = (message: string): UsageError => new UsageError(command, message);
+  const { values, positionals } = parse(command, args, recordFlags);
+  if (values.help === true) return undefined;
+  const provider = values.provider ?? 'openai';
+  if (!isProvider(provider)) {
+    throw fail(`--provider: it must be one of ${providerNames.join(', ')}`);
+  }
+  const names = VARIABLES[provider];
+  const url = values['base-url'] ?? orUndefined(env[names.baseURL ?? '']) ?? baseURLOf(provider)!;
+  if (!isHTTP(url)) throw fail('the base URL must be one of http or https');
+  const [file, ...program] = positionals;
+  if (file === undefined || file === '') {
+    throw fail('give the file that the recording is written to');
+  }
+  const { name = basename(file, '.json'), port = '0' } = values;
+  for (const flag of ['name', 'base-url'] as const) {
+    if (values[flag] === '') throw fail(`--${flag}: it is empty`);
+  }
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535) {
+    throw fail("--port: it must be a port's number");
+  }
+  if (existsSync(file)) throw fail(`${file} is there already`);
+  const key = orUndefined(env[names.key ?? '']);
+  return { file, name, provider, baseURL: url, key, port: Number(port), command: program };
+}
+
+function isProvider(name: string): name is ProviderName {
+  return (providerNames as readonly string[]).includes(name);
+}
+
 function parse<O extends NonNullable<ParseArgsConfig['options']>>(
   command: string,
   args: string[],
@@ -206,8 +263,12 @@ function providerOf(name: string | undefined): ProviderName | undefined {
 }
 
 function checkedURL(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  if (isHTTP(text)) return text;
   throw wrong('the base URL must be one of http or https');
+}
+
+function isHTTP(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 function boundOf(text: string | undefined): number | false | undefined {

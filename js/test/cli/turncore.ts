@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const command = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
+/** The built command. */
+export const command = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
 /** What surrounds a process. */
 export interface Surroundings {

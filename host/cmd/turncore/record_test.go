@@ -1,0 +1,91 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host/recording"
+	"github.com/turncore/turncore/host/simulated"
+)
+
+// A turn of this command is recorded and then played from the recording.
+func TestRecordProvider(t *testing.T) {
+	const key = "sk-planted-0123456789"
+	provider := &simulated.Provider{}
+	var keys []string
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Authorization"))
+		provider.ServeHTTP(w, r)
+	}))
+	defer api.Close()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "weather.json")
+	got := call{
+		env: []string{"OPENAI_API_KEY=" + key},
+		args: []string{
+			"record-provider", file, "--base-url", api.URL + "/v1", "--",
+			self, "run", "--engine", "native", "--model", "simulated", "--tool", "weather=cat", "How is the weather in Oslo?",
+		},
+	}.run(t)
+	if got.status != 0 || !strings.Contains(got.stdout, "The tool answered") || !strings.Contains(got.stderr, "has 2 interactions") {
+		t.Fatalf("%+v", got)
+	}
+	if len(keys) != 2 || keys[0] != "Bearer "+key {
+		t.Errorf("the provider got the keys %q", keys)
+	}
+	r, err := recording.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Name != "weather" || len(r.Interactions) != 2 || r.Interactions[0].Request.URL != api.URL+"/v1/chat/completions" {
+		t.Errorf("%+v", r)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(text), key) {
+		t.Errorf("the key is in the file, or %v", err)
+	}
+	on(t, func(t *testing.T, engine string) {
+		if got := turncore(t, "run", "--engine", engine, "--recording", file); got.status != 0 || !strings.Contains(got.stdout, "The tool answered") {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestRecordProviderStatus(t *testing.T) {
+	folder := t.TempDir()
+	there := filepath.Join(folder, "there.json")
+	if err := os.WriteFile(there, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fresh := filepath.Join(folder, "fresh.json")
+	for _, c := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{}, 2, "give the file"},
+		{[]string{there}, 2, "is there already"},
+		{[]string{fresh, "--base-url", "ftp://a"}, 2, "one of http or https"},
+		{[]string{fresh, "--provider", "nobody"}, 2, "must be one of"},
+		{[]string{fresh, "--port", "x"}, 2, "port"},
+		{[]string{fresh, "--", "sh", "-c", "exit 7"}, 7, "stands in front of https://api.openai.com/v1"},
+		{[]string{fresh, "--", "true"}, 0, "nothing was recorded"},
+		{[]string{fresh, "--", "no-such-program-anywhere"}, 1, "no-such-program-anywhere"},
+		{[]string{"-h"}, 0, ""},
+	} {
+		got := turncore(t, append([]string{"record-provider"}, c.args...)...)
+		if got.status != c.status || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("%q: %+v", c.args, got)
+		}
+	}
+	if _, err := os.Stat(fresh); err == nil {
+		t.Error("an empty recording was written")
+	}
+}
