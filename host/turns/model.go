@@ -32,8 +32,6 @@ type ModelCapabilities struct {
 	ToolFormat string
 	// Grammar is what the engine can hold an answer to: "gbnf", "schema", or "none" (default).
 	Grammar string
-	// ContextWindow is how many tokens prompt and answer may have together.
-	ContextWindow int
 	// Media are the kinds that the engine takes: the content of a message that has some is a list of parts. For all others a
 	// text stands.
 	Media []MediaKind
@@ -205,9 +203,6 @@ func (c *ModelCapabilities) options() map[string]any {
 		if text != "" {
 			all[name] = text
 		}
-	}
-	if c.ContextWindow != 0 {
-		all["contextWindow"] = c.ContextWindow
 	}
 	if c.Media != nil {
 		kinds := make([]any, len(c.Media))

@@ -26,7 +26,7 @@ var weather = &turns.Tool{
 // scripted is an engine that calls the tool and then says what it has heard.
 func scripted(requests *[]turns.ModelRequest) *turns.ModelEngine {
 	return &turns.ModelEngine{
-		Name: "scripted", Capabilities: turns.ModelCapabilities{Grammar: "gbnf", ToolFormat: "hermes", ContextWindow: 512},
+		Name: "scripted", Capabilities: turns.ModelCapabilities{Grammar: "gbnf", ToolFormat: "hermes"},
 		Generate: func(_ context.Context, r *turns.ModelRequest, send func(turns.ModelPart) error) error {
 			*requests = append(*requests, *r)
 			text := "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"

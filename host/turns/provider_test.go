@@ -157,7 +157,7 @@ func TestTypesOfOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	common := []string{"provider", "reasoningFields", "includeUsage", "thoughts"}
+	common := []string{"provider", "reasoningFields", "includeUsage", "thoughts", "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened"}
 	types := map[string][]string{}
 	name := ""
 	for line := range strings.Lines(string(source)) {

@@ -304,7 +304,7 @@ func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
 // empty tells whether the answer has neither text nor reasoning nor calls so far.
 func (a *Answer) empty() bool {
-	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0
+	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0 && !(a.reader != nil && a.size > 0)
 }
 
 // Model consumes the name of the model that answers.

@@ -65,11 +65,18 @@ type Executor struct {
 //	schemaMode        "native" (default) sends it in the provider's own place for it, if there is one; "prompt" tells it in the
 //	                  system prompt, "both" does both
 //
+// Providers whose answers may hold calls and reasoning in the text have, where the module does:
+//
+//	toolFormat        "off" (default), "auto" or a format of package markup: calls that are read from the text
+//	toolDelivery      "native" (default), or "prompt" to tell tools, calls and results as text
+//	reasoningFormat   "off" (default), "auto" or a format of package markup: reasoning that is read from the text
+//	reasoningOpened   default false: answers begin inside of reasoning
+//
 // Provider "model", for engines of the host's, has none of baseURL, credential, headers, stream, includeUsage and
 // reasoningFields, waits as long as it takes, and has:
 //
 //	capabilities      of the engine: tools ("text", default, or "native"), toolFormat (hermes, llama3_json, mistral, phi), grammar
-//	                  ("gbnf", "schema" or "none", default), contextWindow, media (list of the kinds that it takes, by default
+//	                  ("gbnf", "schema" or "none", default), media (list of the kinds that it takes, by default
 //	                  none)
 //	toolChoice        "auto" (default), "required" or "none": whether the model calls tools that are told in the prompt
 //
@@ -189,8 +196,8 @@ func (e *Executor) call(d Dispatch, st *state, body []byte, deadline uint64) err
 // exchange sends the request, or asks the host's engine, and reads the response.
 func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 	o, a := &e.options, &st.answer
+	a.readMarkup(st.projection.names)
 	if o.engine != nil {
-		a.readMarkup(st.projection.names)
 		stream, err := d.Model(ModelRequest{Model: o.head.Model, Body: body, Splices: st.projection.splices})
 		if err != nil {
 			return err
@@ -206,7 +213,9 @@ func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 	if err != nil {
 		return err
 	}
-	return a.receive(stream)
+	err = a.receive(stream)
+	a.endMarkup()
+	return err
 }
 
 // verdict returns the error that an answer which came whole amounts to, nil for none. A failed generation that the

@@ -17,14 +17,24 @@ type Local interface {
 // Engine is an engine of the host's as the options of an executor describe it. Where its model has no fields for tools, they
 // are told in the prompt, and calls are read from the text.
 type Engine interface {
-	// Option takes an option that only such engines have, or that they do not have; ok is false for any other. fail tells
-	// what is wrong with it. Finish checks what the options say together.
-	Option(name string, v []byte, fail func(name, problem string)) (ok bool)
-	Finish(fail func(name, problem string))
+	TextOptions
 	// Takes tells whether a request may hold media of a kind.
 	Takes(kind string) bool
 	// Match is told the JSON Schema that answers must match, a value and its JSON text.
 	Match(schema, text []byte)
+}
+
+// TextOptions are options that say which calls and which reasoning stand in texts, and what they come to.
+type TextOptions interface {
+	InText
+	// Option takes an option that only such texts have, or that an engine does not have; ok is false for any other. fail
+	// tells what is wrong with it. Finish checks what the options say together.
+	Option(name string, v []byte, fail func(name, problem string)) (ok bool)
+	Finish(fail func(name, problem string))
+}
+
+// InText tells tools in prompts, and finds calls and reasoning in answers.
+type InText interface {
 	// Tell is asked what a request says of its tools, whose definitions are given. InText is false when they go into their
 	// own field.
 	Tell(d Dispatch, definitions []byte) Told
@@ -94,7 +104,10 @@ func (a *Answer) receiveParts(stream Stream) error {
 
 // readMarkup makes the answer look for calls and reasoning in the text.
 func (a *Answer) readMarkup(names []string) {
-	if a.reader = a.options.engine.Reader(names); a.reader != nil {
+	if a.options.dialect == nil {
+		return
+	}
+	if a.reader = a.options.dialect.Reader(names); a.reader != nil {
 		a.takePiece = a.addPiece
 	}
 }

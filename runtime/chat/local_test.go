@@ -205,7 +205,7 @@ func TestLocalOptions(t *testing.T) {
 		{`{"provider":"model","model":"m","capabilities":{"tools":"some"}}`, "`capabilities.tools` must be one of native, text"},
 		{`{"provider":"model","model":"m","capabilities":{"toolFormat":"loose_keyed"}}`, "`capabilities.toolFormat` must be one of hermes, llama3_json, mistral, phi"},
 		{`{"provider":"model","model":"m","capabilities":{"grammar":true}}`, "`capabilities.grammar` must be one of gbnf, schema, none"},
-		{`{"provider":"model","model":"m","capabilities":{"contextWindow":0}}`, "`capabilities.contextWindow` must be a positive integer"},
+		{`{"provider":"model","model":"m","capabilities":{"contextWindow":512}}`, "`capabilities.contextWindow` is not a known capability"},
 		{`{"provider":"model","model":"m","capabilities":{"media":1}}`, "`capabilities.media` must be a list"},
 		{`{"provider":"model","model":"m","capabilities":{"media":["text"]}}`, "`capabilities.media` must be one of image, audio, video, document"},
 		{`{"provider":"model","model":"m","capabilities":{"speed":1}}`, "`capabilities.speed` is not a known capability"},

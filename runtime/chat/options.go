@@ -36,7 +36,8 @@ type options struct {
 	order          [buckets]uint8 // of the buckets in the system text
 	marks          marks
 	medias         mediaOptions
-	engine         Engine // nil where there is an address
+	engine         Engine      // nil where there is an address
+	dialect        TextOptions // the engine, or what the protocol has; nil for neither
 	output         output
 	endpoint       string // host name of the endpoint, without a port
 	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
@@ -91,9 +92,10 @@ func parseOptions(v []byte, providers []Provider, prefix string) (options, error
 	if !p.hasModel {
 		p.fail("model", "is required")
 	}
-	if p.engine != nil {
-		p.engine.Finish(p.fail)
-	} else {
+	if p.dialect != nil {
+		p.dialect.Finish(p.fail)
+	}
+	if p.engine == nil {
 		p.address()
 	}
 	if len(p.wrong) > 0 {
@@ -129,7 +131,10 @@ func (p *parser) choose(v []byte, providers []Provider) error {
 	p.baseURL = p.protocol.BaseURL
 	if p.protocol.Local != nil {
 		p.engine = p.protocol.Local.Open()
+		p.dialect = p.engine
 		p.idleTimeout = 0 // a model may take long to load, and to read a prompt
+	} else if p.protocol.Text != nil {
+		p.dialect = p.protocol.Text()
 	}
 	if !found {
 		p.fail("provider", "must be one of "+strings.Join(append(known, elsewhere...), ", "))
@@ -145,10 +150,16 @@ func (p *parser) option(name string, v []byte) {
 	if value.KindOf(v) == value.KindNil {
 		return // as if it were not there, like undefined in a host's object
 	}
-	if p.engine != nil && p.engine.Option(name, v, p.fail) {
+	if p.dialect != nil && p.dialect.Option(name, v, p.fail) {
 		return
 	}
 	switch name {
+	case "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened":
+		if where := p.protocol.TextElsewhere; where != "" {
+			p.fail(name, "is not in this module, but in "+where)
+		} else {
+			p.fail(name, "is not for provider "+p.protocol.Name)
+		}
 	case "provider": // done
 	case "model":
 		p.head.Model, p.hasModel = p.text(name, v), true

@@ -61,12 +61,13 @@ func (o *output) place(p Provider, h *Head) {
 	}
 }
 
-// inRequest is what a request has in the provider's place, nil for nothing. told says that the prompt tells the schema.
-func (o *output) inRequest(p *Protocol, tools bool) (native []byte, told bool) {
+// inRequest is what a request has in the provider's place, nil for nothing, also where tools keep it out. told says that the
+// prompt tells the schema.
+func (o *output) inRequest(kept bool) (native []byte, told bool) {
 	if o.schema == nil {
 		return nil, false
 	}
-	if len(o.native) > 0 && (!tools || !p.SchemaAlone) {
+	if len(o.native) > 0 && !kept {
 		return o.native, !o.seen || o.mode == modeBoth
 	}
 	return nil, true

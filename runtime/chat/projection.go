@@ -72,8 +72,8 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	offers := len(p.tools) > 0
 	p.text = p.appendSystemText(p.text[:0], d, o)
 	head := o.head
-	if o.engine != nil {
-		told := o.engine.Tell(d, p.tools)
+	if o.dialect != nil {
+		told := o.dialect.Tell(d, p.tools)
 		head.Grammar, head.Schema, p.names = told.Grammar, told.Schema, told.Names
 		if told.InText {
 			p.tools = p.tools[:0]
@@ -82,7 +82,7 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 			p.text = append(appendBlankLine(p.text), told.Text...)
 		}
 	}
-	native, told := o.output.inRequest(&o.protocol, offers)
+	native, told := o.output.inRequest(offers && (o.protocol.SchemaAlone || len(p.tools) == 0))
 	if native != nil {
 		head.Schema = native
 	}
@@ -228,8 +228,8 @@ func (p *projection) extend(o *options, d Dispatch, from int) {
 		var filled bool
 		if i, filled = p.fill(o, d, i); filled {
 			var results *Unit
-			if o.engine != nil && len(p.unit.Calls) > 0 {
-				results = o.engine.Flatten(&p.unit)
+			if o.dialect != nil && len(p.unit.Calls) > 0 {
+				results = o.dialect.Flatten(&p.unit)
 			}
 			p.body = o.provider.AppendUnit(p.body, &p.unit)
 			p.placeMedia(&p.unit, o.medias.max)

@@ -43,7 +43,11 @@ type Protocol struct {
 	WithTools []string       // members that only a request with tools may have
 	Thoughts  []string       // values of the option thoughts, beside off, that make plain thoughts go back
 	Local     Local          // how an engine of the host's is spoken to; nil where there is an address
-	Reasoning string         // tag of the thoughts' payloads that it takes back; empty for none
+	// Text opens the options of calls and reasoning in the texts of answers; nil where there are none, or where another
+	// module has them, which TextElsewhere names.
+	Text          func() TextOptions
+	TextElsewhere string
+	Reasoning     string // tag of the thoughts' payloads that it takes back; empty for none
 	// Media tells whether a request may hold a media of a kind, such as image, with a MIME type; nil for none.
 	Media func(kind, mimeType string) bool
 	// SchemaAlone says that requests with tools have no place for the schema of an answer.

@@ -9,11 +9,14 @@ import (
 // name, so that who asks for it is told where it is.
 var Core = []chat.Provider{openAI{}, elsewhere("anthropic"), elsewhere("gemini"), elsewhere("ollama"), elsewhere("openai-responses"), elsewhere("model")}
 
+// fullModule is the module that has everything.
+const fullModule = "turncore-full.wasm"
+
 // elsewhere is the name of a provider that only the full module has.
 type elsewhere string
 
 func (e elsewhere) Protocol() chat.Protocol {
-	return chat.Protocol{Name: string(e), Elsewhere: "turncore-full.wasm"}
+	return chat.Protocol{Name: string(e), Elsewhere: fullModule}
 }
 
 func (elsewhere) Path(string, bool) string                            { return "" }

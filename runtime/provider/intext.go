@@ -69,10 +69,6 @@ func (e *engine) capability(name string, v []byte, fail func(name, problem strin
 		}); err != nil {
 			fail(option, "must be a list")
 		}
-	case "contextWindow":
-		if n, ok := value.Int(v); !ok || n < 1 {
-			fail(option, "must be a positive integer")
-		}
 	default:
 		fail(option, "is not a known capability")
 	}

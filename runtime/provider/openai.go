@@ -16,7 +16,8 @@ import (
 //   - Thoughts go back as reasoning_content, when the option thoughts says so.
 var OpenAI chat.Provider = openAI{}
 
-type openAI struct{}
+// openAI has the options for calls and reasoning in texts where text is set.
+type openAI struct{ text func() chat.TextOptions }
 
 var openAIMembers = []chat.Member{
 	{Name: "frequency_penalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
@@ -49,8 +50,9 @@ var openAIMembers = []chat.Member{
 	{Name: "web_search_options", Shape: chat.ShapeObject},
 }
 
-func (openAI) Protocol() chat.Protocol {
+func (o openAI) Protocol() chat.Protocol {
 	return chat.Protocol{
+		Text: o.text, TextElsewhere: fullModule,
 		Name: "openai", BaseURL: "https://api.openai.com/v1", Close: "]}",
 		Members: openAIMembers, Reserved: []string{"messages", "model", "stream", "tools"},
 		OfTools:   []string{"name", "description", "parameters"},

@@ -231,13 +231,16 @@ function isEngine(model: ChatModel | EngineOptions | ModelEngine): model is Mode
   return typeof (model as Partial<ModelEngine>).generate === 'function';
 }
 
+/** Options that only the full module has, whatever the provider. */
+const inFullModule = ['toolFormat', 'toolDelivery', 'reasoningFormat', 'reasoningOpened'];
+
 /** The host's settings, with the module that can speak to the model, and the model's key for the API's origin. */
 function hostFor(config: AgentConfig): HostOptions | Host | undefined {
   const { host, model } = config;
   if (model === undefined || host instanceof Host) return host;
   const engine = isEngine(model) || (model as Partial<EngineOptions>).engine !== undefined;
   const { provider = 'openai', apiKey } = model as Partial<ChatModel>;
-  const full = engine || needsFullModule(provider);
+  const full = engine || needsFullModule(provider) || inFullModule.some((name) => name in model);
   const settings = { ...host, module: host?.module ?? (full ? loadFullModule() : undefined) };
   if (apiKey === undefined) return settings;
   const key = providerKey(provider, apiKey, [originOf(model as ChatModel)]);

@@ -96,6 +96,17 @@ export interface OpenAIChatOptions extends CommonChatOptions {
   readonly includeUsage?: boolean | undefined;
   /** Where deltas carry reasoning. Default: "reasoning" and "reasoning_content". */
   readonly reasoningFields?: readonly string[] | undefined;
+  /**
+   * How the model writes calls in its text, where the server does not take them out: "auto" for whatever of the known formats
+   * shows, or one of them, such as "hermes". Default: "off".
+   */
+  readonly toolFormat?: string | undefined;
+  /** "prompt" tells tools in the system prompt and writes calls and results as text. Default: "native", in fields. */
+  readonly toolDelivery?: 'native' | 'prompt' | undefined;
+  /** How the model writes reasoning in its text: "auto", "think_tag" and others. Default: "off". */
+  readonly reasoningFormat?: string | undefined;
+  /** Whether answers begin inside of reasoning, as after a prompt that ends with `<think>`. Default: false. */
+  readonly reasoningOpened?: boolean | undefined;
   /** How thoughts go back: not at all (default), in the assistant's text between marks, or in a field. */
   readonly thoughts?: 'off' | 'text' | 'reasoning_content' | undefined;
   readonly frequency_penalty?: number | undefined;
@@ -214,6 +225,17 @@ export interface GeminiChatOptions extends CommonChatOptions {
 /** Ollama's chat API. */
 export interface OllamaChatOptions extends CommonChatOptions {
   readonly provider: 'ollama';
+  /**
+   * How the model writes calls in its text, where the server does not take them out: "auto" for whatever of the known formats
+   * shows, or one of them, such as "hermes". Default: "off".
+   */
+  readonly toolFormat?: string | undefined;
+  /** "prompt" tells tools in the system prompt and writes calls and results as text. Default: "native", in fields. */
+  readonly toolDelivery?: 'native' | 'prompt' | undefined;
+  /** How the model writes reasoning in its text: "auto", "think_tag" and others. Default: "off". */
+  readonly reasoningFormat?: string | undefined;
+  /** Whether answers begin inside of reasoning, as after a prompt that ends with `<think>`. Default: false. */
+  readonly reasoningOpened?: boolean | undefined;
   /** How thoughts go back: not at all (default), in the assistant's text between marks, or in a field. */
   readonly thoughts?: 'off' | 'text' | 'thinking' | undefined;
   readonly format?: string | JsonObject | undefined;

@@ -25,8 +25,6 @@ export interface ModelCapabilities {
   readonly toolFormat?: string | undefined;
   /** What it can hold an answer to: "gbnf" (a grammar), "schema" (a JSON Schema), "none" (default). */
   readonly grammar?: 'gbnf' | 'schema' | 'none' | undefined;
-  /** Tokens that prompt and answer may have together. */
-  readonly contextWindow?: number | undefined;
   /** Kinds of media that it takes. Default: none; a text stands for them. */
   readonly media?: readonly MediaKind[] | undefined;
 }

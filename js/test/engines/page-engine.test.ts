@@ -120,7 +120,7 @@ describe('an engine in the page', () => {
 
   it('has the capabilities of its adapter, but for what is set', () => {
     const engine = pageEngine<null>(
-      { name: 'mine', capabilities: { tools: 'native', contextWindow: 512 } },
+      { name: 'mine', capabilities: { tools: 'native', toolFormat: 'hermes' } },
       {
         name: 'adapter',
         capabilities: { grammar: 'gbnf', tools: 'text' },
@@ -130,6 +130,10 @@ describe('an engine in the page', () => {
       },
     );
     assert.equal(engine.name, 'mine');
-    assert.deepEqual(engine.capabilities, { grammar: 'gbnf', tools: 'native', contextWindow: 512 });
+    assert.deepEqual(engine.capabilities, {
+      grammar: 'gbnf',
+      tools: 'native',
+      toolFormat: 'hermes',
+    });
   });
 });
