@@ -22,18 +22,24 @@ type Budget struct {
 // the dispatch has done since that message, oldest first. Neighbouring tool calls go together. System prompt, standing
 // instructions, tools and the last user message stay: when they alone do not fit it changes nothing and nacks with
 // E_TOKEN_BUDGET. It belongs into the dispatch input pipeline.
+//
+// What a [Measurer] sends is measured as it would be sent, text by text. For all other executors the texts of the records are
+// counted.
 func TokenBudget(b Budget) Bound {
 	return func(task Task, d *Dispatch) error {
 		if d.signalled() {
 			return nil
+		}
+		if m, ok := d.config.Executor.(Measurer); ok {
+			return measuredBudget(task, d, m, b)
 		}
 		y := &tally{d: d, encoding: b.Encoding}
 		d.tally(y)
 		if err := y.count(task); err != nil {
 			return err
 		}
-		s := shedding{d: d, tally: y}
-		s.needed = s.fixed()
+		s := shedding{d: d, cost: func(handle int64) int64 { return y.of(countedRecord, handle) }}
+		s.needed = y.fixed()
 		for k := record.Instructions; k < record.Kinds; k++ {
 			d.Records(k, func(handle int64, _ []byte) bool {
 				s.needed += y.of(countedRecord, handle)
@@ -46,6 +52,16 @@ func TokenBudget(b Budget) Bound {
 		}
 		return s.shed(available)
 	}
+}
+
+// fixed is what the system prompt and the tools take.
+func (y *tally) fixed() int64 {
+	sum := y.of(countedPrompt, 0)
+	y.d.registry.Visible(func(t *Tool) bool {
+		sum += y.of(countedTool, int64(t.Number))
+		return true
+	})
+	return sum
 }
 
 // tally has counted whatever a model may be shown of the dispatch's context.
@@ -114,8 +130,10 @@ func appendJSON(dst, v []byte) []byte {
 // shedding is a context on its way into a budget.
 type shedding struct {
 	d          *Dispatch
-	tally      *tally
 	needed     int64
+	cost       func(handle int64) int64
+	units      map[int64]int                                       // of records of the timeline that go together; nil for calls alone
+	measure    func(without []candidate) (needed int64, err error) // nil where the costs say it all
 	candidates []candidate
 }
 
@@ -126,16 +144,6 @@ type candidate struct {
 	at     int64
 	rank   float64
 	unit   int
-}
-
-// fixed is what the system prompt and the tools take.
-func (s *shedding) fixed() int64 {
-	sum := s.tally.of(countedPrompt, 0)
-	s.d.registry.Visible(func(t *Tool) bool {
-		sum += s.tally.of(countedTool, int64(t.Number))
-		return true
-	})
-	return sum
 }
 
 // shed takes out as few records as needed, or none and nacks.
@@ -149,10 +157,11 @@ func (s *shedding) shed(available int64) error {
 	}
 	wanted, n := s.needed, 0
 	for n < len(s.candidates) && wanted > available {
-		for unit := s.candidates[n].unit; ; {
-			wanted -= s.tally.of(countedRecord, s.candidates[n].handle)
-			if n++; unit == 0 || n == len(s.candidates) || s.candidates[n].unit != unit {
-				break
+		wanted, n = s.next(wanted, available, n)
+		if s.measure != nil {
+			var err error
+			if wanted, err = s.measure(s.candidates[:n]); err != nil {
+				return err
 			}
 		}
 	}
@@ -173,6 +182,20 @@ func (s *shedding) shed(available int64) error {
 	return nil
 }
 
+// next is how many of the candidates, and no fewer than n, must go for what is wanted to be available, and what is wanted then,
+// by their costs.
+func (s *shedding) next(wanted, available int64, n int) (int64, int) {
+	for n < len(s.candidates) && wanted > available {
+		for unit := s.candidates[n].unit; ; {
+			wanted -= s.cost(s.candidates[n].handle)
+			if n++; unit == 0 || n == len(s.candidates) || s.candidates[n].unit != unit {
+				break
+			}
+		}
+	}
+	return wanted, n
+}
+
 func figures(needed, available int64) []byte {
 	m := value.AppendInt(value.AppendString(value.AppendMapHeader(nil, 2), "needed"), needed)
 	return value.AppendInt(value.AppendString(m, "available"), available)
@@ -191,8 +214,14 @@ func (s *shedding) timeline() (line []candidate, last int) {
 	last = len(line)
 	for i := range line {
 		r := &line[i]
+		if s.units != nil {
+			r.unit = s.units[r.handle]
+		}
 		switch r.kind {
 		case record.ToolCalls:
+			if s.units != nil {
+				continue
+			}
 			r.unit = i + 1
 			if i > 0 && line[i-1].kind == record.ToolCalls {
 				r.unit = line[i-1].unit

@@ -11,6 +11,14 @@ type Executor interface {
 	Execute(task Task, d *Dispatch) error
 }
 
+// Measurer is an executor that can tell what it would send.
+type Measurer interface {
+	// Measure visits the pieces of the text that Execute would send next, as if some records were not there, each with the
+	// handles of the records that it stands for. A piece that is inside stands in the one visited before. What is visited is
+	// valid until the executor is used again. An error is one that Execute would fail with too.
+	Measure(task Task, d *Dispatch, without map[int64]bool, visit func(text []byte, handles []int64, inside bool)) error
+}
+
 // Dispatch is one LLM execution cycle: the loop around the executor and the DispatchContext that its seams see.
 type Dispatch struct {
 	// As in Turn, what every delta takes is together.

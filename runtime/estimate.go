@@ -43,7 +43,7 @@ func (r *reader) tokens(encoding string) (uint64, error) {
 	return tokensByLength(encoding, units), nil
 }
 
-// counted names what was counted: a record by its handle, a tool by its number, the system prompt.
+// counted names what was counted: a record by its handle, a tool by its number, the system prompt, a piece of a request by its hash.
 type counted struct {
 	encoding string
 	what     uint8
@@ -55,6 +55,7 @@ const (
 	countedRecord uint8 = iota
 	countedTool
 	countedPrompt
+	countedPiece // of a request, by its hash
 )
 
 // tally counts the tokens of texts, those that the host's tokenizer counts in one exchange, and remembers them for

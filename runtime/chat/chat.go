@@ -101,6 +101,16 @@ type state struct {
 	repaired   bool           // an answer did not match the schema, and the model was told
 }
 
+func stateOf(d Dispatch) *state {
+	slot := d.State()
+	st, ok := (*slot).(*state)
+	if !ok {
+		st = &state{}
+		*slot = st
+	}
+	return st
+}
+
 // Execute runs one iteration: a request, its answer and the answer's tool calls. It acks when the answer has no calls
 // and nacks when there is no answer; after an abort it returns without either. An error is one of a report, of storing
 // or of signalling.
@@ -108,12 +118,7 @@ func (e *Executor) Execute(d Dispatch) error {
 	if d.Aborted() {
 		return nil
 	}
-	slot := d.State()
-	st, ok := (*slot).(*state)
-	if !ok {
-		st = &state{}
-		*slot = st
-	}
+	st := stateOf(d)
 	e, err := e.overridden(d, st)
 	if err != nil {
 		return d.Nack(err)

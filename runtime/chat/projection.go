@@ -28,6 +28,8 @@ type projection struct {
 	note      []byte // scratch
 	repair    []byte // scratch
 
+	system []byte   // text of the last request
+	spans  []span   // of system
 	prefix []byte   // scratch
 	text   []byte   // scratch
 	tools  []byte   // scratch
@@ -55,6 +57,12 @@ type item struct {
 	body   []byte
 }
 
+// span is what of the system text stands for a record.
+type span struct {
+	handle     int64
+	start, end int
+}
+
 // unit is one or several messages of the request that stand for neighbours in the timeline: a record, or an answer with
 // the calls it made.
 type unit struct {
@@ -70,7 +78,8 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 	o := &e.options
 	p.tools = e.appendTools(p.tools[:0], d)
 	offers := len(p.tools) > 0
-	p.text = p.appendSystemText(p.text[:0], d, o)
+	p.spans = p.spans[:0]
+	p.system = p.appendSystemText(p.system[:0], d, o)
 	head := o.head
 	if o.dialect != nil {
 		told := o.dialect.Tell(d, p.tools)
@@ -79,7 +88,7 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 			p.tools = p.tools[:0]
 		}
 		if len(told.Text) > 0 {
-			p.text = append(appendBlankLine(p.text), told.Text...)
+			p.system = append(appendBlankLine(p.system), told.Text...)
 		}
 	}
 	native, told := o.output.inRequest(offers && (o.protocol.SchemaAlone || len(p.tools) == 0))
@@ -87,9 +96,9 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 		head.Schema = native
 	}
 	if told {
-		p.text = o.output.tell(p.text, offers)
+		p.system = o.output.tell(p.system, offers)
 	}
-	head.System, head.Tools = p.text, p.tools
+	head.System, head.Tools = p.system, p.tools
 	if len(p.tools) > 0 {
 		head.ToolOnly = o.toolOnly
 	}

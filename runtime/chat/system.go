@@ -95,9 +95,11 @@ func (p *projection) appendMemories(dst []byte, d Dispatch, marks *marks) []byte
 		} else {
 			dst = append(dst, '\n')
 		}
+		start := len(dst)
 		dst = marks.append(dst, trust.Mark{Name: "memory", Nonce: p.nonce(d, record.Memories, handle, m.ID()), Attributes: []trust.Attribute{
 			{Name: "id", Value: m.ID()}, date(m.CreatedAt()), number("confidence", m.Confidence()), number("importance", m.Importance()),
 		}}, m.Content())
+		p.spans = append(p.spans, span{handle, start, len(dst)})
 		return true
 	})
 	if n > 0 {
@@ -177,7 +179,10 @@ func (p *projection) appendDocument(dst []byte, d Dispatch, it item, marks *mark
 		p.note = p.appendParts(p.note[:0], it.handle, part)
 		content = p.note
 	}
-	return marks.append(dst, m, content)
+	start := len(dst)
+	dst = marks.append(dst, m, content)
+	p.spans = append(p.spans, span{it.handle, start, len(dst)})
+	return dst
 }
 
 func appendBlankLine(dst []byte) []byte {

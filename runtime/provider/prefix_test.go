@@ -144,7 +144,7 @@ func (c *converse) afresh(options string) chat.Request {
 }
 
 // A request begins as the one before it, byte for byte, up to what closes it, as long as nobody changes what that one held;
-// media have their places there too. Whatever changes, it is the request that an executor sends which has sent none before.
+// media have their places there too. Measured before, it is the same. Whatever changes, it is the request that an executor sends which has sent none before.
 func TestEachRequestBeginsAsTheOneBefore(t *testing.T) {
 	grown, media := 0, 0
 	for which, talk := range talks {
@@ -186,7 +186,21 @@ func TestEachRequestBeginsAsTheOneBefore(t *testing.T) {
 					}
 				}
 				fresh := c.afresh(options)
+				var measured []byte
+				var told []int64
+				if c.r.IntN(2) == 0 {
+					if err := e.Measure(c, func(text []byte, handles []int64, inside bool) {
+						if told = append(told, handles...); !inside {
+							measured = append(measured, text...)
+						}
+					}); err != nil {
+						t.Fatal(err)
+					}
+				}
 				r := c.sent(e, talk.body)
+				if slices.Sort(told); measured != nil && (string(measured) != string(r.Body) || len(slices.Compact(told)) != len(told)) {
+					t.Fatalf("%s, seed %d: sent\n%s\nmeasured\n%s\nfor %v", talk.provider.Protocol().Name, seed, r.Body, measured, told)
+				}
 				if string(fresh.Body) != string(r.Body) || !slices.Equal(fresh.Splices, r.Splices) {
 					t.Fatalf("%s, seed %d: sent\n%s\nafresh it would be\n%s", talk.provider.Protocol().Name, seed, r.Body, fresh.Body)
 				}

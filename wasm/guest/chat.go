@@ -29,6 +29,24 @@ func (e chatExecutor) Execute(task runtime.Task, d *runtime.Dispatch) error {
 	return e.executor.Execute(&chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits})
 }
 
+// Measure implements runtime.Measurer.
+func (e chatExecutor) Measure(task runtime.Task, d *runtime.Dispatch, without map[int64]bool, visit func(text []byte, handles []int64, inside bool)) error {
+	c := &chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits}
+	return e.executor.Measure(partly{c, without}, visit)
+}
+
+// partly is a dispatch without some of its records.
+type partly struct {
+	*chatDispatch
+	without map[int64]bool
+}
+
+func (p partly) Records(kind record.Kind, yield func(handle int64, body []byte) bool) {
+	p.chatDispatch.Records(kind, func(handle int64, body []byte) bool {
+		return p.without[handle] || yield(handle, body)
+	})
+}
+
 // chatDispatch shows a dispatch to the chat executor. What is not here is the dispatch's own.
 type chatDispatch struct {
 	*runtime.Dispatch
@@ -36,7 +54,10 @@ type chatDispatch struct {
 	limits abi.Limits
 }
 
-var _ chat.Dispatch = (*chatDispatch)(nil)
+var (
+	_ chat.Dispatch    = (*chatDispatch)(nil)
+	_ runtime.Measurer = chatExecutor{}
+)
 
 func (c *chatDispatch) Stamp() int64               { return c.Turn().Stamp() }
 func (c *chatDispatch) Floor(ms int64)             { c.Turn().Floor(ms) }

@@ -1,0 +1,30 @@
+package chat
+
+// Measure tells what Execute would send: it visits the pieces of the request's text in order, each with the handles of the
+// records that it stands for, none for what stands for the prompt and the tools, or for no record. A piece that is inside stands in the one
+// visited before, where it may be longer by what JSON escapes. What is given is valid until the executor is used again. An error is one that Execute would
+// nack with.
+func (e *Executor) Measure(d Dispatch, visit func(text []byte, handles []int64, inside bool)) error {
+	st := stateOf(d)
+	e, err := e.overridden(d, st)
+	if err != nil {
+		return err
+	}
+	p := &st.projection
+	if _, err := p.request(e, d); err != nil {
+		return err
+	}
+	visit(p.body[:p.head], nil, false)
+	for _, s := range p.spans {
+		visit(p.system[s.start:s.end], []int64{s.handle}, true)
+	}
+	for i, u := range p.units {
+		end, last := len(p.body), len(p.line)
+		if i+1 < len(p.units) {
+			end, last = p.units[i+1].start, p.units[i+1].first
+		}
+		visit(p.body[u.start:end], p.done[u.first:last], false)
+	}
+	visit([]byte(e.options.protocol.Close), nil, false)
+	return nil
+}
