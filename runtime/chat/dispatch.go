@@ -24,6 +24,8 @@ type Dispatch interface {
 	Stamp() int64
 	// Floor makes all further stamps of the turn higher than ms.
 	Floor(ms int64)
+	// Now is the time, in ms since the Unix epoch.
+	Now() int64
 	// Elapsed is the turn's clock, in ms since the turn's start.
 	Elapsed() uint64
 	// Sleep waits for ms milliseconds of that clock. It fails when the dispatch is aborted before they are over.

@@ -119,6 +119,7 @@ func (d *dispatch) Stamp() int64 {
 }
 
 func (d *dispatch) Elapsed() uint64 { return d.elapsed }
+func (d *dispatch) Now() int64      { return 784111777000 } // Sun, 06 Nov 1994 08:49:37 GMT
 func (d *dispatch) Random() uint64  { return d.random }
 
 func (d *dispatch) Sleep(ms uint64) error {

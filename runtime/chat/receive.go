@@ -33,7 +33,7 @@ func (a *Answer) receive(stream Stream) error {
 		a.cut = true
 		return fault.New(fault.ChatStreamError, "the exchange ended without a response")
 	}
-	a.begun, a.retryAfter = true, retryAfter(chunk.Headers)
+	a.begun, a.retryAfter = true, retryAfter(chunk.Headers, a.d.Now())
 	if chunk.Status < 200 || chunk.Status > 299 {
 		return a.refused(stream, chunk)
 	}

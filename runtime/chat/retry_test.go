@@ -192,6 +192,8 @@ func TestRetryAfter(t *testing.T) {
 		{[][2]string{after("soon")}, "", 0, 500},
 		{[][2]string{after("99999999999")}, "", 0, 30_000},
 		{[][2]string{after("60")}, "", 999, 30_000},
+		{[][2]string{after("Sun, 06 Nov 1994 08:49:44 GMT")}, "", 0, 7000},
+		{[][2]string{after("Sunday, 06-Nov-94 08:49:44 GMT"), {"date", "Sun, 06 Nov 1994 08:49:42 GMT"}}, "", 0, 2000},
 		{[][2]string{after("60")}, `"maxDelayMs":100000`, 0, 60_000},
 		{[][2]string{after("7")}, `"honorRetryAfter":false`, 0, 500},
 		{[][2]string{after("7"), {"retry-after-ms", "1234"}}, "", 0, 1234},

@@ -141,6 +141,7 @@ func (d *dispatch) Stamp() int64 {
 
 func (d *dispatch) Elapsed() uint64    { return 0 }
 func (d *dispatch) Sleep(uint64) error { return nil }
+func (d *dispatch) Now() int64         { return 0 }
 func (d *dispatch) Random() uint64     { return 0 }
 
 func (d *dispatch) NewID(prefix string) string {

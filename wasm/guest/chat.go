@@ -62,6 +62,7 @@ var (
 func (c *chatDispatch) Stamp() int64               { return c.Turn().Stamp() }
 func (c *chatDispatch) Floor(ms int64)             { c.Turn().Floor(ms) }
 func (c *chatDispatch) Elapsed() uint64            { return c.Turn().Elapsed() }
+func (c *chatDispatch) Now() int64                 { return c.Turn().Now + int64(c.Elapsed()) }
 func (c *chatDispatch) Sleep(ms uint64) error      { return c.task.Sleep(c.Number(), ms) }
 func (c *chatDispatch) Random() uint64             { return c.Turn().Random() }
 func (c *chatDispatch) NewID(prefix string) string { return c.Turn().NewID(prefix) }
