@@ -3,9 +3,11 @@ package turns_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +66,41 @@ func TestChat(t *testing.T) {
 					t.Errorf("replay on %s: %d entries, %v", other.Name(), n, err)
 				}
 			}
+		})
+	}
+}
+
+// A turn with retries, their waits and their randomness replays on every engine.
+func TestReplayOfRetries(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		t.Run(engine.Name(), func(t *testing.T) {
+			date := http.Header{"Retry-After": {"Sun, 06 Nov 1994 08:49:38 GMT"}, "Date": {"Sun, 06 Nov 1994 08:49:37 GMT"}}
+			provider, err := hosttest.NewProvider(1,
+				hosttest.Response{Status: 503, Header: date, Body: "busy"}, hosttest.Response{Break: -1},
+				hosttest.Response{Body: `data: {"error":{"code":429,"message":"slow down"}}` + "\n\n"}, hosttest.Response{Body: answer},
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer provider.Close()
+			h, chat := chatHost(t, engine, provider.URL)
+			chat.Options = map[string]any{"retry": map[string]any{"maxAttempts": 4, "baseDelayMs": 8, "maxDelayMs": 20}}
+			var log bytes.Buffer
+			events, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!", Journal: &log})
+			if result.Status != turns.Ack || result.Text != "Hello." || len(provider.Requests()) != 4 {
+				t.Fatalf("%+v after %d requests", result, len(provider.Requests()))
+			}
+			var reasons []string
+			for _, line := range find[*turns.LogEvent](events) {
+				var payload struct{ Reason string }
+				if line.Type == "retry-attempt" && json.Unmarshal(line.Payload, &payload) == nil {
+					reasons = append(reasons, payload.Reason)
+				}
+			}
+			if want := []string{"http-status", "transport-error", "provider-error"}; !slices.Equal(reasons, want) {
+				t.Errorf("reasons %q", reasons)
+			}
+			replays(t, &log)
 		})
 	}
 }

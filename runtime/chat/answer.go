@@ -46,6 +46,7 @@ type Answer struct {
 	size    int
 
 	declined bool // the model says why it does not answer
+	paused   bool // the model goes on when it is asked again
 
 	reader    TextReader      // takes the text apart, nil if it is all prose
 	takePiece func(TextPiece) // what it gives, made once
@@ -90,6 +91,8 @@ func (a *Answer) event(e framing.Event) error {
 	switch {
 	case len(data) == 0 || a.done:
 		return nil
+	case e.Stray:
+		return a.strayError(data)
 	case string(data) == "[DONE]":
 		a.done = true
 		return nil
@@ -319,6 +322,10 @@ func (a *Answer) Finish(reason []byte, stopped bool) {
 		a.finish, a.stopped = string(reason), stopped
 	}
 }
+
+// Pause tells that the answer is a part of one: the model goes on when it is asked again, with what it has said so far. White
+// space at its end is not kept, as endpoints refuse a last message that ends so.
+func (a *Answer) Pause() { a.paused = true }
 
 // Done tells that the response has said all; what follows is not read.
 func (a *Answer) Done() { a.done = true }

@@ -18,6 +18,9 @@ import (
 // maxRedirects is how many redirects of the endpoint a request follows.
 const maxRedirects = 5
 
+// maxPauses is how often a model may pause in a dispatch; after that a part of an answer is the answer.
+const maxPauses = 10
+
 // Executor makes model calls with one set of options. It serves any number of dispatches, one after another or
 // interleaved, and is not safe for use by several goroutines at once.
 type Executor struct {
@@ -96,6 +99,7 @@ func New(v []byte, providers ...Provider) (*Executor, error) {
 type state struct {
 	projection projection
 	override   override
+	pauses     int // answers in which the model paused
 	answer     Answer
 	reported   map[string]int // ids that the endpoint gave its calls, and how often
 	repaired   bool           // an answer did not match the schema, and the model was told
@@ -146,10 +150,13 @@ func (e *Executor) Execute(d Dispatch) error {
 		return nil
 	case failure != nil:
 		return d.Nack(failure)
-	case len(a.calls) == 0:
-		return d.Ack()
+	case len(a.calls) > 0:
+		return st.runCalls()
+	case a.paused && st.pauses < maxPauses:
+		st.pauses++
+		return nil // the next iteration asks the model to go on
 	}
-	return st.runCalls()
+	return d.Ack()
 }
 
 // answer gets the model's answer. It returns why there is none that can be used.

@@ -127,7 +127,7 @@ func jsonIn(text []byte) []byte {
 // stored; the model is told what is wrong with it and asked once more, once in a dispatch.
 func (e *Executor) output(d Dispatch, st *state, deadline uint64) error {
 	a, o := &st.answer, &e.options.output
-	if o.schema == nil || len(a.calls) > 0 {
+	if o.schema == nil || len(a.calls) > 0 || a.paused {
 		return nil
 	}
 	if a.declined {

@@ -134,15 +134,33 @@ func (a *Answer) refused(stream Stream, head Chunk) error {
 	stream.Cancel()
 	text = bytes.TrimSpace(text[:min(len(text), maxErrorBody)])
 	var e *providerError
-	if len(text) > 0 && text[0] == '[' { // Gemini wraps the object into a list
-		text = bytes.TrimSuffix(bytes.TrimSpace(text[1:]), []byte{']'})
-	}
-	if e = parseProviderError(text); e.generation != nil {
+	if e = parseProviderError(outOfList(text)); e.generation != nil {
 		a.failure = e // as in a stream: the loop can go on
 		return nil
 	}
 	a.status, a.refusal = head.Status, e
 	return e.fault(fault.ChatHTTPError, "status "+strconv.Itoa(head.Status))
+}
+
+// outOfList is the JSON of an error without the list that Gemini wraps it into.
+func outOfList(text []byte) []byte {
+	if len(text) > 0 && text[0] == '[' {
+		return bytes.TrimSuffix(bytes.TrimSpace(text[1:]), []byte{']'})
+	}
+	return text
+}
+
+// strayError takes JSON between the events of a stream: an error, or nothing of any use.
+func (a *Answer) strayError(text []byte) error {
+	text = bytes.TrimSpace(outOfList(text))
+	s := value.NewScanner(text)
+	for key := range s.Members() {
+		if string(key) == "error" && s.Kind() != value.KindNil {
+			a.failure = parseProviderError(text)
+			return errStop
+		}
+	}
+	return nil
 }
 
 func contentType(headers [][2]string) string {

@@ -31,6 +31,9 @@ func (a *Answer) store() error {
 	if m.id == "" {
 		return nil
 	}
+	if a.paused {
+		m.text = bytes.TrimRight(m.text, " \t\r\n")
+	}
 	if err := a.d.ReportMessage(m.id, nil, true); err != nil || len(m.text) == 0 {
 		return err
 	}

@@ -19,6 +19,9 @@ type Event struct {
 	Type []byte // of a server-sent event "message" unless the stream says otherwise, of a line "message", of a whole body nil
 	Data []byte // of a server-sent event its data lines joined by LF, of a line all but its end
 	ID   []byte // the last id of the server-sent events so far
+	// Stray says that Data are lines of a stream of server-sent events that are no fields of any, and begin like JSON:
+	// gateways write errors so.
+	Stray bool
 }
 
 // LimitError says that an event, or a line outside of one, is longer than the parser may hold.

@@ -5,8 +5,9 @@ import "bytes"
 // SSE parses server-sent events, as the WHATWG HTML standard defines the format. The zero SSE is ready for use, with
 // [DefaultLimit].
 //
-// One thing is added to the standard: an event that the end of the stream cuts off before its blank line is delivered by
-// [SSE.Flush], because providers of models end their streams so.
+// Two things are added to the standard, because providers of models need them: an event that the end of the stream cuts off
+// before its blank line is delivered by [SSE.Flush], and what stands behind one and begins like JSON is one too, marked as
+// stray.
 type SSE struct {
 	// Limit bounds what is held of an event that is not complete, in bytes; 0 is DefaultLimit.
 	Limit int
@@ -14,8 +15,10 @@ type SSE struct {
 	split    splitter
 	emit     func(Event) error // of the call that runs
 	data     []byte            // data lines of the event, each with an LF at its end
+	stray    []byte            // lines that are no fields and begin like JSON, each with an LF at its end
 	typ      []byte
 	id       []byte
+	begun    bool // a data line has come
 	retry    int64
 	hasRetry bool
 }
@@ -38,7 +41,7 @@ func (p *SSE) Flush(emit func(Event) error) error {
 	return p.dispatch()
 }
 
-func (p *SSE) fits(n int) error { return within(len(p.data)+n, p.Limit) }
+func (p *SSE) fits(n int) error { return within(len(p.data)+len(p.stray)+n, p.Limit) }
 
 // endLine processes a whole line, without its end.
 func (p *SSE) endLine(line []byte) error {
@@ -58,6 +61,7 @@ func (p *SSE) endLine(line []byte) error {
 			return err
 		}
 		p.data = append(append(p.data, val...), '\n')
+		p.begun = true
 	case "event":
 		if err := p.fits(len(val)); err != nil {
 			return err
@@ -74,8 +78,15 @@ func (p *SSE) endLine(line []byte) error {
 		if ms, ok := digits(val); ok {
 			p.retry, p.hasRetry = ms, true
 		}
+	default: // a comment, whose name is empty, or a field that nobody knows
+		if len(p.stray) > 0 || p.begun && len(p.data) == 0 && (line[0] == '{' || line[0] == '[') {
+			if err := p.fits(len(line) + 1); err != nil {
+				return err
+			}
+			p.stray = append(append(p.stray, line...), '\n')
+		}
 	}
-	return nil // a comment, whose name is empty, or a field that nobody knows
+	return nil
 }
 
 // dispatch ends an event. One without data is dropped.
@@ -88,7 +99,10 @@ func (p *SSE) dispatch() error {
 		}
 		err = p.emit(e)
 	}
-	p.data, p.typ = p.data[:0], p.typ[:0]
+	if n := len(p.stray); n > 0 && err == nil {
+		err = p.emit(Event{Type: message, Data: p.stray[:n-1], ID: p.id, Stray: true})
+	}
+	p.data, p.typ, p.stray = p.data[:0], p.typ[:0], p.stray[:0]
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 //     by the member of the whole request, at the end of the conversation. The option cache_control takes its place; false
 //     leaves it out.
 //   - max_tokens is required there, so it has a default: 16,384, beside what the option thinking allows for thinking.
+//   - A turn that the API pauses goes on: the next request ends with what the model has said.
 //   - A refusal is an error, since what was said up to it is no answer.
 var Anthropic chat.Provider = anthropic{}
 
@@ -306,6 +307,9 @@ func readMember(a *chat.Answer, s *value.Scanner, key []byte, end *ending) {
 		reason, _ := s.Text()
 		a.Finish(reason, string(reason) == "end_turn" || string(reason) == "stop_sequence")
 		end.refused = end.refused || string(reason) == "refusal"
+		if string(reason) == "pause_turn" {
+			a.Pause()
+		}
 	case "stop_details":
 		for key := range s.Members() {
 			switch string(key) {

@@ -149,6 +149,21 @@ func TestGeminiAnswers(t *testing.T) {
 			code:  fault.ChatProviderError, says: []string{"Internal"},
 		},
 		{
+			name:  "a bare error in the middle",
+			reply: reply{body: chunks(text) + "{\n  \"error\": {\n    \"code\": 503,\n    \"message\": \"The model is overloaded.\",\n    \"status\": \"UNAVAILABLE\"\n  }\n}\n"},
+			code:  fault.ChatProviderError, says: []string{"The model is overloaded. (code 503)"},
+		},
+		{
+			name:  "a bare list with an error in the middle",
+			reply: reply{body: chunks(text) + "[{\r\n  \"error\": {\r\n    \"code\": 500,\r\n    \"message\": \"Internal\"\r\n  }\r\n}\r\n]\r\n"},
+			code:  fault.ChatProviderError, says: []string{"Internal (code 500)"},
+		},
+		{
+			name:  "half a bare error at the end",
+			reply: reply{body: chunks(text) + "{\n  \"error\": {\n    \"code\": 503,\n"},
+			code:  fault.ChatStreamError,
+		},
+		{
 			name:  "an error last",
 			reply: reply{body: chunks(text, candidate(``, `,"finishReason":"STOP"`, ``), `{"error":{"code":500,"message":"Late"}}`)},
 			code:  fault.ChatProviderError, says: []string{"Late"},

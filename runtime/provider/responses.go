@@ -13,6 +13,7 @@ import (
 //
 //   - Reasoning comes encrypted, and goes back with the calls and the text that it led to. It is asked for of models that
 //     reason; the option include decides otherwise.
+//   - Whether a message is commentary or the answer goes back with it.
 //   - A call has an id of its own and one as an item of the output; the former is the call's.
 //   - Tools are not strict unless toolExtras says so, as in chat completions.
 //   - Messages have no names: who speaks stands before the text where it is not the role.
@@ -135,7 +136,7 @@ func (responses) AppendUnit(dst []byte, u *chat.Unit) []byte {
 			before = placeOf(u.Calls[0].Extra)
 		}
 		dst, thoughts = appendReasoning(dst, thoughts, before)
-		dst = appendInputMessage(dst, "assistant", u)
+		dst = appendPhase(appendInputMessage(dst, "assistant", u), u.Thoughts)
 	}
 	for _, c := range u.Calls {
 		dst, thoughts = appendReasoning(dst, thoughts, placeOf(c.Extra))
@@ -149,6 +150,16 @@ func (responses) AppendUnit(dst []byte, u *chat.Unit) []byte {
 			dst = append(appendInputParts(append(dst, `,"output":`...), c.Result, c.Media), '}')
 		} else {
 			dst = append(chat.AppendMember(dst, "output", c.Result), '}')
+		}
+	}
+	return dst
+}
+
+// appendPhase adds to a message of the assistant which phase it is of, if the thoughts tell.
+func appendPhase(dst []byte, thoughts []chat.UnitThought) []byte {
+	for _, t := range thoughts {
+		if phase, ok := textIn(t.Payload, "phase"); ok {
+			return append(chat.AppendMember(dst[:len(dst)-1], "phase", phase), '}')
 		}
 	}
 	return dst

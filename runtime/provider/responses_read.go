@@ -110,6 +110,9 @@ const (
 	reasoningText
 )
 
+// phaseSource is a thought without words that keeps whether a message is commentary or the answer, which goes back with it.
+const phaseSource = chat.Block + 2*(maxPlace+1)
+
 var blankLine = []byte("\n\n")
 
 func (e *responseEvent) source(of int) int { return sourceOf(e.place, of) }
@@ -197,7 +200,7 @@ const (
 // readOutput reads an item of the output.
 func readOutput(a *chat.Answer, raw []byte, place int64, where int) {
 	var kind string
-	var content, summary []byte
+	var content, summary, phase []byte
 	c := a.NewCall()
 	s := value.NewScanner(raw)
 	for key := range s.Members() {
@@ -221,6 +224,8 @@ func readOutput(a *chat.Answer, raw []byte, place int64, where int) {
 			content = s.Raw()
 		case "summary":
 			summary = s.Raw()
+		case "phase":
+			phase, _ = s.AppendText(phase)
 		}
 	}
 	switch kind {
@@ -228,6 +233,9 @@ func readOutput(a *chat.Answer, raw []byte, place int64, where int) {
 		c.Index, c.Whole, c.Extra = place, where != itemBegins, value.AppendInt(c.Extra, place)
 		a.Call(c)
 	case "message":
+		if len(phase) > 0 {
+			a.ThoughtPayload(phaseSource, value.AppendText(value.AppendString(value.AppendMapHeader(nil, 1), "phase"), phase))
+		}
 		switch {
 		case where == itemBegins && a.HasText():
 			a.Text(blankLine) // between two messages of one answer
