@@ -9,10 +9,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/runtime/catalogue"
+	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fetch"
 	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/wasm/guest"
@@ -42,9 +44,11 @@ var _ host.Engine = (*Engine)(nil)
 
 func init() { catalogue.Fetch = fetch.New }
 
-// New returns an engine.
-func New() *Engine {
-	return newEngine(func() core { return guest.New(provider.All...) })
+// New returns an engine. Its chat executor knows these providers beside those of the full module; one with the name of
+// another takes its place.
+func New(providers ...chat.Provider) *Engine {
+	all := slices.Concat(provider.All, providers)
+	return newEngine(func() core { return guest.New(all...) })
 }
 
 func newEngine(start func() core) *Engine {

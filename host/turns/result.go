@@ -44,6 +44,9 @@ func (t *turn) observe(ev Event) {
 	case *GenerationStatsEvent:
 		var u Usage
 		if json.Unmarshal(ev.Stats, &u) == nil {
+			if u.TotalTokens == 0 { // some APIs do not say
+				u.TotalTokens = u.PromptTokens + u.CompletionTokens
+			}
 			t.collect.usage.PromptTokens += u.PromptTokens
 			t.collect.usage.CompletionTokens += u.CompletionTokens
 			t.collect.usage.TotalTokens += u.TotalTokens
