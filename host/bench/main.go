@@ -111,6 +111,7 @@ func measureEngine(ctx context.Context, p pace, name string) ([]figure.Row, erro
 		{"start", func() ([]figure.Row, error) { return measureStart(ctx, p, name, cache) }},
 		{"frames", func() ([]figure.Row, error) { return measureFrames(ctx, p, e) }},
 		{"turns", func() ([]figure.Row, error) { return measureTurns(p, e) }},
+		{"chat", func() ([]figure.Row, error) { return measureChat(p, e) }},
 		{"seams", func() ([]figure.Row, error) { return measureSeams(p, e) }},
 		{"gates", func() ([]figure.Row, error) { return measureGates(p, e) }},
 		{"crowd", func() ([]figure.Row, error) { return measureCrowd(p, e) }},

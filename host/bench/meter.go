@@ -58,12 +58,13 @@ type pace struct {
 	starts int           // processes that are started
 	crowd  int           // turns that stream at the same time
 	gates  int           // turns that wait at gates at the same time
+	stream int           // bytes of a long stream
 	turns  [2]int        // after which memory is looked at
 }
 
 var (
-	full  = pace{rounds: 15, slice: 60 * time.Millisecond, warm: 400 * time.Millisecond, starts: 15, crowd: 1000, gates: 10_000, turns: [2]int{10_000, 100_000}}
-	quick = pace{rounds: 3, slice: 5 * time.Millisecond, warm: 20 * time.Millisecond, starts: 3, crowd: 20, gates: 300, turns: [2]int{300, 600}}
+	full  = pace{rounds: 15, slice: 60 * time.Millisecond, warm: 400 * time.Millisecond, starts: 15, crowd: 1000, gates: 10_000, stream: 10_000_000, turns: [2]int{10_000, 100_000}}
+	quick = pace{rounds: 3, slice: 5 * time.Millisecond, warm: 20 * time.Millisecond, starts: 3, crowd: 20, gates: 300, stream: 300_000, turns: [2]int{300, 600}}
 )
 
 // measure runs subjects in turns, so that what else the machine does meets all of them, and a ratio of two compares what

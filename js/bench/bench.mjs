@@ -8,6 +8,7 @@
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { measureChat } from './chat.mjs';
 import { measureCrowd } from './crowd.mjs';
 import { measureFrames } from './frames.mjs';
 import { measureGates } from './gates.mjs';
@@ -28,6 +29,7 @@ for (const part of [
   measureStart,
   measureFrames,
   measureTurns,
+  measureChat,
   measureSeams,
   measureGates,
   measureCrowd,

@@ -118,6 +118,15 @@ export class Conversation {
     }
   }
 
+  /** Runs a turn whose answer a provider streams: it tells more than the deltas. */
+  async ask() {
+    this.#events = 0;
+    await this.runner.run(this.input);
+    if (this.#status !== 'ack' || this.#events < QUIET + this.deltas) {
+      throw new Error(`the turn ended ${this.#status} after ${this.#events} events`);
+    }
+  }
+
   /** Runs a turn whose events are not those of a conversation. */
   async other() {
     await this.runner.run(this.input);

@@ -29,6 +29,7 @@ export const full = {
   starts: 15,
   crowd: 1000,
   gates: 10_000,
+  stream: 10_000_000,
   turns: [10_000, 100_000],
 };
 export const quick = {
@@ -39,6 +40,7 @@ export const quick = {
   starts: 3,
   crowd: 20,
   gates: 300,
+  stream: 300_000,
   turns: [300, 600],
 };
 

@@ -56,6 +56,10 @@ const (
 	Turn20       = "turn-20"
 	Turn500      = "turn-500"
 	Delta        = "delta"
+	Chat20       = "chat-20"
+	Chat500      = "chat-500"
+	ChatDelta    = "chat-delta"
+	ChatLong     = "chat-long"
 	Middleware   = "middleware"
 	Nested       = "nested"
 	OpenGate     = "gate"
@@ -99,6 +103,10 @@ var All = []Figure{
 	{ID: Turn20, Title: "the turn with 20 streamed deltas", Unit: Micros},
 	{ID: Turn500, Title: "the turn with 500 streamed deltas", Unit: Micros},
 	{ID: Delta, Title: "each further delta (500 against 20)", Unit: Micros, Targets: map[string]float64{Node: 4}},
+	{ID: Chat20, Title: "the same turn with the chat executor, 20 deltas of a response", Unit: Micros},
+	{ID: Chat500, Title: "the same with 500", Unit: Micros},
+	{ID: ChatDelta, Title: "each further delta of a response, parsed, assembled and told", Unit: Micros, Targets: map[string]float64{Node: 4}},
+	{ID: ChatLong, Title: "a delta in a stream of 10 MB in tiny parts, against one in 1 MB", Unit: Times, Targets: everywhere(1.5)},
 	{ID: Middleware, Title: "a middleware of the host", Unit: Micros, Targets: map[string]float64{Node: 15}},
 	{ID: Nested, Title: "a dispatch inside a dispatch", Unit: Micros, Targets: map[string]float64{Node: 15}},
 	{ID: OpenGate, Title: "a gate, settled by a listener", Unit: Micros, Targets: map[string]float64{Node: 15}},
