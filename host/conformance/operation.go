@@ -199,7 +199,7 @@ func init() {
 			f.game.abortSoon()
 			return nil, nil
 		},
-		"waitFor": waitFor, "resolve": resolve, "reject": reject, "abortGate": abortGate,
+		"waitFor": waitFor, "resolve": resolve, "reject": reject, "abortGate": abortGate, "reopen": reopen,
 		"advance": func(f *frame, arg any) (any, error) {
 			f.game.player.offset.Add(int64(arg.(float64)))
 			return nil, nil

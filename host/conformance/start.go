@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/turncore/turncore/host/turns"
@@ -39,6 +40,11 @@ func runTurn(g *game, arg any) (*turns.Result, error) {
 		} else {
 			in.Message = g.record(v).(*turns.Message)
 		}
+	}
+	if a.truth("journal") {
+		written := &bytes.Buffer{}
+		g.keepValue("journal", written)
+		in.Journal = written
 	}
 	aborted := a.truth("aborted")
 	a.end()

@@ -6,6 +6,7 @@ import {
   type AnyTool,
   DispatchContext,
   type DispatchExecutorHelpers,
+  type HostOptions,
   type Tokenizable,
   TurnContext,
   type TurnRunner,
@@ -35,6 +36,8 @@ export interface Stage {
   advance(ms: number): void;
   dispatch(frame: Frame, arg: unknown): Promise<unknown>;
   make(arg: unknown): unknown;
+  /** What turns run in. */
+  readonly module: HostOptions['module'];
   /** What a record may hold in the place of a text. */
   part(spec: unknown): unknown;
 }

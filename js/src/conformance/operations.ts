@@ -20,6 +20,7 @@ import { type AnyEntry, idOf } from './records.js';
 import { settling, waitFor } from './gates.js';
 import { shown } from './part.js';
 import { readArtifact, readMedia } from './read.js';
+import { reopen } from './reopen.js';
 import { fields, list, Malformed, only, Refusal, type Script, str, strs } from './scenario.js';
 import { see } from './see.js';
 import { kindOf, namedSet, setOf } from './sets.js';
@@ -211,6 +212,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   resolve: now(settling.resolve),
   reject: now(settling.reject),
   abortGate: now(settling.abortGate),
+  reopen: later((f, arg) => reopen(f, f.stage.module, arg)),
   advance: now((f, arg) => f.stage.advance(Number(arg))),
   run: later((f, arg) => f.stage.run(arg ?? {})),
   dispatch: later((f, arg) => f.stage.dispatch(f, arg)),

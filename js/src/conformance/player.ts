@@ -11,6 +11,7 @@ import {
   Host,
   type HostOptions,
   isTurncoreError,
+  MemoryJournal,
   maxIterations,
   seededEntropy,
   Tokenizable,
@@ -89,13 +90,16 @@ const olderNames = ['llmInputMiddleware', 'llmOutputMiddleware'] as const;
  */
 export class Player {
   readonly #host: Host;
+  readonly #module: HostOptions['module'];
   readonly #patient: boolean;
   readonly #clock = { offset: 0 };
   #entropy: Entropy = seededEntropy(1);
+  #game: Game | undefined;
   #network: Network | undefined;
 
   constructor(options: PlayerOptions = {}) {
     this.#patient = options.patient === true;
+    this.#module = options.host?.module;
     this.#host = new Host({
       verify: true,
       ...options.host,
@@ -103,6 +107,7 @@ export class Player {
       entropy: (size) => this.#entropy(size),
       fetch: (url, init) => this.#network!.fetch(url as URL, init!),
       credentials,
+      journal: (turnId) => this.#game?.journal ?? options.host?.journal?.(turnId),
     });
   }
 
@@ -114,7 +119,8 @@ export class Player {
   async play(scenario: Scenario): Promise<Log> {
     this.#entropy = seededEntropy(1);
     this.#clock.offset = 0;
-    const game = new Game(scenario, this.#host, this.#patient, this.#clock);
+    const game = new Game(scenario, this.#host, this.#patient, this.#clock, this.#module);
+    this.#game = game;
     this.#network = new Network(game, scenario.network ?? []);
     await new Frame(game, operations, 'main').do(scenario.main ?? [{ run: {} }]);
     if (game.broken !== undefined) throw game.broken;
@@ -126,6 +132,10 @@ export class Player {
 class Game implements Stage {
   readonly lines: Line[] = [];
   readonly values = new Map<string, unknown>();
+  /** What turns run in. */
+  readonly module: HostOptions['module'];
+  /** Where the journal of turns goes; nowhere unless a scenario asks for one. */
+  journal: MemoryJournal | undefined;
   /** Why the scenario makes no sense, when that showed inside a turn. */
   broken: Malformed | undefined;
   readonly #scenario: Scenario;
@@ -139,8 +149,15 @@ class Game implements Stage {
   readonly #calls = new Map<string, number>();
   #runner: TurnRunner | undefined;
 
-  constructor(scenario: Scenario, host: Host, patient: boolean, clock: { offset: number }) {
+  constructor(
+    scenario: Scenario,
+    host: Host,
+    patient: boolean,
+    clock: { offset: number },
+    module: HostOptions['module'],
+  ) {
     this.#clock = clock;
+    this.module = module;
     this.#scenario = scenario;
     this.#host = host;
     this.#patient = patient;
@@ -307,7 +324,9 @@ class Game implements Stage {
   async run(arg: unknown): Promise<void> {
     const line: Record<string, unknown> = { by: 'main', did: 'run' };
     try {
-      const { aborted, ...given } = arg as Fields;
+      const { aborted, journal, ...given } = arg as Fields;
+      this.journal = journal === true ? new MemoryJournal() : undefined;
+      if (journal === true) this.values.set('journal', this.journal);
       const controller = new AbortController();
       this.values.set('abort', controller);
       if (aborted === true) controller.abort();
