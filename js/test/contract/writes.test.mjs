@@ -103,7 +103,11 @@ describe('a tool', { skip }, () => {
       tools: [tool],
       executorCallback: async (ctx) => {
         for (const args of [{ floor: 2 }, { floor: 'two' }, { floor: 13 }]) {
-          got.push(await tool.executor(ctx)(args).catch((error) => error));
+          got.push(
+            await tool
+              .executor(ctx)(args)
+              .catch((error) => error),
+          );
         }
         ctx.ack();
       },
