@@ -1,5 +1,6 @@
 # The command plays every recorded conversation on wazero, native and Node, and
-# prints the same event logs everywhere.
+# prints the same event logs everywhere. A page of Chromium leaves them too.
 source .ci/lib.sh
 need_commands
-node_test .ci/recordings/run.test.mjs .ci/recordings/command.test.mjs
+need_chromium
+node_test .ci/recordings/run.test.mjs .ci/recordings/command.test.mjs .ci/recordings/chromium.test.mjs

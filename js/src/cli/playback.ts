@@ -3,22 +3,18 @@
  */
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { seededEntropy } from '../entropy.js';
-import { Message } from '../primitives/message.js';
-import { ToolCall } from '../primitives/tool-call.js';
-import type { ChatOptions } from '../models/chat-options.js';
 import type { Delta } from '../pump/deltas.js';
+import { chatOptionsOf, historyOf } from '../recording/beginning.js';
 import { describeDifference } from '../recording/compare.js';
 import {
   Answers,
   type Conversation,
   conversationOf,
-  type HistoryEntry,
   type RecordedTool,
 } from '../recording/conversation.js';
 import { cutResponse } from '../recording/cut.js';
 import { loadRecording, type Recording } from '../recording/recording.js';
 import { RecordingServer } from '../recording/server.js';
-import { toolCallChecksum } from '../tools/checksum.js';
 import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
 import type { TurnResult } from '../turns/turn-stream.js';
 import type { RunOptions } from './command-line.js';
@@ -49,7 +45,7 @@ export class Playback {
     const { fetch, close } = await serveLoopback(server.handler);
     const random = seededEntropy(seed);
     const provider = {
-      chat: chatOptions(conversation),
+      chat: chatOptionsOf(conversation),
       fetch: async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> =>
         cutResponse(await fetch(input, init), random),
       close,
@@ -83,8 +79,7 @@ export class Playback {
 
   /** What was said before, a millisecond apart and ending at now. */
   history(now: number): Delta[] {
-    const { history } = this.#conversation;
-    return history.map((entry, i) => historyDelta(entry, i, now - (history.length - i)));
+    return historyOf(this.#conversation, now);
   }
 
   /** Ends the turn after the iteration in which the recording ended. */
@@ -136,35 +131,4 @@ export class Playback {
       },
     });
   }
-}
-
-/** The options that make the executor ask for what the recording's first request asks for. */
-function chatOptions({ baseURL, model, body, tools }: Conversation): ChatOptions {
-  const extras = tools.filter(({ extra }) => Object.keys(extra).length > 0);
-  const toolExtras = Object.fromEntries(extras.map(({ name, extra }) => [name, extra]));
-  // Whether the recorded client asked for the usage is in the body. It sent texts bare.
-  return { baseURL, model, includeUsage: false, body, toolExtras, trust: 'off' };
-}
-
-function historyDelta(entry: HistoryEntry, i: number, at: number): Delta {
-  const times = { createdAt: at, updatedAt: at };
-  if (!('call' in entry)) {
-    const { role, content } = entry;
-    const record = new Message({ id: `history-${i}`, role, content, ...times });
-    return { op: 'store', kind: 'message', record };
-  }
-  const { id, tool, result } = entry.call;
-  const args: unknown = JSON.parse(entry.call.args || '{}');
-  const record = new ToolCall({
-    id,
-    tool,
-    args: args as Record<string, unknown>,
-    checksum: toolCallChecksum(tool, args),
-    isComplete: true,
-    isError: false,
-    results: result,
-    ...times,
-    completedAt: at,
-  });
-  return { op: 'store', kind: 'toolCall', record };
 }

@@ -41,13 +41,16 @@ class Cutter implements UnderlyingDefaultSource<Uint8Array> {
     while (this.#rest.length < size) {
       const { done, value } = await this.#reader.read();
       if (done) break;
-      this.#rest = Buffer.concat([this.#rest, value]);
+      const more = new Uint8Array(this.#rest.length + value.length);
+      more.set(this.#rest);
+      more.set(value, this.#rest.length);
+      this.#rest = more;
     }
     if (this.#rest.length === 0) {
       controller.close();
       return;
     }
-    controller.enqueue(Uint8Array.from(this.#rest.subarray(0, size)));
+    controller.enqueue(this.#rest.slice(0, size));
     this.#rest = this.#rest.subarray(size);
   }
 
