@@ -100,6 +100,21 @@ func requestOf(t *testing.T, body []byte) (r localRequest) {
 
 const textCall = "Let me see.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"
 
+// Where no tools are told, what looks like a call is the answer.
+func TestAnswersThatLookLikeCalls(t *testing.T) {
+	const answer = `{"name": "Ada", "parameters": {"age": 36}}`
+	e, err := chat.New(fromJSON(t, `{"provider":"model","model":"tiny","schema":{"type":"object","required":["name"]}}`), provider.All...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDispatch(t)
+	d.generate = func(chat.ModelRequest) (chat.Stream, error) { return &parts{data: saying("<think>Who?</think>"+answer, 4)}, nil }
+	d.iterate(e, 1)
+	if !d.acked || d.lastMessage() != answer || len(d.records[record.Thoughts]) != 1 {
+		t.Errorf("nacked by %v, stored %q", d.nacked, d.lastMessage())
+	}
+}
+
 // An engine without tools of its own is told of them in the prompt, and its calls are read from its text, wherever that is
 // cut.
 func TestToolsInText(t *testing.T) {

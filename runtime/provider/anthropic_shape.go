@@ -29,7 +29,7 @@ func canClose(schema []byte) bool {
 		return false
 	case hasType(schema, "object"):
 		more, _ := value.Get(schema, "additionalProperties")
-		if !hasAny(schema, "properties") || value.KindOf(more) == value.KindMap {
+		if !namesProperties(schema) || value.KindOf(more) == value.KindMap {
 			return false
 		}
 	}

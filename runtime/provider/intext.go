@@ -198,6 +198,9 @@ func (e *engine) Reader(names []string) chat.TextReader {
 	if named, ok := markup.Named(e.format); ok {
 		formats = named | markup.Reasoning
 	}
+	if len(names) == 0 { // what looks like a call is an answer
+		formats &= markup.Reasoning
+	}
 	return &textReader{reader: markup.New(markup.Options{Formats: formats, Tools: names})}
 }
 

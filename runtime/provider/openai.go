@@ -263,7 +263,7 @@ func readPart(a *chat.Answer, s *value.Scanner) {
 		return
 	}
 	var text, thinking []byte // JSON, since the type may come last
-	known := true
+	known, declines := true, false
 	for key := range s.Members() {
 		switch string(key) {
 		case "type":
@@ -274,6 +274,7 @@ func readPart(a *chat.Answer, s *value.Scanner) {
 				known = false
 			}
 		case "text", "refusal":
+			declines = declines || key[0] == 'r'
 			text = s.Raw()
 		case "thinking", "reasoning":
 			thinking = s.Raw()
@@ -296,7 +297,11 @@ func readPart(a *chat.Answer, s *value.Scanner) {
 	default:
 		if inner.Reset(text); known && text != nil {
 			words, _ := inner.Text()
-			a.Text(words)
+			if declines {
+				a.Decline(words)
+			} else {
+				a.Text(words)
+			}
 		}
 	}
 }

@@ -148,10 +148,23 @@ func hasType(schema []byte, name string) (found bool) {
 	return found
 }
 
+// namesProperties tells whether a schema says which properties objects have: it names some, or wants none.
+func namesProperties(schema []byte) bool {
+	more, _ := value.Get(schema, "additionalProperties")
+	open, ok := value.Bool(more)
+	properties, _ := value.Get(schema, "properties")
+	some := false
+	_ = value.Each(properties, func(_, _ []byte) bool {
+		some = true
+		return false
+	})
+	return some || ok && !open
+}
+
 // hasAll tells whether objects of a schema have all of its properties, and the schema wants no others.
 func hasAll(schema []byte) bool {
 	more, _ := value.Get(schema, "additionalProperties")
-	if open, ok := value.Bool(more); more != nil && (!ok || open) {
+	if open, ok := value.Bool(more); more != nil && (!ok || open) || !namesProperties(schema) {
 		return false
 	}
 	properties, _ := value.Get(schema, "properties")
