@@ -203,3 +203,34 @@ func TestSchemaOptions(t *testing.T) {
 		}
 	}
 }
+
+// All objects of a long answer together are a multiple of its length.
+func TestPartialObjectsOfALongAnswer(t *testing.T) {
+	const n = 20_000
+	runner, err := turns.New(t.Context(), turns.Config{
+		Engine: hosttest.Engines(t)[0],
+		Executor: func(d *turns.DispatchContext, h *turns.Helpers) error {
+			errs := []error{h.ReportMessage("m", "[0", false)}
+			for range n {
+				errs = append(errs, h.ReportMessage("m", ",123456789", false))
+			}
+			return errors.Join(append(errs, h.ReportMessage("m", "]", true), d.Ack())...)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	size, count, last := 0, 0, 0
+	for object, err := range turns.PartialObjects[json.RawMessage](runner.Stream(t.Context(), turns.Input{Message: "hi"})) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = len(object)
+		size += last
+		count++
+	}
+	if last != 10*n+3 || size > 40*last || count < 100 {
+		t.Errorf("%d objects of %d bytes, the last one of %d", count, size, last)
+	}
+}
