@@ -42,7 +42,7 @@ export { ackOnNoToolCalls, deadline, maxRepeats } from './middleware/bounds.js';
 export { maxIterations } from './middleware/max-iterations.js';
 export { type Price, spendLimit, type SpendLimitOptions } from './middleware/spend-limit.js';
 export { tokenBudget, type TokenBudgetOptions } from './middleware/token-budget.js';
-export type { JSONSchema, OutputSchema } from './turns/output.js';
+export type { JSONSchema, OutputSchema } from './output/output.js';
 export {
   type PartialObject,
   type ToolCallResult,

@@ -20,7 +20,7 @@ import type { Store } from '../store/store.js';
 import { sessionNamed, storeCallbacks } from '../store/store-callbacks.js';
 import type { AnyTool } from '../tools/tool.js';
 import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
-import type { OutputSchema } from '../turns/output.js';
+import type { OutputSchema } from '../output/output.js';
 import type { TurnStream } from '../turns/turn-stream.js';
 import { violationError } from '../validation/rules.js';
 import { maxIterations } from '../middleware/max-iterations.js';

@@ -4,7 +4,7 @@
  */
 import type { MediaKind } from '../primitives/media.js';
 
-import type { OutputSchema } from '../turns/output.js';
+import type { OutputSchema } from '../output/output.js';
 
 /** Any JSON object. */
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@
 import type { ChatOptions, ToolRunOptions } from '../models/chat-options.js';
 import type { ModelEngine } from '../models/engine.js';
 import { frozenCopy } from '../stash/copy-value.js';
-import { outputJsonSchema, type OutputSchema } from '../turns/output.js';
+import { outputJsonSchema, type OutputSchema } from '../output/output.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { phrase, violationError } from '../validation/rules.js';
 

@@ -38,7 +38,7 @@ import { type AnyTool, Tool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
-import type { OutputSchema } from './output.js';
+import type { OutputSchema } from '../output/output.js';
 import { TurnStream } from './turn-stream.js';
 
 /** What a {@link TurnRunner} is made with. */

@@ -3,7 +3,8 @@
  */
 import type { GenerationStats, ToolCallEvent, TurnEvent, TurnStatus } from '../events/events.js';
 import type { Outcome } from '../pump/session.js';
-import { ObjectReader, outputOf, type OutputSchema } from './output.js';
+import { ObjectReader } from '../output/object-reader.js';
+import { outputOf, type OutputSchema } from '../output/output.js';
 
 /** Tokens that a turn's model calls took, as far as the provider said. */
 export interface Usage {

@@ -89,6 +89,7 @@ describe('createRunner', { skip }, () => {
       text: 'done',
       toolCalls: [{ id: 'c', tool: 't', args: { a: 1 }, isError: false, results: 'r' }],
       usage: { promptTokens: 4, completionTokens: 4, totalTokens: 8 },
+      object: undefined,
       iterations: 1,
       error: undefined,
     });

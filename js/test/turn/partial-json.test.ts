@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { PartialJSON } from '../../src/turns/partial-json.js';
+import { PartialJSON } from '../../src/output/partial-json.js';
 
 const texts = [
   ...['{}', '[]', '""', '0', '-1', '12.50', '1e5', '-0.1E-12', 'true', 'false', 'null', ' [ ] '],
