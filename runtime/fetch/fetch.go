@@ -44,7 +44,11 @@ func (f *fetcher) handle(task runtime.Task, d *runtime.Dispatch, args []byte) ([
 	// The tool's schema has the methods that it was given; the first is the default.
 	if body := text(args, "body"); body != "" && slices.Index(fetchMethods, x.method) > 2 {
 		x.body = []byte(body)
-		x.headers = append(x.headers, [2]string{"content-type", text(args, "contentType")})
+		mime := text(args, "contentType")
+		if mime == "" { // a model's way to leave it out
+			mime = "application/json"
+		}
+		x.headers = append(x.headers, [2]string{"content-type", mime})
 	}
 	if err := x.visit(text(args, "url"), ""); err != nil {
 		return nil, err

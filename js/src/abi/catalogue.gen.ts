@@ -7,7 +7,7 @@ export const CATALOGUE = {
     "inputSchema": {
       "type": "object",
       "properties": {
-        "offset": {"type": "string", "pattern": "^[+-]([01][0-9]|2[0-3]):[0-5][0-9]$", "default": "+00:00", "description": "Offset from UTC, such as +02:00."}
+        "offset": {"type": "string", "pattern": "^([+-]([01][0-9]|2[0-3]):[0-5][0-9])?$", "default": "+00:00", "description": "Offset from UTC, such as +02:00."}
       },
       "additionalProperties": false
     }
@@ -89,7 +89,7 @@ export const CATALOGUE = {
         "url": {"type": "string", "minLength": 1, "maxLength": 8192, "description": "The whole address, such as https://example.com/page?x=1."},
         "method": {"type": "string", "enum": ["GET", "HEAD"], "default": "GET"},
         "body": {"type": "string", "maxLength": 1048576, "description": "What is sent, for methods that send something."},
-        "contentType": {"type": "string", "pattern": "^[ -~]+$", "maxLength": 256, "default": "application/json", "description": "Media type of the body."}
+        "contentType": {"type": "string", "pattern": "^[ -~]*$", "maxLength": 256, "default": "application/json", "description": "Media type of the body."}
       },
       "required": ["url"],
       "additionalProperties": false
