@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/turncore/turncore/runtime/fault"
@@ -210,7 +211,7 @@ func (s *shedding) timeline() (line []candidate, last int) {
 			return true
 		})
 	}
-	slices.SortStableFunc(line, func(a, b candidate) int { return order(a.at, b.at) })
+	sort.SliceStable(line, func(i, j int) bool { return line[i].at < line[j].at })
 	last = len(line)
 	for i := range line {
 		r := &line[i]
@@ -242,21 +243,11 @@ func (s *shedding) ranked(kind record.Kind, rank func(body []byte) float64) {
 		list = append(list, candidate{kind: kind, handle: handle, at: record.CreatedAt(kind, body), rank: rank(body)})
 		return true
 	})
-	slices.SortStableFunc(list, func(a, b candidate) int {
-		if a.rank != b.rank {
-			return order(a.rank, b.rank)
+	sort.SliceStable(list, func(i, j int) bool {
+		if list[i].rank != list[j].rank {
+			return list[i].rank < list[j].rank
 		}
-		return order(a.at, b.at)
+		return list[i].at < list[j].at
 	})
 	s.candidates = append(s.candidates, list...)
-}
-
-func order[T int64 | float64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -1,7 +1,7 @@
 package catalogue
 
 import (
-	"slices"
+	"sort"
 
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
@@ -33,15 +33,11 @@ func recall(_ runtime.Task, d *runtime.Dispatch, args []byte) ([]byte, error) {
 		}
 		return true
 	})
-	slices.SortStableFunc(found, func(a, b record.Memory) int {
-		x, y := a.Importance(), b.Importance()
-		switch {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
+	sort.SliceStable(found, func(i, j int) bool {
+		if x, y := found[i].Importance(), found[j].Importance(); x != y {
+			return x > y
 		}
-		return int(min(max(b.CreatedAt()-a.CreatedAt(), -1), 1))
+		return found[i].CreatedAt() > found[j].CreatedAt()
 	})
 	found = found[:min(len(found), q.limit)]
 	list := value.AppendListHeader(nil, len(found))

@@ -2,7 +2,7 @@ package chat
 
 import (
 	"bytes"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -215,7 +215,7 @@ func unknownTool(d Dispatch, name string) error {
 	if len(names) == 0 {
 		return fault.New(fault.ChatUnknownTool, strconv.Quote(name), "no tools are available")
 	}
-	slices.Sort(names)
+	sort.SliceStable(names, func(i, j int) bool { return names[i] < names[j] })
 	return fault.New(fault.ChatUnknownTool, strconv.Quote(name), "available tools: "+strings.Join(names, ", "))
 }
 

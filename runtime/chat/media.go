@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/turncore/turncore/runtime/fault"
@@ -242,7 +243,8 @@ func (p *projection) placeMedia(u *Unit, most int64) {
 	for i := range u.Calls {
 		p.addPlaces(u.Calls[i].Media, most)
 	}
-	slices.SortFunc(p.splices[from:], func(a, b Splice) int { return a.At - b.At })
+	list := p.splices[from:]
+	sort.SliceStable(list, func(i, j int) bool { return list[i].At < list[j].At })
 }
 
 func (p *projection) addPlaces(list []*UnitMedia, most int64) {

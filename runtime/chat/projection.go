@@ -2,7 +2,7 @@ package chat
 
 import (
 	"bytes"
-	"slices"
+	"sort"
 
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -194,15 +194,7 @@ func (s *source) visit(d Dispatch) {
 		return true
 	})
 	if !sorted {
-		slices.SortStableFunc(s.items, func(a, b item) int {
-			switch {
-			case a.at < b.at:
-				return -1
-			case a.at > b.at:
-				return 1
-			}
-			return 0
-		})
+		sort.SliceStable(s.items, func(i, j int) bool { return s.items[i].at < s.items[j].at })
 	}
 }
 

@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/turncore/turncore/runtime/record"
@@ -129,14 +130,12 @@ func (p *projection) appendRetrieved(dst []byte, d Dispatch, marks *marks) []byt
 	if len(own)+len(others) == 0 {
 		return dst
 	}
-	slices.SortStableFunc(others, func(a, b item) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
+	sort.SliceStable(others, func(i, j int) bool { // not that of package slices, whose code comes anew for each type
+		a, b := &others[i], &others[j]
+		if a.at != b.at {
+			return a.at < b.at
 		}
-		return bytes.Compare(record.Retrievable(a.body).ID(), record.Retrievable(b.body).ID())
+		return bytes.Compare(record.Retrievable(a.body).ID(), record.Retrievable(b.body).ID()) < 0
 	})
 	dst = append(appendBlankLine(dst), directive...)
 	wrapper := trust.Mark{Name: "retrieved_corpus"}
