@@ -56,6 +56,7 @@ const (
 	CodeArtifactIDCollision            Code = abi.CodeArtifactIDCollision
 	CodeArtifactTooLarge               Code = abi.CodeArtifactTooLarge
 	CodeNotASpoolReader                Code = abi.CodeNotASpoolReader
+	CodeMediaTooLarge                  Code = abi.CodeMediaTooLarge
 	CodeNotAMediaReader                Code = abi.CodeNotAMediaReader
 	CodeReaderNotDescribable           Code = abi.CodeReaderNotDescribable
 	CodeNoReaderResolver               Code = abi.CodeNoReaderResolver
@@ -89,6 +90,8 @@ const (
 	CodeChatUnknownTool         Code = abi.CodeChatUnknownTool
 	CodeChatToolTimeout         Code = abi.CodeChatToolTimeout
 	CodeChatToolUseFailed       Code = abi.CodeChatToolUseFailed
+	CodeChatUnsupportedMedia    Code = abi.CodeChatUnsupportedMedia
+	CodeChatInvalidOutput       Code = abi.CodeChatInvalidOutput
 	CodeCredentialUnknown       Code = abi.CodeCredentialUnknown
 	CodeHTTPTransport           Code = abi.CodeHTTPTransport
 	CodeHTTPNotAllowed          Code = abi.CodeHTTPNotAllowed
