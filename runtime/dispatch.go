@@ -318,3 +318,15 @@ func (d *Dispatch) State() *any { return &d.state }
 func (d *Dispatch) Records(kind record.Kind, yield func(handle int64, body []byte) bool) {
 	d.cols[kind].each(func(handle int64) bool { return yield(handle, d.turn.records.body(handle)) })
 }
+
+// RecordsFrom visits a collection from the n-th record on.
+func (d *Dispatch) RecordsFrom(kind record.Kind, n int, yield func(handle int64, body []byte)) {
+	d.cols[kind].eachFrom(n, func(handle int64) { yield(handle, d.turn.records.body(handle)) })
+}
+
+// Version tells what has become of a collection: how many records it has, and a number that is another one when
+// anything but appending has been done to it.
+func (d *Dispatch) Version(kind record.Kind) (version uint32, size int) {
+	c := &d.cols[kind]
+	return c.edits, c.size()
+}

@@ -16,7 +16,7 @@ import (
 func calls(list string) string { return delta(`{"tool_calls":[` + list + `]}`) }
 
 // withTools gives the dispatch tools that answer with their arguments, and "boom" that fails.
-func withTools(t *testing.T, d *dispatch) {
+func withTools(t testing.TB, d *dispatch) {
 	schema := fromJSON(t, `{"type":"object"}`)
 	d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: schema}, {Number: 2, Name: "boom", InputSchema: schema}}
 	d.hidden = []chat.Tool{{Number: 3, Name: "secret", InputSchema: schema}}

@@ -1,6 +1,8 @@
 package chat_test
 
 import (
+	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -99,6 +101,50 @@ func BenchmarkRequest(b *testing.B) {
 				if err := e.Execute(d); err != nil {
 					b.Fatal(err)
 				}
+			}
+		})
+	}
+}
+
+// What an iteration on a history does besides handing over its request, which is as long as the history, costs less than copying
+// that: what a record became for one request is there for the next.
+func BenchmarkIteration(b *testing.B) {
+	for _, n := range []int{0, 5000} {
+		e := newExecutor(b, `{"model":"m"}`)
+		d := newDispatch(b)
+		d.quiet = true
+		withTools(b, d)
+		for range n / 2 {
+			d.addMessage("user", strings.Repeat("question ", 10))
+			d.addMessage("assistant", strings.Repeat("answer ", 20))
+		}
+		var body []byte
+		r := &response{parts: [][]byte{[]byte(sse(calls(`{"index":0,"id":"a","function":{"name":"get"}}`)))}}
+		d.hand = func(sent []byte) { body = append(body[:0], sent...) }
+		d.answer = func(chat.Request) (chat.Stream, error) { r.at = 0; return r, nil }
+		b.Run("iteration/"+strconv.Itoa(n), func(b *testing.B) {
+			iterate := func() {
+				clear(d.streams)
+				if err := e.Execute(d); err != nil || d.Signalled() {
+					b.Fatal(err, d.nacked)
+				}
+			}
+			for i := 0; b.Loop(); i++ {
+				if i%100 == 0 { // calls do not pile up
+					b.StopTimer()
+					d.records[record.ToolCalls] = nil
+					d.versions[record.ToolCalls]++
+					iterate()
+					b.StartTimer()
+				}
+				iterate()
+			}
+		})
+		b.Run("copy/"+strconv.Itoa(n), func(b *testing.B) {
+			whole := bytes.Clone(body)
+			b.SetBytes(int64(len(whole)))
+			for b.Loop() {
+				body = append(body[:0], whole...)
 			}
 		})
 	}

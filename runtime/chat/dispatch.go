@@ -46,6 +46,10 @@ type Dispatch interface {
 	Instructions(yield func(text []byte) bool)
 	// Records visits a collection in order. A handle names the same body for as long as the dispatch.
 	Records(kind record.Kind, yield func(handle int64, body []byte) bool)
+	// RecordsFrom visits it from the n-th record on.
+	RecordsFrom(kind record.Kind, n int, yield func(handle int64, body []byte))
+	// Version is another one when anything but appending has been done to a collection; size is how many records it has.
+	Version(kind record.Kind) (version uint32, size int)
 	// ArtifactSize is how long an artifact is: the one at a place in the list of a tool call's results (0 for a single
 	// one), or in a retrievable's content (0).
 	ArtifactSize(kind record.Kind, handle int64, part int) (bytes, lines uint64, err error)

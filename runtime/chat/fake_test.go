@@ -27,12 +27,16 @@ type dispatch struct {
 	prompt       string
 	instructions []string
 	records      [record.Kinds][]item
+	seen         [record.Kinds][]item
+	versions     [record.Kinds]uint32
+	visited      int // records of the timeline
 	handles      int64
 	tools        []chat.Tool
 	hidden       []chat.Tool
 	run          func(t chat.Tool, args []byte) ([]byte, error)
 	answer       func(r chat.Request) (chat.Stream, error)
 	generate     func(r chat.ModelRequest) (chat.Stream, error)
+	hand         func(body []byte) // takes requests in place of keeping them; may be nil
 	onReport     func()
 	onSleep      func()
 	stash        []byte // under chat.OverrideKey; nil for none
@@ -156,6 +160,29 @@ func (d *dispatch) Instructions(yield func(text []byte) bool) {
 		if !yield([]byte(s)) {
 			return
 		}
+	}
+}
+
+// Version is that of the collection as the test last saw it changed in any way but by appending.
+func (d *dispatch) Version(kind record.Kind) (version uint32, size int) {
+	list, seen := d.records[kind], d.seen[kind]
+	if d.hand != nil { // it is told
+		return d.versions[kind], len(list)
+	}
+	for i, it := range seen {
+		if i >= len(list) || list[i].handle != it.handle {
+			d.versions[kind]++
+			break
+		}
+	}
+	d.seen[kind] = slices.Clone(list)
+	return d.versions[kind], len(list)
+}
+
+func (d *dispatch) RecordsFrom(kind record.Kind, n int, yield func(handle int64, body []byte)) {
+	for _, it := range d.records[kind][n:] {
+		d.visited++
+		yield(it.handle, it.body)
 	}
 }
 
@@ -317,6 +344,10 @@ func (d *dispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) error) 
 }
 
 func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) {
+	if d.hand != nil {
+		d.hand(r.Body)
+		return d.answer(r)
+	}
 	d.requests, d.splices = append(d.requests, bytes.Clone(r.Body)), slices.Clone(r.Splices)
 	return d.answer(r)
 }

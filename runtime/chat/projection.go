@@ -45,8 +45,12 @@ type recordKey struct {
 
 // source is a collection that is part of the timeline.
 type source struct {
-	kind  record.Kind
-	items []item
+	kind    record.Kind
+	items   []item
+	known   bool   // the items are those of the collection as it was
+	version uint32 // of the collection then
+	size    int    // of the collection then
+	merged  int    // items that are in the timeline
 }
 
 // item is a record of the timeline.
@@ -103,13 +107,13 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 		head.ToolOnly = o.toolOnly
 	}
 	p.prefix = o.provider.AppendHead(p.prefix[:0], &head)
-	p.collect(d, o.thoughts.form != thoughtsOff || o.protocol.Reasoning != "")
+	same := p.collect(d, o.thoughts.form != thoughtsOff || o.protocol.Reasoning != "")
 	if !bytes.Equal(p.body[:p.head], p.prefix) {
 		p.body = append(p.body[:0], p.prefix...)
 		p.head = len(p.prefix)
 		p.done, p.units, p.splices = p.done[:0], p.units[:0], p.splices[:0]
 	}
-	from := p.rewind(p.rewindTo(o))
+	from := p.rewind(p.rewindTo(o), same)
 	if err := p.describeLine(o, d, from); err != nil {
 		return nil, err
 	}
@@ -144,65 +148,100 @@ const maxSharedTool = 65_535
 
 // collect puts the timeline together: messages, tool calls and, if they are sent, thoughts, by the times they were made.
 // Records of the same time keep the order of their collection; a message comes before a thought, and that before a call.
-// What is made after it is stamped later than all of them, so that it follows them whatever the clock says.
-func (p *projection) collect(d Dispatch, thoughts bool) {
+// What is made after it is stamped later than all of them, so that it follows them whatever the clock says. It returns how many items are
+// those of the last time, in their places.
+func (p *projection) collect(d Dispatch, thoughts bool) (same int) {
+	grown := true
 	for i, kind := range [...]record.Kind{record.Messages, record.Thoughts, record.ToolCalls} {
 		s := &p.sources[i]
 		s.kind = kind
 		if kind == record.Thoughts && !thoughts {
 			continue
 		}
-		s.visit(d)
+		grown = s.visit(d) && grown
 		if n := len(s.items); n > 0 {
 			d.Floor(s.items[n-1].at)
 		}
 	}
-	// The three are in order by themselves, so the timeline is a merge.
-	var at [3]int
-	p.line = p.line[:0]
+	if grown && p.follows() {
+		same = len(p.line)
+	} else {
+		p.line = p.line[:0]
+		for i := range p.sources {
+			p.sources[i].merged = 0
+		}
+	}
+	p.merge()
+	return same
+}
+
+// follows tells whether all items that are not in the timeline belong behind it.
+func (p *projection) follows() bool {
+	n := len(p.line)
+	if n == 0 {
+		return true
+	}
+	last, behind := p.line[n-1], false
+	for i := range p.sources {
+		s := &p.sources[i]
+		behind = behind || s.kind == last.kind // from this kind on they may be of the same time
+		if s.merged == len(s.items) {
+			continue
+		}
+		if next := s.items[s.merged]; next.at < last.at || next.at == last.at && !behind {
+			return false
+		}
+	}
+	return true
+}
+
+// merge appends to the timeline what is not in it. The sources are in order by themselves.
+func (p *projection) merge() {
 	for {
 		best := -1
 		for i := range p.sources {
-			items := p.sources[i].items
-			if at[i] < len(items) && (best < 0 || items[at[i]].at < p.sources[best].items[at[best]].at) {
+			s := &p.sources[i]
+			if s.merged < len(s.items) && (best < 0 || s.items[s.merged].at < p.sources[best].items[p.sources[best].merged].at) {
 				best = i
 			}
 		}
 		if best < 0 {
 			return
 		}
-		p.line = append(p.line, p.sources[best].items[at[best]])
-		at[best]++
+		s := &p.sources[best]
+		p.line = append(p.line, s.items[s.merged])
+		s.merged++
 	}
 }
 
-// visit takes the collection as it is and sorts it by time.
-func (s *source) visit(d Dispatch) {
-	n, sorted := 0, true
-	known := s.items // what was read at the last request; a handle's time does not change
-	s.items = s.items[:0]
-	d.Records(s.kind, func(handle int64, body []byte) bool {
-		it := item{kind: s.kind, handle: handle, body: body}
-		if n < len(known) && known[n].handle == handle {
-			it.at = known[n].at
-		} else {
-			it.at = record.CreatedAt(s.kind, body)
-		}
+// visit takes the collection as it is, sorted by time, and tells whether it is what it was with more at its end.
+func (s *source) visit(d Dispatch) (grown bool) {
+	version, size := d.Version(s.kind)
+	grown = s.known && s.version == version && size >= s.size
+	if !grown {
+		s.items, s.size = s.items[:0], 0
+	}
+	sorted := true
+	d.RecordsFrom(s.kind, s.size, func(handle int64, body []byte) {
+		it := item{kind: s.kind, handle: handle, body: body, at: record.CreatedAt(s.kind, body)}
+		n := len(s.items)
 		sorted = sorted && (n == 0 || s.items[n-1].at <= it.at)
 		s.items = append(s.items, it)
-		n++
-		return true
 	})
-	if !sorted {
-		sort.SliceStable(s.items, func(i, j int) bool { return s.items[i].at < s.items[j].at })
+	s.known, s.version, s.size = size >= 0, version, max(size, 0)
+	if sorted {
+		return grown
 	}
+	sort.SliceStable(s.items, func(i, j int) bool { return s.items[i].at < s.items[j].at })
+	return false
 }
 
-// rewind takes out of body what is not as it was in the first most items, and all behind those. It returns the first item of
-// the timeline that is not in it.
-func (p *projection) rewind(most int) (from int) {
-	same := 0
-	for same < min(most, len(p.done)) && same < len(p.line) && p.done[same] == p.line[same].handle {
+// rewind takes out of body what is not as it was in the first most items, and all behind those. So many items are known to
+// be the same. It returns the first item of the timeline that is not in it.
+func (p *projection) rewind(most, same int) (from int) {
+	most = min(most, len(p.done))
+	same = min(same, most)
+	for same < most && same < len(p.line) && p.done[same] == p.line[same].handle {
 		same++
 	}
 	// The unit before the first difference is made again too: what follows it may have become a part of it.

@@ -255,3 +255,43 @@ func TestChanges(t *testing.T) {
 		step++
 	}
 }
+
+// An iteration looks at the records that are new, whatever order the history came in.
+func TestIterationsLookAtWhatIsNew(t *testing.T) {
+	for _, backwards := range []bool{false, true} {
+		d := newDispatch(t)
+		withTools(t, d)
+		const n = 200
+		for i := range int64(n) {
+			at := i + 1
+			if backwards {
+				at = n - i
+			}
+			d.addAt(at, "user", "u"+strconv.FormatInt(i, 10), strconv.FormatInt(at, 10))
+		}
+		call := sse(calls(`{"index":0,"id":"a","function":{"name":"get"}}`))
+		d.replies(call, call, call)
+		e := newExecutor(t, `{"model":"m"}`)
+		for i, want := range []int{n, 1, 1} { // then the call that was stored
+			d.visited = 0
+			if err := e.Execute(d); err != nil || d.Signalled() {
+				t.Fatal(err, d.nacked)
+			}
+			if d.visited != want {
+				t.Errorf("backwards %v: iteration %d looks at %d records, want %d", backwards, i, d.visited, want)
+			}
+		}
+		if list := messagesOf(t, d.requests[2]); len(list) != n+4 || list[0] != `{"role":"user","content":"1"}` || list[n-1] != `{"role":"user","content":"200"}` {
+			t.Errorf("%d messages, from %s", len(list), list[0])
+		}
+		// A record that comes late, from earlier, goes where it belongs, and the calls stay behind.
+		d.addAt(5, "user", "late", "late")
+		d.replies(call)
+		if err := e.Execute(d); err != nil {
+			t.Fatal(err)
+		}
+		if list := messagesOf(t, d.requests[3]); !strings.Contains(list[5], "late") || !strings.Contains(list[len(list)-1], `"role":"tool"`) {
+			t.Errorf("%s", list[5])
+		}
+	}
+}

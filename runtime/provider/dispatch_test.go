@@ -3,6 +3,7 @@ package provider_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -26,6 +27,8 @@ type dispatch struct {
 	clock     int64
 	minted    int
 	records   [record.Kinds][]item
+	seen      [record.Kinds][]item
+	versions  [record.Kinds]uint32
 	handles   int64
 	tools     []offered
 	replies   []reply
@@ -199,6 +202,25 @@ func (d *dispatch) ArtifactSize(record.Kind, int64, int) (bytes, lines uint64, e
 
 func (d *dispatch) ArtifactText(record.Kind, int64, int) ([]byte, error) {
 	return nil, errors.New("there are no artifacts")
+}
+
+// Version is that of the collection as the test last saw it changed in any way but by appending.
+func (d *dispatch) Version(kind record.Kind) (version uint32, size int) {
+	list, seen := d.records[kind], d.seen[kind]
+	for i, it := range seen {
+		if i >= len(list) || list[i].handle != it.handle {
+			d.versions[kind]++
+			break
+		}
+	}
+	d.seen[kind] = slices.Clone(list)
+	return d.versions[kind], len(list)
+}
+
+func (d *dispatch) RecordsFrom(kind record.Kind, n int, yield func(handle int64, body []byte)) {
+	for _, it := range d.records[kind][n:] {
+		yield(it.handle, it.body)
+	}
 }
 
 func (d *dispatch) Records(kind record.Kind, yield func(handle int64, body []byte) bool) {

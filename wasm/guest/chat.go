@@ -32,6 +32,9 @@ func (e chatExecutor) Execute(task runtime.Task, d *runtime.Dispatch) error {
 // Measure implements runtime.Measurer.
 func (e chatExecutor) Measure(task runtime.Task, d *runtime.Dispatch, without map[int64]bool, visit func(text []byte, handles []int64, inside bool)) error {
 	c := &chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits}
+	if len(without) == 0 {
+		return e.executor.Measure(c, visit)
+	}
 	return e.executor.Measure(partly{c, without}, visit)
 }
 
@@ -46,6 +49,18 @@ func (p partly) Records(kind record.Kind, yield func(handle int64, body []byte) 
 		return p.without[handle] || yield(handle, body)
 	})
 }
+
+func (p partly) RecordsFrom(kind record.Kind, n int, yield func(handle int64, body []byte)) {
+	p.Records(kind, func(handle int64, body []byte) bool {
+		if n--; n < 0 {
+			yield(handle, body)
+		}
+		return true
+	})
+}
+
+// Version tells that what is visited is no collection of anybody's.
+func (p partly) Version(record.Kind) (version uint32, size int) { return 0, -1 }
 
 // chatDispatch shows a dispatch to the chat executor. What is not here is the dispatch's own.
 type chatDispatch struct {
