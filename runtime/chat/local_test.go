@@ -108,7 +108,9 @@ func TestAnswersThatLookLikeCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newDispatch(t)
-	d.generate = func(chat.ModelRequest) (chat.Stream, error) { return &parts{data: saying("<think>Who?</think>"+answer, 4)}, nil }
+	d.generate = func(chat.ModelRequest) (chat.Stream, error) {
+		return &parts{data: saying("<think>Who?</think>"+answer, 4)}, nil
+	}
 	d.iterate(e, 1)
 	if !d.acked || d.lastMessage() != answer || len(d.records[record.Thoughts]) != 1 {
 		t.Errorf("nacked by %v, stored %q", d.nacked, d.lastMessage())

@@ -3,7 +3,6 @@ package chat
 import (
 	"bytes"
 	"slices"
-	"sort"
 	"strconv"
 
 	"github.com/turncore/turncore/runtime/fault"
@@ -238,19 +237,21 @@ func fallback(m record.Media) (text []byte, mark trust.Mark) {
 
 // placeMedia takes down where the media of a unit belong, after the unit was written.
 func (p *projection) placeMedia(u *Unit, most int64) {
-	from := len(p.splices)
 	p.addPlaces(u.Media, most)
 	for i := range u.Calls {
 		p.addPlaces(u.Calls[i].Media, most)
 	}
-	list := p.splices[from:]
-	sort.SliceStable(list, func(i, j int) bool { return list[i].At < list[j].At })
 }
 
+// addPlaces keeps the splices in order, whatever order the provider wrote the media in.
 func (p *projection) addPlaces(list []*UnitMedia, most int64) {
 	for _, m := range list {
-		if m.at > 0 {
-			p.splices = append(p.splices, Splice{At: m.at, Handle: m.handle, Part: m.part, Max: most})
+		if m.at == 0 {
+			continue
+		}
+		p.splices = append(p.splices, Splice{At: m.at, Handle: m.handle, Part: m.part, Max: most})
+		for i := len(p.splices) - 1; i > 0 && p.splices[i].At < p.splices[i-1].At; i-- {
+			p.splices[i], p.splices[i-1] = p.splices[i-1], p.splices[i]
 		}
 	}
 }

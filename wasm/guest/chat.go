@@ -31,42 +31,39 @@ func (e chatExecutor) Execute(task runtime.Task, d *runtime.Dispatch) error {
 
 // Measure implements runtime.Measurer.
 func (e chatExecutor) Measure(task runtime.Task, d *runtime.Dispatch, without map[int64]bool, visit func(text []byte, handles []int64, inside bool)) error {
-	c := &chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits}
-	if len(without) == 0 {
-		return e.executor.Measure(c, visit)
-	}
-	return e.executor.Measure(partly{c, without}, visit)
+	return e.executor.Measure(&chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits, without: without}, visit)
 }
-
-// partly is a dispatch without some of its records.
-type partly struct {
-	*chatDispatch
-	without map[int64]bool
-}
-
-func (p partly) Records(kind record.Kind, yield func(handle int64, body []byte) bool) {
-	p.chatDispatch.Records(kind, func(handle int64, body []byte) bool {
-		return p.without[handle] || yield(handle, body)
-	})
-}
-
-func (p partly) RecordsFrom(kind record.Kind, n int, yield func(handle int64, body []byte)) {
-	p.Records(kind, func(handle int64, body []byte) bool {
-		if n--; n < 0 {
-			yield(handle, body)
-		}
-		return true
-	})
-}
-
-// Version tells that what is visited is no collection of anybody's.
-func (p partly) Version(record.Kind) (version uint32, size int) { return 0, -1 }
 
 // chatDispatch shows a dispatch to the chat executor. What is not here is the dispatch's own.
 type chatDispatch struct {
 	*runtime.Dispatch
-	task   runtime.Task
-	limits abi.Limits
+	task    runtime.Task
+	limits  abi.Limits
+	without map[int64]bool // records that are as if they were not there; nil for none
+}
+
+// Records implements chat.Dispatch.
+func (c *chatDispatch) Records(kind record.Kind, yield func(handle int64, body []byte) bool) {
+	c.Dispatch.Records(kind, func(handle int64, body []byte) bool {
+		return c.without[handle] || yield(handle, body)
+	})
+}
+
+// RecordsFrom implements chat.Dispatch.
+func (c *chatDispatch) RecordsFrom(kind record.Kind, n int, yield func(handle int64, body []byte)) {
+	c.Dispatch.RecordsFrom(kind, n, func(handle int64, body []byte) {
+		if !c.without[handle] {
+			yield(handle, body)
+		}
+	})
+}
+
+// Version implements chat.Dispatch. What lacks records is no collection of anybody's.
+func (c *chatDispatch) Version(kind record.Kind) (version uint32, size int) {
+	if len(c.without) > 0 {
+		return 0, -1
+	}
+	return c.Dispatch.Version(kind)
 }
 
 var (
