@@ -1,21 +1,19 @@
 // Every recorded conversation leaves the same log in a page of Chromium as the command does in Node, and asks for what
 // was recorded.
-import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { text } from "node:stream/consumers";
-import { after, before, test } from "node:test";
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
 
-import { launchChromium } from "../../js/test/browser/chromium.mjs";
-import { startPackageServer } from "../../js/test/browser/package-server.mjs";
-import { dist } from "../../js/test/smoke/package-folder.mjs";
-import { recordings, reproducible, turncore } from "./engines.mjs";
+import { launchChromium } from '../../js/test/browser/chromium.mjs';
+import { startPackageServer } from '../../js/test/browser/package-server.mjs';
+import { dist } from '../../js/test/smoke/package-folder.mjs';
+import { recordings, reproducible, turncore } from './engines.mjs';
 
-const { Answers, conversationOf } = await import(
-  new URL("recording/conversation.js", dist)
-);
-const { RecordingServer } = await import(new URL("recording/server.js", dist));
-const { readRecording } = await import(new URL("recording/recording.js", dist));
+const { Answers, conversationOf } = await import(new URL('recording/conversation.js', dist));
+const { RecordingServer } = await import(new URL('recording/server.js', dist));
+const { readRecording } = await import(new URL('recording/recording.js', dist));
 
 const SEED = 1; // that of `reproducible`
 
@@ -24,7 +22,7 @@ let server;
 before(async () => {
   browser = await launchChromium();
   server = await startPackageServer({
-    folders: { recordings: new URL("./", import.meta.url) },
+    folders: { recordings: new URL('./', import.meta.url) },
   });
 });
 after(async () => {
@@ -39,7 +37,7 @@ for (const { name, path, content } of recordings()) {
     try {
       const page = await browser.newPage({ bypassCSP: true });
       const problems = [];
-      page.on("pageerror", (error) => problems.push(error.message));
+      page.on('pageerror', (error) => problems.push(error.message));
       await page.goto(`${server.address}/`);
       const log = await page.evaluate(inPage, [
         JSON.stringify(conversationOf(recording)),
@@ -48,16 +46,12 @@ for (const { name, path, content } of recordings()) {
       ]);
       await page.close();
       assert.deepEqual(problems, []);
-      const args = ["--recording", path, "--json", ...reproducible];
-      const { stdout } = await turncore("node", "run", args);
-      const [lines, others] = [log.split("\n"), stdout.split("\n")];
-      lines.forEach((line, i) =>
-        assert.equal(line, others[i], `line ${i + 1} of the log`),
-      );
+      const args = ['--recording', path, '--json', ...reproducible];
+      const { stdout } = await turncore('node', 'run', args);
+      const [lines, others] = [log.split('\n'), stdout.split('\n')];
+      lines.forEach((line, i) => assert.equal(line, others[i], `line ${i + 1} of the log`));
       assert.equal(lines.length, others.length);
-      const wrong = provider.recorded.differences.filter(
-        ({ why }) => why === "",
-      );
+      const wrong = provider.recorded.differences.filter(({ why }) => why === '');
       assert.deepEqual(wrong, []);
       assert.equal(provider.recorded.requests, recording.interactions.length);
     } finally {
@@ -67,7 +61,7 @@ for (const { name, path, content } of recordings()) {
 }
 
 async function inPage([conversation, provider, seed]) {
-  const { play } = await import("/recordings/page.mjs");
+  const { play } = await import('/recordings/page.mjs');
   return play(JSON.parse(conversation), provider, seed);
 }
 
@@ -76,18 +70,16 @@ async function startProvider(recording) {
   const recorded = new RecordingServer(recording, SEED);
   const answers = new Answers(recording);
   const http = createServer(async (request, response) => {
-    response.setHeader("access-control-allow-origin", "*");
-    response.setHeader("access-control-allow-headers", "*");
-    if (request.method === "OPTIONS") {
+    response.setHeader('access-control-allow-origin', '*');
+    response.setHeader('access-control-allow-headers', '*');
+    if (request.method === 'OPTIONS') {
       response.end();
-    } else if (request.url === "/answer") {
+    } else if (request.url === '/answer') {
       const { name, args } = JSON.parse(await text(request));
-      response.end(
-        JSON.stringify({ result: answers.take(name, args) ?? null }),
-      );
+      response.end(JSON.stringify({ result: answers.take(name, args) ?? null }));
     } else recorded.handler(request, response);
-  }).listen(0, "127.0.0.1");
-  await once(http, "listening");
+  }).listen(0, '127.0.0.1');
+  await once(http, 'listening');
   return {
     address: `http://127.0.0.1:${http.address().port}`,
     recorded,

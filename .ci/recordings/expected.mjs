@@ -8,30 +8,30 @@ export function answers(recording) {
 }
 
 function answer(body) {
-  const result = { text: "", thought: "", calls: [], error: null };
-  for (const line of body.split("\n")) {
-    if (!line.startsWith("data:") || line.includes("[DONE]")) continue;
-    const chunk = JSON.parse(line.slice("data:".length));
+  const result = { text: '', thought: '', calls: [], error: null };
+  for (const line of body.split('\n')) {
+    if (!line.startsWith('data:') || line.includes('[DONE]')) continue;
+    const chunk = JSON.parse(line.slice('data:'.length));
     result.error ??= chunk.error ?? null;
     const delta = chunk.choices?.[0]?.delta;
     if (!delta) continue;
-    result.text += delta.content ?? "";
-    result.thought += delta.reasoning ?? delta.reasoning_content ?? "";
+    result.text += delta.content ?? '';
+    result.thought += delta.reasoning ?? delta.reasoning_content ?? '';
     for (const part of delta.tool_calls ?? []) {
       const call = (result.calls[part.index] ??= {
-        id: "",
-        name: "",
-        json: "",
+        id: '',
+        name: '',
+        json: '',
       });
-      call.id ||= part.id ?? "";
-      call.name += part.function?.name ?? "";
-      call.json += part.function?.arguments ?? "";
+      call.id ||= part.id ?? '';
+      call.name += part.function?.name ?? '';
+      call.json += part.function?.arguments ?? '';
     }
   }
   result.calls = result.calls.map(({ id, name, json }) => ({
     id,
     name,
-    args: JSON.parse(json || "{}"),
+    args: JSON.parse(json || '{}'),
   }));
   return result;
 }
@@ -39,9 +39,7 @@ function answer(body) {
 /** The text with which the recording answers a tool call, or undefined for the last one's call. */
 export function recordedResult(recording, callId) {
   for (const { request } of recording.interactions) {
-    const reply = request.body.messages.find(
-      (m) => m.role === "tool" && m.tool_call_id === callId,
-    );
+    const reply = request.body.messages.find((m) => m.role === 'tool' && m.tool_call_id === callId);
     if (reply) return text(reply.content);
   }
   return undefined;
@@ -49,7 +47,7 @@ export function recordedResult(recording, callId) {
 
 /** The text of a content field, which is a string or a list of parts. */
 export function text(content) {
-  if (typeof content === "string") return content;
-  if (Array.isArray(content)) return content.map(text).join("");
-  return content?.text ?? content?.content ?? "";
+  if (typeof content === 'string') return content;
+  if (Array.isArray(content)) return content.map(text).join('');
+  return content?.text ?? content?.content ?? '';
 }

@@ -1,16 +1,10 @@
 // Plays a recorded conversation in a page: the provider and the answers of tools are behind the page's server.
-import {
-  createRunner,
-  loadModule,
-  memoryStore,
-  Tokenizable,
-  Tool,
-} from "/package/index.js";
-import { endLine } from "/package/cli/lines.js";
-import { fixedClock, seededEntropy } from "/package/entropy.js";
-import { chatOptionsOf, historyOf } from "/package/recording/beginning.js";
-import { cutResponse } from "/package/recording/cut.js";
-import { fullModuleURL } from "/package/wasm.js";
+import { createRunner, loadModule, memoryStore, Tokenizable, Tool } from '/package/index.js';
+import { endLine } from '/package/cli/lines.js';
+import { fixedClock, seededEntropy } from '/package/entropy.js';
+import { chatOptionsOf, historyOf } from '/package/recording/beginning.js';
+import { cutResponse } from '/package/recording/cut.js';
+import { fullModuleURL } from '/package/wasm.js';
 
 /**
  * @param {string} provider address of the server that plays the provider, and answers tool calls at /answer
@@ -20,12 +14,12 @@ export async function play(conversation, provider, seed) {
   let over = false;
   const ask = async (name, args) => {
     const answer = await fetch(`${provider}/answer`, {
-      method: "POST",
+      method: 'POST',
       body: JSON.stringify({ name, args }),
     });
     const { result } = await answer.json();
     over ||= result === null;
-    return result ?? "";
+    return result ?? '';
   };
   const clock = fixedClock();
   const random = seededEntropy(seed);
@@ -37,7 +31,7 @@ export async function play(conversation, provider, seed) {
         new Tool({
           name,
           description: description || name,
-          inputSchema: parameters ?? { type: "object" },
+          inputSchema: parameters ?? { type: 'object' },
           handler: (args) => ask(name, args),
         }),
     ),
@@ -54,26 +48,19 @@ export async function play(conversation, provider, seed) {
       clock,
       entropy: seededEntropy(seed),
       fetch: async (input, init) => {
-        const { pathname } = new URL(
-          input instanceof Request ? input.url : input,
-        );
+        const { pathname } = new URL(input instanceof Request ? input.url : input);
         const response = await fetch(provider + pathname, init);
-        return cutResponse(
-          new Response(await response.arrayBuffer(), response),
-          random,
-        );
+        return cutResponse(new Response(await response.arrayBuffer(), response), random);
       },
     },
   });
-  await store.commit("default", historyOf(conversation, clock()));
+  await store.commit('default', historyOf(conversation, clock()));
   const stream = runner.stream({
     message: conversation.user,
     systemPrompt: new Tokenizable(conversation.system),
   });
   const lines = [];
   for await (const event of stream) lines.push(JSON.stringify(event));
-  lines.push(
-    JSON.stringify(endLine(await stream.result, await store.load("default"))),
-  );
-  return `${lines.join("\n")}\n`;
+  lines.push(JSON.stringify(endLine(await stream.result, await store.load('default'))));
+  return `${lines.join('\n')}\n`;
 }
