@@ -380,7 +380,7 @@ export abstract class BaseContext {
   /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
   async [executeTool](tool: AnyTool, args: unknown): Promise<unknown> {
     const { session, number } = this[stateOf];
-    const known = session.toolNumber(tool);
+    const known = session.tools.numberOf(tool);
     const enc = session.beginCall(number, Method.ExecuteTool);
     const { call } = session;
     enc.arrayHeader(2);

@@ -227,8 +227,8 @@ export class ContextState implements OpenContext {
   #toolSink(): ToolSink {
     const { session, number } = this;
     return {
-      define: (tool: AnyTool) => void session.toolNumber(tool),
-      registered: (tool) => session.edits.toolRegistered(number, session.toolNumber(tool)),
+      define: (tool: AnyTool) => void session.tools.numberOf(tool),
+      registered: (tool) => session.edits.toolRegistered(number, session.tools.numberOf(tool)),
       unregistered: (name) => session.edits.toolUnregistered(number, name),
       hidden: (names) => session.edits.toolsHidden(number, names),
     };

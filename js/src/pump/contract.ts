@@ -63,10 +63,15 @@ export interface TurnSession {
   sendAbort(context: number, reason: unknown): void;
   opening<T>(spec: RunnerSpec, bus: Bus<TurnEvents> | undefined, run: () => T): T;
   withText<T>(full: string, run: () => T): T;
-  toolNumber(tool: AnyTool): number;
-  toolOf(number: number): AnyTool;
-  defineModuleTool(def: unknown): void;
+  readonly tools: ToolNumbers;
   dispatchId(dispatch: number): string;
+}
+
+/** The tools of a turn by their numbers, as its contexts see them. */
+export interface ToolNumbers {
+  numberOf(tool: AnyTool): number;
+  get(number: number): AnyTool;
+  define(def: unknown): void;
 }
 
 /** The gates of a turn, as its contexts see them. */

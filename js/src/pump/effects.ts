@@ -125,7 +125,7 @@ function nextOf(session: Session, effect: number, state: ContextState): NextFn {
 
 function runTool(session: Session, effect: number, state: ContextState, args: unknown): void {
   const a = requireShape(args, 'ns*bnnb', 'ToolArgs');
-  const tool = session.toolOf(a[0] as number);
+  const tool = session.tools.get(a[0] as number);
   const keep = a[3] as boolean;
   const valid = takeKept(session, a[4] as number, a[2]);
   const spool = a[5] as number;
@@ -155,7 +155,7 @@ function takeKept(session: Session, effect: number, crossed: unknown): unknown {
 /** Runs a tool's own validation. What it gives is kept for the handler, as not all of it may have an encoding. */
 function runValidate(session: Session, effect: number, state: ContextState, args: unknown): void {
   const a = requireShape(args, 'n*', 'ValidateArgs');
-  const tool = session.toolOf(a[0] as number);
+  const tool = session.tools.get(a[0] as number);
   const schema = tool.inputSchema;
   if (!isStandardSchema(schema)) {
     throw new CodecError('frame', 0, `tool ${tool.name} has no validation of its own`);

@@ -27,7 +27,7 @@ export function applySync(
       return syncSignal(session, state, frame[5] as number, data);
     case SyncKind.Define:
       if (data === null) throw new CodecError('frame', 0, 'malformed ToolDef');
-      session.defineModuleTool(session.pump.value(data));
+      session.tools.define(session.pump.value(data));
       return false;
     case SyncKind.Tools:
       syncTools(session, state, data);
@@ -106,7 +106,7 @@ function keptBy(session: TurnSession, effect: number): BulkyResults | undefined 
 function syncTools(session: TurnSession, state: ContextState, data: Uint8Array | null): void {
   const numbers = data === null ? [] : session.pump.value(data);
   if (!Array.isArray(numbers)) throw new CodecError('frame', 0, 'malformed list of tools');
-  state.tools.mirror(numbers.map((n) => session.toolOf(Number(n))));
+  state.tools.mirror(numbers.map((n) => session.tools.get(Number(n))));
 }
 
 /** Notes that a dispatch was acked, nacked or aborted. Returns whether ack handlers are due that no call of user code runs. */

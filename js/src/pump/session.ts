@@ -14,7 +14,6 @@ import { eventNames, eventOf, type EventSource, turnStatusOf } from '../events/f
 import type { StepRecorder } from '../journal/writer.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/registry.js';
-import type { AnyTool } from '../tools/tool.js';
 import { ContextState } from './context-state.js';
 import type { TurnPump, TurnSession } from './contract.js';
 import { EditQueue } from './edits.js';
@@ -23,11 +22,11 @@ import { Gates } from './gates.js';
 import { Kept } from './kept.js';
 import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
-import { ModuleTools, requireOwnTool } from './module-tools.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
 import type { RunnerSpec } from './runner-spec.js';
 import type { SessionInput } from './session-input.js';
+import { SessionTools } from './session-tools.js';
 
 /** The longest time that a timer of the machine measures, in ms. */
 const LONGEST = 0x7fffffff;
@@ -38,9 +37,6 @@ export interface Outcome {
   /** What it failed or was nacked with, or why it was refused. */
   readonly error: unknown;
 }
-
-/** Numbers of tools that are known in one turn only begin here. */
-const FIRST_OWN_TOOL = 65536;
 
 /** A running turn or standalone dispatch. */
 export class Session implements EventSource, TurnSession {
@@ -55,6 +51,7 @@ export class Session implements EventSource, TurnSession {
   readonly standalone: boolean;
   readonly waitFor: ((raw: unknown) => unknown) | undefined;
   readonly gates: Gates;
+  readonly tools: SessionTools = new SessionTools(this);
   readonly handles = new HandleTable();
   readonly errors = new ErrorTable();
   /** By number; 0 is the turn's. */
@@ -73,8 +70,6 @@ export class Session implements EventSource, TurnSession {
   readonly #tap: ((event: TurnEvent) => void) | undefined;
   /** Calls that may be answered later. */
   readonly #pending = new Map<number, PendingCall>();
-  #ownTools: Map<AnyTool, number> | undefined;
-  #moduleTools: ModuleTools | undefined;
   /** The context that was asked for last: of a thousand sessions, what need not be looked up is not in the way. */
   #recent: ContextState | undefined;
   readonly #spans = new OpenSpans();
@@ -241,40 +236,6 @@ export class Session implements EventSource, TurnSession {
     } finally {
       this.#emittedText = undefined;
     }
-  }
-
-  /**
-   * The number of a tool, which is made known to the module if it is not.
-   *
-   * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for a schema that it does not support, E_INVALID_VALUE for a
-   *   tool that a module made in another turn
-   */
-  toolNumber(tool: AnyTool): number {
-    const number =
-      this.spec.toolNumbers.get(tool) ??
-      this.#ownTools?.get(tool) ??
-      this.#moduleTools?.numberOf(tool);
-    if (number !== undefined) return number;
-    requireOwnTool(tool);
-    if (this.ended) throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
-    this.#ownTools ??= new Map();
-    const own = FIRST_OWN_TOOL + this.#ownTools.size;
-    this.pump.defineTool(this, own, tool);
-    this.#ownTools.set(tool, own);
-    return own;
-  }
-
-  /** The tool of a number. @throws CodecError if there is none */
-  toolOf(number: number): AnyTool {
-    const tool = this.spec.tools[number - 1] ?? this.#moduleTools?.get(number);
-    if (tool !== undefined) return tool;
-    for (const [own, n] of this.#ownTools ?? []) if (n === number) return own;
-    throw new CodecError('frame', 0, `unknown tool ${number}`);
-  }
-
-  /** Takes the definition of a tool that the module made. @throws CodecError for one that makes no sense */
-  defineModuleTool(def: unknown): void {
-    (this.#moduleTools ??= new ModuleTools()).define(def);
   }
 
   // Frames
