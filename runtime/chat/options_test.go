@@ -47,7 +47,7 @@ func TestOptions(t *testing.T) {
 	if r.URL != "https://user@gw.example:8443/v1/chat/completions?api-version=2" || r.Credential != "main" || r.Method != "POST" {
 		t.Errorf("request %+v", r)
 	}
-	if want := `{"model":"m","seed":7,"temperature":0.5,"provider":{"only":["xai"]},"transforms":["middle-out"],"stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"get","description":"","parameters":{"type":"object"},"strict":true}}],"tool_choice":"auto","messages":[`; !strings.HasPrefix(string(r.Body), want) {
+	if want := `{"model":"m","seed":7,"temperature":0.5,"provider":{"only":["xai"]},"transforms":["middle-out"],"stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"get","description":"","parameters":{"type":"object","properties":{}},"strict":true}}],"tool_choice":"auto","messages":[`; !strings.HasPrefix(string(r.Body), want) {
 		t.Errorf("request %s, want %s", r.Body, want)
 	}
 	if !strings.Contains(d.json(d.stats), `"provider":"gw.example"`) {

@@ -70,7 +70,7 @@ func TestHead(t *testing.T) {
 	got := string(d.request(`{"model":"m","trust":"off","temperature":1,"tool_choice":"auto","toolExtras":{"put":{"strict":true}}}`))
 	want := `{"model":"m","temperature":1,"stream":true,"stream_options":{"include_usage":true},` +
 		`"tools":[{"type":"function","function":{"name":"get","description":"gets \"it\"","parameters":{"type":"object","properties":{"x":{"type":"number"}}}}},` +
-		`{"type":"function","function":{"name":"put","description":"","parameters":{"type":"object"},"strict":true}}],"tool_choice":"auto",` +
+		`{"type":"function","function":{"name":"put","description":"","parameters":{"type":"object","properties":{}},"strict":true}}],"tool_choice":"auto",` +
 		`"messages":[{"role":"user","content":"hi"}]}`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

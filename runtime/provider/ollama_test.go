@@ -59,7 +59,7 @@ func TestOllamaConversation(t *testing.T) {
 		}
 		head := `{"model":"m","stream":true,"tools":[` +
 			`{"type":"function","function":{"name":"get","description":"Does get","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}},` +
-			`{"type":"function","function":{"name":"time","description":"Does time","parameters":{"type":"object"}}}],` +
+			`{"type":"function","function":{"name":"time","description":"Does time","parameters":{"type":"object","properties":{}}}}],` +
 			`"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"hi"}`
 		if got := string(d.requests[0].Body); got != head+"]}" {
 			t.Errorf("request %s, want %s]}", got, head)
@@ -240,7 +240,7 @@ func TestOllamaRequests(t *testing.T) {
 		{"extras of a tool", `{"model":"m","toolExtras":{"get":{"strict":true}}}`, func(d *dispatch) {
 			d.offer("get", `{"type":"object"}`, nil)
 			hi(d)
-		}, `{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"get","description":"Does get","parameters":{"type":"object"},"strict":true}}],` + messages},
+		}, `{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"get","description":"Does get","parameters":{"type":"object","properties":{}},"strict":true}}],` + messages},
 		{"no thoughts", `{"model":"m"}`, thought, `{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Hello"}]}`},
 		{"thoughts", `{"model":"m","thoughts":"thinking"}`, thought, `{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Hello","thinking":"hm"}]}`},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {

@@ -80,7 +80,7 @@ func (openAI) Path(string, bool) string { return "/chat/completions" }
 func (openAI) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
 	dst = value.AppendJSONString(append(dst, `{"type":"function","function":{"name":`...), []byte(t.Name))
 	dst = value.AppendJSONString(append(dst, `,"description":`...), []byte(t.Description))
-	dst = appendSchema(append(dst, `,"parameters":`...), t.InputSchema)
+	dst = appendParameters(append(dst, `,"parameters":`...), t.InputSchema)
 	return append(append(dst, extras...), `}}`...)
 }
 

@@ -68,7 +68,7 @@ func (responses) Path(string, bool) string { return "/responses" }
 func (responses) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
 	dst = chat.AppendMember(append(dst, `{"type":"function"`...), "name", []byte(t.Name))
 	dst = chat.AppendMember(dst, "description", []byte(t.Description))
-	dst = appendSchema(append(dst, `,"parameters":`...), t.InputSchema)
+	dst = appendParameters(append(dst, `,"parameters":`...), t.InputSchema)
 	if !hasMember(extras, "strict") {
 		dst = append(dst, `,"strict":false`...) // left out it would be true here
 	}

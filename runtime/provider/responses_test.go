@@ -100,7 +100,7 @@ func TestResponsesConversation(t *testing.T) {
 		}
 		head := `{"model":"o9","stream":true,"store":false,"include":["reasoning.encrypted_content"],"instructions":"Be brief.","tools":[` +
 			`{"type":"function","name":"get","description":"Does get","parameters":{"type":"object","properties":{"city":{"type":"string"}}},"strict":false},` +
-			`{"type":"function","name":"time","description":"Does time","parameters":{"type":"object"},"strict":false}],` +
+			`{"type":"function","name":"time","description":"Does time","parameters":{"type":"object","properties":{}},"strict":false}],` +
 			`"input":[{"type":"message","role":"user","content":"hi"}`
 		if got := string(d.requests[0].Body); got != head+"]}" {
 			t.Errorf("request %s, want %s]}", got, head)
@@ -340,7 +340,7 @@ func TestResponsesRequests(t *testing.T) {
 		{"nor does a chat model", `{"model":"gpt-5-chat-latest"}`, hi, `{"model":"gpt-5-chat-latest","stream":true,"store":false,` + input},
 		{"no reasoning, but the store", `{"model":"m","include":[],"store":true}`, hi, `{"model":"m","include":[],"store":true,"stream":true,` + input},
 		{"a form of the text", `{"model":"m","text":{"format":{"type":"json_object"},"verbosity":"low"}}`, hi, `{"model":"m","text":{"format":{"type":"json_object"},"verbosity":"low"},"stream":true` + plain + input},
-		{"a choice of tools", `{"model":"m","tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,"toolExtras":{"get":{"strict":true}}}`, tool, `{"model":"m","stream":true` + plain + `"tools":[{"type":"function","name":"get","description":"Does get","parameters":{"type":"object"},"strict":true}],"tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,` + input},
+		{"a choice of tools", `{"model":"m","tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,"toolExtras":{"get":{"strict":true}}}`, tool, `{"model":"m","stream":true` + plain + `"tools":[{"type":"function","name":"get","description":"Does get","parameters":{"type":"object","properties":{}},"strict":true}],"tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,` + input},
 		{"a choice without tools", `{"model":"m","tool_choice":"required"}`, hi, `{"model":"m","stream":true` + plain + input},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"), Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1, UpdatedAt: 1}))

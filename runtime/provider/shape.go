@@ -34,30 +34,8 @@ func appendClosed(dst, schema []byte, keywords string) []byte {
 		if name == "oneOf" {
 			name = "anyOf" // what matches one of them is checked later
 		}
-		if name == "required" || name == "additionalProperties" || !strings.Contains(keywords, " "+name+" ") {
-			return true
-		}
-		dst = append(value.AppendJSONString(chat.AppendComma(dst), []byte(name)), ':')
-		switch name {
-		case "properties", "$defs", "definitions":
-			dst = append(dst, '{')
-			_ = value.Each(v, func(key, inner []byte) bool {
-				dst = append(value.AppendJSONString(chat.AppendComma(dst), key), ':')
-				dst = appendClosed(dst, inner, keywords)
-				return true
-			})
-			dst = append(dst, '}')
-		case "anyOf", "allOf":
-			dst = append(dst, '[')
-			_ = value.EachItem(v, func(_ int, inner []byte) bool {
-				dst = appendClosed(chat.AppendComma(dst), inner, keywords)
-				return true
-			})
-			dst = append(dst, ']')
-		case "items":
-			dst = appendClosed(dst, v, keywords)
-		default:
-			dst = appendJSON(dst, v)
+		if name != "required" && name != "additionalProperties" && strings.Contains(keywords, " "+name+" ") {
+			dst = appendKeyword(dst, name, v, func(dst, inner []byte) []byte { return appendClosed(dst, inner, keywords) })
 		}
 		return true
 	})
@@ -68,6 +46,59 @@ func appendClosed(dst, schema []byte, keywords string) []byte {
 		dst = append(dst, `,"additionalProperties":false`...)
 	}
 	return append(dst, '}')
+}
+
+// appendParameters appends the schema of a tool's arguments in the form that OpenAI takes: it refuses objects that do not say
+// which properties they have, and lists that do not say of what, where JSON Schema leaves both open.
+func appendParameters(dst, schema []byte) []byte {
+	if kind := value.KindOf(schema); kind == value.KindBool {
+		return appendJSON(dst, schema)
+	} else if kind != value.KindMap {
+		return appendSchema(dst, schema)
+	}
+	dst = append(dst, '{')
+	_ = value.Each(schema, func(key, v []byte) bool {
+		dst = appendKeyword(dst, string(key), v, appendParameters)
+		return true
+	})
+	for _, lacks := range [...][2]string{{"object", "properties"}, {"array", "items"}} {
+		if hasType(schema, lacks[0]) && !hasAny(schema, lacks[1]) {
+			dst = append(append(append(chat.AppendComma(dst), '"'), lacks[1]...), `":{}`...)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendKeyword appends a member of a schema. The schemas in it are appended by inner, which gets other values too where they
+// stand in the place of one.
+func appendKeyword(dst []byte, name string, v []byte, inner func(dst, schema []byte) []byte) []byte {
+	dst = append(value.AppendJSONString(chat.AppendComma(dst), []byte(name)), ':')
+	kind := value.KindOf(v)
+	switch name {
+	case "properties", "$defs", "definitions":
+		if kind == value.KindMap {
+			dst = append(dst, '{')
+			_ = value.Each(v, func(key, v []byte) bool {
+				dst = inner(append(value.AppendJSONString(chat.AppendComma(dst), key), ':'), v)
+				return true
+			})
+			return append(dst, '}')
+		}
+	case "anyOf", "oneOf", "allOf":
+		if kind == value.KindList {
+			dst = append(dst, '[')
+			_ = value.EachItem(v, func(_ int, v []byte) bool {
+				dst = inner(chat.AppendComma(dst), v)
+				return true
+			})
+			return append(dst, ']')
+		}
+	case "items", "additionalProperties":
+		if kind == value.KindMap {
+			return inner(dst, v)
+		}
+	}
+	return appendJSON(dst, v)
 }
 
 // appendJSON appends a value that is known to be well-formed.
@@ -122,8 +153,27 @@ const strictKeywords = " $schema $id $ref title description type required additi
 func isStrict(schema []byte) bool { return hasOnly(schema, strictKeywords) && isClosed(schema) }
 
 func isClosed(schema []byte) bool {
-	return hasAny(schema, "type", "$ref", "enum", "const", "anyOf") && (!hasType(schema, "object") || hasAll(schema)) && parts(schema, isClosed)
+	switch {
+	case !hasAny(schema, "type", "$ref", "enum", "const", "anyOf"), hasType(schema, "object") && !hasAll(schema),
+		hasType(schema, "array") && !hasAny(schema, "items"):
+		return false
+	case hasAny(schema, "$ref"): // nothing may stand beside it
+		n := 0
+		_ = value.Each(schema, func(_, _ []byte) bool { n++; return true })
+		if n > 1 {
+			return false
+		}
+	case hasAny(schema, "format"):
+		format, _ := textIn(schema, "format")
+		if !strings.Contains(strictFormats, " "+string(format)+" ") {
+			return false
+		}
+	}
+	return parts(schema, isClosed)
 }
+
+// Formats that texts of OpenAI's strict schemas may have.
+const strictFormats = " date-time time date duration email hostname ipv4 ipv6 uuid "
 
 // hasAny tells whether a schema has one of some keywords.
 func hasAny(schema []byte, keywords ...string) (found bool) {

@@ -9,6 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/provider"
+	"github.com/turncore/turncore/runtime/value"
 )
 
 // asked is what a request for an answer of a schema is, and whether the prompt tells the schema.
@@ -67,6 +68,14 @@ func TestStrictSchemas(t *testing.T) {
 		{`{"type":"object","properties":{"a":true},"required":["a"]}`, ""},
 		{`{"type":"object","properties":{"a":{"type":"string","minLength":1}},"required":["a"]}`, ""},
 		{`{"type":"object","properties":{"a":{"oneOf":[{"type":"string"},{"type":"null"}]}},"required":["a"]}`, ""},
+		{`{"type":"object","properties":{"a":{"type":"string","format":"uri"}},"required":["a"]}`, ""},
+		{
+			`{"type":"object","properties":{"a":{"type":"string","format":"date-time"}},"required":["a"]}`,
+			`{"type":"object","properties":{"a":{"type":"string","format":"date-time"}},"required":["a"],"additionalProperties":false}`,
+		},
+		{`{"type":"object","properties":{"a":{"type":"array"}},"required":["a"]}`, ""},
+		{`{"type":"object","properties":{"a":{"type":["array","null"]}},"required":["a"]}`, ""},
+		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/s","description":"d"}},"required":["a"],"$defs":{"s":{"type":"string"}}}`, ""},
 	} {
 		for _, p := range []struct {
 			provider chat.Provider
@@ -89,6 +98,55 @@ func TestStrictSchemas(t *testing.T) {
 			}
 		}
 	}
+}
+
+// OpenAI refuses schemas of tools that leave open what objects and lists hold; a protocol that does not gets them as they are.
+func TestSchemasOfTools(t *testing.T) {
+	for _, c := range []struct{ schema, sent string }{
+		{`{"type":"object"}`, `{"type":"object","properties":{}}`},
+		{`{"type":"object","additionalProperties":{"type":"array"}}`, `{"type":"object","additionalProperties":{"type":"array","items":{}},"properties":{}}`},
+		{
+			`{"type":"object","properties":{"l":{"type":"array"},"n":{"type":["string","array"]},"o":{"type":"object"},"any":true,"type":{"enum":["array"]}},"required":["l"]}`,
+			`{"type":"object","properties":{"l":{"type":"array","items":{}},"n":{"type":["string","array"],"items":{}},"o":{"type":"object","properties":{}},"any":true,"type":{"enum":["array"]}},"required":["l"]}`,
+		},
+		{
+			`{"type":"object","properties":{"l":{"type":"array","items":{"anyOf":[{"type":"array"},{"$ref":"#/$defs/d"}]}}},"$defs":{"d":{"type":"object"}}}`,
+			`{"type":"object","properties":{"l":{"type":"array","items":{"anyOf":[{"type":"array","items":{}},{"$ref":"#/$defs/d"}]}}},"$defs":{"d":{"type":"object","properties":{}}}}`,
+		},
+		{`{"type":"object","properties":{"a":{"const":{"type":"array"},"default":{"type":"object"}}}}`, `{"type":"object","properties":{"a":{"const":{"type":"array"},"default":{"type":"object"}}}}`},
+		{`{"type":"object","properties":[],"anyOf":{}}`, `{"type":"object","properties":[],"anyOf":{}}`},
+	} {
+		tool := chat.Tool{Name: "f", Description: "d", InputSchema: schemaValue(t, c.schema)}
+		for _, p := range []struct {
+			provider chat.Provider
+			path     []string
+			sent     string
+		}{
+			{provider.OpenAI, []string{"function", "parameters"}, c.sent},
+			{provider.Ollama, []string{"function", "parameters"}, c.sent},
+			{provider.Responses, []string{"parameters"}, c.sent},
+			{provider.Anthropic, []string{"input_schema"}, c.schema},
+			{provider.Gemini, []string{"parametersJsonSchema"}, c.schema},
+		} {
+			var body map[string]any
+			text := p.provider.AppendTool(nil, tool, nil)
+			if err := json.Unmarshal(text, &body); err != nil {
+				t.Fatalf("%v: %s", err, text)
+			}
+			if got := in(body, p.path...); !same(got, p.sent) {
+				t.Errorf("%T: %s, want %s", p.provider, got, p.sent)
+			}
+		}
+	}
+}
+
+func schemaValue(t *testing.T, text string) []byte {
+	t.Helper()
+	v, err := value.FromJSON(nil, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // Anthropic gets what it knows of a schema; the prompt tells it where that is not all.
