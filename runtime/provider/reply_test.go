@@ -14,6 +14,7 @@ type reply struct {
 	status    int    // 200 if 0
 	mediaType string // "text/event-stream" if empty
 	part      int    // bytes that come at once; 0 for all
+	first     int    // bytes that come first, before the others; 0 for none
 	err       error  // how the connection ends, after body; nil for well
 }
 
@@ -50,6 +51,9 @@ func (r *response) Next() (chat.Chunk, bool, error) {
 	n := len(r.rest)
 	if r.reply.part > 0 {
 		n = min(n, r.reply.part)
+	}
+	if r.reply.first > 0 {
+		n, r.reply.first = min(n, r.reply.first), 0
 	}
 	if n == 0 {
 		return chat.Chunk{}, false, r.reply.err
