@@ -3,6 +3,7 @@
 package value
 
 import (
+	"encoding"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -28,8 +29,8 @@ func (e *Error) Error() string { return e.Field + ": " + e.Reason }
 
 // Append encodes a value behind dst, in the one encoding that SPEC.md gives it under "Values". It takes nil, truth
 // values, numbers, strings, []byte, time.Time (as ms since the Unix epoch), slices, [Map], maps with string keys
-// (sorted by key) and pointers to such; a json.RawMessage, a json.Marshaler and a struct are taken for what their JSON
-// text says. field names the value in errors, which are of type [*Error]; dst is then returned as it was.
+// (sorted by key) and pointers to such; a json.RawMessage, a json.Marshaler, an encoding.TextMarshaler and a
+// struct are taken for what their JSON text says; a struct without exported fields says nothing and is refused. field names the value in errors, which are of type [*Error]; dst is then returned as it was.
 func Append(dst []byte, v any, field string) ([]byte, error) {
 	e := valueEncoder{dst: dst, path: []string{field}}
 	e.value(v, 0)
@@ -87,7 +88,7 @@ func (e *valueEncoder) value(v any, depth int) {
 		e.number(v)
 	case json.RawMessage:
 		e.json(v, depth)
-	case json.Marshaler:
+	case json.Marshaler, encoding.TextMarshaler:
 		e.marshal(v, depth)
 	default:
 		e.reflect(reflect.ValueOf(v), depth)
@@ -294,10 +295,28 @@ func (e *valueEncoder) reflect(v reflect.Value, depth int) {
 		}
 		e.members(sorted(plain), depth)
 	case reflect.Struct:
+		if isOpaque(v.Type()) {
+			e.fail("a " + v.Type().String() + " cannot be encoded: it has no exported fields")
+			return
+		}
 		e.marshal(v.Interface(), depth)
 	default:
 		e.fail("a " + v.Type().String() + " cannot be encoded")
 	}
+}
+
+// isOpaque tells whether the JSON of a struct would say nothing of what is in it: it has fields, and none of
+// them is exported.
+func isOpaque(t reflect.Type) bool {
+	if t.NumField() == 0 {
+		return false
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() || f.Anonymous {
+			return false
+		}
+	}
+	return true
 }
 
 func (e *valueEncoder) slice(v reflect.Value, depth int) {

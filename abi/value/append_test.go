@@ -3,6 +3,8 @@ package value
 import (
 	"encoding/json"
 	"errors"
+	"math/big"
+	"net/netip"
 	"testing"
 )
 
@@ -38,6 +40,8 @@ func TestGoTypes(t *testing.T) {
 		{"pointer to a struct", &settings{Extra: json.RawMessage(`{"z":1,"a":[1.0]}`)}, "\x83\xa4zoom\x00\xa5alpha\xa0\xa5extra\x82\xa1z\x01\xa1a\x91\x01"},
 		{"JSON text", json.RawMessage(`[1e2, -0, "é"]`), "\x93d\x00\xa2é"},
 		{"JSON number", json.Number("12"), "\x0c"},
+		{"text of its own", []any{netip.AddrFrom4([4]byte{10, 0, 0, 1}), new(big.Float)}, "\x92\xa810.0.0.1\xa10"},
+		{"empty struct", struct{}{}, "\x80"},
 		{"text that is not UTF-8", "a\xffb", "\xa5a\xef\xbf\xbdb"},
 	} {
 		got, err := Append(nil, tt.v, "v")
@@ -63,6 +67,7 @@ func TestRefusedGoTypes(t *testing.T) {
 		"integer keys":  {Map{{"m", map[int]int{1: 1}}}, "v.m"},
 		"uint64":        {map[string]uint64{"n": 1 << 53}, "v.n"},
 		"struct fields": {struct{ C chan int }{}, "v"},
+		"opaque":        {[]any{errors.New("x")}, "v[0]"},
 		"marshaler":     {Map{{"a", &circle{}}}, "v.a"},
 		"JSON text":     {Map{{"j", json.RawMessage(`{`)}}, "v.j"},
 		"circle":        {loop, "v"},
