@@ -323,7 +323,7 @@ func TestNilAsAReason(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		var waited error
 		config := turns.TurnRunnerConfig{Host: h, Callbacks: noStorage(), Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-			_, waited = ctx.WaitFor(ctx, turns.Gate{ID: "g", Reason: "why", CreatedAt: instant})
+			_, waited = ctx.WaitFor(ctx, turns.Gate{ID: "g", Reason: "why", Payload: 1, CreatedAt: instant})
 			return ctx.Nack(nil)
 		}}
 		log := &recorder{}
@@ -331,7 +331,7 @@ func TestNilAsAReason(t *testing.T) {
 		r.OnAny(log.add)
 		r.Observe(turns.KindTurnGateOpen, func(ev turns.Event) { ev.(*turns.TurnGateOpenEvent).Gate.Reject(nil) })
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
-		if err != nil || result.Status != turns.Nack || result.Err == nil || waited == nil {
+		if err != nil || result.Status != turns.Nack || result.Err == nil || waited == nil || errors.Is(waited, host.Code("E_INVALID_INITIAL_TURN_GATE_VALUE")) {
 			t.Errorf("%+v, %v; the gate gave %v", result, err, waited)
 		}
 		_, result = play(t, h, turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
