@@ -24,7 +24,7 @@ func (t *Turn) noteUsage(stats []byte) {
 	}
 	prompt, told := tokensIn(stats, "promptTokens")
 	completion, also := tokensIn(stats, "completionTokens")
-	cached, ok := tokensIn(stats, "cachedPromptTokens")
+	cached, ok := tokensIn(stats, "cachedTokens")
 	if raw, there := value.Get(stats, "raw"); there && !ok {
 		if cached, ok = tokensIn(raw, "prompt_cache_hit_tokens"); !ok {
 			details, _ := value.Get(raw, "prompt_tokens_details")

@@ -26,7 +26,7 @@ func TestSpendLimit(t *testing.T) {
 		{"a dated name", `{"model":"small-2024-07-18","promptTokens":2000,"completionTokens":500}`, 4, fault.SpendLimit, ""},
 		{"the longest name", `{"model":"small-9-1","promptTokens":10}`, 2, fault.SpendLimit, ""},
 		{"exactly the limit", `{"model":"small","promptTokens":10000,"completionTokens":0}`, 2, fault.SpendLimit, "0.01 USD of 0.01 USD"},
-		{"cached input", `{"model":"small","promptTokens":2000,"completionTokens":500,"cachedPromptTokens":2000}`, 5, fault.SpendLimit, ""},
+		{"cached input", `{"model":"small","promptTokens":2000,"completionTokens":500,"cachedTokens":2000}`, 5, fault.SpendLimit, ""},
 		{"cached as OpenAI says", `{"model":"small","promptTokens":2000,"completionTokens":500,"raw":{"prompt_tokens_details":{"cached_tokens":2000}}}`, 5, fault.SpendLimit, ""},
 		{"cached as DeepSeek says", `{"model":"small","promptTokens":2000,"completionTokens":500,"raw":{"prompt_cache_hit_tokens":9999}}`, 5, fault.SpendLimit, ""},
 		{"another model", `{"model":"smaller","promptTokens":1,"completionTokens":1}`, 2, fault.SpendUnknownPrice, `"smaller"`},
