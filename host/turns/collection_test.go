@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -234,10 +236,43 @@ func TestStash(t *testing.T) {
 			if err := s.Set("f", map[string]any{"x": func() {}}); !errors.Is(err, host.CodeInvalidValue) {
 				t.Errorf("a function: %v", err)
 			}
+			for path, there := range map[string]bool{
+				"a.1": true, "a.7": false, "a.x": false, "user.name.last": false, "user.name.first": true, "m": false, "m.n": false, "n.x": false, "": false,
+			} {
+				if s.Delete(path) != there {
+					t.Errorf("delete %q", path)
+				}
+			}
+			if all, want := s.All(), map[string]any{"a": []any{int64(1), nil, 2.5}, "user": map[string]any{"name": map[string]any{}}, "n": nil}; !reflect.DeepEqual(all, want) {
+				t.Errorf("all: %v", all)
+			}
 			s.Delete("a")
 			if all := s.All(); len(all) != 2 {
 				t.Errorf("all: %v", all)
 			}
 		})
 	})
+}
+
+func TestStashOfAnInputIsRefused(t *testing.T) {
+	many := make(map[string]any)
+	for i := range 8193 {
+		many[fmt.Sprint("k", i)] = i
+	}
+	deep := any(1)
+	for range 10_000 {
+		deep = []any{deep}
+	}
+	runner := newRunner(t, turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() }})
+	for want, stash := range map[string]map[string]any{
+		"stash: 8193 elements are more than 8192":            many,
+		"stash.a: the value is nested deeper than 60 levels": {"a": deep},
+		"stash.f: a func() cannot be encoded":                {"f": func() {}},
+		"stash.w: 9000 elements are more than 8192":          {"w": make([]int, 9000)},
+	} {
+		_, err := runner.Run(t.Context(), turns.TurnInput{Stash: stash})
+		if !errors.Is(err, host.CodeInvalidTurnContext) || !strings.Contains(err.Error(), "`systemPrompt` must be a non-empty string; "+want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
 }

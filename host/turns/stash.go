@@ -70,6 +70,9 @@ func (s *stashData) unset(key string) bool {
 
 // load fills an empty stash from plain data.
 func (s *stashData) load(m map[string]any) error {
+	if len(m) > abi.MaxArray {
+		return fmt.Errorf("stash: %d elements are more than %d", len(m), abi.MaxArray)
+	}
 	keys := make([]string, 0, len(m))
 	for key := range m {
 		keys = append(keys, key)
@@ -139,24 +142,54 @@ func (s *Stash) Set(path string, v any) error {
 	if limit := t.core.maxBody(); len(data) > limit {
 		return newError(abi.CodeInvalidValue, path+": "+strconv.Itoa(len(data))+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
 	}
-	s.state.stash.set(steps[0], data)
-	t.edit(&abi.Edit{
-		Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditSet,
-		Data: abi.Bytes(append(value.String(nil, steps[0]), data...)),
-	})
+	s.put(steps[0], data)
 	return nil
 }
 
-// Delete removes a key. It takes no path: delete a part of a value by setting the whole.
-func (s *Stash) Delete(key string) {
+// Delete takes the value at a path away and tells whether there was one. In a list, nil takes its place.
+func (s *Stash) Delete(path string) bool {
+	steps := strings.Split(path, ".")
 	t := s.state.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s.state.stash.unset(key) {
-		t.edit(&abi.Edit{
-			Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditUnset, Data: abi.Bytes(value.String(nil, key)),
-		})
+	i := s.state.stash.find(steps[0])
+	if i < 0 {
+		return false
 	}
+	if len(steps) == 1 {
+		s.state.stash.unset(path)
+		t.edit(&abi.Edit{
+			Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditUnset, Data: abi.Bytes(value.String(nil, path)),
+		})
+		return true
+	}
+	whole := plain(s.state.stash.entries[i].data)
+	container, _ := lookup(whole, steps[1:len(steps)-1])
+	last := steps[len(steps)-1]
+	if _, there := lookup(container, []string{last}); !there {
+		return false
+	}
+	switch c := container.(type) {
+	case map[string]any:
+		delete(c, last)
+	case []any:
+		c[indexOf(last)] = nil
+	}
+	data, err := value.Append(nil, whole, path)
+	if err != nil {
+		return false // what was encoded before can be encoded with less
+	}
+	s.put(steps[0], data)
+	return true
+}
+
+// put sets what is under a key. The caller holds the turn's lock.
+func (s *Stash) put(key string, data []byte) {
+	s.state.stash.set(key, data)
+	s.state.turn.edit(&abi.Edit{
+		Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditSet,
+		Data: abi.Bytes(append(value.String(nil, key), data...)),
+	})
 }
 
 // All returns the whole stash as plain data.
@@ -207,8 +240,8 @@ func lookup(v any, steps []string) (any, bool) {
 			}
 			v = next
 		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(c) {
+			i := indexOf(step)
+			if i < 0 || i >= len(c) {
 				return nil, false
 			}
 			v = c[i]
