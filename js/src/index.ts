@@ -97,12 +97,10 @@ export { TurnContext } from './context/turn-context.js';
 export { DispatchContext } from './context/dispatch-context.js';
 export type {
   DispatchExecutorHelpers,
-  LogFn,
-  Logger,
-  LogLine,
   ReportOptions,
   ToolCallReport,
 } from './context/executor-helpers.js';
+export type { LogFn, Logger, LogLine } from './context/log.js';
 export type {
   EmittedText,
   EmittedToolCall,

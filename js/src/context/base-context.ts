@@ -7,7 +7,7 @@ import type { Encoder } from '../codec/encoder.js';
 import { Collections, type Entry, requireEntry, requireList } from '../collections/kinds.js';
 import { renderTexts } from '../collections/record-size.js';
 import type { RecordSet } from '../collections/record-set.js';
-import { invalidValue, TurncoreError } from '../errors.js';
+import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 import { countTokens } from '../primitives/estimate.js';
 import type { Memory } from '../primitives/memory.js';
@@ -29,6 +29,7 @@ import { spoolRetrievable } from '../pump/spool.js';
 import type { Registry } from '../stash/registry.js';
 import { type AnyTool, executeTool } from '../tools/tool.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
+import { requireBytes, requireString, requireStrings } from './arguments.js';
 import { emitText, emitToolCall, emitToolExecutionEnd, emitToolExecutionStart } from './emit.js';
 import { type RawTurnGate, waitFor } from './wait-for.js';
 import type {
@@ -125,6 +126,7 @@ export abstract class BaseContext {
    * @throws TurncoreError E_INVALID_VALUE for an encoding that is no name; E_TOKENIZABLE_EVALUATOR_INVALID
    */
   estimateTokens(encoding: string, texts: Iterable<string | Tokenizable>): readonly number[] {
+    requireList('texts', texts);
     const list = Array.from(texts, (text) => String(text));
     return estimateTexts(this[stateOf], encoding, list);
   }
@@ -202,12 +204,14 @@ export abstract class BaseContext {
 
   /** Replaces the standing instruction with the text `old`. */
   mutateStandingInstruction(old: string | Tokenizable, value: string | Tokenizable): Promise<void> {
-    return this.#write(Method.Mutate, Collections.instructions, toText(value), String(old));
+    return attempt(() =>
+      this.#write(Method.Mutate, Collections.instructions, toText(value), textOf(old)),
+    );
   }
 
   /** Deletes the standing instruction with this text. */
   deleteStandingInstruction(value: string | Tokenizable): Promise<void> {
-    return this.#delete(Collections.instructions, String(value));
+    return attempt(() => this.#delete(Collections.instructions, textOf(value)));
   }
 
   /** Stores a memory. */
@@ -293,6 +297,8 @@ export abstract class BaseContext {
   /** Replaces tool calls by others, which take the place of the first. */
   replaceToolCallGroup(ids: readonly string[], replacements: readonly ToolCall[]): Promise<void> {
     return attempt(() => {
+      const names = requireStrings(ids, 'ids');
+      requireList('replacements', replacements);
       replacements.forEach((call, i) =>
         requireEntry(Collections.toolCalls, call, `replacements[${i}]`),
       );
@@ -301,8 +307,8 @@ export abstract class BaseContext {
       const enc = session.beginCall(number, Method.ReplaceGroup);
       const { call } = session;
       enc.arrayHeader(2);
-      enc.arrayHeader(ids.length);
-      for (const id of ids) enc.str(id);
+      enc.arrayHeader(names.length);
+      for (const id of names) enc.str(id);
       enc.arrayHeader(replacements.length);
       for (const item of replacements) {
         enc.arrayHeader(2);
@@ -318,8 +324,10 @@ export abstract class BaseContext {
    * @throws TurncoreError (rejects) E_NOT_A_MEDIA_READER when it gives something else
    */
   async storeMediaBytes(id: string, bytes: ConduitBytes): Promise<MediaReader> {
+    requireString(id, 'id');
+    requireBytes(bytes, 'bytes');
     const { storeMediaBytes } = this[stateOf].session.spec.callbacks;
-    const reader = await storeMediaBytes(this.#owner, requireId(id), bytes);
+    const reader = await storeMediaBytes(this.#owner, id, bytes);
     if (!isMediaReader(reader))
       throw TurncoreError.of('E_NOT_A_MEDIA_READER', `what storeMediaBytes gave for ${id}`);
     return reader;
@@ -332,8 +340,10 @@ export abstract class BaseContext {
    * @throws TurncoreError (rejects) E_NOT_A_SPOOL_READER when it gives something else
    */
   async storeRetrievableBytes(id: string, bytes: ConduitBytes): Promise<SpoolReader> {
+    requireString(id, 'id');
+    requireBytes(bytes, 'bytes');
     const { storeRetrievableBytes } = this[stateOf].session.spec.callbacks;
-    const reader = await storeRetrievableBytes(this.#owner, requireId(id), bytes);
+    const reader = await storeRetrievableBytes(this.#owner, id, bytes);
     if (!isSpoolReader(reader))
       throw TurncoreError.of('E_NOT_A_SPOOL_READER', `what storeRetrievableBytes gave for ${id}`);
     return reader;
@@ -433,7 +443,7 @@ export abstract class BaseContext {
 
   #delete(collection: number, id: string): Promise<void> {
     return attempt(() => {
-      requireId(id);
+      requireString(id, 'id');
       const { session, number } = this[stateOf];
       const enc = session.beginCall(number, Method.Delete);
       const { call } = session;
@@ -460,9 +470,9 @@ export abstract class BaseContext {
   }
 }
 
-function requireId(id: unknown): string {
-  if (typeof id !== 'string') throw invalidValue('id', 'must be a string');
-  return id;
+/** The text of an instruction, by which it is found. */
+function textOf(value: string | Tokenizable): string {
+  return value instanceof Tokenizable ? String(value) : requireString(value, 'text');
 }
 
 function toText(value: string | Tokenizable): Entry {

@@ -3,6 +3,7 @@
  */
 import { Method } from '../abi/frames.gen.js';
 import type { ContextState } from '../pump/context-state.js';
+import { requireFunction, requireString } from './arguments.js';
 import { BaseContext, stateOf } from './base-context.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
 
@@ -86,17 +87,20 @@ export class DispatchContext extends BaseContext {
    * before the next event. Not when it was acked already, and not on nack.
    *
    * @returns a function that takes this back
+   * @throws TurncoreError E_INVALID_VALUE for what is no function
    */
   onAck(handler: () => void): () => void {
+    requireFunction(handler, 'handler');
     return this[stateOf].onAck(handler);
   }
 
   /**
    * How many of the dispatch's current tool calls carry a checksum: how often the model has asked for the same.
    *
-   * @throws TurncoreError E_CALL_AFTER_END
+   * @throws TurncoreError E_CALL_AFTER_END; E_INVALID_VALUE for what is no string
    */
   toolCallCount(checksum: string): number {
+    requireString(checksum, 'checksum');
     const { session, number } = this[stateOf];
     const enc = session.beginCall(number, Method.ToolCallCount);
     const { call } = session;

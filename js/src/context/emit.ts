@@ -8,6 +8,7 @@ import { invalidValue } from '../errors.js';
 import type { Timestamp } from '../primitives/timestamp.js';
 import type { ContextState } from '../pump/context-state.js';
 import { invalid, toTime } from '../validation/field-kinds.js';
+import { optionalString, requireObject, requireString } from './arguments.js';
 
 /** A piece of a message or thought stream. */
 export interface EmittedText {
@@ -58,14 +59,15 @@ export interface EmittedToolExecutionEnd {
 
 /** Tells listeners of a piece of a stream. */
 export function emitText(state: ContextState, kind: number, content: EmittedText): void {
+  requireObject(content, 'content');
   const { session } = state;
-  const full = text(content.full, 'full');
+  const full = requireString(content.full, 'full');
   const enc = begin(state, kind);
   const { call } = session;
   enc.arrayHeader(5);
-  enc.str(text(content.id, 'id'));
+  enc.str(requireString(content.id, 'id'));
   enc.int(elapsedAt(state, content.createdAt));
-  enc.str(text(content.aDelta, 'aDelta'));
+  enc.str(requireString(content.aDelta, 'aDelta'));
   enc.int(utf8Length(full));
   enc.bool(content.isComplete);
   session.withText(full, () => session.callNow(enc, call));
@@ -73,14 +75,15 @@ export function emitText(state: ContextState, kind: number, content: EmittedText
 
 /** Tells listeners of a tool call. */
 export function emitToolCall(state: ContextState, content: EmittedToolCall): void {
+  requireObject(content, 'content');
   const { session } = state;
   const enc = begin(state, EventKind.ToolCall);
   const { call } = session;
   enc.arrayHeader(9);
-  enc.str(text(content.id, 'id'));
-  enc.str(text(content.tool, 'tool'));
+  enc.str(requireString(content.id, 'id'));
+  enc.str(requireString(content.tool, 'tool'));
   enc.value(content.args, 'args');
-  enc.str(content.checksum ?? '');
+  enc.str(optionalString(content.checksum, 'checksum') ?? '');
   enc.int(elapsedAt(state, content.createdAt));
   enc.bool(content.isComplete);
   enc.bool(content.isError ?? false);
@@ -95,22 +98,24 @@ export function emitToolExecutionStart(
   state: ContextState,
   content: EmittedToolExecutionStart,
 ): void {
+  requireObject(content, 'content');
   const enc = begin(state, EventKind.ToolExecutionStart);
   const { call } = state.session;
   enc.arrayHeader(3);
-  enc.str(text(content.toolName, 'toolName'));
-  enc.str(text(content.callId, 'callId'));
+  enc.str(requireString(content.toolName, 'toolName'));
+  enc.str(requireString(content.callId, 'callId'));
   enc.value(content.args, 'args');
   state.session.callNow(enc, call);
 }
 
 /** Tells observers that a tool's handler has ended. */
 export function emitToolExecutionEnd(state: ContextState, content: EmittedToolExecutionEnd): void {
+  requireObject(content, 'content');
   const enc = begin(state, EventKind.ToolExecutionEnd);
   const { call } = state.session;
   enc.arrayHeader(4);
-  enc.str(text(content.toolName, 'toolName'));
-  enc.str(text(content.callId, 'callId'));
+  enc.str(requireString(content.toolName, 'toolName'));
+  enc.str(requireString(content.callId, 'callId'));
   enc.int(elapsedAt(state, content.startedAt));
   enc.bool(content.isError);
   state.session.callNow(enc, call);
@@ -129,9 +134,4 @@ function elapsedAt(state: ContextState, at: Timestamp | undefined): number {
   const ms = toTime(at);
   if (ms === invalid) throw invalidValue('time', 'is not one');
   return Math.max(0, (ms as number) - state.session.now);
-}
-
-function text(value: unknown, field: string): string {
-  if (typeof value !== 'string') throw invalidValue(field, 'must be a string');
-  return value;
 }

@@ -5,6 +5,8 @@ import { Method, Stream } from '../abi/frames.gen.js';
 import { invalidValue } from '../errors.js';
 import type { GenerationStats } from '../events/events.js';
 import type { ContextState } from '../pump/context-state.js';
+import { optionalString, requireObject, requireString } from './arguments.js';
+import { type Logger, makeLogger } from './log.js';
 
 /** Settings of reportMessage and reportThought. */
 export interface ReportOptions {
@@ -22,28 +24,6 @@ export interface ToolCallReport {
   readonly isError?: boolean | undefined;
   /** Whether this is the last report; the call is sealed then. Default false. */
   readonly isComplete?: boolean | undefined;
-}
-
-/** A line of the structured log. */
-export interface LogLine {
-  /** What kind of thing it tells of, for filters. */
-  readonly kind: string;
-  /** For people. */
-  readonly message: string;
-  /** JSON-like data that goes with it. */
-  readonly payload?: unknown;
-}
-
-/** Writes a line of the structured log. Never throws for want of listeners. */
-export type LogFn = (line: LogLine) => void;
-
-/** The structured log, by weight. */
-export interface Logger {
-  readonly trace: LogFn;
-  readonly debug: LogFn;
-  readonly info: LogFn;
-  readonly warn: LogFn;
-  readonly error: LogFn;
 }
 
 /**
@@ -95,14 +75,6 @@ export class DispatchExecutorHelpers {
   }
 }
 
-function makeLogger(state: ContextState): Logger {
-  const log =
-    (level: number): LogFn =>
-    (line) =>
-      writeLog(state, level, line);
-  return { trace: log(0), debug: log(1), info: log(2), warn: log(3), error: log(4) };
-}
-
 function report(
   state: ContextState,
   stream: number,
@@ -110,8 +82,8 @@ function report(
   delta: string,
   complete: boolean,
 ): void {
-  if (typeof id !== 'string') throw invalidValue('id', 'must be a string');
-  if (typeof delta !== 'string') throw invalidValue('aDelta', 'must be a string');
+  requireString(id, 'id');
+  requireString(delta, 'aDelta');
   const { session } = state;
   const enc = session.beginCall(state.number, Method.Report);
   const { call } = session;
@@ -124,9 +96,11 @@ function report(
 }
 
 function reportToolCall(state: ContextState, id: string, partial: ToolCallReport): void {
-  if (typeof id !== 'string') throw invalidValue('id', 'must be a string');
+  requireString(id, 'id');
+  requireObject(partial, 'report');
   const { session } = state;
-  const { tool, args, results, isError, isComplete } = partial;
+  const { args, results, isError, isComplete } = partial;
+  const tool = optionalString(partial.tool, 'tool');
   const enc = session.beginCall(state.number, Method.ReportToolCall);
   const { call } = session;
   enc.arrayHeader(8);
@@ -148,27 +122,32 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
   }
 }
 
+/** What of a model call's cost is a number, which budgets reckon with. */
+const counts = [
+  'promptTokens',
+  'completionTokens',
+  'totalTokens',
+  'cachedTokens',
+  'reasoningTokens',
+  'totalDurationNs',
+  'loadDurationNs',
+  'promptEvalDurationNs',
+  'evalDurationNs',
+];
+
 function reportStats(state: ContextState, stats: GenerationStats): void {
+  requireObject(stats, 'stats');
+  for (const name of counts) {
+    const n = stats[name];
+    if (n !== undefined && n !== null && !(typeof n === 'number' && n >= 0)) {
+      throw invalidValue(`stats.${name}`, 'must be a number that is not negative');
+    }
+  }
+  optionalString(stats.model ?? undefined, 'stats.model');
   const { session } = state;
   const enc = session.beginCall(state.number, Method.Stats);
   const { call } = session;
   enc.arrayHeader(1);
   enc.value(stats, 'stats');
-  session.callNow(enc, call);
-}
-
-function writeLog(state: ContextState, level: number, line: LogLine): void {
-  const { session } = state;
-  const { kind, message, payload } = line;
-  if (typeof kind !== 'string') throw invalidValue('kind', 'must be a string');
-  if (typeof message !== 'string') throw invalidValue('message', 'must be a string');
-  const enc = session.beginCall(state.number, Method.Log);
-  const { call } = session;
-  enc.arrayHeader(5);
-  enc.int(level);
-  enc.str(kind);
-  enc.str(message);
-  enc.bool(payload !== undefined);
-  enc.value(payload, 'payload');
   session.callNow(enc, call);
 }

@@ -26,7 +26,7 @@ import type { ContextState } from '../pump/context-state.js';
 import { type Host, hostOf, type HostOptions, sharedHost } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
 import { type MiddlewareFn, toolParts, type RunnerSpec } from '../pump/runner-spec.js';
-import { Registry } from '../stash/registry.js';
+import { Registry, stashViolations } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { callbacksOf, type DispatchCallbacks } from '../turns/callbacks.js';
 import { accepted } from '../turns/turn-runner.js';
@@ -108,6 +108,13 @@ const classes = {
     ToolCall: (value: unknown) => value instanceof ToolCall,
   },
 };
+const rawClasses = {
+  ...classes,
+  also: (raw: Readonly<Record<string, unknown>>) => [
+    ...handlerViolations(raw),
+    ...stashViolations(raw['stash']),
+  ],
+};
 
 const pipelineNames = { turn: [], input: 'turnInputPipeline', output: 'turnOutputPipeline' };
 
@@ -177,7 +184,7 @@ async function dispatchFrom(
 }
 
 async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
-  const raw = check('RawContext', values['raw'], classes);
+  const raw = check('RawContext', values['raw'], rawClasses);
   addHandlers(bus, { hooks: raw['hooks'] }, values);
   const host = hostOf(values['host'] ?? sharedHost(values['module']), undefined);
   const pump = host.ready() ?? (await host.acquire());

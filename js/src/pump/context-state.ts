@@ -219,8 +219,8 @@ export class ContextState implements OpenContext {
     const { edits } = this.session;
     const { number } = this;
     return {
-      set: (path, value) => edits.stashSet(number, path, value),
-      unset: (path) => edits.stashUnset(number, path),
+      set: (key, value) => edits.stashSet(number, key, value),
+      unset: (key) => edits.stashUnset(number, key),
     };
   }
 

@@ -8,7 +8,7 @@ import type { AnyRecord, History, HistoryRun } from '../collections/history.js';
 import type { Entry } from '../collections/kinds.js';
 import { mostBytes } from '../collections/record-size.js';
 import type { EditSink } from '../collections/record-set.js';
-import { TurncoreError } from '../errors.js';
+import { invalidValue, TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 import { type BulkyResults, encodeResults } from '../primitives/tool-call.js';
 
@@ -28,6 +28,8 @@ interface Edit {
   readonly entries: Entry[] | undefined;
   /** Stash, tools and kept results: the argument. */
   readonly argument: ((enc: Encoder) => void) | undefined;
+  /** Stash, EditSet: the key. */
+  readonly key: string | undefined;
 }
 
 /** Bytes of bodies after which a run of records is continued in another frame. */
@@ -101,17 +103,28 @@ export class EditQueue implements EditSink {
     this.#push(context, collection, EditKind.Clear, 0);
   }
 
-  /** The value under a path of a context's stash was set. */
-  stashSet(context: number, path: string, value: unknown): void {
-    this.#argument(context, Collection.Stash, EditKind.Set, 0, (enc) => {
-      enc.str(path);
-      enc.value(value, path);
-    });
+  /**
+   * A key of a context's stash was set. What was set under it and not sent yet is forgotten.
+   *
+   * @throws TurncoreError E_INVALID_VALUE for a value that no frame can hold; nothing changes then
+   */
+  stashSet(context: number, key: string, value: unknown): void {
+    bodies.reset();
+    bodies.str(key);
+    bodies.value(value, key);
+    const n = bodies.length;
+    if (!this.fits(n)) throw invalidValue(key, `${n} bytes, at most ${this.#largest} fit a frame`);
+    const parts = bodies.copy();
+    const last = this.#edits.at(-1);
+    if (last?.kind === EditKind.Set && last.context === context && last.key === key) {
+      this.#edits.pop();
+    }
+    this.#argument(context, Collection.Stash, EditKind.Set, 0, (enc) => enc.raw(parts), key);
   }
 
-  /** A path of a context's stash was taken away. */
-  stashUnset(context: number, path: string): void {
-    this.#argument(context, Collection.Stash, EditKind.Unset, 0, (enc) => enc.str(path));
+  /** A key of a context's stash was taken away. */
+  stashUnset(context: number, key: string): void {
+    this.#argument(context, Collection.Stash, EditKind.Unset, 0, (enc) => enc.str(key));
   }
 
   /** A defined tool was registered in a context. */
@@ -235,8 +248,9 @@ export class EditQueue implements EditSink {
     kind: number,
     handle: number,
     argument: (enc: Encoder) => void,
+    key?: string,
   ): void {
-    this.#push(context, collection, kind, handle, undefined, undefined, argument);
+    this.#push(context, collection, kind, handle, undefined, undefined, argument, key);
   }
 
   #push(
@@ -247,9 +261,10 @@ export class EditQueue implements EditSink {
     run?: HistoryRun<AnyRecord>,
     entries?: Entry[],
     argument?: (enc: Encoder) => void,
+    key?: string,
   ): void {
     if (this.#closed) return;
-    this.#edits.push({ context, collection, kind, handle, run, entries, argument });
+    this.#edits.push({ context, collection, kind, handle, run, entries, argument, key });
     this.pending = true;
   }
 }

@@ -1,20 +1,35 @@
 /**
  * Copies of JSON-like values.
  */
+import { MAX_VALUE_DEPTH } from '../codec/encoder.js';
+import { MAX_VALUE_ELEMENTS } from '../codec/value-path.js';
 import { invalidValue } from '../errors.js';
-
-/** Nesting that a value may have, as in frames. */
-const MAX_DEPTH = 64;
 
 /**
  * A copy of a JSON-like value that shares no object with it: null, booleans, finite numbers, strings, bytes, Dates,
  * lists and plain objects. In objects undefined is left out, in lists it becomes null.
  *
  * @param field name of the value in error messages
- * @throws TurncoreError E_INVALID_VALUE naming the part that is something else
+ * @param depth nesting around the value
+ * @throws TurncoreError E_INVALID_VALUE naming the part that is something else, or is nested too deep or has too many
+ *   elements for a frame
  */
-export function copyValue(value: unknown, field: string): unknown {
-  return copy(value, field, 0);
+export function copyValue(value: unknown, field: string, depth = 0): unknown {
+  return copy(value, field, depth);
+}
+
+/** A copy of what {@link copyValue} gave. */
+export function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) return value.slice();
+  if (value instanceof Date) return new Date(value);
+  if (Array.isArray(value)) return value.map(copyOf);
+  const result: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__') defineData(result, key, copyOf(item));
+    else result[key] = copyOf(item);
+  }
+  return result;
 }
 
 /**
@@ -47,11 +62,12 @@ function copy(value: unknown, field: string, depth: number): unknown {
 }
 
 function copyObject(value: object, field: string, depth: number): unknown {
-  if (depth >= MAX_DEPTH) {
-    throw invalidValue(field, `the value is nested deeper than ${MAX_DEPTH} levels`);
+  if (depth >= MAX_VALUE_DEPTH) {
+    throw invalidValue(field, `the value is nested deeper than ${MAX_VALUE_DEPTH} levels`);
   }
   if (value instanceof Uint8Array) return value.slice();
   if (Array.isArray(value)) {
+    checkSize(value.length, field);
     return value.map((item: unknown, i) => copy(item, `${field}[${i}]`, depth + 1));
   }
   const tag = Object.prototype.toString.call(value);
@@ -67,7 +83,9 @@ function copyObject(value: object, field: string, depth: number): unknown {
     throw invalidValue(field, `a ${name} cannot be encoded`);
   }
   const result: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
+  const keys = Object.keys(value);
+  checkSize(keys.length, field);
+  for (const key of keys) {
     const item = (value as Record<string, unknown>)[key];
     if (item === undefined) continue;
     const part = copy(item, `${field}.${key}`, depth + 1);
@@ -75,6 +93,12 @@ function copyObject(value: object, field: string, depth: number): unknown {
     else result[key] = part;
   }
   return result;
+}
+
+function checkSize(n: number, field: string): void {
+  if (n > MAX_VALUE_ELEMENTS) {
+    throw invalidValue(field, `${n} elements are more than ${MAX_VALUE_ELEMENTS}`);
+  }
 }
 
 /** Sets a key as data, whatever objects inherit under it. */

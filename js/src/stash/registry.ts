@@ -2,20 +2,32 @@
  * The stash: JSON-like values under dotted paths, kept apart from the objects that were put in and are taken out.
  */
 import { PHRASES, RULES } from '../abi/rules.gen.js';
+import { MAX_VALUE_DEPTH } from '../codec/encoder.js';
 import { invalidValue, TurncoreError } from '../errors.js';
-import { copyValue, defineData } from './copy-value.js';
+import { copyOf, copyValue, defineData } from './copy-value.js';
+
+/** What is wrong with the stash that a turn or a dispatch is to begin with. */
+export function stashViolations(stash: unknown): string[] {
+  if (typeof stash !== 'object' || stash === null || Array.isArray(stash)) return []; // the rules say that
+  try {
+    copyValue(stash, 'stash');
+    return [];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
 
 type Node = Record<string, unknown> | unknown[];
 
 /** What registries share: nobody changes it. */
 export type Root = Record<string, unknown>;
 
-/** Where a context's stash reports what host code changed. */
+/** Where a context's stash reports what host code changed: by first parts of paths, each with all that is under it. */
 export interface StashSink {
-  /** The value under a path was set. It must not be changed. */
-  set(path: string, value: unknown): void;
-  /** What was under a path was taken away. */
-  unset(path: string): void;
+  /** What is under a key changed. @throws TurncoreError E_INVALID_VALUE for a value that cannot cross */
+  set(key: string, value: unknown): void;
+  /** A key was taken away. */
+  unset(key: string): void;
 }
 
 /** Lists cannot be made longer than this by setting a place beyond their end. */
@@ -58,7 +70,7 @@ export class Registry {
    */
   get(path: string, fallback?: unknown): unknown {
     const value = this.#find(path);
-    return value === undefined ? fallback : copyValue(value, path);
+    return value === undefined ? fallback : copyOf(value);
   }
 
   /**
@@ -73,14 +85,22 @@ export class Registry {
       this.delete(path);
       return this;
     }
-    const copy = copyValue(value, path);
     const parts = split(path);
+    if (parts.length > MAX_VALUE_DEPTH + 1) {
+      throw invalidValue(
+        `${path.slice(0, 64)}…`,
+        `the path has more than ${MAX_VALUE_DEPTH + 1} parts`,
+      );
+    }
+    const copy = copyValue(value, path, parts.length - 1);
+    let undo: (() => void) | undefined;
     let node: Node = this.#owned(this.#root, this.#setRoot);
     for (let i = 0; i < parts.length - 1; i++) {
       const part = parts[i]!;
       const parent = node;
       let child = read(parent, part);
       if (child === undefined) {
+        undo ??= undoing(parent, part);
         child = isIndex(parts[i + 1]!) ? [] : {};
         this.#mark(child as Node);
         write(parent, part, child, path);
@@ -89,8 +109,15 @@ export class Registry {
       }
       node = this.#owned(child as Node, (owned) => write(parent, part, owned, path));
     }
-    write(node, parts.at(-1)!, copy, path);
-    this.#sink?.set(path, copy);
+    const last = parts.at(-1)!;
+    undo ??= undoing(node, last);
+    try {
+      write(node, last, copy, path);
+      this.#report(parts[0]!);
+    } catch (error) {
+      undo();
+      throw error;
+    }
     return this;
   }
 
@@ -107,7 +134,8 @@ export class Registry {
     const last = parts.at(-1)!;
     if (Array.isArray(node)) node[Number(last)] = null;
     else Reflect.deleteProperty(node, last);
-    this.#sink?.unset(path);
+    if (parts.length > 1) this.#report(parts[0]!);
+    else this.#sink?.unset(path);
     return true;
   }
 
@@ -125,7 +153,7 @@ export class Registry {
 
   /** A copy of everything. */
   all(): Record<string, unknown> {
-    return copyValue(this.#root, 'stash') as Record<string, unknown>;
+    return copyOf(this.#root) as Record<string, unknown>;
   }
 
   /** A copy of everything. */
@@ -154,6 +182,10 @@ export class Registry {
       node = read(node, part);
     }
     return node;
+  }
+
+  #report(key: string): void {
+    this.#sink?.set(key, read(this.#root, key));
   }
 
   readonly #setRoot = (root: Node): void => {
@@ -197,6 +229,17 @@ function isNode(value: unknown): value is Node {
 function read(node: Node, part: string): unknown {
   if (Array.isArray(node)) return isIndex(part) ? node[Number(part)] : undefined;
   return Object.hasOwn(node, part) ? node[part] : undefined;
+}
+
+/** What takes back a change of one place in a node. */
+function undoing(node: Node, part: string): () => void {
+  if (Array.isArray(node)) {
+    const before = node.slice();
+    return () => void node.splice(0, node.length, ...before);
+  }
+  if (!Object.hasOwn(node, part)) return () => void Reflect.deleteProperty(node, part);
+  const old = node[part];
+  return () => defineData(node, part, old);
 }
 
 function write(node: Node, part: string, value: unknown, path: string): void {

@@ -33,7 +33,7 @@ import type { Pump } from '../pump/pump.js';
 import type { MiddlewareFn, RunnerSpec } from '../pump/runner-spec.js';
 import { toolParts } from '../pump/runner-spec.js';
 import type { Outcome } from '../pump/session.js';
-import { Registry } from '../stash/registry.js';
+import { Registry, stashViolations } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked } from '../validation/rules.js';
@@ -113,6 +113,10 @@ const classes = {
       Object.prototype.toString.call(value) === '[object AbortController]',
   },
 };
+const inputClasses = {
+  ...classes,
+  also: (input: Readonly<Record<string, unknown>>) => stashViolations(input['stash']),
+};
 
 /**
  * Runs turns: input pipeline, dispatch, output pipeline. It holds no state of a turn, so any number may run at once.
@@ -165,7 +169,7 @@ export class TurnRunner<Output = unknown> {
    *   E_TOOL_ALREADY_REGISTERED, or why the module could not be started
    */
   async run(input: TurnInput): Promise<void> {
-    accepted(await this.#begin(check('TurnInput', input, classes), false).outcome);
+    accepted(await this.#begin(check('TurnInput', input, inputClasses), false).outcome);
   }
 
   /**
@@ -174,7 +178,7 @@ export class TurnRunner<Output = unknown> {
    * @throws TurncoreError E_INVALID_TURN_CONTEXT listing every violation of the input
    */
   stream(input: TurnInput): TurnStream<Output> {
-    return this.#begin(check('TurnInput', input, classes), true).stream!;
+    return this.#begin(check('TurnInput', input, inputClasses), true).stream!;
   }
 
   /** Adds a listener of functional events. @returns this runner */

@@ -49,7 +49,10 @@ describe('Registry', () => {
 
   it('copies change apart, at every depth', () => {
     const sets: string[] = [];
-    const sink = { set: (path: string) => void sets.push(path), unset: () => undefined };
+    const sink = {
+      set: (key: string, value: unknown) => void sets.push(`${key} ${JSON.stringify(value)}`),
+      unset: (key: string) => void sets.push(`no ${key}`),
+    };
     const a = new Registry({ x: { y: { z: 1 } }, l: [{ n: 1 }] });
     a.set('x.own', true);
     const b = Registry.of(a.snapshot(), sink);
@@ -57,7 +60,28 @@ describe('Registry', () => {
     a.set('x.y.w', 3);
     assert.deepEqual(a.all(), { x: { y: { z: 1, w: 3 }, own: true }, l: [{ n: 1 }] });
     assert.deepEqual(b.all(), { x: { y: { z: 2 }, own: true }, l: [{ n: 2 }] });
-    assert.deepEqual(sets, ['x.y.z', 'l.0.n']);
+    // The module knows the stash by its first keys.
+    assert.deepEqual(sets, ['x {"y":{"z":2},"own":true}', 'l [{"n":2}]']);
+    sets.length = 0;
+    assert.equal(b.delete('x.y'), true);
+    assert.equal(b.delete('x'), true);
+    assert.deepEqual(sets, ['x {"own":true}', 'no x']);
+  });
+
+  it('is as it was after a value that cannot cross', () => {
+    const sink = {
+      set: (_key: string, value: unknown) => {
+        if (JSON.stringify(value).includes('bad')) throw new Error('too large');
+      },
+      unset: () => undefined,
+    };
+    const before = { x: { y: 1 }, l: [1] };
+    const r = Registry.of(new Registry(before).snapshot(), sink);
+    for (const path of ['x', 'x.y', 'x.z', 'x.n.e.w', 'l.0', 'l.5', 'l.1.n', 'other', 'o.t.h']) {
+      assert.throws(() => r.set(path, 'bad'), /too large/, path);
+      assert.deepEqual(r.all(), before, path);
+    }
+    assert.deepEqual(r.set('x.z', 2).all(), { x: { y: 1, z: 2 }, l: [1] });
   });
 
   it('refuses what is not JSON-like, and paths that lead nowhere', () => {

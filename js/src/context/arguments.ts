@@ -1,0 +1,43 @@
+/**
+ * What the methods of contexts and helpers are called with, checked: callers may be JavaScript.
+ */
+import { requireList } from '../collections/kinds.js';
+import { invalidValue } from '../errors.js';
+
+/** @throws TurncoreError E_INVALID_VALUE unless the value is a string */
+export function requireString(value: unknown, field: string): string {
+  if (typeof value !== 'string') throw invalidValue(field, 'must be a string');
+  return value;
+}
+
+/** Like {@link requireString}, for what may be left out. */
+export function optionalString(value: unknown, field: string): string | undefined {
+  return value === undefined ? undefined : requireString(value, field);
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless the value is an object */
+export function requireObject(value: unknown, field: string): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw invalidValue(field, 'must be an object');
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless the value is a function */
+export function requireFunction(value: unknown, field: string): void {
+  if (typeof value !== 'function') throw invalidValue(field, 'must be a function');
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless the value is a list of strings */
+export function requireStrings(value: unknown, field: string): readonly string[] {
+  if (typeof value === 'string') throw invalidValue(field, 'must be a list');
+  requireList(field, value);
+  return Array.from(value as Iterable<unknown>, (each, i) => requireString(each, `${field}[${i}]`));
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless the value is text, bytes, or a stream of bytes */
+export function requireBytes(value: unknown, field: string): void {
+  if (typeof value === 'string' || ArrayBuffer.isView(value)) return;
+  const stream = value as Partial<ReadableStream & AsyncIterable<unknown>> | null | undefined;
+  if (typeof stream?.getReader === 'function') return;
+  if (typeof stream?.[Symbol.asyncIterator] === 'function') return;
+  throw invalidValue(field, 'must be a string, a Uint8Array or a stream of bytes');
+}

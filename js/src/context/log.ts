@@ -1,0 +1,104 @@
+/**
+ * The structured log. A line never fails: it is written where something else has failed already.
+ */
+import { Method } from '../abi/frames.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import { errorJSON } from '../events/error-json.js';
+import type { ContextState } from '../pump/context-state.js';
+import { requireObject, requireString } from './arguments.js';
+
+/** A line of the structured log. */
+export interface LogLine {
+  /** What kind of thing it tells of, for filters. */
+  readonly kind: string;
+  /** For people. */
+  readonly message: string;
+  /** JSON-like data that goes with it. Of anything else the text is logged: of an error code and message. */
+  readonly payload?: unknown;
+}
+
+/**
+ * Writes a line of the structured log. A line never fails: without listeners and after the turn's end nothing happens, and a
+ * payload that is not JSON-like becomes a text.
+ *
+ * @throws TurncoreError E_INVALID_VALUE when kind or message is no string
+ */
+export type LogFn = (line: LogLine) => void;
+
+/** The structured log, by weight. */
+export interface Logger {
+  readonly trace: LogFn;
+  readonly debug: LogFn;
+  readonly info: LogFn;
+  readonly warn: LogFn;
+  readonly error: LogFn;
+}
+
+/** The log of a dispatch. */
+export function makeLogger(state: ContextState): Logger {
+  const log =
+    (level: number): LogFn =>
+    (line) =>
+      writeLog(state, level, line);
+  return { trace: log(0), debug: log(1), info: log(2), warn: log(3), error: log(4) };
+}
+
+/**
+ * Writes a line. A payload that is not JSON-like is written as a text; after the turn has ended nothing is written.
+ *
+ * @throws TurncoreError E_INVALID_VALUE when kind or message is no string
+ */
+function writeLog(state: ContextState, level: number, line: LogLine): void {
+  requireObject(line, 'line');
+  const kind = requireString(line.kind, 'kind');
+  const message = requireString(line.message, 'message');
+  const { payload } = line;
+  const { session } = state;
+  try {
+    const enc = session.beginCall(state.number, Method.Log);
+    const { call } = session;
+    enc.arrayHeader(5);
+    enc.int(level);
+    enc.str(kind);
+    enc.str(message);
+    enc.bool(payload !== undefined);
+    writePayload(enc, payload);
+    session.callNow(enc, call);
+  } catch {
+    // The turn has ended, or its instance has: whoever has more to do there is told by that.
+  }
+}
+
+function writePayload(enc: Encoder, payload: unknown): void {
+  const mark = enc.length;
+  try {
+    enc.value(payload, 'payload');
+  } catch {
+    enc.truncate(mark);
+    enc.str(textOf(payload));
+  }
+}
+
+/** Texts of payloads are cut to this many UTF-16 units. */
+const MAX_TEXT = 8192;
+
+/** What there is to say of a value that is not JSON-like: its JSON, with errors as code and message. */
+function textOf(value: unknown): string {
+  for (const toText of [toJSON, String]) {
+    try {
+      const text = toText(value);
+      if (text !== undefined) return text.slice(0, MAX_TEXT);
+    } catch {
+      // A value that holds itself, or an object without a prototype.
+    }
+  }
+  return typeof value;
+}
+
+function toJSON(value: unknown): string | undefined {
+  if (value instanceof Error) return String(value);
+  return JSON.stringify(value, (_key, part: unknown) => {
+    if (part instanceof Error) return errorJSON(part);
+    return typeof part === 'bigint' ? String(part) : part;
+  });
+}
