@@ -175,3 +175,20 @@ func DecodeTo[T any, P tuple[T]](b []byte, v P) error {
 	}
 	return nil
 }
+
+// DecodeInPlace is [Decode] where raw values of the result are parts of b, which must stay as it is.
+func DecodeInPlace[T any, P interface {
+	*T
+	Decode(r *Reader)
+}](b []byte) (T, error) {
+	var v T
+	r := NewAliasReader(b)
+	P(&v).Decode(&r)
+	if err := r.Err(); err != nil {
+		return v, err
+	}
+	if r.i != len(b) {
+		return v, malformed(len(b)-r.i, "bytes after the value")
+	}
+	return v, nil
+}

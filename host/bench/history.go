@@ -64,14 +64,17 @@ func measureHistories(p pace, e host.Engine) ([]figure.Row, error) {
 }
 
 // withHistory has every turn begin with a history of n messages.
-func withHistory(n int) func(*turns.TurnRunnerConfig) {
-	history, err := turns.NewHistory(messages(n)...)
+func withHistory(n int) func(*turns.TurnRunnerConfig) { return withMessages(messages(n)) }
+
+// withMessages is the same for these messages.
+func withMessages(list []*turns.Message) func(*turns.TurnRunnerConfig) {
+	history, err := turns.NewHistory(list...)
 	return func(c *turns.TurnRunnerConfig) {
 		c.TurnInputPipeline = []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
 			if err == nil {
 				err = ctx.TurnMessages().AddAll(history)
 			}
-			if err == nil && ctx.TurnMessages().Len() != n+1 {
+			if err == nil && ctx.TurnMessages().Len() != len(list)+1 {
 				err = fmt.Errorf("the turn has %d messages: %w", ctx.TurnMessages().Len(), errUnexpected)
 			}
 			next()

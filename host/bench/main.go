@@ -112,6 +112,7 @@ func measureEngine(ctx context.Context, p pace, name string) ([]figure.Row, erro
 		{"frames", func() ([]figure.Row, error) { return measureFrames(ctx, p, e) }},
 		{"turns", func() ([]figure.Row, error) { return measureTurns(p, e) }},
 		{"chat", func() ([]figure.Row, error) { return measureChat(p, e) }},
+		{"chat on a history", func() ([]figure.Row, error) { return measureChatHistory(p, e) }},
 		{"seams", func() ([]figure.Row, error) { return measureSeams(p, e) }},
 		{"gates", func() ([]figure.Row, error) { return measureGates(p, e) }},
 		{"crowd", func() ([]figure.Row, error) { return measureCrowd(p, e) }},

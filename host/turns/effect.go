@@ -145,10 +145,11 @@ func (e *effect) prepare(raw abi.Raw) error {
 	case abi.EffectEstimate:
 		return e.prepareEstimate(raw)
 	case abi.EffectHTTP:
-		args, err := abi.Decode[abi.HTTPArgs](raw)
+		args, err := abi.DecodeInPlace[abi.HTTPArgs](raw)
 		if err != nil {
 			return err
 		}
+		t.frames.effect.Args = nil // a request is long: the effect has it, and no copy
 		if args.Redirect > abi.RedirectManual {
 			return fmt.Errorf("redirect %d is unknown", args.Redirect)
 		}
@@ -160,10 +161,11 @@ func (e *effect) prepare(raw abi.Raw) error {
 		e.cancel = cancel
 		e.perform = func() (abi.Raw, error) { return nil, e.request(ctx, &args, media) }
 	case abi.EffectModel:
-		args, err := abi.Decode[abi.ModelArgs](raw)
+		args, err := abi.DecodeInPlace[abi.ModelArgs](raw)
 		if err != nil {
 			return err
 		}
+		t.frames.effect.Args = nil // a request is long: the effect has it, and no copy
 		media, err := t.splices(args.Body, args.Splices)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -108,9 +109,14 @@ func (t *turn) feed(a *actor, in []byte) error {
 	return t.step(a, in)
 }
 
+// answers are buffers for what steps give. They are not the turns' own, as turns wait long and a request may be large.
+var answers = sync.Pool{New: func() any { return new([]byte) }}
+
 // step runs one step. The caller holds t.mu.
 func (t *turn) step(a *actor, in []byte) error {
-	out, err := t.core.inst.Step(t.answer[:0], in)
+	buffer := answers.Get().(*[]byte)
+	defer answers.Put(buffer)
+	out, err := t.core.inst.Step((*buffer)[:0], in)
 	if err != nil {
 		if errors.Is(err, host.CodeABILimitExceeded) {
 			return err // the core has not seen it
@@ -118,10 +124,7 @@ func (t *turn) step(a *actor, in []byte) error {
 		t.perish(err)
 		return err
 	}
-	t.answer = out
-	if cap(out) > 1<<16 {
-		t.answer = nil
-	}
+	*buffer = out
 	t.journal.step(in, out)
 	refusal, err := t.read(a, out)
 	if err != nil {

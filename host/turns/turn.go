@@ -70,7 +70,6 @@ type turn struct {
 	waitFor func(ctx context.Context, g Gate) (any, error) // of a standalone dispatch
 
 	batch  []byte // of the step under way
-	answer []byte
 	frames inFrames
 }
 

@@ -9,6 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureChat } from './chat.mjs';
+import { measureChatHistory } from './chathistory.mjs';
 import { measureCrowd } from './crowd.mjs';
 import { measureFrames } from './frames.mjs';
 import { measureGates } from './gates.mjs';
@@ -30,6 +31,7 @@ for (const part of [
   measureFrames,
   measureTurns,
   measureChat,
+  measureChatHistory,
   measureSeams,
   measureGates,
   measureCrowd,

@@ -5,10 +5,10 @@ import { History } from '../dist/index.js';
 import { Conversation, input, message } from './conversation.mjs';
 import { measure, micros, now, once, paired, subject, timedAsync } from './meter.mjs';
 
-const LONG = 5000;
+export const LONG = 5000;
 const ITERATIONS = 100;
 
-function messages(n) {
+export function messages(n) {
   return Array.from({ length: n }, (_, i) =>
     message(
       `h${i}`,

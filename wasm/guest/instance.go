@@ -41,6 +41,7 @@ type Instance struct {
 	closed     bool
 
 	frame frames
+	body  []byte // scratch: the body of a request
 }
 
 // frames are reused between steps, so that decoding allocates only what outlives it.
@@ -82,6 +83,9 @@ func (in *Instance) Step(batch []byte) []byte {
 	in.out = in.out[:0]
 	if cap(in.out) > 1<<20 {
 		in.out = nil // do not hold on to one large answer for ever
+	}
+	if cap(in.body) > 1<<20 {
+		in.body = nil
 	}
 	for rest := batch; len(rest) > 0; {
 		after, err := in.take(rest)

@@ -8,6 +8,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/value"
 )
 
 // coroutine runs one body after another, each as a task of a turn. A body that waits parks its coroutine until the
@@ -226,7 +227,7 @@ func (c *coroutine) AwaitAll(list []runtime.Effect) error {
 // Request implements runtime.Task.
 func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.Stream, error) {
 	args := abi.HTTPArgs{
-		Method: r.Method, URL: r.URL, Body: abi.Bytes(r.Body), Credential: r.Credential,
+		Method: r.Method, URL: r.URL, Body: c.in.encoded(r.Body), Credential: r.Credential,
 		Redirect: uint8(r.Redirect), Redirects: uint32(r.Redirects), Splices: splicesOf(r.Splices),
 	}
 	for _, h := range r.Headers {
@@ -237,7 +238,16 @@ func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.Stream, error) {
 
 // Generate implements runtime.Task.
 func (c *coroutine) Generate(r *runtime.ModelRequest) (runtime.Stream, error) {
-	return c.turn.beginStream(c, abi.EffectModel, r.Context, &abi.ModelArgs{Model: r.Model, Body: abi.Bytes(r.Body), Splices: splicesOf(r.Splices)})
+	return c.turn.beginStream(c, abi.EffectModel, r.Context, &abi.ModelArgs{Model: r.Model, Body: c.in.encoded(r.Body), Splices: splicesOf(r.Splices)})
+}
+
+// encoded is a request's body in the form that frames hold, valid until the next one.
+func (in *Instance) encoded(body []byte) abi.Raw {
+	if body == nil {
+		return nil
+	}
+	in.body = value.AppendBytes(in.body[:0], body)
+	return in.body
 }
 
 func splicesOf(list []runtime.Splice) (splices []abi.Splice) {
