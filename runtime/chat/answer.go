@@ -43,6 +43,7 @@ type Answer struct {
 	err     error          // of a report
 	done    bool           // the stream has said that it ends
 	deltas  bool           // the answer comes in deltas
+	inOne   bool           // the answer comes in one piece, in which the order of members says nothing
 	size    int
 
 	declined bool // the model says why it does not answer
@@ -114,6 +115,7 @@ func (a *Answer) event(e framing.Event) error {
 
 // whole takes a response that is one JSON text.
 func (a *Answer) whole(data []byte) error {
+	a.inOne = true
 	a.chunk(nil, data)
 	a.done = true
 	if err := a.scan.Err(); err != nil && a.failure == nil {

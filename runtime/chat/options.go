@@ -284,12 +284,13 @@ func (p *parser) reasoningFields(v []byte) {
 		p.reasoning = append(p.reasoning, string(s))
 		return true
 	})
-	if err != nil || len(p.reasoning) > maxReasoningFields {
+	if err != nil || len(p.reasoning) > MaxReasoningFields {
 		p.fail("reasoningFields", "must be a list of at most 8 names")
 	}
 }
 
-const maxReasoningFields = 8
+// MaxReasoningFields is how many fields of a delta may carry reasoning.
+const MaxReasoningFields = 8
 
 // body takes members of the request as they are.
 func (p *parser) body(v []byte) {

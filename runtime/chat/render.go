@@ -22,11 +22,18 @@ func (p *projection) fill(o *options, d Dispatch, i int) (end int, filled bool) 
 	p.text = p.text[:0]
 	it := p.line[i]
 	if it.kind == record.ToolCalls {
-		return p.fillAssistant(o, d, thoughts, i, nil)
+		return p.fillAssistant(o, d, thoughts, i, i, nil)
 	}
 	m := record.Message(it.body)
 	if string(m.Role()) == "assistant" {
-		return p.fillAssistant(o, d, thoughts, i+1, m)
+		next := i + 1
+		for o.protocol.Reasoning == "" && next < len(p.line) && p.line[next].kind == record.Thoughts {
+			next++ // where reasoning has no place among the parts of an answer
+		}
+		if next == len(p.line) || !bytes.Equal(messageOf(p.line[next]), m.ID()) {
+			next = i + 1 // what was thought behind the message led to no call
+		}
+		return p.fillAssistant(o, d, thoughts, next, i, m)
 	}
 	p.fillMessage(o, d, p.line[i], "message")
 	return i + 1, p.unit.HasText
@@ -84,8 +91,8 @@ func speakerName(id []byte) []byte {
 
 // fillAssistant makes the unit of an assistant's message m, nil for none, and the tool calls from i on that the same
 // answer made, with their results. Without a message it takes at least one call. The thoughts before them begin at
-// thoughts.
-func (p *projection) fillAssistant(o *options, d Dispatch, thoughts, i int, m record.Message) (end int, filled bool) {
+// thoughts; m is the item at message.
+func (p *projection) fillAssistant(o *options, d Dispatch, thoughts, i, message int, m record.Message) (end int, filled bool) {
 	end = i
 	if m == nil {
 		group := groupOf(p.line[i])
@@ -99,7 +106,7 @@ func (p *projection) fillAssistant(o *options, d Dispatch, thoughts, i int, m re
 	u := &p.unit
 	u.Assistant = true
 	if m != nil {
-		p.fillMessage(o, d, p.line[i-1], "peer_agent_output")
+		p.fillMessage(o, d, p.line[message], "peer_agent_output")
 	}
 	if !u.HasText && end == i {
 		return end, false

@@ -23,6 +23,9 @@ func (a *Answer) seal() {
 // store completes the answer's streams and stores its records: what was thought before what was said.
 func (a *Answer) store() error {
 	for i := range a.thoughts {
+		if t := &a.thoughts[i]; a.inOne && a.options.protocol.Reasoning == "" && a.message.id != "" && a.message.created < t.created {
+			t.created, a.message.created = a.message.created, t.created
+		}
 		if err := a.storeThought(i); err != nil {
 			return err
 		}

@@ -44,6 +44,14 @@ func TestAnswers(t *testing.T) {
 			[]string{"thought t1 hm", "message m3 so", "stats", "thought t1 |", "store t1", "message m3 |", "store m3"},
 		},
 		{
+			"reasoning in reasoning_details alone", sse(delta(`{"reasoning_details":[{"type":"reasoning.text","text":"h"}]}`), delta(`{"reasoning_details":[{"type":"reasoning.summary","summary":"m"},{"data":"x"}]}`), text("so"), stop), "",
+			[]string{"thought t1 h", "thought t1 m", "message m2 so", "stats", "thought t1 |", "store t1", "message m2 |", "store m2"},
+		},
+		{
+			"reasoning_details beside another field", sse(delta(`{"reasoning_details":[{"text":"h?"}],"reasoning":"h"}`), delta(`{"reasoning":"m","reasoning_details":[{"text":"m?"}]}`), delta(`{"reasoning_details":[{"text":"","signature":"s"}]}`), text("so"), stop), "",
+			[]string{"thought t1 h", "thought t1 m", "message m2 so", "stats", "thought t1 |", "store t1", "message m2 |", "store m2"},
+		},
+		{
 			"different reasoning in two fields", sse(delta(`{"reasoning_content":"a","reasoning":"b"}`), text("so"), stop), "",
 			[]string{"thought t1 a", "message m3 so", "stats", "thought t1 |", "store t1", "thought t2 b|", "store t2", "message m3 |", "store m3"},
 		},

@@ -117,6 +117,25 @@ func TestLatestThought(t *testing.T) {
 	}
 }
 
+// TestThoughtBehindText: reasoning that came behind the text, or stood behind it in an answer of one piece, goes back with the
+// answer that it belongs to, whose calls stay with its text.
+func TestThoughtBehindText(t *testing.T) {
+	const call = `{"index":0,"id":"a","type":"function","function":{"name":"get","arguments":"{}"}}`
+	for name, answer := range map[string]string{
+		"a stream": sse(text("say"), delta(`{"reasoning_content":"hm"}`), calls(call)),
+		"JSON":     `{"choices":[{"message":{"content":"say","reasoning_content":"hm","tool_calls":[` + call + `]},"finish_reason":"tool_calls"}]}`,
+	} {
+		d := newDispatch(t)
+		withTools(t, d)
+		d.addAt(10, "user", "u", "hi")
+		d.replies(answer, sse(text("ok"), stop))
+		d.iterate(newExecutor(t, `{"model":"m","trust":"off","thoughts":"reasoning_content"}`), 2)
+		if got, want := string(d.requests[1]), `{"role":"assistant","reasoning_content":"hm","content":"say","tool_calls":[{"id":"a"`; !strings.Contains(got, want) {
+			t.Errorf("%s: %s is not in\n%s", name, want, got)
+		}
+	}
+}
+
 func TestBucketOrder(t *testing.T) {
 	for order, want := range map[string]string{
 		`["standingInstructions","memories","retrievables","timeline"]`: "Be kind.|Be brief.|tea|doc",

@@ -9,7 +9,8 @@ import (
 // DeepSeek, Mistral, Together, llama.cpp and many more. What they add is read where it comes; nobody has to say who
 // answers.
 //
-//   - Reasoning comes in fields of a delta (option reasoningFields), or in the content as a list of parts.
+//   - Reasoning comes in fields of a delta (option reasoningFields), in reasoning_details, or in the content as a list of
+//     parts.
 //   - Calls are numbered, or named by ids, or neither; some come whole, with arguments as an object.
 //   - Errors come in the place of a chunk, inside a choice, or in x_groq.
 //   - Media are parts of a user's message; those of a tool's result follow it in one, as results are texts.
@@ -225,8 +226,11 @@ func readChoice(a *chat.Answer, s *value.Scanner) {
 }
 
 func readDelta(a *chat.Answer, s *value.Scanner) {
+	var details []byte // JSON, as they repeat what fields of the delta say
 	for key := range s.Members() {
 		switch string(key) {
+		case "reasoning_details":
+			details = s.Raw()
 		case "content":
 			if s.Kind() == value.KindList {
 				for range s.Items() {
@@ -250,6 +254,31 @@ func readDelta(a *chat.Answer, s *value.Scanner) {
 			if field := a.ReasoningField(key); field >= 0 {
 				text, _ := s.Text()
 				a.Thought(field, text)
+			}
+		}
+	}
+	if len(details) > 0 && details[0] == '[' {
+		readDetails(a, details)
+	}
+}
+
+// inDetails is the source of reasoning that stands in reasoning_details and nowhere else.
+const inDetails = inContent - 1
+
+// readDetails reads what reasoning_details say where no other field says it.
+func readDetails(a *chat.Answer, details []byte) {
+	for field := range chat.MaxReasoningFields {
+		if a.ThoughtLen(field) > 0 {
+			return
+		}
+	}
+	var s value.Scanner
+	s.Reset(details)
+	for range s.Items() {
+		for key := range s.Members() {
+			if string(key) == "text" || string(key) == "summary" {
+				words, _ := s.Text()
+				a.Thought(inDetails, words)
 			}
 		}
 	}
