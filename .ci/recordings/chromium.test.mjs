@@ -11,7 +11,10 @@ import { startPackageServer } from '../../js/test/browser/package-server.mjs';
 import { dist } from '../../js/test/smoke/package-folder.mjs';
 import { recordings, reproducible, turncore } from './engines.mjs';
 
-const { Answers, conversationOf } = await import(new URL('recording/conversation.js', dist));
+const { Answers, calledTools } = await import(new URL('recording/answers.js', dist));
+const { conversationOf } = await import(new URL('recording/conversation.js', dist));
+const { chatOptionsOf } = await import(new URL('recording/options.js', dist));
+const { threadOf } = await import(new URL('recording/thread.js', dist));
 const { RecordingServer } = await import(new URL('recording/server.js', dist));
 const { readRecording } = await import(new URL('recording/recording.js', dist));
 
@@ -32,7 +35,9 @@ after(async () => {
 
 for (const { name, path, content } of recordings()) {
   test(`${name} in a page leaves the log of Node`, async () => {
-    const recording = readRecording(content);
+    const recording = threadOf(readRecording(content));
+    const conversation = conversationOf(recording);
+    const options = chatOptionsOf(conversation, recording);
     const provider = await startProvider(recording);
     try {
       const page = await browser.newPage({ bypassCSP: true });
@@ -40,7 +45,7 @@ for (const { name, path, content } of recordings()) {
       page.on('pageerror', (error) => problems.push(error.message));
       await page.goto(`${server.address}/`);
       const log = await page.evaluate(inPage, [
-        JSON.stringify(conversationOf(recording)),
+        JSON.stringify({ conversation, options, called: calledTools(recording) }),
         provider.address,
         SEED,
       ]);
@@ -60,9 +65,9 @@ for (const { name, path, content } of recordings()) {
   });
 }
 
-async function inPage([conversation, provider, seed]) {
+async function inPage([what, provider, seed]) {
   const { play } = await import('/recordings/page.mjs');
-  return play(JSON.parse(conversation), provider, seed);
+  return play(JSON.parse(what), provider, seed);
 }
 
 /** Plays the provider, and answers the tool calls, for pages of another origin. */
@@ -76,7 +81,9 @@ async function startProvider(recording) {
       response.end();
     } else if (request.url === '/answer') {
       const { name, args } = JSON.parse(await text(request));
-      response.end(JSON.stringify({ result: answers.take(name, args) ?? null }));
+      const n = recorded.requests;
+      const result = answers.take(n, name, args) ?? null;
+      response.end(JSON.stringify({ result, last: n >= recording.interactions.length }));
     } else recorded.handler(request, response);
   }).listen(0, '127.0.0.1');
   await once(http, 'listening');

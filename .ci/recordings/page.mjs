@@ -1,42 +1,42 @@
 // Plays a recorded conversation in a page: the provider and the answers of tools are behind the page's server.
-import { createRunner, loadModule, memoryStore, Tokenizable, Tool } from '/package/index.js';
+import { createRunner, loadModule, memoryStore, Tokenizable } from '/package/index.js';
 import { endLine } from '/package/cli/lines.js';
 import { fixedClock, seededEntropy } from '/package/entropy.js';
-import { chatOptionsOf, historyOf } from '/package/recording/beginning.js';
+import { historyOf, toolsOf, userMessageOf } from '/package/recording/beginning.js';
 import { cutResponse } from '/package/recording/cut.js';
 import { fullModuleURL } from '/package/wasm.js';
 
 /**
+ * @param what the conversation, options of the chat executor, and names of tools that may be called
  * @param {string} provider address of the server that plays the provider, and answers tool calls at /answer
  * @returns {Promise<string>} the event log, as `turncore run --json` writes it
  */
-export async function play(conversation, provider, seed) {
+export async function play({ conversation, options, called }, provider, seed) {
   let over = false;
   const ask = async (name, args) => {
     const answer = await fetch(`${provider}/answer`, {
       method: 'POST',
       body: JSON.stringify({ name, args }),
     });
-    const { result } = await answer.json();
-    over ||= result === null;
+    const { result, last } = await answer.json();
+    over ||= result === null || last;
     return result ?? '';
   };
+  const { tools, hidden } = toolsOf(conversation, called, ask);
   const clock = fixedClock();
   const random = seededEntropy(seed);
   const store = memoryStore();
   const runner = createRunner({
-    model: chatOptionsOf(conversation),
-    tools: conversation.tools.map(
-      ({ name, description, parameters }) =>
-        new Tool({
-          name,
-          description: description || name,
-          inputSchema: parameters ?? { type: 'object' },
-          handler: (args) => ask(name, args),
-        }),
-    ),
+    model: options,
+    tools,
     store,
     bounds: { maxIterations: false },
+    turnInputPipeline: [
+      (ctx, next) => {
+        ctx.tools.hide(...hidden);
+        return next();
+      },
+    ],
     dispatchOutputPipeline: [
       (ctx, next) => {
         if (over && !ctx.isSignalled) ctx.ack();
@@ -56,7 +56,7 @@ export async function play(conversation, provider, seed) {
   });
   await store.commit('default', historyOf(conversation, clock()));
   const stream = runner.stream({
-    message: conversation.user,
+    message: userMessageOf(conversation, clock()),
     systemPrompt: new Tokenizable(conversation.system),
   });
   const lines = [];

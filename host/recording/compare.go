@@ -36,6 +36,7 @@ type allowance struct {
 	Path      string         `json:"path"`      // JSON Pointer; * stands for one part
 	Got       *regexp.Regexp `json:"got"`       // over the JSON text of what was sent; empty for anything
 	Want      *regexp.Regexp `json:"want"`      // the same for what was recorded
+	Made      bool           `json:"made"`      // for ids that the provider did not give
 	Why       string         `json:"why"`
 }
 
@@ -51,8 +52,8 @@ var allowances = func() []allowance {
 }()
 
 // Compare tells how a request's body differs in meaning from the recorded request n. What no reader of the protocol
-// can tell apart is no difference: the order of keys, absent and null fields, content as a string or as text parts,
-// and the spelling of the JSON in a tool call's arguments. Allowed differences have their Why set.
+// can tell apart is no difference: the order of keys and of tools' results, absent, null and empty fields, content as a
+// string or as text parts, and the spelling of the JSON in a tool call's arguments. Allowed differences have their Why set.
 func (r *Recording) Compare(n int, body []byte) []Difference {
 	if n >= len(r.Interactions) {
 		return []Difference{{Request: n, Got: "a request", Want: nil}}
@@ -64,20 +65,107 @@ func (r *Recording) Compare(n int, body []byte) []Difference {
 	if err := json.Unmarshal(r.Interactions[n].Request.Body, &want); err != nil {
 		return []Difference{{Request: n, Want: "no JSON: " + err.Error()}}
 	}
+	got, want = normalBody(got), normalBody(want)
 	var out []Difference
-	diff("", normal(got, ""), normal(want, ""), func(path string, got, want any) {
-		out = append(out, Difference{Request: n, Path: path, Got: got, Want: want})
-	})
-	for i := range out {
-		out[i].Why = r.allowed(&out[i])
+	report := func(made bool) func(path string, got, want any) {
+		return func(path string, got, want any) {
+			d := Difference{Request: n, Path: path, Got: got, Want: want}
+			d.Why = r.allowed(&d, made)
+			out = append(out, d)
+		}
 	}
+	if g, w := messagesIn(got), messagesIn(want); w != nil {
+		list, moved := oneSystem(w)
+		for i := range w {
+			if m := moved[i]; m != nil {
+				report(false)("/messages/"+strconv.Itoa(i), nil, m)
+			}
+		}
+		want.(map[string]any)["messages"] = list
+		r.alignIDs(n, g, list, report(true))
+	}
+	diff("", got, want, report(false))
 	return out
 }
 
-func (r *Recording) allowed(d *Difference) string {
+func messagesIn(body any) []any {
+	m, _ := body.(map[string]any)
+	list, _ := m["messages"].([]any)
+	return list
+}
+
+// alignIDs gives the calls in got the ids of those in want where the executor and the recorded client both had to make one,
+// as the provider gave none or gave one twice, and reports them.
+func (r *Recording) alignIDs(n int, got, want []any, report func(path string, got, want any)) {
+	times := map[any]int{}
+	for _, v := range want {
+		for _, call := range callsIn(v) {
+			times[call["id"]]++
+		}
+	}
+	for i := range min(len(got), len(want)) {
+		sent, recorded := callsIn(got[i]), callsIn(want[i])
+		if len(sent) != len(recorded) {
+			continue
+		}
+		renamed := map[any]any{}
+		for k, call := range sent {
+			g, w := call["id"], recorded[k]["id"]
+			if g == w || r.gave(n, g) || r.gave(n, w) && times[w] < 2 {
+				continue
+			}
+			report("/messages/"+strconv.Itoa(i)+"/tool_calls/"+strconv.Itoa(k)+"/id", g, w)
+			renamed[g] = w
+			if w == nil {
+				delete(call, "id")
+			} else {
+				call["id"] = w
+			}
+		}
+		for _, v := range got[i+1:] {
+			m, _ := v.(map[string]any)
+			if m["role"] != "tool" {
+				break
+			}
+			if w, ok := renamed[m["tool_call_id"]]; ok && w == nil {
+				delete(m, "tool_call_id")
+			} else if ok {
+				m["tool_call_id"] = w
+			}
+		}
+	}
+}
+
+// gave tells whether a provider's response before request n has an id.
+func (r *Recording) gave(n int, id any) bool {
+	text := string(text(id))
+	for _, it := range r.Interactions[:n] {
+		if id != "" && id != nil && strings.Contains(it.Response.Body, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// callsIn returns the tool calls of a message, nil where one is no object.
+func callsIn(message any) (list []map[string]any) {
+	m, _ := message.(map[string]any)
+	calls, _ := m["tool_calls"].([]any)
+	for _, v := range calls {
+		call, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		list = append(list, call)
+	}
+	return list
+}
+
+// allowed returns why a difference is allowed, "" if it is not. made says that it is one of ids that the provider did not give.
+func (r *Recording) allowed(d *Difference, made bool) string {
 	for i := range allowances {
 		a := &allowances[i]
-		if (a.Recording == "*" || a.Recording == r.Name) && matchPath(a.Path, d.Path) &&
+		if a.Made == made && (a.Recording == "*" || a.Recording == r.Name) && matchPath(a.Path, d.Path) &&
 			a.Got.Match(text(d.Got)) && a.Want.Match(text(d.Want)) {
 			return a.Why
 		}
@@ -105,53 +193,6 @@ func matchPath(pattern, path string) bool {
 		}
 	}
 	return true
-}
-
-// normal brings a body into the form that is compared.
-func normal(v any, key string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			if e != nil {
-				out[k] = normal(e, k)
-			}
-		}
-		if parts, ok := out["content"].([]any); ok {
-			if s, ok := textParts(parts); ok {
-				out["content"] = s
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = normal(e, "")
-		}
-		return out
-	case string:
-		if key == "arguments" {
-			var args any
-			if json.Unmarshal([]byte(v), &args) == nil {
-				return args
-			}
-		}
-	}
-	return v
-}
-
-// textParts joins a content list that holds nothing but text.
-func textParts(parts []any) (string, bool) {
-	var s strings.Builder
-	for _, p := range parts {
-		m, ok := p.(map[string]any)
-		text, isText := m["text"].(string)
-		if !ok || !isText || m["type"] != "text" || len(m) != 2 {
-			return "", false
-		}
-		s.WriteString(text)
-	}
-	return s.String(), true
 }
 
 func diff(path string, got, want any, report func(path string, got, want any)) {

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -128,16 +129,33 @@ func plain(t *testing.T, v any) any {
 
 func TestLoadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                             "unexpected end",
-		`[]`:                           "cannot unmarshal",
-		`{"interactions": []}`:         "no interactions",
-		`{"interactions": [{}]}`:       "interaction 0",
-		`{"interactions": [null]}`:     "interaction 0",
-		`{"interactions": "a string"}`: "cannot unmarshal",
+		``:                                    "the file is no JSON: ",
+		`{"interactions": [`:                  "the file is no JSON: ",
+		`[]`:                                  "the file must hold an object",
+		`null`:                                "the file must hold an object",
+		`{}`:                                  "interactions must be a list that is not empty",
+		`{"interactions": []}`:                "interactions must be a list that is not empty",
+		`{"interactions": "a string"}`:        "interactions must be a list that is not empty",
+		`{"interactions": [null]}`:            "interactions[0] must be an object",
+		`{"interactions": [{}]}`:              "interactions[0].request must be an object",
+		`{"interactions": [{"request": {}}]}`: "interactions[0].response must be an object",
+		`{"interactions": [{"request": {}, "response": {}}]}`:                                     "interactions[0].response.status must be a whole number from 200 to 599",
+		`{"interactions": [{"request": {}, "response": {"status": 42}}]}`:                         "interactions[0].response.status ",
+		`{"interactions": [{"request": {}, "response": {"status": "200"}}]}`:                      "interactions[0].response.status ",
+		`{"interactions": [{"request": {}, "response": {"status": 200.5}}]}`:                      "interactions[0].response.status ",
+		`{"interactions": [{"request": {"url": 1}, "response": {"status": 200}}]}`:                "interactions[0].request.url must be a string",
+		`{"interactions": [{"request": {"method": []}, "response": {"status": 200}}]}`:            "interactions[0].request.method must be a string",
+		`{"interactions": [{"request": {}, "response": {"status": 200, "body": {}}}]}`:            "interactions[0].response.body must be a string",
+		`{"interactions": [{"request": {}, "response": {"status": 200, "contentType": "a\nb"}}]}`: "interactions[0].response.contentType must be what a header can hold",
 	} {
-		if _, err := write(t, text); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := write(t, text)
+		var invalid *InvalidError
+		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(want, invalid.Field) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+	if r, err := write(t, "\ufeff"+`{"interactions": [{"request": {}, "response": {"status": 200}}]}`); err != nil || string(r.Interactions[0].Request.Body) != "null" {
+		t.Errorf("a request without a body, behind a byte order mark: %v", err)
 	}
 	if _, err := Load(filepath.Join(t.TempDir(), "none.json")); !os.IsNotExist(err) {
 		t.Errorf("a file that is not there: %v", err)
@@ -161,12 +179,12 @@ func TestConversationWithHistory(t *testing.T) {
 	}
 	want := &Conversation{
 		System: "one\n\ntwo", User: "And here?", Model: "m", BaseURL: "https://p.example",
-		Body: map[string]json.RawMessage{"temperature": json.RawMessage("0.5")},
+		Stream: true, Body: map[string]json.RawMessage{"temperature": json.RawMessage("0.5")},
 		History: []Entry{
 			{Message: 2, Role: "user", Content: "weather?"},
 			{Message: 3, Role: "assistant", Content: "I look."},
-			{Message: 3, Call: &Call{ID: "c1", Tool: "weather", Args: json.RawMessage(`{"city": "Oslo"}`), Result: "rain"}},
-			{Message: 5, Call: &Call{ID: "c2", Tool: "time", Args: json.RawMessage(`{}`), Result: "ten to two"}},
+			{Message: 3, Call: &Call{ID: "c1", Tool: "weather", Args: json.RawMessage(`{"city": "Oslo"}`), Result: "rain", Answered: true}},
+			{Message: 5, Call: &Call{ID: "c2", Tool: "time", Args: json.RawMessage(`{}`), Result: "ten to two", Answered: true}},
 			{Message: 7, Role: "assistant", Content: "It rains."},
 		},
 	}
@@ -177,13 +195,41 @@ func TestConversationWithHistory(t *testing.T) {
 
 func TestConversationRefuses(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"messages": []}`: "no user message",
-		`{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}`: "last message is not the user's",
-		`[]`:                   "cannot unmarshal",
-		`{"messages": "text"}`: "cannot unmarshal",
+		`{"messages": []}`: "the first chat request's messages must hold a text",
+		`{"messages": [{"role": "system", "content": "a"}]}`: "the first chat request's messages must hold a text",
+		`{"messages": "text"}`:                               "the first chat request's messages must hold a text",
+		`[]`:                                                 "the first chat request's body must be an object",
 	} {
 		if _, err := made(t, "r", body).Conversation(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, err, want)
+		}
+	}
+}
+
+// TestConversationWithoutUser: all of a request is history that does not end with what the user says.
+func TestConversationWithoutUser(t *testing.T) {
+	c, err := made(t, "r", `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}`).Conversation()
+	if err != nil || c.User != "" || len(c.History) != 2 || c.Stream {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	r := made(t, "r", `{"messages": [{"role": "user", "content": "a"}]}`)
+	for url, want := range map[string]string{
+		"https://a.example/v1/chat/completions":                  "https://a.example/v1",
+		"https://a.example/v1/chat/completions/":                 "https://a.example/v1",
+		"https://a.example/v1/chat/completions#stream":           "https://a.example/v1",
+		"https://a.example/d/chat/completions?api-version=2024x": "https://a.example/d?api-version=2024x",
+	} {
+		r.Interactions[0].Request.URL = url
+		if c, err := r.Conversation(); err != nil || c.BaseURL != want || !r.Interactions[0].isChat() {
+			t.Errorf("%s: %+v, %v", url, c, err)
+		}
+	}
+	for _, url := range []string{"https://a.example/v1/embeddings", "https://a.example/v1/messages", "https://a.example/v1/chat/completions/x"} {
+		if r.Interactions[0].Request.URL = url; r.Interactions[0].isChat() {
+			t.Errorf("%s is no address of chat completions", url)
 		}
 	}
 }
@@ -200,48 +246,64 @@ func TestAnswers(t *testing.T) {
 		t, "a", `{"messages": [{"role": "user", "content": "q"}]}`,
 		`{"messages": [{"role": "user", "content": "q"}, `+calls+`]}`,
 		`{"messages": [{"role": "user", "content": "q"}, `+calls+`,
-			{"role": "assistant", "tool_calls": [{"id": "d", "function": {"name": "get", "arguments": "{}"}}]},
-			{"role": "tool", "tool_call_id": "d", "content": ""}]}`,
+			{"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "get", "arguments": {}}}, {"id": "e", "function": {"name": "get"}}]},
+			{"role": "tool", "tool_call_id": "a", "content": ""}]}`,
 	)
 	a := r.Answers()
 	for i, step := range []struct {
+		request          int
 		tool, args, want string
 		ok               bool
 	}{
-		{"get", `{"y": [2.0], "x": 1}`, "first", true},
-		{"put", `no JSON`, "put it", true},
-		{"get", `{"x":1,"y":[2]}`, "second", true},
-		{"get", `{"x":1,"y":[2]}`, "", false},
-		{"put", `{}`, "", false},
-		{"get", `{}`, "", true},
-		{"get", `{}`, "", false},
+		{1, "get", `{"y": [2.0], "x": 1}`, "first", true},
+		{1, "put", `no JSON`, "put it", true},
+		{1, "get", `{"x":1,"z":[2]}`, "second", true}, // the client has written other arguments
+		{1, "get", `{"x":1,"y":[2]}`, "", false},
+		{2, "put", `{}`, "", false},
+		{2, "get", `{}`, "", true},
+		{2, "get", `{}`, "", false},
+		{0, "get", `{}`, "", false},
+		{3, "get", `{}`, "", false},
 	} {
-		if got, ok := a.Take(step.tool, json.RawMessage(step.args)); got != step.want || ok != step.ok {
+		if got, ok := a.Take(step.request, step.tool, json.RawMessage(step.args)); got != step.want || ok != step.ok {
 			t.Errorf("step %d: %q, %v, want %q, %v", i, got, ok, step.want, step.ok)
 		}
 	}
-	if _, ok := made(t, "b", `{}`).Answers().Take("get", nil); ok {
+	if _, ok := made(t, "b", `{}`).Answers().Take(1, "get", nil); ok {
 		t.Error("a recording of one request has an answer")
 	}
 }
 
-// TestRecordedAnswers takes every call that a recording's last request holds, in order.
+// TestRecordedAnswers takes every call that the requests of a recording hold, in order.
 func TestRecordedAnswers(t *testing.T) {
 	calls := 0
 	for _, r := range recorded(t) {
-		var last struct{ Messages []wireMessage }
+		var last struct {
+			Messages []struct {
+				Content    any
+				ToolCallID string `json:"tool_call_id"`
+				ToolCalls  []struct {
+					ID       string
+					Function struct{ Name, Arguments string }
+				} `json:"tool_calls"`
+			}
+		}
 		if err := json.Unmarshal(r.Interactions[len(r.Interactions)-1].Request.Body, &last); err != nil {
 			t.Fatal(err)
 		}
-		results := map[string]string{}
+		results := map[string]any{}
 		for _, m := range last.Messages {
-			results[m.ToolCallID] = m.text()
+			results[m.ToolCallID] = m.Content
 		}
 		a := r.Answers()
+		n := 0
 		for _, m := range last.Messages {
+			if len(m.ToolCalls) > 0 {
+				n++ // each answer has called
+			}
 			for _, call := range m.ToolCalls {
 				calls++
-				got, ok := a.Take(call.Function.Name, json.RawMessage(call.Function.Arguments))
+				got, ok := a.Take(n, call.Function.Name, json.RawMessage(call.Function.Arguments))
 				if want := results[call.ID]; !ok || got != want {
 					t.Errorf("%s, call %s: %q, %v, want %q", r.Name, call.ID, got, ok, want)
 				}

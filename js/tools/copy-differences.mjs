@@ -20,6 +20,8 @@ export interface AllowedDifference {
   readonly got: string;
   /** The same over what was recorded. */
   readonly want: string;
+  /** For ids that the provider did not give. */
+  readonly made: boolean;
   readonly why: string;
 }
 

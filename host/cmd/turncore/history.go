@@ -10,52 +10,101 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// store puts what was said before the user's message into a store, a millisecond apart and before now.
-func (p *player) store(store turns.Store, now int64) error {
-	var writes []turns.Delta
-	history := p.conversation.History
-	message, group := map[int]string{}, map[int]string{} // by the number of the recorded message
-	for i, entry := range history {
-		at := time.UnixMilli(now - int64(len(history)-i)).UTC()
-		if entry.Call == nil {
-			m := turns.NewMessage(fmt.Sprintf("history.%d", i), turns.Role(entry.Role), entry.Content, at)
-			message[entry.Message] = m.ID
-			writes = append(writes, turns.Delta{Op: turns.StoreOp, Kind: "message", ID: m.ID, Record: m})
-			continue
-		}
-		call, err := pastCall(entry.Call, at)
-		if err != nil {
-			return fmt.Errorf("tool call %s of the recorded history: %w", entry.Call.ID, err)
-		}
-		// This is how the chat executor notes which calls were made by one answer.
-		if group[entry.Message] == "" {
-			group[entry.Message] = call.ID
-		}
-		payload := map[string]any{"group": group[entry.Message]}
-		if id := message[entry.Message]; id != "" {
-			payload["message"] = id
-		}
-		call.Payload, call.ReplayCompatibility = payload, "chat-completions-v1"
-		if err := call.Validate(); err != nil {
-			return fmt.Errorf("tool call %s of the recorded history: %w", entry.Call.ID, err)
-		}
-		writes = append(writes, turns.Delta{Op: turns.StoreOp, Kind: "toolCall", ID: call.ID, Record: call})
-	}
-	return store.Apply(context.Background(), "", writes)
+// history is what was said before the user's message, as records that are a millisecond apart and before now.
+type history struct {
+	now, n  int64
+	writes  []turns.Delta
+	ids     map[string]bool // of the calls
+	message map[int]string  // ids of messages by the number of the recorded message
+	group   map[int]string  // likewise of the first call
 }
 
-// pastCall is a recorded call as a record.
-func pastCall(c *recording.Call, at time.Time) (*turns.ToolCall, error) {
-	text := c.Args
-	if len(text) == 0 {
-		text = json.RawMessage("{}")
+// store puts what was said before the user's message into a store.
+func (p *player) store(store turns.Store, now int64) error {
+	entries := p.conversation.History
+	h := &history{now: now, n: int64(len(entries)), ids: map[string]bool{}, message: map[int]string{}, group: map[int]string{}}
+	for i, entry := range entries {
+		if err := h.add(i, entry); err != nil {
+			return fmt.Errorf("message %d of the recorded history: %w", entry.Message, err)
+		}
 	}
-	sum, err := turns.ToolCallChecksum(c.Tool, text)
+	return store.Apply(context.Background(), "", h.writes)
+}
+
+func (h *history) add(i int, entry recording.Entry) error {
+	at := time.UnixMilli(h.now - h.n + int64(i)).UTC()
+	id := fmt.Sprintf("history-%d", i)
+	switch {
+	case entry.Call != nil:
+		return h.addCall(id, entry, at)
+	case entry.Thought != "":
+		t := &turns.Thought{ID: id, Content: entry.Thought, CreatedAt: at, UpdatedAt: at}
+		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "thought", ID: id, Record: t})
+	default:
+		m := turns.NewMessage(id, turns.Role(entry.Role), entry.Content, at)
+		m.Identity = speaker(entry.Name)
+		h.message[entry.Message] = id
+		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "message", ID: id, Record: m})
+	}
+	return nil
+}
+
+// say gives a turn what the recorded user says: nothing where all is history.
+func (p *player) say(in *turns.TurnInput, now int64) {
+	c := p.conversation
+	if c.User == "" || c.UserName == "" {
+		in.Text = c.User
+		return
+	}
+	in.Message = turns.NewMessage("recorded-user", turns.User, c.User, time.UnixMilli(now).UTC())
+	in.Message.Identity = speaker(c.UserName)
+}
+
+// speaker is who has a name in a recorded message, nil for nobody.
+func speaker(name string) *turns.Identity {
+	if name == "" {
+		return nil
+	}
+	return &turns.Identity{Identifier: name, Representation: name}
+}
+
+// addCall adds a call. Its record has the recorded id unless that is missing or taken.
+func (h *history) addCall(id string, entry recording.Entry, at time.Time) error {
+	c := entry.Call
+	payload := map[string]any{}
+	if c.ID != "" && !h.ids[c.ID] {
+		id = c.ID
+	} else if c.ID != "" {
+		payload["id"] = c.ID
+	}
+	h.ids[id] = true
+	// This is how the chat executor notes which calls were made by one answer.
+	if h.group[entry.Message] == "" {
+		h.group[entry.Message] = id
+	}
+	payload["group"] = h.group[entry.Message]
+	if message := h.message[entry.Message]; message != "" {
+		payload["message"] = message
+	}
+	args := c.Args
+	if !isObject(args) {
+		payload["rejected"] = string(args)
+		args = json.RawMessage("{}")
+	}
+	sum, err := turns.ToolCallChecksum(c.Tool, args)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &turns.ToolCall{
-		ID: c.ID, Tool: c.Tool, Args: text, Checksum: sum, IsComplete: true, Results: c.Result,
+	call := &turns.ToolCall{
+		ID: id, Tool: c.Tool, Args: args, Checksum: sum, IsComplete: true, Results: c.Result,
+		Payload: payload, ReplayCompatibility: "chat-completions-v1",
 		CreatedAt: at, UpdatedAt: at, CompletedAt: at,
-	}, nil
+	}
+	h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "toolCall", ID: id, Record: call})
+	return call.Validate()
+}
+
+func isObject(text json.RawMessage) bool {
+	var v map[string]json.RawMessage
+	return json.Unmarshal(text, &v) == nil && v != nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -12,9 +13,11 @@ import (
 
 // player plays a recorded conversation: it is the provider, and it answers the tool calls.
 type player struct {
-	recording    *recording.Recording
+	recording    *recording.Recording // its first conversation's turn
+	others       int                  // requests of the recording that are not of it
 	conversation *recording.Conversation
 	server       *recording.Server
+	hidden       []string // tools that may be called, but were not offered
 
 	mu      sync.Mutex
 	answers *recording.Answers
@@ -26,14 +29,27 @@ func newPlayer(file string, seed uint32) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.Conversation()
+	thread, err := r.Thread()
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", file, err)
 	}
-	return &player{recording: r, conversation: c, server: recording.NewServer(r, seed), answers: r.Answers()}, nil
+	c, err := thread.Conversation()
+	if err != nil {
+		return nil, fmt.Errorf("recording %s: %w", file, err)
+	}
+	p := &player{
+		recording: thread, others: len(r.Interactions) - len(thread.Interactions), conversation: c,
+		server: recording.NewServer(thread, seed), answers: thread.Answers(),
+	}
+	for _, name := range thread.Called() {
+		if !slices.ContainsFunc(c.Tools, func(t recording.Tool) bool { return t.Name == name }) {
+			p.hidden = append(p.hidden, name)
+		}
+	}
+	return p, nil
 }
 
-// model is the recorded one.
+// model is the recorded one. A request is sent again when, and as often as, the recorded client did so.
 func (p *player) model() turns.Model {
 	c := p.conversation
 	extras := map[string]any{}
@@ -42,25 +58,41 @@ func (p *player) model() turns.Model {
 			extras[t.Name] = t.Extra
 		}
 	}
+	attempts, statuses := p.recording.Retries()
+	retry := map[string]any{"maxAttempts": attempts, "baseDelayMs": 0}
+	if len(statuses) > 0 {
+		retry["statuses"] = statuses
+	}
+	thoughts := "off"
+	if p.recording.SendsThoughts() {
+		thoughts = "reasoning_content"
+	}
 	return turns.Model{Name: c.Model, BaseURL: c.BaseURL, Options: map[string]any{
-		"includeUsage": false, // whether the recorded client asked for it is in the body
-		"body":         c.Body,
-		"toolExtras":   extras,
-		"trust":        "off", // the recorded client sent texts bare
+		"stream":           c.Stream,
+		"includeUsage":     false, // whether the recorded client asked for it is in the body
+		"body":             c.Body,
+		"toolExtras":       extras,
+		"trust":            "off", // the recorded client sent texts bare
+		"thoughts":         thoughts,
+		"spoolResultsOver": 0, // and whole
+		"retry":            retry,
 	}}
 }
 
-// tools are those that the recorded request offers. They answer as recorded.
+// tools are those that the recorded request offers, and those that were called all the same. They answer as recorded,
+// whatever the arguments: the recorded client has judged those.
 func (p *player) tools() []*turns.Tool {
 	var list []*turns.Tool
-	for _, t := range p.conversation.Tools {
-		tool := &turns.Tool{Name: t.Name, Description: t.Description, InputSchema: t.Parameters}
-		if len(t.Parameters) == 0 {
-			tool.InputSchema = `{"type":"object"}`
-		}
+	offered := p.conversation.Tools
+	for _, name := range p.hidden {
+		offered = append(offered[:len(offered):len(offered)], recording.Tool{Name: name})
+	}
+	for _, t := range offered {
+		tool := &turns.Tool{Name: t.Name, Description: t.Description, InputSchema: objectSchema(t.Parameters)}
 		if t.Description == "" {
 			tool.Description = t.Name // a tool must have one
 		}
+		tool.Validator = func(turns.Args) (any, error) { return nil, nil } // as they are
 		tool.Handler = func(_ *turns.DispatchContext, args turns.Args) (any, error) {
 			return p.answer(t.Name, args.JSON()), nil
 		}
@@ -69,11 +101,25 @@ func (p *player) tools() []*turns.Tool {
 	return list
 }
 
-// answer is the recorded result of a call. When there is none, the recording ends with that call.
+// objectSchema is a schema of objects: a recorded one may leave the type out, or be none at all.
+func objectSchema(parameters json.RawMessage) any {
+	var schema map[string]json.RawMessage
+	if json.Unmarshal(parameters, &schema) != nil || len(schema) == 0 {
+		return map[string]any{"type": "object"}
+	}
+	if schema["type"] == nil {
+		schema["type"] = json.RawMessage(`"object"`)
+	}
+	return schema
+}
+
+// answer is the recorded result of a call, which the next request holds. When there is none, the recording ends with that
+// call.
 func (p *player) answer(tool string, args json.RawMessage) string {
+	n := p.server.Requests()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	result, ok := p.answers.Take(tool, args)
+	result, ok := p.answers.Take(n, tool, args)
 	p.over = p.over || !ok
 	return result
 }
@@ -81,7 +127,7 @@ func (p *player) answer(tool string, args json.RawMessage) string {
 // ackWhenOver ends the turn after the iteration in which the recording ended.
 func (p *player) ackWhenOver(ctx *turns.DispatchContext, next func()) error {
 	p.mu.Lock()
-	over := p.over
+	over := p.over || p.server.Requests() >= len(p.recording.Interactions)
 	p.mu.Unlock()
 	if over && !ctx.IsSignalled() {
 		if err := ctx.Ack(); err != nil {
@@ -129,6 +175,9 @@ func (p *player) summary(result *turns.Result) string {
 	fmt.Fprintf(&b, "%s: %d of %d requests sent", p.recording.Name, p.server.Requests(), len(p.recording.Interactions))
 	if allowed > 0 {
 		fmt.Fprintf(&b, ", %d differences are allowed", allowed)
+	}
+	if p.others > 0 {
+		fmt.Fprintf(&b, ", %d others are not of this turn", p.others)
 	}
 	fmt.Fprintf(&b, "; the turn ended with %s after %d iterations", result.Status, result.Iterations)
 	if result.Err != nil {

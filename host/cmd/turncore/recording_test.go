@@ -273,7 +273,8 @@ func TestHistoryWithToolCalls(t *testing.T) {
 }
 
 func TestRequestsThatDiffer(t *testing.T) {
-	third := `, {"request": {"method": "POST", "url": "https://p.example/v1/chat/completions", "body": {"messages": []}},
+	third := `, {"request": {"method": "POST", "url": "https://p.example/v1/chat/completions", "body": {"messages": [
+			{"role": "tool", "tool_call_id": "c1", "content": "sunny"}, {"role": "tool", "tool_call_id": "c2", "content": "warm"}]}},
 		"response": {"status": 200, "contentType": "text/event-stream", "body": "data: [DONE]\n\n"}}]}`
 	for _, c := range []struct{ old, new, want string }{
 		{`"temperature": 0.5`, `"temperature": 0.25`, "request 1, /temperature: sent 0.25, recorded 0.5\n"},

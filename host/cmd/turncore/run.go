@@ -36,6 +36,7 @@ type session struct {
 	runner *turns.Runner
 	player *player // nil unless a recording is played
 	last   *turns.TurnContext
+	now    func() int64
 	close  []func()
 }
 
@@ -100,6 +101,7 @@ func (c *command) open(o *runFlags) (_ *session, err error) {
 	if o.seeded {
 		options.Entropy = host.SeededEntropy(o.seed)
 	}
+	s.now = options.Clock
 	s.system = o.system
 	if s.system == "" && !o.noSystem {
 		s.system = defaultSystem
@@ -144,6 +146,9 @@ func (s *session) end() {
 // keep keeps the turn's context, to tell at the end what it holds.
 func (s *session) keep(ctx *turns.TurnContext, next func()) error {
 	s.last = ctx
+	if s.player != nil {
+		ctx.Tools().Hide(s.player.hidden...)
+	}
 	next()
 	return nil
 }

@@ -23,7 +23,7 @@ func (c *command) turn(s *session, prompt string) error {
 	s.last = nil
 	in := turns.TurnInput{SystemPrompt: s.system, NoSystemPrompt: s.system == "", Text: prompt}
 	if s.player != nil {
-		in.Text = s.player.conversation.User
+		s.player.say(&in, s.now())
 	}
 	closeLog, err := openLog(o.log, &in)
 	if err != nil {

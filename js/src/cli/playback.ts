@@ -4,18 +4,16 @@
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { seededEntropy } from '../entropy.js';
 import type { Delta } from '../pump/deltas.js';
-import { chatOptionsOf, historyOf } from '../recording/beginning.js';
+import { Answers, calledTools } from '../recording/answers.js';
+import { historyOf, toolsOf, userMessageOf } from '../recording/beginning.js';
 import { describeDifference } from '../recording/compare.js';
-import {
-  Answers,
-  type Conversation,
-  conversationOf,
-  type RecordedTool,
-} from '../recording/conversation.js';
+import { type Conversation, conversationOf } from '../recording/conversation.js';
 import { cutResponse } from '../recording/cut.js';
-import { loadRecording, type Recording } from '../recording/recording.js';
+import { chatOptionsOf } from '../recording/options.js';
+import { inRecording, loadRecording, type Recording } from '../recording/recording.js';
 import { RecordingServer } from '../recording/server.js';
-import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
+import { threadOf } from '../recording/thread.js';
+import type { Message } from '../primitives/message.js';
 import type { TurnResult } from '../turns/turn-stream.js';
 import type { RunOptions } from './command-line.js';
 import { serveLoopback } from './loopback.js';
@@ -25,7 +23,12 @@ import { codeOf, type Screen } from './screen.js';
 /** A recorded conversation that is played: it is the provider, and it answers the tool calls. */
 export class Playback {
   readonly provider: Provider;
+  /** Tools that may be called, but were not offered. */
+  readonly hidden: readonly string[];
+  /** The turn of its first conversation. */
   readonly #recording: Recording;
+  /** How many requests of the recording are not of it. */
+  readonly #others: number;
   readonly #conversation: Conversation;
   readonly #server: RecordingServer;
   readonly #answers: Answers;
@@ -39,31 +42,39 @@ export class Playback {
    * @throws Error (rejects) when the file cannot be read or is no recording
    */
   static async open(file: string, seed: number): Promise<Playback> {
-    const recording = await loadRecording(file);
+    const whole = await loadRecording(file);
+    const { recording, conversation } = beginningOf(whole, file);
     const server = new RecordingServer(recording, seed);
-    const conversation = conversationOf(recording);
     const { fetch, close } = await serveLoopback(server.handler);
     const random = seededEntropy(seed);
     const provider = {
-      chat: chatOptionsOf(conversation),
+      chat: chatOptionsOf(conversation, recording),
       fetch: async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> =>
         cutResponse(await fetch(input, init), random),
       close,
     };
-    return new Playback(recording, conversation, server, provider);
+    const others = whole.interactions.length - recording.interactions.length;
+    return new Playback(recording, others, conversation, server, provider);
   }
 
   private constructor(
     recording: Recording,
+    others: number,
     conversation: Conversation,
     server: RecordingServer,
     provider: Pick<Provider, 'chat' | 'fetch' | 'close'>,
   ) {
     this.#recording = recording;
+    this.#others = others;
     this.#conversation = conversation;
     this.#server = server;
     this.#answers = new Answers(recording);
-    const tools = conversation.tools.map((tool) => this.#tool(tool));
+    const { tools, hidden } = toolsOf(conversation, calledTools(recording), (name, args) => {
+      const answer = this.#answers.take(this.#server.requests, name, args);
+      this.#over ||= answer === undefined;
+      return answer ?? '';
+    });
+    this.hidden = hidden;
     this.provider = { ...provider, tools, credentials: {} };
   }
 
@@ -72,9 +83,9 @@ export class Playback {
     return this.#conversation.system;
   }
 
-  /** What the user says. */
-  get user(): string {
-    return this.#conversation.user;
+  /** What the user says; undefined where all is history. */
+  user(now: number): string | Message | undefined {
+    return userMessageOf(this.#conversation, now);
   }
 
   /** What was said before, a millisecond apart and ending at now. */
@@ -84,7 +95,8 @@ export class Playback {
 
   /** Ends the turn after the iteration in which the recording ended. */
   readonly ackWhenOver: DispatchPipelineMiddlewareFn = (ctx, next) => {
-    if (this.#over && !ctx.isSignalled) ctx.ack();
+    const over = this.#over || this.#server.requests >= this.#recording.interactions.length;
+    if (over && !ctx.isSignalled) ctx.ack();
     return next();
   };
 
@@ -110,6 +122,7 @@ export class Playback {
         'dim',
         `${this.#recording.name}: ${sent} of ${recorded} requests sent` +
           (allowed > 0 ? `, ${allowed} differences are allowed` : '') +
+          (this.#others > 0 ? `, ${this.#others} others are not of this turn` : '') +
           `; the turn ended with ${status} after ${iterations} iterations${code}`,
       );
     }
@@ -117,18 +130,17 @@ export class Playback {
     const ended = result.status === 'ack' || result.status === 'nack';
     return ended && refused.length === 0 && sent >= recorded;
   }
+}
 
-  #tool({ name, description, parameters }: RecordedTool): AnyTool {
-    return new Tool({
-      name,
-      // A tool must have one.
-      description: description === '' ? name : description,
-      inputSchema: (parameters ?? { type: 'object' }) as ObjectSchema,
-      handler: (args) => {
-        const answer = this.#answers.take(name, args);
-        this.#over ||= answer === undefined;
-        return answer ?? '';
-      },
-    });
+/** The turn that is played, and how it begins. @throws Error that names the file */
+function beginningOf(
+  whole: Recording,
+  file: string,
+): { recording: Recording; conversation: Conversation } {
+  try {
+    const recording = threadOf(whole);
+    return { recording, conversation: conversationOf(recording) };
+  } catch (error) {
+    throw inRecording(file, error as Error);
   }
 }

@@ -56,6 +56,15 @@ export class Session {
       bounds: {
         maxIterations: options.maxIterations ?? (playback === undefined ? undefined : false),
       },
+      turnInputPipeline:
+        playback === undefined
+          ? []
+          : [
+              (ctx, next) => {
+                ctx.tools.hide(...playback.hidden);
+                return next();
+              },
+            ],
       dispatchOutputPipeline: playback === undefined ? [] : [playback.ackWhenOver],
       host: {
         module,
@@ -129,7 +138,8 @@ export class Session {
   async #run(prompt: string, view: TurnView, controller: AbortController): Promise<TurnResult> {
     const system = this.#playback?.system ?? this.#options.system ?? DEFAULT_SYSTEM;
     const stream = this.#runner.stream({
-      message: this.#playback?.user ?? prompt,
+      message:
+        this.#playback === undefined ? prompt : this.#playback.user(clockOf(this.#options)()),
       systemPrompt: new Tokenizable(system),
       turnAbortController: controller,
     });

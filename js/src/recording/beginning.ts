@@ -1,45 +1,153 @@
 /**
  * What a turn begins with that plays a recorded conversation.
  */
-import type { ChatOptions } from '../models/chat-options.js';
 import { Message } from '../primitives/message.js';
+import { Thought } from '../primitives/thought.js';
 import { ToolCall } from '../primitives/tool-call.js';
 import type { Delta } from '../pump/deltas.js';
+import { isObject } from '../simulated/text.js';
 import { toolCallChecksum } from '../tools/checksum.js';
+import type { StandardSchema } from '../tools/standard-schema.js';
+import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
 import type { Conversation, HistoryEntry } from './conversation.js';
+import type { RecordedCall } from './messages.js';
 
-/** The options that make the executor ask for what the recording's first request asks for. */
-export function chatOptionsOf({ baseURL, model, body, tools }: Conversation): ChatOptions {
-  const extras = tools.filter(({ extra }) => Object.keys(extra).length > 0);
-  const toolExtras = Object.fromEntries(extras.map(({ name, extra }) => [name, extra]));
-  // Whether the recorded client asked for the usage is in the body. It sent texts bare.
-  return { baseURL, model, includeUsage: false, body, toolExtras, trust: 'off' };
+/** What the recorded user says: nothing where all is history. */
+export function userMessageOf(
+  { user, userName }: Conversation,
+  now: number,
+): string | Message | undefined {
+  if (user === '' || userName === '') return user === '' ? undefined : user;
+  return new Message({
+    id: 'recorded-user',
+    role: 'user',
+    content: user,
+    identity: userName,
+    createdAt: now,
+    updatedAt: now,
+  });
 }
 
 /** What was said before, a millisecond apart and ending at now. */
 export function historyOf({ history }: Conversation, now: number): Delta[] {
-  return history.map((entry, i) => deltaOf(entry, i, now - (history.length - i)));
+  const records = new Records();
+  return history.map((entry, i) => records.deltaOf(entry, i, now - (history.length - i)));
 }
 
-function deltaOf(entry: HistoryEntry, i: number, at: number): Delta {
-  const times = { createdAt: at, updatedAt: at };
-  if (!('call' in entry)) {
-    const { role, content } = entry;
-    const record = new Message({ id: `history-${i}`, role, content, ...times });
+/** Makes records of a history. */
+class Records {
+  /** Ids of the calls. */
+  readonly #ids = new Set<string>();
+  /** Ids of messages by the number of the recorded message. */
+  readonly #messages = new Map<number, string>();
+  /** Likewise of the first call. */
+  readonly #groups = new Map<number, string>();
+
+  deltaOf(entry: HistoryEntry, i: number, at: number): Delta {
+    const id = `history-${i}`;
+    const times = { createdAt: at, updatedAt: at };
+    if ('call' in entry) {
+      const record = this.#call(entry.call, entry.message, id, times);
+      return { op: 'store', kind: 'toolCall', record };
+    }
+    if ('thought' in entry) {
+      const record = new Thought({ id, content: entry.thought, ...times });
+      return { op: 'store', kind: 'thought', record };
+    }
+    const { role, name, content, message } = entry;
+    const identity = name === '' ? undefined : name;
+    this.#messages.set(message, id);
+    const record = new Message({ id, role, content, identity, ...times });
     return { op: 'store', kind: 'message', record };
   }
-  const { id, tool, result } = entry.call;
-  const args: unknown = JSON.parse(entry.call.args || '{}');
-  const record = new ToolCall({
-    id,
-    tool,
-    args: args as Record<string, unknown>,
-    checksum: toolCallChecksum(tool, args),
-    isComplete: true,
-    isError: false,
-    results: result,
-    ...times,
-    completedAt: at,
-  });
-  return { op: 'store', kind: 'toolCall', record };
+
+  /** The record of a call has the recorded id unless that is missing or taken. */
+  #call(
+    { id, tool, args: text, result }: RecordedCall,
+    message: number,
+    other: string,
+    times: { createdAt: number; updatedAt: number },
+  ): ToolCall {
+    const own = id !== '' && !this.#ids.has(id);
+    const record = own ? id : other;
+    this.#ids.add(record);
+    // This is how the chat executor notes which calls were made by one answer.
+    const group = this.#groups.get(message) ?? record;
+    this.#groups.set(message, group);
+    const said = this.#messages.get(message);
+    const given = objectOf(text);
+    const args = given ?? {};
+    return new ToolCall({
+      id: record,
+      tool,
+      args,
+      checksum: toolCallChecksum(tool, args),
+      isComplete: true,
+      isError: false,
+      results: result,
+      payload: {
+        group,
+        ...(said === undefined ? {} : { message: said }),
+        ...(own || id === '' ? {} : { id }),
+        ...(given === undefined ? { rejected: text } : {}),
+      },
+      replayCompatibility: 'chat-completions-v1',
+      ...times,
+      completedAt: times.createdAt,
+    });
+  }
+}
+
+/** An object in JSON, undefined for anything else. */
+function objectOf(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The tools that the recorded request offers, and those that may be called all the same, which are to be hidden. They take
+ * any arguments: the recorded client has judged those.
+ *
+ * @param called names of tools that may be called
+ * @param answer gives a call's result
+ */
+export function toolsOf(
+  { tools: offered }: Conversation,
+  called: readonly string[],
+  answer: (name: string, args: Record<string, unknown>) => unknown,
+): { tools: AnyTool[]; hidden: string[] } {
+  const names = new Set(offered.map(({ name }) => name));
+  const hidden = called.filter((name) => !names.has(name));
+  const missing = hidden.map((name) => ({ name, description: '', parameters: {} }));
+  const tools = [...offered, ...missing].map(
+    ({ name, description, parameters }) =>
+      new Tool({
+        name,
+        // A tool must have one.
+        description: description === '' ? name : description,
+        inputSchema: ANYTHING,
+        jsonSchema: objectSchema(parameters),
+        handler: (args) => answer(name, args),
+      }),
+  );
+  return { tools, hidden };
+}
+
+/** Takes arguments as they are. */
+const ANYTHING: StandardSchema<Record<string, unknown>> = {
+  '~standard': {
+    version: 1,
+    vendor: 'turncore',
+    validate: (value) => ({ value: value as Record<string, unknown> }),
+  },
+};
+
+/** A schema of objects: a recorded one may leave the type out, or be none at all. */
+function objectSchema(parameters: unknown): ObjectSchema {
+  if (!isObject(parameters)) return { type: 'object' };
+  return { ...parameters, type: parameters['type'] ?? 'object' } as ObjectSchema;
 }

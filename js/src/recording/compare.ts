@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { isObject, sortedJSON } from '../simulated/text.js';
 import { DIFFERENCES } from './differences.gen.js';
+import { normalBody, oneSystem } from './normal.js';
 import type { Recording } from './recording.js';
 
 /** A place where a request differs in meaning from the recorded one. */
@@ -29,8 +30,8 @@ export function describeDifference(d: Difference): string {
 
 /**
  * Tells how a request's body differs from the recorded request n. What no reader of the protocol can tell apart is no
- * difference: the order of keys, absent and null fields, content as a string or as text parts, and the spelling of the
- * JSON in a tool call's arguments. Differences in the list of allowed ones say why.
+ * difference: the order of keys and of tools' results, absent, null and empty fields, content as a string or as text parts,
+ * and the spelling of the JSON in a tool call's arguments. Differences in the list of allowed ones say why.
  */
 export function compareRequest(recording: Recording, n: number, body: string): Difference[] {
   const interaction = recording.interactions[n];
@@ -39,16 +40,81 @@ export function compareRequest(recording: Recording, n: number, body: string): D
   }
   let got: unknown;
   try {
-    got = JSON.parse(body);
+    got = normalBody(JSON.parse(body));
   } catch (error) {
     const text = `no JSON: ${(error as Error).message}`;
     return [{ request: n, path: '', got: text, want: undefined, why: '' }];
   }
-  return [...differences('', normal(got), normal(interaction.request.body))].map((found) => ({
-    request: n,
-    ...found,
-    why: allowance(recording.name, found),
-  }));
+  const want = normalBody(interaction.request.body);
+  const found: Difference[] = [];
+  const report = (difference: Found, made: boolean): unknown =>
+    found.push({
+      request: n,
+      ...difference,
+      why: allowance(recording.name, difference, made),
+    });
+  if (isObject(want) && Array.isArray(want['messages'])) {
+    const { messages, moved } = oneSystem(want['messages']);
+    for (const [i, message] of moved) {
+      report({ path: `/messages/${i}`, got: undefined, want: message }, false);
+    }
+    want['messages'] = messages;
+    const sent = isObject(got) && Array.isArray(got['messages']) ? got['messages'] : [];
+    for (const difference of alignIds(recording, n, sent, messages)) report(difference, true);
+  }
+  for (const difference of differences('', got, want)) report(difference, false);
+  return found;
+}
+
+/**
+ * Gives the calls in got the ids of those in want where the executor and the recorded client both had to make one, as the
+ * provider gave none or gave one twice, and tells of them.
+ */
+function* alignIds(
+  recording: Recording,
+  n: number,
+  got: readonly unknown[],
+  want: readonly unknown[],
+): Generator<Found> {
+  const all = want.flatMap(callsIn).map(({ id }) => id);
+  for (let i = 0; i < Math.min(got.length, want.length); i++) {
+    const sent = callsIn(got[i]);
+    const recorded = callsIn(want[i]);
+    if (sent.length !== recorded.length) continue;
+    const renamed = new Map<unknown, unknown>();
+    for (const [k, call] of sent.entries()) {
+      const { id } = call;
+      const { id: own } = recorded[k]!;
+      if (id === own || gave(recording, n, id)) continue;
+      if (gave(recording, n, own) && all.filter((other) => other === own).length < 2) continue;
+      yield { path: `/messages/${i}/tool_calls/${k}/id`, got: id, want: own };
+      renamed.set(id, own);
+      rename(call, 'id', own);
+    }
+    for (const message of got.slice(i + 1)) {
+      if (!isObject(message) || message['role'] !== 'tool') break;
+      const id = message['tool_call_id'];
+      if (renamed.has(id)) rename(message, 'tool_call_id', renamed.get(id));
+    }
+  }
+}
+
+function rename(fields: Record<string, unknown>, key: string, id: unknown): void {
+  if (id === undefined) Reflect.deleteProperty(fields, key);
+  else fields[key] = id;
+}
+
+/** Whether a provider's response before request n has an id. */
+function gave({ interactions }: Recording, n: number, id: unknown): boolean {
+  if (id === undefined || id === '') return false;
+  const text = sortedJSON(id);
+  return interactions.slice(0, n).some(({ response }) => response.body.includes(text));
+}
+
+/** The tool calls of a message, none where one is no object. */
+function callsIn(message: unknown): Record<string, unknown>[] {
+  const calls = isObject(message) ? message['tool_calls'] : undefined;
+  return Array.isArray(calls) && calls.every(isObject) ? calls : [];
 }
 
 /** Tells whether two JSON values mean the same. */
@@ -78,10 +144,11 @@ function* differences(path: string, got: unknown, want: unknown): Generator<Foun
   }
 }
 
-/** Why a difference is allowed; empty if it is not. */
-function allowance(recording: string, { path, got, want }: Found): string {
+/** Why a difference is allowed; empty if it is not. made says that it is one of ids that the provider did not give. */
+function allowance(recording: string, { path, got, want }: Found, made: boolean): string {
   const found = DIFFERENCES.find(
     (allowed) =>
+      allowed.made === made &&
       (allowed.recording === '*' || allowed.recording === recording) &&
       matchesPath(allowed.path, path) &&
       new RegExp(allowed.got).test(show(got)) &&
@@ -98,36 +165,4 @@ function matchesPath(pattern: string, path: string): boolean {
 
 function show(value: unknown): string {
   return value === undefined ? 'null' : sortedJSON(value);
-}
-
-/** Brings a body into the form that is compared. */
-function normal(value: unknown, key = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => normal(item));
-  if (isObject(value)) {
-    const entries = Object.entries(value).filter(([, item]) => item !== null);
-    const out = Object.fromEntries(entries.map(([name, item]) => [name, normal(item, name)]));
-    const text = textParts(out['content']);
-    return text === undefined ? out : { ...out, content: text };
-  }
-  if (key === 'arguments' && typeof value === 'string') {
-    try {
-      return JSON.parse(value);
-    } catch {
-      return value;
-    }
-  }
-  return value;
-}
-
-/** Joins a content list that holds nothing but text. */
-function textParts(content: unknown): string | undefined {
-  if (!Array.isArray(content)) return undefined;
-  let text = '';
-  for (const part of content) {
-    if (!isObject(part) || part['type'] !== 'text' || Object.keys(part).length !== 2)
-      return undefined;
-    if (typeof part['text'] !== 'string') return undefined;
-    text += part['text'];
-  }
-  return text;
 }

@@ -1,38 +1,44 @@
 /**
- * What a recording says apart from the wire: the conversation before its first request, and how the tool calls in it
- * were answered.
+ * What a recording says apart from the wire: the conversation before its first request.
  */
 import { isObject } from '../simulated/text.js';
-import { sameValue } from './compare.js';
-import type { Recording } from './recording.js';
+import {
+  answered,
+  bodyOf,
+  isSystem,
+  listOf,
+  messagesOf,
+  type RecordedCall,
+  textOf,
+  type WireMessage,
+} from './messages.js';
+import { type Interaction, InvalidRecording, type Recording } from './recording.js';
 
 /** What a recording's first request holds. */
 export interface Conversation {
   readonly system: string;
   /** What came before the last user message. */
   readonly history: readonly HistoryEntry[];
+  /** Empty when the request does not end with what the user says: all is history then. */
   readonly user: string;
+  /** Of the user; empty for none. */
+  readonly userName: string;
   readonly tools: readonly RecordedTool[];
   readonly model: string;
   /** Where the provider is, without the path of the request. */
   readonly baseURL: string;
+  /** Whether the answers were asked for as streams. */
+  readonly stream: boolean;
   /** What else the request asks for, such as temperature. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A message of the history, or a tool call with its result. */
-export type HistoryEntry =
-  | { readonly role: 'user' | 'assistant'; readonly content: string }
-  | { readonly call: RecordedCall };
-
-/** A recorded tool call. */
-export interface RecordedCall {
-  readonly id: string;
-  readonly tool: string;
-  /** JSON text. */
-  readonly args: string;
-  readonly result: string;
-}
+/** A message of the history, or a piece of reasoning, or a tool call with its result. */
+export type HistoryEntry = { readonly message: number } & (
+  | { readonly role: 'user' | 'assistant'; readonly name: string; readonly content: string }
+  | { readonly thought: string }
+  | { readonly call: RecordedCall }
+);
 
 /** A tool that the request offers. */
 export interface RecordedTool {
@@ -48,127 +54,99 @@ export interface RecordedTool {
 const NO_OPTIONS = new Set(['model', 'messages', 'tools', 'stream']);
 const PATH = '/chat/completions';
 
-/** What the first request of a recording says. @throws Error when that is no request of a user */
+/** Whether an interaction asks for chat completions. */
+export function isChat({ request: { method, url, body } }: Interaction): boolean {
+  if (method !== '' && method !== 'POST') return false;
+  if (!isObject(body) || !Array.isArray(body['messages'])) return false;
+  return url === '' || addressOf(url).path.endsWith(PATH);
+}
+
+/** A URL without its query and without a slash at its end, and the query with its question mark. */
+function addressOf(url: string): { path: string; query: string } {
+  const whole = url.split('#', 1)[0]!;
+  const at = whole.indexOf('?');
+  const path = at < 0 ? whole : whole.slice(0, at);
+  return { path: path.replace(/\/$/, ''), query: at < 0 ? '' : whole.slice(at) };
+}
+
+/** What the first request of a recording says, which must be one for chat completions. @throws InvalidRecording */
 export function conversationOf(recording: Recording): Conversation {
-  const { url, body } = recording.interactions[0]!.request;
-  if (!isObject(body)) throw new Error('first request: it is no object');
-  const messages = listOf(body['messages']).map(readMessage);
-  const last = messages.findLastIndex((message) => message.role === 'user');
-  if (last < 0) throw new Error('first request: it has no user message');
-  if (last !== messages.length - 1) {
-    throw new Error("first request: its last message is not the user's");
+  const first = recording.interactions[0]!;
+  if (!isObject(first.request.body)) {
+    throw new InvalidRecording("the first chat request's body", 'must be an object');
   }
-  const before = messages.slice(0, last);
-  const system = before.filter(({ role }) => role === 'system' || role === 'developer');
-  return {
-    system: system.map((message) => message.text).join('\n\n'),
-    history: historyOf(before),
-    user: messages[last]!.text,
-    tools: listOf(body['tools']).map(readTool),
+  const body = bodyOf(first);
+  const { path, query } = addressOf(first.request.url);
+  const conversation = {
+    ...said(messagesOf(first)),
+    tools: toolsIn(body),
     model: textOf(body['model']),
-    baseURL: url.endsWith(PATH) ? url.slice(0, -PATH.length) : url,
-    body: Object.fromEntries(Object.entries(body).filter(([key]) => !NO_OPTIONS.has(key))),
+    baseURL: (path.endsWith(PATH) ? path.slice(0, -PATH.length) : path) + query,
+    stream: body['stream'] === true,
+    // The executor reads one answer.
+    body: Object.fromEntries(
+      Object.entries(body).filter(
+        ([key, value]) => !NO_OPTIONS.has(key) && (key !== 'n' || value === 1),
+      ),
+    ),
   };
+  if (conversation.user === '' && conversation.history.length === 0) {
+    const problem = 'must hold a text beside the system prompt';
+    throw new InvalidRecording("the first chat request's messages", problem);
+  }
+  return conversation;
 }
 
-interface WireMessage {
-  readonly role: string;
-  readonly text: string;
-  readonly callId: string;
-  readonly calls: readonly { readonly id: string; readonly tool: string; readonly args: string }[];
-}
-
-function historyOf(messages: readonly WireMessage[]): HistoryEntry[] {
-  const results = resultsIn(messages);
+/** What messages say, apart from who speaks. */
+function said(
+  messages: readonly WireMessage[],
+): Pick<Conversation, 'system' | 'history' | 'user' | 'userName'> {
+  const calls = answered(messages);
+  const last = messages.findLastIndex(({ role }) => !isSystem(role));
+  const system: string[] = [];
   const history: HistoryEntry[] = [];
-  for (const { role, text, calls } of messages) {
-    if (role !== 'user' && role !== 'assistant') continue;
-    if (text !== '') history.push({ role, content: text });
-    for (const call of calls) {
-      history.push({ call: { ...call, result: results.get(call.id) ?? '' } });
+  let user = '';
+  let userName = '';
+  messages.forEach(({ role, name, text, thought }, i) => {
+    if (isSystem(role)) {
+      if (text !== '') system.push(text);
+    } else if (i === last && role === 'user') {
+      user = text;
+      userName = name;
+    } else if (role === 'user' || role === 'assistant') {
+      if (role === 'assistant' && thought !== '') history.push({ message: i, thought });
+      if (text !== '') history.push({ message: i, role, name, content: text });
+      for (const call of calls[i]!) history.push({ message: i, call });
     }
+  });
+  return { system: system.join('\n\n'), history, user, userName };
+}
+
+/** The functions that the client runs, without tools of the provider's own. */
+function toolsIn(body: Record<string, unknown>): RecordedTool[] {
+  const tools = new Map<string, RecordedTool>();
+  for (const value of listOf(body['tools'])) {
+    if (!isObject(value) || !isObject(value['function'])) continue;
+    if (textOf(value['type']) !== '' && value['type'] !== 'function') continue;
+    const { name, description, parameters, ...extra } = value['function'];
+    const tool = { name: textOf(name), description: textOf(description), parameters, extra };
+    if (!tools.has(tool.name)) tools.set(tool.name, tool);
   }
-  return history;
+  return [...tools.values()];
 }
 
-/** What tools answered, by the ids of their calls. */
-function resultsIn(messages: readonly WireMessage[]): Map<string, string> {
-  const answers = messages.filter(({ role }) => role === 'tool');
-  return new Map(answers.map(({ callId, text }) => [callId, text]));
-}
-
-/** Gives each tool call the result that a recording holds for it. */
-export class Answers {
-  readonly #calls: RecordedCall[] = [];
-
-  /** Takes the calls of the later requests, in order, each call once. */
-  constructor(recording: Recording) {
-    const seen = new Set<string>();
-    for (const { request } of recording.interactions.slice(1)) {
-      const body = isObject(request.body) ? request.body : {};
-      const messages = listOf(body['messages']).map(readMessage);
-      const results = resultsIn(messages);
-      for (const call of messages.flatMap(({ calls }) => calls)) {
-        const result = results.get(call.id);
-        if (result === undefined || seen.has(call.id)) continue;
-        seen.add(call.id);
-        this.#calls.push({ ...call, result });
-      }
-    }
-  }
-
-  /** The result of the first call of a tool with equal arguments that was not taken yet; undefined if there is none. */
-  take(tool: string, args: unknown): string | undefined {
-    const at = this.#calls.findIndex(
-      (call) => call.tool === tool && sameValue(parse(call.args), args),
-    );
-    return at < 0 ? undefined : this.#calls.splice(at, 1)[0]!.result;
-  }
-}
-
-function readMessage(value: unknown): WireMessage {
-  const message = isObject(value) ? value : {};
-  return {
-    role: textOf(message['role']),
-    text: contentText(message['content']),
-    callId: textOf(message['tool_call_id']),
-    calls: listOf(message['tool_calls']).map((item) => {
-      const call = isObject(item) ? item : {};
-      const fn = isObject(call['function']) ? call['function'] : {};
-      return {
-        id: textOf(call['id']),
-        tool: textOf(fn['name']),
-        args: textOf(fn['arguments']),
-      };
-    }),
-  };
-}
-
-/** The text of a content: a string, or the text parts of a list. */
-function contentText(content: unknown): string {
-  if (!Array.isArray(content)) return textOf(content);
-  return content.map((part) => (isObject(part) ? textOf(part['text']) : '')).join('');
-}
-
-function readTool(value: unknown): RecordedTool {
-  const fn = isObject(value) && isObject(value['function']) ? value['function'] : {};
-  const { name, description, parameters, ...extra } = fn;
-  return { name: textOf(name), description: textOf(description), parameters, extra };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** JSON text as data; a text that is no JSON stands for itself. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+/**
+ * Whether the recorded client sent the model's reasoning back in its own field: of every answer of the conversation, or of
+ * the history when there is no second request.
+ */
+export function sendsThoughts({ interactions }: Recording): boolean {
+  const first = listOf(bodyOf(interactions[0]!)['messages']).length;
+  const answers = listOf(bodyOf(interactions.at(-1)!)['messages']).map((value, i) => {
+    const message = isObject(value) ? value : {};
+    const has = textOf(message['reasoning_content']) !== '';
+    return { before: i < first, assistant: message['role'] === 'assistant', has };
+  });
+  const mine = answers.filter(({ before, assistant }) => assistant && !before);
+  if (mine.length > 0) return mine.every(({ has }) => has);
+  return answers.some(({ assistant, has }) => assistant && has);
 }

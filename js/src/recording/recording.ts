@@ -3,7 +3,7 @@
  */
 import { readFile } from 'node:fs/promises';
 
-import { isObject } from '../simulated/text.js';
+import { isObject, wellFormed } from '../simulated/text.js';
 
 /** A recorded conversation. */
 export interface Recording {
@@ -13,12 +13,25 @@ export interface Recording {
 
 /** A request and its response. */
 export interface Interaction {
-  readonly request: { readonly url: string; readonly body: unknown };
+  /** The body is null for a request without one. */
+  readonly request: { readonly method: string; readonly url: string; readonly body: unknown };
   readonly response: {
     readonly status: number;
     readonly contentType: string;
     readonly body: string;
   };
+}
+
+/** Says which field of a recording, such as interactions[0].response.status, is not what it must be. */
+export class InvalidRecording extends Error {
+  override readonly name = 'InvalidRecording';
+  readonly field: string;
+
+  /** @param problem what is wrong with the field, to be read behind it */
+  constructor(field: string, problem: string) {
+    super(`${field} ${problem}`);
+    this.field = field;
+  }
 }
 
 /**
@@ -29,45 +42,70 @@ export interface Interaction {
 export async function loadRecording(path: string): Promise<Recording> {
   const text = await readFile(path, 'utf8');
   try {
-    return readRecording(JSON.parse(text));
+    return readRecording(parse(text.replace(/^\uFEFF/, '')));
   } catch (error) {
-    throw new Error(`recording ${path}: ${(error as Error).message}`, { cause: error });
+    throw inRecording(path, error as Error);
   }
 }
 
-/** Checks the content of a recording's file. @throws Error saying what is wrong */
+/** An error with the name of the recording in front. */
+export function inRecording(path: string, error: Error): Error {
+  return new Error(`recording ${path}: ${error.message}`, { cause: error });
+}
+
+function parse(text: string): unknown {
+  try {
+    // A lone surrogate has no encoding in UTF-8.
+    return JSON.parse(text, (_, value: unknown) =>
+      typeof value === 'string' ? wellFormed(value) : value,
+    );
+  } catch (error) {
+    throw new InvalidRecording('the file', `is no JSON: ${(error as Error).message}`);
+  }
+}
+
+/** Checks the content of a recording's file. @throws InvalidRecording */
 export function readRecording(value: unknown): Recording {
-  if (!isObject(value)) throw new Error('it is no object');
+  if (!isObject(value)) throw new InvalidRecording('the file', 'must hold an object');
   const { name, interactions } = value;
   if (!Array.isArray(interactions) || interactions.length === 0) {
-    throw new Error('it has no interactions');
+    throw new InvalidRecording('interactions', 'must be a list that is not empty');
   }
   return {
     name: typeof name === 'string' ? name : '',
-    interactions: interactions.map(readInteraction),
+    interactions: interactions.map((item, i) => readInteraction(item, `interactions[${i}]`)),
   };
 }
 
-function readInteraction(value: unknown, i: number): Interaction {
-  const { request, response } = isObject(value) ? value : {};
-  if (
-    !isObject(request) ||
-    !isObject(response) ||
-    request['body'] === undefined ||
-    typeof response['status'] !== 'number'
-  ) {
-    throw new Error(`interaction ${i} has no request body or no response status`);
+function readInteraction(value: unknown, field: string): Interaction {
+  const interaction = objectAt(value, field);
+  const request = objectAt(interaction['request'], `${field}.request`);
+  const response = objectAt(interaction['response'], `${field}.response`);
+  const method = textAt(request, 'method', `${field}.request`);
+  const url = textAt(request, 'url', `${field}.request`);
+  const contentType = textAt(response, 'contentType', `${field}.response`);
+  const body = textAt(response, 'body', `${field}.response`);
+  if (!/^[ -~]*$/.test(contentType)) {
+    throw new InvalidRecording(`${field}.response.contentType`, 'must be what a header can hold');
+  }
+  const { status } = response;
+  if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) {
+    const problem = 'must be a whole number from 200 to 599';
+    throw new InvalidRecording(`${field}.response.status`, problem);
   }
   return {
-    request: { url: textOr(request['url']), body: request['body'] },
-    response: {
-      status: response['status'],
-      contentType: textOr(response['contentType']),
-      body: textOr(response['body']),
-    },
+    request: { method, url, body: request['body'] ?? null },
+    response: { status, contentType, body },
   };
 }
 
-function textOr(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+function objectAt(value: unknown, field: string): Record<string, unknown> {
+  if (!isObject(value)) throw new InvalidRecording(field, 'must be an object');
+  return value;
+}
+
+function textAt(from: Record<string, unknown>, key: string, field: string): string {
+  const value = from[key] ?? '';
+  if (typeof value !== 'string') throw new InvalidRecording(`${field}.${key}`, 'must be a string');
+  return value;
 }

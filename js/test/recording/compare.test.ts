@@ -50,8 +50,14 @@ describe('a request', () => {
     ]);
     assert.deepEqual(paths({ a: [] }, { a: {} }), ['/a']);
     const image = [{ type: 'image_url', text: 'x' }];
-    assert.deepEqual(paths({ content: 'x' }, { content: image }), ['/content']);
-    assert.deepEqual(paths({ arguments: '{"a":1}' }, { arguments: '{"a":' }), ['/arguments']);
+    const content = (value: unknown): object => ({ messages: [{ role: 'user', content: value }] });
+    assert.deepEqual(paths(content('x'), content(image)), ['/messages/0/content']);
+    const calls = (args: string, id = 'c'): object => ({
+      messages: [{ role: 'assistant', tool_calls: [{ id, function: { arguments: args } }] }],
+    });
+    const at = '/messages/0/tool_calls/0/function/arguments';
+    assert.deepEqual(paths(calls('{"a":1}'), calls('{"a":')), [at]);
+    assert.deepEqual(paths(calls('{}'), calls('{}', 'made')), []);
   });
 
   it('may differ where the list says so', () => {

@@ -1,0 +1,36 @@
+// Made recordings of all shapes that traffic has go as they should, and leave
+// the same event log on every engine.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+import { engines, reproducible, turncore } from './engines.mjs';
+
+const file = new URL('../../host/recording/testdata/conversations.json', import.meta.url);
+const folder = mkdtempSync(join(tmpdir(), 'turncore-made-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+for (const { name, why, interactions, want } of JSON.parse(readFileSync(file, 'utf8'))) {
+  test(`${name}: ${why}`, async () => {
+    const path = join(folder, `${name}.json`);
+    writeFileSync(path, JSON.stringify({ name: 'made', interactions }));
+    const logs = new Map();
+    for (const engine of Object.keys(engines)) {
+      const args = ['--recording', path, '--json', ...reproducible];
+      const { status, stdout, stderr } = await turncore(engine, 'run', args);
+      assert.equal(status, want.exit, `on ${engine}: ${stderr}`);
+      const end = JSON.parse(stdout.trimEnd().split('\n').at(-1));
+      assert.equal(end.status, want.status);
+      assert.deepEqual(
+        end.toolCalls.map(({ results }) => results),
+        want.results,
+      );
+      const refused = stderr.matchAll(/^request \d+, (\/[^:]*): sent/gm);
+      assert.deepEqual([...refused].map(([, at]) => at).sort(), want.differences ?? []);
+      logs.set(stdout, engine);
+    }
+    assert.equal(logs.size, 1, `the logs of ${[...logs.values()].join(', ')} differ`);
+  });
+}

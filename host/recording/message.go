@@ -1,0 +1,115 @@
+package recording
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// message is a message of a recorded request.
+type message struct {
+	role    string
+	name    string
+	text    string
+	thought string // reasoning that the client sent back
+	callID  string // of a tool's message
+	calls   []Call
+}
+
+// messagesOf reads the messages of a request's body, nil when it has none. What cannot be read is left out.
+func messagesOf(body json.RawMessage) []message {
+	request, _ := members(body)
+	var list []message
+	for _, raw := range items(request["messages"]) {
+		m, _ := members(raw)
+		out := message{role: str(m["role"]), name: str(m["name"]), callID: str(m["tool_call_id"]), thought: str(m["reasoning_content"])}
+		if out.thought == "" {
+			out.thought = str(m["reasoning"])
+		}
+		out.text = textOf(m["content"], out.role == "tool")
+		for _, raw := range items(m["tool_calls"]) {
+			call, _ := members(raw)
+			function, _ := members(call["function"])
+			args := function["arguments"]
+			var text string
+			if json.Unmarshal(args, &text) == nil {
+				args = json.RawMessage(text)
+			}
+			if len(args) == 0 {
+				args = json.RawMessage("{}")
+			}
+			out.calls = append(out.calls, Call{ID: str(call["id"]), Tool: str(function["name"]), Args: args})
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+// textOf is the text of a content: a string, or the texts of a list's parts. A tool's result that is neither is JSON.
+func textOf(content json.RawMessage, result bool) string {
+	var v any
+	if len(content) == 0 || json.Unmarshal(content, &v) != nil {
+		return ""
+	}
+	return plainText(v, result)
+}
+
+func plainText(content any, result bool) string {
+	switch v := content.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []any:
+		var s strings.Builder
+		for _, part := range v {
+			switch part := part.(type) {
+			case string:
+				s.WriteString(part)
+			case map[string]any:
+				text, _ := part["text"].(string)
+				s.WriteString(text)
+			}
+		}
+		return s.String()
+	}
+	if result {
+		return string(text(content))
+	}
+	return ""
+}
+
+// isSystem tells whether a role is one of who writes the system prompt.
+func isSystem(role string) bool { return role == "system" || role == "developer" }
+
+// answered returns the calls that messages make, with the results that the messages behind them hold. Results belong to
+// calls of the answer before them: by the id, or by the order where ids are missing, or are given twice.
+func answered(messages []message) [][]Call {
+	list := make([][]Call, len(messages))
+	for i, m := range messages {
+		if len(m.calls) == 0 {
+			continue
+		}
+		calls := append([]Call(nil), m.calls...)
+		var results []message
+		for _, next := range messages[i+1:] {
+			if next.role == "assistant" {
+				break
+			}
+			if next.role == "tool" {
+				results = append(results, next)
+			}
+		}
+		for _, byID := range []bool{true, false} {
+			for k := range calls {
+				for j, result := range results {
+					if !calls[k].Answered && result.role != "" && (!byID || result.callID == calls[k].ID) {
+						calls[k].Result, calls[k].Answered = result.text, true
+						results[j].role = "" // taken
+					}
+				}
+			}
+		}
+		list[i] = calls
+	}
+	return list
+}

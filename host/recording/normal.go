@@ -1,0 +1,273 @@
+package recording
+
+import (
+	"encoding/json"
+	"slices"
+	"sort"
+)
+
+// normalBody brings a body into the form that is compared: what no reader of the protocol can tell apart is the same in
+// it.
+func normalBody(v any) any {
+	body, ok := withoutNull(v).(map[string]any)
+	if !ok {
+		return withoutNull(v)
+	}
+	if body["stream"] == false {
+		delete(body, "stream")
+	}
+	if tools, ok := body["tools"].([]any); ok {
+		normalTools(body, tools)
+	}
+	if messages, ok := body["messages"].([]any); ok {
+		body["messages"] = normalMessages(messages)
+	}
+	return body
+}
+
+// withoutNull copies a value without the members of objects that are null.
+func withoutNull(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			if e != nil {
+				out[key] = withoutNull(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = withoutNull(e)
+		}
+		return out
+	}
+	return v
+}
+
+// normalTools puts tools that the provider runs itself into a member of their own, and takes empty lists away.
+func normalTools(body map[string]any, tools []any) {
+	functions, others := []any{}, []any{}
+	for _, v := range tools {
+		tool, ok := v.(map[string]any)
+		if kind, has := tool["type"]; ok && has && kind != "function" && tool["function"] == nil {
+			others = append(others, v)
+			continue
+		}
+		if ok && tool["type"] == nil {
+			tool["type"] = "function"
+		}
+		if function, ok := tool["function"].(map[string]any); ok {
+			normalSchema(function["parameters"])
+		}
+		functions = append(functions, v)
+	}
+	delete(body, "tools")
+	if len(functions) > 0 {
+		body["tools"] = functions
+	}
+	if len(others) > 0 {
+		body["provider_tools"] = others
+	}
+}
+
+// normalSchema takes out of a JSON Schema what it says where it says nothing: that there are no properties, or any items.
+func normalSchema(v any) {
+	schema, ok := v.(map[string]any)
+	if !ok {
+		return
+	}
+	for key, v := range schema {
+		switch inner, isMap := v.(map[string]any); {
+		case isMap && len(inner) == 0 && (key == "properties" || key == "items"):
+			delete(schema, key)
+		case isMap && (key == "properties" || key == "patternProperties" || key == "$defs" || key == "definitions"):
+			for _, v := range inner {
+				normalSchema(v)
+			}
+		case isMap && (key == "items" || key == "additionalProperties" || key == "not"):
+			normalSchema(v)
+		case key == "anyOf" || key == "allOf" || key == "oneOf" || key == "prefixItems":
+			list, _ := v.([]any)
+			for _, v := range list {
+				normalSchema(v)
+			}
+		}
+	}
+}
+
+func normalMessages(list []any) []any {
+	var out []any
+	for _, v := range list {
+		m, ok := v.(map[string]any)
+		if !ok {
+			out = append(out, v)
+			continue
+		}
+		normalMessage(m)
+		if !isEmpty(m) {
+			out = append(out, m)
+		}
+	}
+	for i, v := range out {
+		m, _ := v.(map[string]any)
+		if calls, ok := m["tool_calls"].([]any); ok {
+			normalResults(out[i+1:], calls)
+		}
+	}
+	if out == nil {
+		return []any{}
+	}
+	return out
+}
+
+// isEmpty tells whether a message says nothing.
+func isEmpty(m map[string]any) bool {
+	for key, v := range m {
+		if key != "role" && (key != "content" || v != "") {
+			return false
+		}
+	}
+	role, _ := m["role"].(string)
+	return role == "user" || role == "assistant" || isSystem(role)
+}
+
+func normalMessage(m map[string]any) {
+	if parts, ok := m["content"].([]any); ok {
+		normalParts(m, parts)
+	}
+	switch m["role"] {
+	case "tool":
+		switch m["content"].(type) {
+		case string, []any:
+		default:
+			m["content"] = plainText(m["content"], true)
+		}
+	case "assistant":
+		for _, key := range []string{"content", "refusal", "reasoning", "reasoning_content"} {
+			if m[key] == "" {
+				delete(m, key)
+			}
+		}
+		for _, key := range []string{"annotations", "reasoning_details", "tool_calls"} {
+			if list, ok := m[key].([]any); ok && len(list) == 0 {
+				delete(m, key)
+			}
+		}
+	}
+	calls, _ := m["tool_calls"].([]any)
+	for _, v := range calls {
+		call, ok := v.(map[string]any)
+		if !ok {
+			continue
+		}
+		delete(call, "index")
+		if call["type"] == nil {
+			call["type"] = "function"
+		}
+		function, ok := call["function"].(map[string]any)
+		if !ok {
+			continue
+		}
+		text, isText := function["arguments"].(string)
+		var args any
+		switch {
+		case function["arguments"] == nil || isText && text == "":
+			function["arguments"] = map[string]any{}
+		case isText && json.Unmarshal([]byte(text), &args) == nil:
+			function["arguments"] = args
+		}
+	}
+}
+
+// normalParts takes a list of parts apart: texts are joined; reasoning, and what says where to cache, are members of their
+// own. A list with anything else in it stays.
+func normalParts(m map[string]any, parts []any) {
+	var reasoning []any
+	var hint any
+	words := ""
+	for _, v := range parts {
+		part, ok := v.(map[string]any)
+		text, isText := part["text"].(string)
+		size := 2
+		if part["cache_control"] != nil {
+			hint = part["cache_control"]
+			size++
+		}
+		switch _, plain := v.(string); {
+		case plain:
+			words += v.(string)
+		case ok && (part["type"] == "thinking" || part["type"] == "reasoning"):
+			reasoning = append(reasoning, part)
+		case !ok || !isText || part["type"] != "text" || len(part) != size:
+			return
+		default:
+			words += text
+		}
+	}
+	m["content"] = words
+	if reasoning != nil && m["reasoning"] == nil {
+		m["reasoning"] = reasoning
+	}
+	if hint != nil {
+		m["cache_control"] = hint
+	}
+}
+
+// normalResults puts what tools answered into the order of the calls, and takes the names away that say what the calls say.
+func normalResults(behind, calls []any) {
+	order, names := map[any]int{}, map[any]any{}
+	for i, v := range calls {
+		call, _ := v.(map[string]any)
+		id, ok := call["id"].(string)
+		if _, twice := order[id]; !ok || twice {
+			return // the order says which is which
+		}
+		function, _ := call["function"].(map[string]any)
+		order[id], names[id] = i, function["name"]
+	}
+	n := 0
+	for n < len(behind) {
+		m, _ := behind[n].(map[string]any)
+		id, ok := m["tool_call_id"].(string)
+		if _, known := order[id]; m["role"] != "tool" || !ok || !known {
+			break
+		}
+		if m["name"] == names[id] {
+			delete(m, "name")
+		}
+		n++
+	}
+	sort.SliceStable(behind[:n], func(i, j int) bool {
+		return order[behind[i].(map[string]any)["tool_call_id"]] < order[behind[j].(map[string]any)["tool_call_id"]]
+	})
+}
+
+// oneSystem joins the texts of all system messages into the first message, and returns the messages that were not there.
+func oneSystem(list []any) (out []any, moved map[int]any) {
+	text, n := "", 0
+	for i, v := range list {
+		m, _ := v.(map[string]any)
+		role, _ := m["role"].(string)
+		words, isText := m["content"].(string)
+		if !isSystem(role) || !isText {
+			out = append(out, v)
+			continue
+		}
+		if n > 0 {
+			text += "\n\n"
+		}
+		text += words
+		if n++; n > 1 || i > 0 {
+			if moved == nil {
+				moved = map[int]any{}
+			}
+			moved[i] = v
+		}
+	}
+	if moved == nil {
+		return list, nil
+	}
+	return slices.Insert(out, 0, any(map[string]any{"role": "system", "content": text})), moved
+}

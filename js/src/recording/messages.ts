@@ -1,0 +1,115 @@
+/**
+ * Messages of recorded requests, read whatever they hold.
+ */
+import { isObject, sortedJSON } from '../simulated/text.js';
+import type { Interaction } from './recording.js';
+
+/** A recorded tool call. */
+export interface RecordedCall {
+  readonly id: string;
+  readonly tool: string;
+  /** As the request has them, which may be no JSON. */
+  readonly args: string;
+  readonly result: string;
+  /** Whether the request holds a result. */
+  readonly answered: boolean;
+}
+
+/** A message of a recorded request. */
+export interface WireMessage {
+  readonly role: string;
+  /** Of who speaks; empty for none. */
+  readonly name: string;
+  readonly text: string;
+  /** Reasoning that the client sent back. */
+  readonly thought: string;
+  /** Of a tool's message. */
+  readonly callId: string;
+  readonly calls: readonly RecordedCall[];
+}
+
+/** The body of a request; empty when it is no object. */
+export function bodyOf({ request }: Interaction): Record<string, unknown> {
+  return isObject(request.body) ? request.body : {};
+}
+
+/** The messages of a request. What cannot be read is left out. */
+export function messagesOf(interaction: Interaction): WireMessage[] {
+  return listOf(bodyOf(interaction)['messages']).map(readMessage);
+}
+
+function readMessage(value: unknown): WireMessage {
+  const message = isObject(value) ? value : {};
+  const role = textOf(message['role']);
+  return {
+    role,
+    name: textOf(message['name']),
+    text: plainText(message['content'], role === 'tool'),
+    thought: textOf(message['reasoning_content']) || textOf(message['reasoning']),
+    callId: textOf(message['tool_call_id']),
+    calls: listOf(message['tool_calls']).map((item) => {
+      const call = isObject(item) ? item : {};
+      const fn = isObject(call['function']) ? call['function'] : {};
+      const given = fn['arguments'] ?? '';
+      const args = typeof given === 'string' ? given : JSON.stringify(given);
+      return {
+        id: textOf(call['id']),
+        tool: textOf(fn['name']),
+        args: args === '' ? '{}' : args,
+        result: '',
+        answered: false,
+      };
+    }),
+  };
+}
+
+/** The text of a content: a string, or the texts of a list's parts. A tool's result that is neither is JSON. */
+export function plainText(content: unknown, result: boolean): string {
+  if (typeof content === 'string') return content;
+  if (Array.isArray(content)) {
+    const texts = content.map((part) =>
+      typeof part === 'string' ? part : isObject(part) ? textOf(part['text']) : '',
+    );
+    return texts.join('');
+  }
+  return result && content !== null && content !== undefined ? sortedJSON(content) : '';
+}
+
+/** Whether a role is one of who writes the system prompt. */
+export function isSystem(role: unknown): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+/**
+ * The calls that each message makes, with the results that the messages behind it hold. Results belong to calls of the
+ * answer before them: by the id, or by the order where ids are missing, or are given twice.
+ */
+export function answered(messages: readonly WireMessage[]): RecordedCall[][] {
+  return messages.map(({ calls }, i) => {
+    if (calls.length === 0) return [];
+    const next = messages.findIndex(({ role }, k) => k > i && role === 'assistant');
+    const behind = messages.slice(i + 1, next < 0 ? undefined : next);
+    let results = behind.filter(({ role }) => role === 'tool');
+    const list = [...calls];
+    for (const byId of [true, false]) {
+      list.forEach((call, k) => {
+        if (call.answered) return;
+        const found = results.find(({ callId }) => !byId || callId === call.id);
+        if (found === undefined) return;
+        list[k] = { ...call, result: found.text, answered: true };
+        results = results.filter((result) => result !== found);
+      });
+    }
+    return list;
+  });
+}
+
+/** A string, empty for anything else. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A list, empty for anything else. */
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
