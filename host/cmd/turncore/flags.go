@@ -54,8 +54,9 @@ Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
 With --recording: 0 if the conversation went as recorded, 1 if not.
 
 Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model with
-OpenAI's providers. OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, as the provider
-is, is sent to the base URL's origin and nowhere else.
+OpenAI's providers, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL (both without the version)
+and OLLAMA_HOST for --base-url with theirs. OPENAI_API_KEY, ANTHROPIC_API_KEY or
+GEMINI_API_KEY, as the provider is, is sent to the base URL's origin and nowhere else.
 
 Flags:
 `
@@ -120,15 +121,46 @@ func (o *runFlags) environment(getenv func(string) string) {
 		o.key = getenv("OPENAI_API_KEY")
 	case turns.ProviderAnthropic:
 		o.key = getenv("ANTHROPIC_API_KEY")
+		o.at(getenv("ANTHROPIC_BASE_URL"), "/v1")
 	case turns.ProviderGemini:
 		o.key = getenv("GEMINI_API_KEY")
+		o.at(getenv("GOOGLE_GEMINI_BASE_URL"), "/v1beta")
+	case turns.ProviderOllama:
+		o.at(ollamaURL(getenv("OLLAMA_HOST")), "")
 	}
 	if o.baseURL == "" {
 		o.baseURL = o.provider.BaseURL()
 	}
 }
 
+// at takes an address from the environment, where the version is left out as the provider's own programs have it.
+func (o *runFlags) at(address, version string) {
+	if address = strings.TrimRight(address, "/"); o.baseURL == "" && address != "" {
+		o.baseURL = strings.TrimSuffix(address, version) + version
+	}
+}
+
+// ollamaURL is the address of what OLLAMA_HOST names: a host, with or without a port, or an address.
+func ollamaURL(host string) string {
+	host = strings.TrimRight(strings.TrimSpace(host), "/")
+	if host == "" || strings.Contains(host, "://") {
+		return host
+	}
+	name, port, found := strings.Cut(host, ":")
+	if !found {
+		port = "11434"
+	}
+	if name == "" || name == "0.0.0.0" { // where a server listens: everywhere
+		name = "127.0.0.1"
+	}
+	return "http://" + name + ":" + port
+}
+
+// setProvider takes "responses" for openai-responses, too.
 func (o *runFlags) setProvider(s string) error {
+	if s == "responses" {
+		s = string(turns.ProviderOpenAIResponses)
+	}
 	if !slices.Contains(turns.Providers(), turns.Provider(s)) {
 		return fmt.Errorf("it must be one of %s", providerNames())
 	}

@@ -136,19 +136,19 @@ func (c *command) recordProvider(args []string) error {
 	defer stop()
 	if len(o.command) == 0 {
 		<-ctx.Done()
-	} else if err := c.along(ctx, o, here); err != nil {
-		return err
+	} else {
+		err = c.along(ctx, o, here)
 	}
 	n := len(recorder.Recording().Interactions)
-	if n == 0 {
-		s.notice("nothing was recorded, and " + o.file + " was not written")
-		if len(o.command) == 0 {
-			return errTold
-		}
-		return nil
+	if n > 0 {
+		s.note(s.dim, "%s has %d interactions", o.file, n)
+		return err
 	}
-	s.note(s.dim, "%s has %d interactions", o.file, n)
-	return nil
+	s.notice("nothing was recorded, and " + o.file + " was not written")
+	if len(o.command) == 0 {
+		return errTold
+	}
+	return err
 }
 
 // along runs the program that is recorded, with the recorder's address in its environment.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -58,6 +59,30 @@ func TestRecordProvider(t *testing.T) {
 	})
 }
 
+// A turn of this command with any provider goes through the recorder, which tells it its address by the environment.
+func TestRecordEachProvider(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range conversations(t) {
+		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			last := c.Replies[len(c.Replies)-1]
+			w.Header().Set("Content-Type", last.Type)
+			_, _ = io.WriteString(w, last.Body)
+		}))
+		file := filepath.Join(t.TempDir(), "r.json")
+		got := call{args: []string{
+			"record-provider", file, "--provider", c.Provider, "--base-url", api.URL + c.Base, "--",
+			self, "run", "--engine", "native", "--provider", c.Provider, "--model", c.Model, "hello",
+		}}.run(t)
+		if r, err := recording.Load(file); got.status != 0 || err != nil || r.Interactions[0].Request.URL != api.URL+c.Path {
+			t.Errorf("%s: %+v, %+v, %v", c.Provider, got, r, err)
+		}
+		api.Close()
+	}
+}
+
 func TestRecordProviderStatus(t *testing.T) {
 	folder := t.TempDir()
 	there := filepath.Join(folder, "there.json")
@@ -77,6 +102,7 @@ func TestRecordProviderStatus(t *testing.T) {
 		{[]string{fresh, "--port", "x"}, 2, "port"},
 		{[]string{fresh, "--", "sh", "-c", "exit 7"}, 7, "stands in front of https://api.openai.com/v1"},
 		{[]string{fresh, "--", "true"}, 0, "nothing was recorded"},
+		{[]string{fresh, "--", "false"}, 1, "nothing was recorded"},
 		{[]string{fresh, "--", "no-such-program-anywhere"}, 1, "no-such-program-anywhere"},
 		{[]string{"-h"}, 0, ""},
 	} {

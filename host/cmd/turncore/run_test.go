@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host/simulated"
+	"github.com/turncore/turncore/host/turns"
 )
 
 // endLine is the last line of an event log.
@@ -206,25 +207,31 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// Each provider gets its own requests, with the key of its own variable in the header where it wants it.
-func TestProviders(t *testing.T) {
+// spoken is a conversation with a provider, as far as it is of interest here.
+type spoken struct {
+	Provider, Model, Base, Path string
+	Key                         [2]string
+	Replies                     []struct{ Type, Body string }
+}
+
+func conversations(t *testing.T) []spoken {
+	t.Helper()
 	text, err := os.ReadFile("../../../runtime/testdata/providers/conversations.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all struct {
-		Cases []struct {
-			Provider, Model, Base, Path string
-			Key                         [2]string
-			Replies                     []struct{ Type, Body string }
-		}
-	}
+	var all struct{ Cases []spoken }
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
+	return all.Cases
+}
+
+// Each provider gets its own requests, with the key of its own variable in the header where it wants it.
+func TestProviders(t *testing.T) {
 	keys := map[string]string{"openai": "OPENAI", "openai-responses": "OPENAI", "anthropic": "ANTHROPIC", "gemini": "GEMINI"}
 	on(t, func(t *testing.T, engine string) {
-		for _, c := range all.Cases {
+		for _, c := range conversations(t) {
 			var header http.Header
 			var path string
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -250,6 +257,44 @@ func TestProviders(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestProviderInShort(t *testing.T) {
+	var path string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path = r.RequestURI
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer server.Close()
+	got := call{args: []string{"run", "--engine", "native", "--provider", "responses", "--model", "m", "--base-url", server.URL, "hello"}}.run(t)
+	if got.status != 1 || path != "/responses" {
+		t.Errorf("%+v, %s", got, path)
+	}
+}
+
+// The command in JavaScript has the same table.
+func TestAddressesOfTheEnvironment(t *testing.T) {
+	for _, c := range [][4]string{
+		{"anthropic", "ANTHROPIC_BASE_URL", "http://a", "http://a/v1"},
+		{"anthropic", "ANTHROPIC_BASE_URL", "http://a/v1/", "http://a/v1"},
+		{"anthropic", "ANTHROPIC_BASE_URL", "", "https://api.anthropic.com/v1"},
+		{"gemini", "GOOGLE_GEMINI_BASE_URL", "http://g/", "http://g/v1beta"},
+		{"ollama", "OLLAMA_HOST", "http://o:1/", "http://o:1"},
+		{"ollama", "OLLAMA_HOST", "o", "http://o:11434"},
+		{"ollama", "OLLAMA_HOST", "0.0.0.0:80", "http://127.0.0.1:80"},
+		{"ollama", "OLLAMA_HOST", ":80", "http://127.0.0.1:80"},
+	} {
+		o := &runFlags{provider: turns.Provider(c[0])}
+		o.environment(func(name string) string {
+			if name == c[1] {
+				return c[2]
+			}
+			return ""
+		})
+		if o.baseURL != c[3] {
+			t.Errorf("%s=%s: %s, want %s", c[1], c[2], o.baseURL, c[3])
+		}
+	}
 }
 
 func TestKeyStaysWithItsOrigin(t *testing.T) {

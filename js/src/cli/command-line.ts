@@ -149,12 +149,9 @@ export function parseRecord(args: string[], env: Environment): RecordOptions | u
   const fail = (message: string): UsageError => new UsageError(command, message);
   const { values, positionals } = parse(command, args, recordFlags);
   if (values.help === true) return undefined;
-  const provider = values.provider ?? 'openai';
-  if (!isProvider(provider)) {
-    throw fail(`--provider: it must be one of ${providerNames.join(', ')}`);
-  }
+  const provider = providerOf(values.provider ?? 'openai', fail);
   const names = VARIABLES[provider];
-  const url = values['base-url'] ?? orUndefined(env[names.baseURL ?? '']) ?? baseURLOf(provider)!;
+  const url = values['base-url'] ?? addressOf(provider, env) ?? baseURLOf(provider)!;
   if (!isHTTP(url)) throw fail('the base URL must be one of http or https');
   const [file, ...program] = positionals;
   if (file === undefined || file === '') {
@@ -170,10 +167,6 @@ export function parseRecord(args: string[], env: Environment): RecordOptions | u
   if (existsSync(file)) throw fail(`${file} is there already`);
   const key = orUndefined(env[names.key ?? '']);
   return { file, name, provider, baseURL: url, key, port: Number(port), command: program };
-}
-
-function isProvider(name: string): name is ProviderName {
-  return (providerNames as readonly string[]).includes(name);
 }
 
 function parse<O extends NonNullable<ParseArgsConfig['options']>>(
@@ -221,15 +214,43 @@ const DEFAULT_MODEL = 'gpt-4o-mini';
 const VARIABLES: Readonly<
   Record<
     ProviderName,
-    { readonly baseURL?: string; readonly model?: string; readonly key?: string }
+    {
+      readonly baseURL: string;
+      /** What the address lacks, as the provider's own programs have it. */
+      readonly version?: string;
+      readonly model?: string;
+      readonly key?: string;
+    }
   >
 > = {
   openai: { baseURL: 'OPENAI_BASE_URL', model: 'OPENAI_MODEL', key: 'OPENAI_API_KEY' },
   'openai-responses': { baseURL: 'OPENAI_BASE_URL', model: 'OPENAI_MODEL', key: 'OPENAI_API_KEY' },
-  anthropic: { key: 'ANTHROPIC_API_KEY' },
-  gemini: { key: 'GEMINI_API_KEY' },
-  ollama: {},
+  anthropic: { baseURL: 'ANTHROPIC_BASE_URL', version: '/v1', key: 'ANTHROPIC_API_KEY' },
+  gemini: { baseURL: 'GOOGLE_GEMINI_BASE_URL', version: '/v1beta', key: 'GEMINI_API_KEY' },
+  ollama: { baseURL: 'OLLAMA_HOST' },
 };
+
+/** Where the environment says that the provider is. */
+function addressOf(provider: ProviderName, env: Environment): string | undefined {
+  const { baseURL, version } = VARIABLES[provider];
+  const given = orUndefined(env[baseURL]);
+  if (given === undefined || (version === undefined && provider !== 'ollama')) return given;
+  const address = trimSlashes(provider === 'ollama' ? given.trim() : given);
+  if (address === '') return undefined;
+  if (version !== undefined) return address.endsWith(version) ? address : address + version;
+  if (address.includes('://')) return address;
+  const colon = address.indexOf(':');
+  const name = colon < 0 ? address : address.slice(0, colon);
+  const port = colon < 0 ? '11434' : address.slice(colon + 1);
+  // A server that listens everywhere is here, too.
+  return `http://${name === '' || name === '0.0.0.0' ? '127.0.0.1' : name}:${port}`;
+}
+
+function trimSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') end--;
+  return text.slice(0, end);
+}
 
 /** The model and where it is: what the command line leaves open comes from the environment. */
 function endpointOf(
@@ -239,7 +260,7 @@ function endpointOf(
   const variable = (name: string | undefined): string | undefined =>
     name === undefined ? undefined : orUndefined(env[name]);
   const { model } = values;
-  let provider = providerOf(values.provider);
+  let provider = values.provider === undefined ? undefined : providerOf(values.provider, wrong);
   if (provider === undefined) {
     if (values['base-url'] === undefined && variable('OPENAI_BASE_URL') === undefined) {
       const simulated = { provider, baseURL: undefined, key: undefined };
@@ -251,14 +272,15 @@ function endpointOf(
   const openAI = names.model !== undefined;
   const chosen = model ?? variable(names.model) ?? (openAI ? DEFAULT_MODEL : undefined);
   if (chosen === undefined) throw wrong(`--provider ${provider} needs a --model`);
-  const url = values['base-url'] ?? variable(names.baseURL) ?? baseURLOf(provider);
+  const url = values['base-url'] ?? addressOf(provider, env) ?? baseURLOf(provider);
   return { provider, baseURL: checkedURL(url!), key: variable(names.key), model: chosen };
 }
 
-function providerOf(name: string | undefined): ProviderName | undefined {
-  if (name === undefined) return undefined;
-  const known = providerNames.find((other) => other === name);
-  if (known === undefined) throw wrong(`--provider: it must be one of ${providerNames.join(', ')}`);
+/** The provider of a name; "responses" is short for openai-responses. */
+function providerOf(name: string, fail: (message: string) => UsageError): ProviderName {
+  const full = name === 'responses' ? 'openai-responses' : name;
+  const known = providerNames.find((other) => other === full);
+  if (known === undefined) throw fail(`--provider: it must be one of ${providerNames.join(', ')}`);
   return known;
 }
 

@@ -52,8 +52,9 @@ Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
 With --recording: 0 if the conversation went as recorded, 1 if not.
 
 Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model with
-OpenAI's providers. OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, as the provider
-is, is sent to the base URL's origin and nowhere else.
+OpenAI's providers, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL (both without the version)
+and OLLAMA_HOST for --base-url with theirs. OPENAI_API_KEY, ANTHROPIC_API_KEY or
+GEMINI_API_KEY, as the provider is, is sent to the base URL's origin and nowhere else.
 
 Flags:
 ${list([

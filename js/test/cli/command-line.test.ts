@@ -3,6 +3,18 @@ import { describe, it } from 'node:test';
 import { parseReplay, parseRun } from '../../src/cli/command-line.js';
 import { UsageError } from '../../src/cli/usage.js';
 
+/** What the environment says of addresses, and what it means. The command in Go has the same table. */
+const addresses = [
+  ['anthropic', 'ANTHROPIC_BASE_URL', 'http://a', 'http://a/v1'],
+  ['anthropic', 'ANTHROPIC_BASE_URL', 'http://a/v1/', 'http://a/v1'],
+  ['anthropic', 'ANTHROPIC_BASE_URL', '', 'https://api.anthropic.com/v1'],
+  ['gemini', 'GOOGLE_GEMINI_BASE_URL', 'http://g/', 'http://g/v1beta'],
+  ['ollama', 'OLLAMA_HOST', 'http://o:1/', 'http://o:1'],
+  ['ollama', 'OLLAMA_HOST', 'o', 'http://o:11434'],
+  ['ollama', 'OLLAMA_HOST', '0.0.0.0:80', 'http://127.0.0.1:80'],
+  ['ollama', 'OLLAMA_HOST', ':80', 'http://127.0.0.1:80'],
+] as const;
+
 describe('the command line of a run', () => {
   it('has a prompt, and flags before and behind it', () => {
     const options = parseRun(
@@ -41,6 +53,9 @@ describe('the command line of a run', () => {
     assert.deepEqual(chosen('--provider', 'openai-responses', '--model', 'n'), [
       ...['openai-responses', 'http://a/v1', 'o', 'n'],
     ]);
+    assert.deepEqual(chosen('--provider', 'responses', '--model', 'n'), [
+      ...['openai-responses', 'http://a/v1', 'o', 'n'],
+    ]);
     assert.deepEqual(chosen('--provider', 'anthropic', '--model', 'c'), [
       ...['anthropic', 'https://api.anthropic.com/v1', 'a', 'c'],
     ]);
@@ -50,6 +65,11 @@ describe('the command line of a run', () => {
     assert.deepEqual(chosen('--provider', 'ollama', '--model', 'q'), [
       ...['ollama', 'http://localhost:11434', undefined, 'q'],
     ]);
+    const at = (provider: string, name: string, value: string): string | undefined =>
+      parseRun(['x', '--provider', provider, '--model', 'm'], { [name]: value })!.baseURL;
+    for (const [provider, name, value, url] of addresses) {
+      assert.equal(at(provider, name, value), url, `${name}=${value}`);
+    }
     const bare = parseRun(['x', '--provider', 'openai'], {})!;
     assert.deepEqual([bare.baseURL, bare.model], ['https://api.openai.com/v1', 'gpt-4o-mini']);
   });

@@ -8,7 +8,7 @@ import { before, describe, it } from 'node:test';
 import { loadRecording } from '../../src/recording/recording.js';
 import { Recorder, type RecorderOptions } from '../../src/recording/recorder.js';
 import { simulatedProvider } from '../../src/simulated/provider.js';
-import { command, needCommand, temporaryFolder, turncore } from './turncore.js';
+import { command, conversations, needCommand, temporaryFolder, turncore } from './turncore.js';
 
 before(needCommand);
 
@@ -73,6 +73,27 @@ describe('record-provider', () => {
         assert.match(played.stdout, /The tool answered/);
       },
     );
+  });
+
+  it('records each provider, which the command finds by the environment', async () => {
+    for (const c of await conversations()) {
+      const { type, body } = c.replies.at(-1)!;
+      await serving(
+        (_, response) => void response.setHeader('content-type', type).end(body),
+        async (origin) => {
+          const file = join(await temporaryFolder(), 'r.json');
+          const named = ['--provider', c.provider];
+          const program = [process.execPath, command, 'run', ...named, '--model', c.model, 'hello'];
+          const recorded = await turncore(
+            ['record-provider', file, ...named, '--base-url', origin + c.base, '--', ...program],
+            {},
+          );
+          assert.equal(recorded.status, 0, recorded.stderr);
+          const { interactions } = await loadRecording(file);
+          assert.equal(interactions[0]!.request.url, origin + c.path);
+        },
+      );
+    }
   });
 
   it('ends with an interrupt', async () => {

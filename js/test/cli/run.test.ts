@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { simulatedProvider } from '../../src/simulated/provider.js';
-import { root } from '../engine/go-guest.js';
-import { endLine, needCommand, reproducible, turncore } from './turncore.js';
+import { conversations, endLine, needCommand, reproducible, turncore } from './turncore.js';
 
 before(needCommand);
 
@@ -148,16 +146,7 @@ describe('turncore run', () => {
   });
 
   it('speaks to each provider, with the key of its own variable', async () => {
-    interface Case {
-      readonly provider: string;
-      readonly model: string;
-      readonly base: string;
-      readonly path: string;
-      readonly key: readonly [string, string];
-      readonly replies: readonly { readonly type: string; readonly body: string }[];
-    }
-    const file = new URL('runtime/testdata/providers/conversations.json', root);
-    const { cases } = JSON.parse(await readFile(file, 'utf8')) as { cases: readonly Case[] };
+    const cases = await conversations();
     const env = { ANTHROPIC_API_KEY: 'sk-a', OPENAI_API_KEY: 'sk-o', GEMINI_API_KEY: 'sk-g' };
     const keys = new Map(
       Object.entries({

@@ -3,10 +3,12 @@
  */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { access, mkdtemp } from 'node:fs/promises';
+import { access, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+import { root } from '../engine/go-guest.js';
 
 /** The built command. */
 export const command = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
@@ -42,7 +44,8 @@ export function turncore(args: readonly string[], surroundings: Surroundings = {
   const plain = {
     ...process.env,
     ...{ OPENAI_BASE_URL: '', OPENAI_API_KEY: '', OPENAI_MODEL: '' },
-    ...{ ANTHROPIC_API_KEY: '', GEMINI_API_KEY: '' },
+    ...{ ANTHROPIC_API_KEY: '', GEMINI_API_KEY: '', OLLAMA_HOST: '' },
+    ...{ ANTHROPIC_BASE_URL: '', GOOGLE_GEMINI_BASE_URL: '' },
   };
   return new Promise((ended, failed) => {
     const child = spawn(process.execPath, [command, ...args], {
@@ -93,3 +96,19 @@ export async function temporaryFolder(): Promise<string> {
 
 /** What makes two runs comparable byte by byte. */
 export const reproducible = ['--fixed-clock', '--seed', '1'];
+
+/** A conversation with a provider, as far as it is of interest to the command. */
+export interface Spoken {
+  readonly provider: string;
+  readonly model: string;
+  readonly base: string;
+  readonly path: string;
+  readonly key: readonly [string, string];
+  readonly replies: readonly { readonly type: string; readonly body: string }[];
+}
+
+/** The conversations that tests of Go and JavaScript share. */
+export async function conversations(): Promise<readonly Spoken[]> {
+  const file = new URL('runtime/testdata/providers/conversations.json', root);
+  return (JSON.parse(await readFile(file, 'utf8')) as { cases: readonly Spoken[] }).cases;
+}
