@@ -141,7 +141,7 @@ func (t *Turn) OpenGates() int { return len(t.gates) }
 // refused fails with E_INVALID_TURN_GATE_RESOLUTION, whose details list what is wrong, and leaves the gate open.
 func (g *Gate) Accept(resolution []byte, shown string) ([]byte, error) {
 	if shown != "" && shown != g.digest {
-		return nil, invalidResolution(g.id, []schema.Violation{{Keyword: "digest", Message: "what was shown is not what the gate shows"}})
+		return nil, refusal(fault.InvalidTurnGateResolution, g.id, []schema.Violation{{Keyword: "digest", Message: "what was shown is not what the gate shows"}})
 	}
 	if len(resolution) == 0 {
 		resolution = value.AppendNil(nil)
@@ -151,16 +151,9 @@ func (g *Gate) Accept(resolution []byte, shown string) ([]byte, error) {
 	}
 	valid, violations := g.schema.Validate(resolution)
 	if len(violations) > 0 {
-		return nil, invalidResolution(g.id, violations)
+		return nil, refusal(fault.InvalidTurnGateResolution, g.id, violations)
 	}
 	return valid, nil
-}
-
-func invalidResolution(id string, violations []schema.Violation) error {
-	text, details := schema.Report(violations)
-	f := fault.New(fault.InvalidTurnGateResolution, id+": "+text)
-	f.Details = details
-	return f
 }
 
 // ResolveGate settles a gate with a value that it accepted. It does nothing when the gate is settled, and so do the

@@ -163,10 +163,21 @@ func (d *Dispatch) cutTools() {
 	}
 }
 
-// invalidArgs says all that is wrong with a call's arguments, in words and as a list of {path, keyword, message}.
+// invalidArgs says all that is wrong with a call's arguments.
 func invalidArgs(tool string, violations []schema.Violation) error {
+	return refusal(fault.InvalidToolArgs, tool, violations)
+}
+
+// refusal says all by which a value breaks a schema: in words, as a list of {path, keyword, message}, and by its cause.
+func refusal(code fault.Code, subject string, violations []schema.Violation) error {
 	text, details := schema.Report(violations)
-	f := fault.New(fault.InvalidToolArgs, tool+": "+text)
-	f.Details = details
+	f := fault.New(code, subject+": "+text)
+	words := violations[0].Message
+	for _, v := range violations[1:] {
+		words += " and " + v.Message
+	}
+	cause := fault.New(fault.ValidationException, words)
+	f.Details, cause.Details = details, details
+	f.Cause = cause
 	return f
 }
