@@ -121,6 +121,12 @@ export function invalidValue(field: string, why: string): TurncoreError {
   return TurncoreError.of('E_INVALID_VALUE', `${field}: ${why}`, { details: { field } });
 }
 
+/** @throws TurncoreError E_INVALID_VALUE unless a value can be gone through */
+export function requireList(field: string, value: unknown): void {
+  if (typeof (value as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] === 'function') return;
+  throw invalidValue(field, 'must be a list');
+}
+
 /** What is known about a code, or undefined for a code that is not Turncore's. */
 export function codeInfo(code: string): CodeInfo | undefined {
   return Object.hasOwn(CODES, code) ? CODES[code as ErrorCode] : undefined;

@@ -80,12 +80,6 @@ export function requireRecord(kind: RecordKind, value: unknown, field: string): 
   requireEntry(collectionNumber(kind), value, field);
 }
 
-/** @throws TurncoreError E_INVALID_VALUE unless a value can be gone through */
-export function requireList(field: string, value: unknown): void {
-  if (typeof (value as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] === 'function') return;
-  throw invalidValue(field, 'must be a list');
-}
-
 /** @throws TurncoreError E_INVALID_VALUE unless the value is a record of the collection with this number */
 export function requireEntry(collection: number, value: unknown, field: string): void {
   if (isRecordOf(collection, value)) return;

@@ -4,7 +4,8 @@
 import { Tokenizable } from '../primitives/tokenizable.js';
 import { type AnyRecord, History, HistoryRun } from './history.js';
 import type { HandleTable } from './handle-table.js';
-import { type Entry, requireEntry, requireList } from './kinds.js';
+import { requireList } from '../errors.js';
+import { type Entry, requireEntry } from './kinds.js';
 import { Sequence } from './sequence.js';
 
 /** Where a collection reports what host code changed, so that the module hears of it. */

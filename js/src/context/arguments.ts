@@ -1,8 +1,7 @@
 /**
  * What the methods of contexts and helpers are called with, checked: callers may be JavaScript.
  */
-import { requireList } from '../collections/kinds.js';
-import { invalidValue } from '../errors.js';
+import { invalidValue, requireList } from '../errors.js';
 
 /** @throws TurncoreError E_INVALID_VALUE unless the value is a string */
 export function requireString(value: unknown, field: string): string {

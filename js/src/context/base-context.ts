@@ -4,10 +4,10 @@
 import { EventKind, Method } from '../abi/frames.gen.js';
 import { attempt } from '../attempt.js';
 import type { Encoder } from '../codec/encoder.js';
-import { Collections, type Entry, requireEntry, requireList } from '../collections/kinds.js';
+import { Collections, type Entry, requireEntry } from '../collections/kinds.js';
 import { renderTexts } from '../collections/record-size.js';
 import type { RecordSet } from '../collections/record-set.js';
-import { TurncoreError } from '../errors.js';
+import { requireList, TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 import { countTokens } from '../primitives/estimate.js';
 import type { Memory } from '../primitives/memory.js';
@@ -27,7 +27,7 @@ import type { ContextState } from '../pump/context-state.js';
 import { countTexts, estimateTexts } from '../pump/estimate.js';
 import { spoolRetrievable } from '../pump/spool.js';
 import type { Registry } from '../stash/registry.js';
-import { type AnyTool, executeTool } from '../tools/tool.js';
+import type { AnyTool } from '../tools/tool.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { requireBytes, requireString, requireStrings } from './arguments.js';
 import { emitText, emitToolCall, emitToolExecutionEnd, emitToolExecutionStart } from './emit.js';
@@ -385,21 +385,6 @@ export abstract class BaseContext {
    */
   waitFor<Value = unknown>(gate: RawTurnGate<Value>): Promise<Value> {
     return attempt(() => waitFor(this[stateOf], gate) as Promise<Value>);
-  }
-
-  /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
-  async [executeTool](tool: AnyTool, args: unknown): Promise<unknown> {
-    const { session, number } = this[stateOf];
-    const known = session.tools.numberOf(tool);
-    const enc = session.beginCall(number, Method.ExecuteTool);
-    const { call } = session;
-    enc.arrayHeader(2);
-    enc.int(known);
-    enc.value(args, 'args');
-    const effect = await session.callLater(enc, call);
-    // A tool whose handler runs in the module gives its result in a list of one.
-    if (typeof effect !== 'number') return (effect as readonly unknown[])[0] ?? undefined;
-    return session.kept.take(effect);
   }
 
   #set<T extends Entry>(collection: number): RecordSet<T> {

@@ -3,6 +3,7 @@
  */
 import { Method } from '../abi/frames.gen.js';
 import type { ContextState } from '../pump/context-state.js';
+import { type AnyTool, executeTool, requireArguments } from '../tools/tool.js';
 import { requireFunction, requireString } from './arguments.js';
 import { BaseContext, stateOf } from './base-context.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
@@ -119,6 +120,22 @@ export class DispatchContext extends BaseContext {
     const { call } = session;
     enc.nil();
     await session.callLater(enc, call);
+  }
+
+  /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
+  async [executeTool](tool: AnyTool, args: unknown): Promise<unknown> {
+    requireArguments(tool.name, args);
+    const { session, number } = this[stateOf];
+    const known = session.tools.numberOf(tool);
+    const enc = session.beginCall(number, Method.ExecuteTool);
+    const { call } = session;
+    enc.arrayHeader(2);
+    enc.int(known);
+    enc.value(args, 'args');
+    const effect = await session.callLater(enc, call);
+    // A tool whose handler runs in the module gives its result in a list of one.
+    if (typeof effect !== 'number') return (effect as readonly unknown[])[0] ?? undefined;
+    return session.kept.take(effect);
   }
 
   /** @internal The same context for a tool's call with a signal of its own. */

@@ -51,7 +51,10 @@ export function waitFor(state: ContextState, raw: unknown): Promise<unknown> {
   const validate = standard
     ? (value: unknown, id: string): unknown => validateNow(schema, id, value)
     : undefined;
-  return session.gates.checking(validate, () => session.callLater(enc, call));
+  const answer = session.gates.checking(validate, () => session.callLater(enc, call));
+  // turnGateClosed tells how a gate ended that nobody awaits: its abort must not end a process as an unhandled rejection.
+  answer.catch(() => undefined);
+  return answer;
 }
 
 /** The values of a gate. @throws TurncoreError E_INVALID_INITIAL_TURN_GATE_VALUE listing every violation */

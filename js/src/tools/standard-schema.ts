@@ -133,7 +133,8 @@ function issuesError(
 ): TurncoreError {
   const details = issueList(issues);
   const list = details.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-  return TurncoreError.of(code, `${subject}: ${list.join('; ')}`, { details });
+  const cause = TurncoreError.of('VALIDATION_EXCEPTION', list.join(' and '), { details });
+  return TurncoreError.of(code, `${subject}: ${list.join('; ')}`, { details, cause });
 }
 
 /** The JSON Pointer of a path. */

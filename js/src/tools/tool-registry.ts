@@ -1,7 +1,7 @@
 /**
  * Tools by name.
  */
-import { invalidValue, TurncoreError } from '../errors.js';
+import { invalidValue, requireList, TurncoreError } from '../errors.js';
 import { type AnyTool, type CollisionPolicy, Tool } from './tool.js';
 
 /** Where a context's registry reports what host code changed. */
@@ -39,6 +39,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
 
   /** @throws TurncoreError E_TOOL_ALREADY_REGISTERED when two tools have one name */
   constructor(tools: Iterable<AnyTool> = []) {
+    requireList('tools', tools);
     this.#state = { tools: new Map(), hidden: new Set() };
     for (const tool of tools) this.register(tool);
   }
@@ -140,6 +141,9 @@ export class ToolRegistry implements Iterable<AnyTool> {
 
   /** Prunes ephemeral tools when the dispatch acks. @returns a function that takes this back */
   bindContext(ctx: AckSource): () => void {
+    if (typeof (ctx as Partial<AckSource> | undefined)?.onAck !== 'function') {
+      throw invalidValue('ctx', 'must be a DispatchContext');
+    }
     return ctx.onAck(() => this.pruneEphemeral());
   }
 
@@ -147,12 +151,19 @@ export class ToolRegistry implements Iterable<AnyTool> {
    * A registry of the tools of several, which stay as they are. A tool that comes with a name that is taken goes by its
    * own `onCollision` when that is "replace" or "keep", and by the given policy otherwise.
    *
-   * @throws TurncoreError E_TOOL_ALREADY_REGISTERED
+   * @throws TurncoreError E_TOOL_ALREADY_REGISTERED, E_INVALID_VALUE
    */
   static merge(registries: Iterable<ToolRegistry>, options: MergeOptions = {}): ToolRegistry {
+    requireList('registries', registries);
     const merged = new ToolRegistry();
     const policy = options.onCollision ?? 'throw';
+    if (!['throw', 'replace', 'keep'].includes(policy)) {
+      throw invalidValue('onCollision', 'must be one of "throw", "replace", "keep"');
+    }
     for (const registry of registries) {
+      if (!(registry instanceof ToolRegistry)) {
+        throw invalidValue('registries', 'must be instances of ToolRegistry');
+      }
       for (const tool of registry.#state.tools.values()) {
         const how = tool.onCollision === 'throw' ? policy : tool.onCollision;
         if (how === 'keep' && merged.has(tool.name)) continue;

@@ -3,7 +3,7 @@
  */
 import { attempt } from '../attempt.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
-import { TurncoreError } from '../errors.js';
+import { invalidValue, TurncoreError } from '../errors.js';
 import { Registry } from '../stash/registry.js';
 import { type AnyArtifactClass, toArtifactClass } from '../validation/artifact-class.js';
 import { type Converter, invalid, toSchema } from '../validation/field-kinds.js';
@@ -168,7 +168,10 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
         TurncoreError.of('E_INVALID_OPTIONS', 'import a runner or Host to validate by JSON Schema'),
       );
     }
-    return checker.check(this, args, host) as Promise<Args>;
+    return attempt(() => {
+      requireArguments(this.name, args);
+      return checker.check!(this, args, host) as Promise<Args>;
+    });
   }
 
   /**
@@ -178,8 +181,10 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
    * @returns a function that resolves to what the handler returned. It rejects with E_INVALID_TOOL_ARGS when the
    *   arguments break the schema (the handler is not called), with E_TOOL_DOWNSTREAM_ERROR when the handler threw, and
    *   with E_CALL_AFTER_END when the dispatch had ended before the handler
+   * @throws TurncoreError E_INVALID_VALUE for what is no context of a dispatch
    */
   executor(ctx: DispatchContext): ToolCaller<Input, Result> {
+    requireCaller(ctx);
     return (args) => attempt(() => ctx[executeTool](this, args) as Promise<Result>);
   }
 }
@@ -211,6 +216,23 @@ export interface AnyTool extends Omit<Tool, 'inputSchema' | 'handler' | 'executo
   validate(args: unknown, host?: object): Promise<unknown>;
   /** See {@link Tool.executor}. */
   executor(ctx: DispatchContext): ToolCaller<unknown, unknown>;
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless tools can be called in the context */
+function requireCaller(ctx: Partial<DispatchContext> | null | undefined): void {
+  if (typeof ctx?.[executeTool] !== 'function') {
+    throw invalidValue('ctx', 'must be a DispatchContext: tools are called in a dispatch');
+  }
+}
+
+/** @throws TurncoreError E_INVALID_TOOL_ARGS when there are none: every tool takes an object */
+export function requireArguments(tool: string, args: unknown): void {
+  if (args !== undefined && args !== null) return;
+  const message = `the value must be object, not ${args === null ? 'null' : 'undefined'}`;
+  throw TurncoreError.of('E_INVALID_TOOL_ARGS', `${tool}: ${message}`, {
+    details: [{ path: '', keyword: 'type', message }],
+    cause: TurncoreError.of('VALIDATION_EXCEPTION', message),
+  });
 }
 
 /** A handler whatever its arguments. */

@@ -5,7 +5,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { DispatchContext, DispatchExecutorHelpers } from '../../src/index.js';
+import {
+  type DispatchContext,
+  type DispatchExecutorHelpers,
+  Tool,
+  ToolRegistry,
+  type TurncoreError,
+} from '../../src/index.js';
 import { codeOf, runTurn, skip } from './harness.js';
 
 /** Where a method is, its name, and what it is called with. */
@@ -85,6 +91,84 @@ describe('wrong arguments', { skip }, () => {
         return true;
       },
     );
+  });
+});
+
+describe('tools', { skip }, () => {
+  const tool = new Tool({
+    name: 't',
+    description: 't',
+    inputSchema: { type: 'object' },
+    handler: () => 'done',
+  });
+
+  it('are called in a dispatch, with an object', async () => {
+    const seen: unknown[] = [];
+    await runTurn(
+      async (ctx) => {
+        for (const args of [undefined, null] as never[]) {
+          for (const call of [tool.executor(ctx), (a: never) => tool.validate(a)]) {
+            await assert.rejects(call(args), (error: TurncoreError) => {
+              assert.equal(error.code, 'E_INVALID_TOOL_ARGS');
+              assert.match(error.message, /t: the value must be object, not (undefined|null)$/);
+              assert.equal(codeOf(error.cause), 'VALIDATION_EXCEPTION');
+              seen.push(error);
+              return true;
+            });
+          }
+        }
+        ctx.ack();
+      },
+      {
+        turnInputPipeline: [
+          async (ctx, next) => {
+            for (const wrong of [ctx, {}, undefined] as never[]) {
+              assert.throws(() => tool.executor(wrong), {
+                code: 'E_INVALID_VALUE',
+                message: /ctx: must be a DispatchContext/,
+              });
+              seen.push(wrong);
+            }
+            await next();
+          },
+        ],
+      },
+    );
+    assert.equal(seen.length, 7);
+  });
+
+  it('are put together from registries', () => {
+    const registry = new ToolRegistry([tool]);
+    const wrong: [string, () => unknown][] = [
+      ['tools', () => new ToolRegistry(5 as never)],
+      ['tool', () => new ToolRegistry([5 as never])],
+      ['registries', () => ToolRegistry.merge(undefined as never)],
+      ['registries', () => ToolRegistry.merge([registry, {} as never])],
+      ['onCollision', () => ToolRegistry.merge([registry], { onCollision: 'perhaps' as never })],
+      ['ctx', () => registry.bindContext({} as never)],
+    ];
+    for (const [field, run] of wrong) {
+      assert.throws(run, { code: 'E_INVALID_VALUE', details: { field } }, field);
+    }
+  });
+});
+
+describe('a gate that nobody awaits', { skip }, () => {
+  it('is no unhandled rejection when its turn ends', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    try {
+      const run = await runTurn((ctx) => {
+        void ctx.waitFor({ id: 'g', reason: 'r', payload: 1, createdAt: 1 });
+        ctx.ack();
+      });
+      assert.deepEqual(run.names.slice(-2), ['gC(aborted)', 'tE(ack)']);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+    assert.deepEqual(unhandled, []);
   });
 });
 
