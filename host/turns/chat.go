@@ -23,7 +23,7 @@ type ChatOptions struct {
 	// answers of any text. The core checks them; Object gives what they hold.
 	Schema any
 	// Options are further options of the executor, and members of the request such as "temperature", by the names that the
-	// provider's API has for them.
+	// provider's API has for them. [OpenAIOptions] and the others have them typed.
 	Options map[string]any
 }
 

@@ -27,7 +27,7 @@ type Model struct {
 	// Engine is a model that the host runs itself, in place of an API.
 	Engine *ModelEngine
 	// Options are members of the request such as "temperature", by the names that the provider's API has for them, and
-	// options of the chat executor.
+	// options of the chat executor. [OpenAIOptions] and the others have them typed.
 	Options map[string]any
 }
 

@@ -1,0 +1,180 @@
+package turns_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/turns"
+)
+
+var typedOptions = map[turns.Provider]struct {
+	options  interface{ Map() map[string]any }
+	declared string // in JavaScript
+}{
+	turns.ProviderOpenAI:          {&turns.OpenAIOptions{}, "OpenAIChatOptions"},
+	turns.ProviderOpenAIResponses: {&turns.OpenAIResponsesOptions{}, "ResponsesChatOptions"},
+	turns.ProviderAnthropic:       {&turns.AnthropicOptions{}, "AnthropicChatOptions"},
+	turns.ProviderGemini:          {&turns.GeminiOptions{}, "GeminiChatOptions"},
+	turns.ProviderOllama:          {&turns.OllamaOptions{}, "OllamaChatOptions"},
+}
+
+// optionNames are those of a struct of options.
+func optionNames(t reflect.Type) (names []string) {
+	for f := range t.Fields() {
+		if f.Anonymous {
+			names = append(names, optionNames(f.Type)...)
+		} else {
+			names = append(names, f.Tag.Get("option"))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Both languages have the same options.
+func TestTypedOptionsAreThoseOfJavaScript(t *testing.T) {
+	source, err := os.ReadFile("../../js/src/models/chat-options.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	member := regexp.MustCompile(`(?m)^  readonly (\w+)\??:`)
+	of := func(name string, but ...string) (list []string) {
+		_, body, _ := strings.Cut(string(source), "export interface "+name+" ")
+		body, _, _ = strings.Cut(body, "\n}")
+		for _, m := range member.FindAllStringSubmatch(body, -1) {
+			if !slices.Contains(but, m[1]) {
+				list = append(list, m[1])
+			}
+		}
+		return list
+	}
+	common := slices.Concat(of("ToolRunOptions"), of("CommonChatOptions", "model", "baseURL", "credential", "schema"))
+	if len(common) < 15 {
+		t.Fatalf("%q", common)
+	}
+	for provider, typed := range typedOptions {
+		want := slices.Concat(common, of(typed.declared, "provider"))
+		slices.Sort(want)
+		if got := optionNames(reflect.TypeOf(typed.options).Elem()); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, in JavaScript %q", provider, got, want)
+		}
+	}
+	retry := of("RetryOptions")
+	slices.Sort(retry)
+	if got := optionNames(reflect.TypeFor[turns.RetryOptions]()); !slices.Equal(got, retry) {
+		t.Errorf("%q, in JavaScript %q", got, retry)
+	}
+}
+
+// sampleOption is a value that an option may have.
+func sampleOption(name string, t reflect.Type) any {
+	switch name {
+	case "trust":
+		return "off"
+	case "unsupportedMedia":
+		return "error"
+	case "thoughtSurfacing":
+		return "latest-self"
+	case "schemaMode":
+		return "both"
+	case "toolFormat", "reasoningFormat":
+		return "auto"
+	case "toolDelivery":
+		return "native"
+	case "thoughts":
+		return "text"
+	case "bucketOrder":
+		return []string{"retrievables", "memories", "standingInstructions"}
+	case "headers":
+		return map[string]string{"x-a": "b"}
+	case "retry":
+		return &turns.RetryOptions{
+			MaxAttempts: new(1), BaseDelay: new(time.Second), MaxDelay: new(time.Second), Statuses: []int{503}, HonorRetryAfter: new(false),
+		}
+	case "toolExtras":
+		return map[string]map[string]any{"get": {"x": 1}}
+	case "tool_choice", "cache_control":
+		return map[string]any{"type": "auto"}
+	}
+	switch t {
+	case reflect.TypeFor[*int]():
+		return new(1)
+	case reflect.TypeFor[*float64]():
+		return new(0.0)
+	case reflect.TypeFor[*bool]():
+		return new(false)
+	case reflect.TypeFor[*time.Duration]():
+		return new(3 * time.Second)
+	case reflect.TypeFor[[]string]():
+		return []string{"x"}
+	case reflect.TypeFor[[]turns.MediaKind]():
+		return []turns.MediaKind{turns.Image}
+	case reflect.TypeFor[[]map[string]any]():
+		return []map[string]any{{"x": 1}}
+	case reflect.TypeFor[map[string]any]():
+		return map[string]any{"member_" + name: 1}
+	}
+	return "x"
+}
+
+func fillOptions(v reflect.Value) {
+	for f, field := range v.Fields() {
+		if f.Anonymous {
+			fillOptions(field)
+		} else {
+			field.Set(reflect.ValueOf(sampleOption(f.Tag.Get("option"), f.Type)))
+		}
+	}
+}
+
+// The core takes every option of the type that it has, and the members of requests are in the request, zeros too.
+func TestTypedOptions(t *testing.T) {
+	for provider, typed := range typedOptions {
+		if all := typed.options.Map(); len(all) != 0 {
+			t.Errorf("%s: %v of none", provider, all)
+		}
+		options := reflect.New(reflect.TypeOf(typed.options).Elem())
+		fillOptions(options.Elem())
+		var body string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			text, _ := io.ReadAll(r.Body)
+			body = string(text)
+			w.WriteHeader(http.StatusTeapot)
+		}))
+		runner, err := turns.New(t.Context(), turns.Config{
+			Engine: native.New(),
+			Model: turns.Model{
+				Name: "m", Provider: provider, BaseURL: server.URL, Options: options.Interface().(interface{ Map() map[string]any }).Map(),
+			},
+			Tools: []*turns.Tool{{
+				Name: "get", Description: "d", InputSchema: `{"type":"object"}`,
+				Handler: func(*turns.DispatchContext, turns.Args) (any, error) { return nil, nil },
+			}},
+		})
+		if err != nil {
+			t.Errorf("%s: %v", provider, err)
+			continue
+		}
+		result, err := runner.Run(t.Context(), turns.Input{Message: "hi"})
+		if err != nil || result.Err == nil || !strings.Contains(result.Err.Error(), "E_CHAT_HTTP_ERROR") {
+			t.Errorf("%s: %+v, %v", provider, result, err)
+		}
+		for _, name := range slices.Concat(optionNames(reflect.TypeOf(typed.options).Elem()), []string{"member_body"}) {
+			isMember := strings.Contains(name, "_") || name == "temperature" || name == "seed"
+			if isMember && !strings.Contains(body, `"`+name+`":`) {
+				t.Errorf("%s: no %s in %s", provider, name, body)
+			}
+		}
+		_ = runner.Close()
+		server.Close()
+	}
+}
