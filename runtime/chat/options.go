@@ -58,10 +58,11 @@ type parser struct {
 	wrong        []string
 }
 
-// parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS, with prefix before each option's name.
-func parseOptions(v []byte, providers []Provider, prefix string) (options, error) {
+// parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS, with prefix before each option's name, behind
+// what is known to be wrong.
+func parseOptions(v []byte, providers []Provider, prefix string, wrong ...string) (options, error) {
 	p := parser{
-		prefix: prefix,
+		prefix: prefix, wrong: wrong,
 		options: options{
 			stream: true, parallel: 1, toolRun: ToolRun{Spool: defaultSpool}, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
 			reasoning: []string{"reasoning", "reasoning_content"}, medias: mediaOptions{max: defaultMaxMedia},

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/value"
@@ -51,26 +52,34 @@ func (e *Executor) with(given []byte) (*Executor, error) {
 	if value.KindOf(given) != value.KindMap {
 		return nil, fault.New(fault.ChatInvalidOptions, field+"` must be an object")
 	}
-	for _, name := range [...]string{"provider", "capabilities"} {
+	var wrong []string
+	for _, name := range fixedOptions {
 		if v, _ := value.Get(given, name); value.KindOf(v) != value.KindInvalid && value.KindOf(v) != value.KindNil {
-			return nil, fault.New(fault.ChatInvalidOptions, field+"."+name+"` stays that of the executor")
+			wrong = append(wrong, field+"."+name+"` stays that of the executor")
 		}
 	}
-	o, err := parseOptions(mergeOptions(e.given, given), e.providers, "stash."+OverrideKey+".")
+	o, err := parseOptions(mergeOptions(e.given, given), e.providers, "stash."+OverrideKey+".", wrong...)
 	if err != nil {
 		return nil, err
 	}
 	return &Executor{options: o, tools: make(map[uint32][]byte)}, nil
 }
 
+// fixedOptions are the options that the stash does not change.
+var fixedOptions = []string{"provider", "capabilities"}
+
 // mergeOptions returns a map with the members of two. Those of b count where both have them and that of b is not nil; headers and
-// retry are merged likewise.
+// retry are merged likewise. The options that are fixed are those of a.
 func mergeOptions(a, b []byte) []byte {
 	n := 0
 	var members []byte
 	_ = value.Each(b, func(key, val []byte) bool {
+		name := string(key)
+		if slices.Contains(fixedOptions, name) {
+			return true
+		}
 		members = value.AppendText(members, key)
-		if name := string(key); name == "headers" || name == "retry" {
+		if name == "headers" || name == "retry" {
 			if old, _ := value.Get(a, name); value.KindOf(old) == value.KindMap && value.KindOf(val) == value.KindMap {
 				val = merge(old, val)
 			}

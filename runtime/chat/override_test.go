@@ -81,6 +81,11 @@ func TestInvalidOverrides(t *testing.T) {
 		{`{"temperature":"warm","parallel":0,"nonsense":1}`, []string{"`stash.chatExecutor.temperature` must", "`stash.chatExecutor.parallel` must", "`stash.chatExecutor.nonsense` is"}},
 		{`{"retry":{"maxAttempts":0}}`, []string{"`stash.chatExecutor.retry.maxAttempts` must"}},
 		{`{"provider":"openai"}`, []string{"`stash.chatExecutor.provider` stays that of the executor"}},
+		{
+			`{"provider":"openai","temperature":9,"foo":1}`,
+			[]string{"`stash.chatExecutor.provider` stays", "`stash.chatExecutor.temperature` must", "`stash.chatExecutor.foo` is"},
+		},
+		{`{"capabilities":{"tools":"native"}}`, []string{"`stash.chatExecutor.capabilities` stays"}},
 		{`"gpt"`, []string{"`stash.chatExecutor` must be an object"}},
 		{`[]`, []string{"`stash.chatExecutor` must be an object"}},
 	}
