@@ -1,6 +1,8 @@
 package turns
 
 import (
+	"errors"
+
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/value"
 )
@@ -53,7 +55,8 @@ func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
 	if r.Args != nil {
 		raw, err := encodeArgs(r.Args)
 		if err != nil {
-			return err
+			cause := errors.Unwrap(err)
+			return newError(abi.CodeInvalidValue, cause.Error(), cause)
 		}
 		args.Args = raw
 	}
@@ -84,8 +87,19 @@ type GenerationStats struct {
 	Raw                  any    `json:"raw,omitempty"` // what the provider said
 }
 
-// ReportGenerationStats tells observers what a model call cost.
+// ReportGenerationStats tells observers what a model call cost. Numbers below zero are refused with E_INVALID_VALUE.
 func (h *Helpers) ReportGenerationStats(stats GenerationStats) error {
+	for name, n := range map[string]int64{
+		"promptTokens": int64(stats.PromptTokens), "completionTokens": int64(stats.CompletionTokens),
+		"totalTokens": int64(stats.TotalTokens), "cachedTokens": int64(stats.CachedTokens),
+		"reasoningTokens": int64(stats.ReasoningTokens), "totalDurationNs": stats.TotalDurationNs,
+		"loadDurationNs": stats.LoadDurationNs, "promptEvalDurationNs": stats.PromptEvalDurationNs,
+		"evalDurationNs": stats.EvalDurationNs,
+	} {
+		if n < 0 {
+			return newError(abi.CodeInvalidValue, "stats."+name+": must be a number that is not negative", nil)
+		}
+	}
 	raw, err := value.Append(nil, stats, "stats")
 	if err != nil {
 		return newError(abi.CodeInvalidValue, err.Error(), err)

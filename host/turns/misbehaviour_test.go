@@ -143,3 +143,29 @@ func TestUseAfterTheEnd(t *testing.T) {
 		}
 	})
 }
+
+func TestWrongArguments(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		log, _ := play(t, h, turns.TurnRunnerConfig{
+			Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
+				_, media := ctx.StoreMediaBytes("m", nil)
+				_, text := ctx.StoreRetrievableBytes("r", nil)
+				_, outside := named("t").Executor(nil)(nil)
+				for field, err := range map[string]error{
+					"bytes: must be a reader": media, " bytes: must be a reader": text, "ctx: must be a DispatchContext": outside,
+					"stats.cachedTokens: must":         h.ReportGenerationStats(turns.GenerationStats{CachedTokens: -1}),
+					"args: a func() cannot be encoded": h.ReportToolCall("c", turns.ToolCallReport{Tool: "t", Args: func() {}}),
+				} {
+					if !errors.Is(err, host.CodeInvalidValue) || !strings.Contains(err.Error(), field) {
+						t.Errorf("%s: %v", field, err)
+					}
+				}
+				h.Log(turns.LevelInfo, "k", "m", map[string]any{"f": func() {}})
+				return ctx.Ack()
+			},
+		}, turns.TurnInput{})
+		if !strings.HasSuffix(log.words(), "log(info) iE(0,ack) dE(ack,1) tE(ack)") {
+			t.Error(log.words())
+		}
+	})
+}

@@ -302,6 +302,9 @@ func (b *base) RefreshStandingInstructions() ([]string, error) {
 // StoreMediaBytes hands bytes to storage, at once. They do not pass through the core.
 func (b *base) StoreMediaBytes(id string, bytes io.Reader) (reader MediaReader, err error) {
 	defer recovered(&err)
+	if bytes == nil {
+		return nil, newError(abi.CodeInvalidValue, "bytes: must be a reader", nil)
+	}
 	ctx, c := b.storage()
 	reader, err = c.StoreMediaBytes(ctx, id, bytes)
 	if err == nil && reader == nil {
@@ -312,6 +315,9 @@ func (b *base) StoreMediaBytes(id string, bytes io.Reader) (reader MediaReader, 
 
 // StoreRetrievableBytes hands a text to storage, at once. It does not pass through the core.
 func (b *base) StoreRetrievableBytes(id string, bytes io.Reader) (SpoolReader, error) {
+	if bytes == nil {
+		return nil, newError(abi.CodeInvalidValue, "bytes: must be a reader", nil)
+	}
 	ctx, c := b.storage()
 	return c.spoolBytes(ctx, id, bytes)
 }

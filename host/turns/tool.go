@@ -225,7 +225,12 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 // arguments (anything that encodes to an object; E_INVALID_TOOL_ARGS), tells observers of the execution, and wraps the
 // handler's failure as E_TOOL_DOWNSTREAM_ERROR. The result is the very value the handler returned.
 func (t *Tool) Executor(ctx *DispatchContext) func(args any) (any, error) {
-	return func(args any) (any, error) { return ctx.executeTool(t, args) }
+	return func(args any) (any, error) {
+		if ctx == nil {
+			return nil, newError(abi.CodeInvalidValue, "ctx: must be a DispatchContext: tools are called in a dispatch", nil)
+		}
+		return ctx.executeTool(t, args)
+	}
 }
 
 // ValidateArgs checks arguments as a call of the tool does, without a turn, and returns what the handler would get. It
