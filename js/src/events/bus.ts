@@ -1,6 +1,7 @@
 /**
  * Listeners and how they are called.
  */
+import { invalidValue } from '../errors.js';
 import type { EventName, TurnEvent, TurnEvents } from './events.js';
 
 /** Is told of events of one name, before the call that caused them returns. What it throws disturbs nobody. */
@@ -42,7 +43,7 @@ export class Bus<Events extends Partial<TurnEvents>> {
     listener: Listener<TurnEvents[N]>,
     once = false,
   ): void {
-    if (typeof listener !== 'function') throw new TypeError('a listener must be a function');
+    if (typeof listener !== 'function') throw invalidValue('listener', 'must be a function');
     const entry = { listener: listener as unknown as AnyListener, once, called: false };
     this.#set(name, [...(this.#lists.get(name) ?? []), entry]);
   }

@@ -3,7 +3,7 @@
  */
 import type { Encoder } from '../codec/encoder.js';
 import type { DispatchContext } from './reader-context.js';
-import { TurncoreError } from '../errors.js';
+import { invalidValue, TurncoreError } from '../errors.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { encodeBody } from './body.js';
 import { estimateText } from './estimate.js';
@@ -39,7 +39,7 @@ export class Tokenizable {
 
   /**
    * @param source the text, which may be empty, or the function that gives it
-   * @throws TypeError for anything else
+   * @throws TurncoreError E_INVALID_VALUE for anything else
    */
   constructor(source: TextSource) {
     this.#source = requireSource(source);
@@ -71,7 +71,7 @@ export class Tokenizable {
     return typeof source === 'string' ? source : evaluate(source, ctx);
   }
 
-  /** Replaces the text, or the function that gives it. @returns this text. @throws TypeError for anything else */
+  /** Replaces the text, or the function that gives it. @returns this text. @throws TurncoreError E_INVALID_VALUE for anything else */
   set(source: TextSource): this {
     this.#source = requireSource(source);
     this.#crossing = undefined;
@@ -139,7 +139,7 @@ export class Tokenizable {
 
 function requireSource(source: TextSource): TextSource {
   if (typeof source === 'string' || typeof source === 'function') return source;
-  throw new TypeError('a Tokenizable needs a string, or a function that returns one');
+  throw invalidValue('text', 'must be a string, or a function that returns one');
 }
 
 function evaluate(evaluator: TextEvaluator, ctx: DispatchContext | undefined): string {

@@ -1,6 +1,7 @@
 /**
  * Bytes in memory.
  */
+import { invalidValue } from '../errors.js';
 import type { MediaReader, SpoolReader } from '../primitives/readers.js';
 
 const encoder = new TextEncoder();
@@ -11,8 +12,14 @@ export class MemoryReader implements SpoolReader, MediaReader {
   readonly #bytes: Uint8Array;
   #lines: readonly string[] | undefined;
 
-  /** @param content text is kept as UTF-8; bytes are copied */
+  /**
+   * @param content text is kept as UTF-8; bytes are copied
+   * @throws TurncoreError E_INVALID_VALUE for anything else
+   */
   constructor(content: string | Uint8Array) {
+    if (typeof content !== 'string' && !(content instanceof Uint8Array)) {
+      throw invalidValue('content', 'must be a string or a Uint8Array');
+    }
     this.#bytes = typeof content === 'string' ? encoder.encode(content) : content.slice();
   }
 

@@ -4,6 +4,7 @@
 import { CATALOGUE } from '../abi/catalogue.gen.js';
 import { asBuiltin } from '../builtin.js';
 import { TurncoreError } from '../errors.js';
+import { isObject } from '../validation/field-kinds.js';
 import { executeTool, type ObjectSchema, Tool, type ToolHandler } from './tool.js';
 
 /**
@@ -107,6 +108,9 @@ export interface FetchArgs {
  *   the tool is first used
  */
 export function fetchTool(options: FetchOptions): Tool<FetchArgs, string> {
+  if (!isObject(options)) {
+    throw TurncoreError.of('E_INVALID_INITIAL_TOOL_VALUE', 'fetch: the options must be an object');
+  }
   const { allow, methods = ['GET', 'HEAD'], maxBytes, maxInline, cut, timeoutMs } = options;
   requireTexts('allow', allow);
   requireTexts('methods', methods);

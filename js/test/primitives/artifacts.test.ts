@@ -336,8 +336,8 @@ describe('Tokenizable', () => {
     text.set(() => 'ab');
     assert.equal(text.dynamic, true);
     assert.equal(text.estimateTokens('claude'), 1);
-    assert.throws(() => text.set(5 as never), TypeError);
-    assert.throws(() => new Tokenizable(undefined as never), TypeError);
+    assert.throws(() => text.set(5 as never), { code: 'E_INVALID_VALUE' });
+    assert.throws(() => new Tokenizable(undefined as never), { code: 'E_INVALID_VALUE' });
   });
 });
 

@@ -6,8 +6,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import {
+  createRunner,
   type DispatchContext,
   type DispatchExecutorHelpers,
+  fetchTool,
+  MemoryReader,
+  Tokenizable,
   Tool,
   ToolRegistry,
   type TurncoreError,
@@ -117,6 +121,12 @@ describe('tools', { skip }, () => {
             });
           }
         }
+        await assert.rejects(tool.executor(ctx)({ a: () => 1 }), (error: TurncoreError) => {
+          assert.equal(error.code, 'E_INVALID_TOOL_ARGS');
+          assert.match(error.message, /args\.a: a function cannot be encoded/);
+          assert.equal(codeOf(error.cause), 'E_INVALID_VALUE');
+          return true;
+        });
         ctx.ack();
       },
       {
@@ -150,6 +160,21 @@ describe('tools', { skip }, () => {
     for (const [field, run] of wrong) {
       assert.throws(run, { code: 'E_INVALID_VALUE', details: { field } }, field);
     }
+  });
+});
+
+describe('wrong arguments of constructors', () => {
+  it('are refused by the name of the field', () => {
+    const wrong: [string, () => unknown][] = [
+      ['text', () => new Tokenizable(5 as never)],
+      ['text', () => new Tokenizable('x').set(undefined as never)],
+      ['content', () => new MemoryReader({} as never)],
+      ['listener', () => createRunner({ executor: () => undefined }).on('message', 5 as never)],
+    ];
+    for (const [field, run] of wrong) {
+      assert.throws(run, { code: 'E_INVALID_VALUE', details: { field } }, field);
+    }
+    assert.throws(() => fetchTool(undefined as never), { code: 'E_INVALID_INITIAL_TOOL_VALUE' });
   });
 });
 
