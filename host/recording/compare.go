@@ -97,10 +97,10 @@ func messagesIn(body any) []any {
 // alignIDs gives the calls in got the ids of those in want where the executor and the recorded client both had to make one,
 // as the provider gave none or gave one twice, and reports them.
 func (r *Recording) alignIDs(n int, got, want []any, report func(path string, got, want any)) {
-	times := map[any]int{}
+	times := map[string]int{}
 	for _, v := range want {
 		for _, call := range callsIn(v) {
-			times[call["id"]]++
+			times[string(text(call["id"]))]++
 		}
 	}
 	for i := range min(len(got), len(want)) {
@@ -108,14 +108,14 @@ func (r *Recording) alignIDs(n int, got, want []any, report func(path string, go
 		if len(sent) != len(recorded) {
 			continue
 		}
-		renamed := map[any]any{}
+		renamed := map[string]any{}
 		for k, call := range sent {
 			g, w := call["id"], recorded[k]["id"]
-			if g == w || r.gave(n, g) || r.gave(n, w) && times[w] < 2 {
+			if reflect.DeepEqual(g, w) || r.gave(n, g) || r.gave(n, w) && times[string(text(w))] < 2 {
 				continue
 			}
 			report("/messages/"+strconv.Itoa(i)+"/tool_calls/"+strconv.Itoa(k)+"/id", g, w)
-			renamed[g] = w
+			renamed[string(text(g))] = w
 			if w == nil {
 				delete(call, "id")
 			} else {
@@ -127,7 +127,7 @@ func (r *Recording) alignIDs(n int, got, want []any, report func(path string, go
 			if m["role"] != "tool" {
 				break
 			}
-			if w, ok := renamed[m["tool_call_id"]]; ok && w == nil {
+			if w, ok := renamed[string(text(m["tool_call_id"]))]; ok && w == nil {
 				delete(m, "tool_call_id")
 			} else if ok {
 				m["tool_call_id"] = w

@@ -102,7 +102,8 @@ func (r *Recording) Conversation() (*Conversation, error) {
 	return c, nil
 }
 
-// readTool reads a function that the client runs; ok is false for tools of the provider's own.
+// readTool reads a function that the client runs; ok is false for tools of the provider's own, and
+// for those that have no name.
 func readTool(raw json.RawMessage) (tool Tool, ok bool) {
 	m, _ := members(raw)
 	function, ok := members(m["function"])
@@ -113,7 +114,7 @@ func readTool(raw json.RawMessage) (tool Tool, ok bool) {
 	for key, v := range function {
 		switch key {
 		case "name":
-			tool.Name = str(v) // an empty name is refused by who registers the tool
+			tool.Name = str(v)
 		case "description":
 			tool.Description = str(v)
 		case "parameters":
@@ -122,7 +123,7 @@ func readTool(raw json.RawMessage) (tool Tool, ok bool) {
 			tool.Extra[key] = v
 		}
 	}
-	return tool, true
+	return tool, tool.Name != ""
 }
 
 func (c *Conversation) addMessages(messages []message) {

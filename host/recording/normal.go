@@ -2,6 +2,7 @@ package recording
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"sort"
 )
@@ -217,7 +218,7 @@ func normalParts(m map[string]any, parts []any) {
 
 // normalResults puts what tools answered into the order of the calls, and takes the names away that say what the calls say.
 func normalResults(behind, calls []any) {
-	order, names := map[any]int{}, map[any]any{}
+	order, names := map[string]int{}, map[string]any{}
 	for i, v := range calls {
 		call, _ := v.(map[string]any)
 		id, ok := call["id"].(string)
@@ -234,14 +235,21 @@ func normalResults(behind, calls []any) {
 		if _, known := order[id]; m["role"] != "tool" || !ok || !known {
 			break
 		}
-		if m["name"] == names[id] {
+		if reflect.DeepEqual(m["name"], names[id]) {
 			delete(m, "name")
 		}
 		n++
 	}
 	sort.SliceStable(behind[:n], func(i, j int) bool {
-		return order[behind[i].(map[string]any)["tool_call_id"]] < order[behind[j].(map[string]any)["tool_call_id"]]
+		return order[idOf(behind[i])] < order[idOf(behind[j])]
 	})
+}
+
+// idOf is the id of the call that a message answers.
+func idOf(message any) string {
+	m, _ := message.(map[string]any)
+	id, _ := m["tool_call_id"].(string)
+	return id
 }
 
 // oneSystem joins the texts of all system messages into the first message, and returns the messages that were not there.

@@ -49,11 +49,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.mu.Lock()
-	n := s.next
-	s.next++
-	s.differences = append(s.differences, s.recording.Compare(n, body)...)
-	s.mu.Unlock()
+	n := s.take(body)
 	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/chat/completions") || n >= len(s.recording.Interactions) {
 		http.Error(w, "the recording has no response to this request", http.StatusNotFound)
 		return
@@ -73,6 +69,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		rest = rest[size:]
 	}
+}
+
+// take counts a request and compares it.
+func (s *Server) take(body []byte) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n = s.next
+	s.next++
+	s.differences = append(s.differences, s.recording.Compare(n, body)...)
+	return n
 }
 
 // Cut returns a response's body that is read in parts cut at random bytes, whatever parts the network delivers: the same

@@ -107,9 +107,7 @@ func objectSchema(parameters json.RawMessage) any {
 	if json.Unmarshal(parameters, &schema) != nil || len(schema) == 0 {
 		return map[string]any{"type": "object"}
 	}
-	if schema["type"] == nil {
-		schema["type"] = json.RawMessage(`"object"`)
-	}
+	schema["type"] = json.RawMessage(`"object"`)
 	return schema
 }
 

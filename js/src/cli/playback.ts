@@ -54,7 +54,12 @@ export class Playback {
       close,
     };
     const others = whole.interactions.length - recording.interactions.length;
-    return new Playback(recording, others, conversation, server, provider);
+    try {
+      return new Playback(recording, others, conversation, server, provider);
+    } catch (error) {
+      close();
+      throw error;
+    }
   }
 
   private constructor(

@@ -149,5 +149,5 @@ const ANYTHING: StandardSchema<Record<string, unknown>> = {
 /** A schema of objects: a recorded one may leave the type out, or be none at all. */
 function objectSchema(parameters: unknown): ObjectSchema {
   if (!isObject(parameters)) return { type: 'object' };
-  return { ...parameters, type: parameters['type'] ?? 'object' } as ObjectSchema;
+  return { ...parameters, type: 'object' };
 }

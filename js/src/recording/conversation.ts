@@ -122,7 +122,7 @@ function said(
   return { system: system.join('\n\n'), history, user, userName };
 }
 
-/** The functions that the client runs, without tools of the provider's own. */
+/** The functions that the client runs, without tools of the provider's own, and those that have no name. */
 function toolsIn(body: Record<string, unknown>): RecordedTool[] {
   const tools = new Map<string, RecordedTool>();
   for (const value of listOf(body['tools'])) {
@@ -130,7 +130,7 @@ function toolsIn(body: Record<string, unknown>): RecordedTool[] {
     if (textOf(value['type']) !== '' && value['type'] !== 'function') continue;
     const { name, description, parameters, ...extra } = value['function'];
     const tool = { name: textOf(name), description: textOf(description), parameters, extra };
-    if (!tools.has(tool.name)) tools.set(tool.name, tool);
+    if (tool.name !== '' && !tools.has(tool.name)) tools.set(tool.name, tool);
   }
   return [...tools.values()];
 }
