@@ -182,3 +182,24 @@ func TestAllowancesAreReal(t *testing.T) {
 		}
 	}
 }
+
+// TestOddValues compares requests whose ids and names are no texts.
+func TestOddValues(t *testing.T) {
+	for _, id := range []string{`{"a": 1}`, `[1]`, `7`, `true`, `""`} {
+		body := `{"messages": [{"role": ["user"]}, {"role": "assistant", "content": {}, "tool_calls": [{"id": ` + id + `, "function": {"name": ` + id + `}}, 5]},
+			{"role": "tool", "tool_call_id": ` + id + `, "name": ` + id + `}, {"role": "assistant", "tool_calls": [{"id": ` + id + `, "function": 1}]}], "tools": [1, {"function": ` + id + `}]}`
+		r := made(t, "o", body)
+		if list := r.Compare(0, []byte(body)); len(list) != 0 {
+			t.Errorf("%s: %v", id, list)
+		}
+		if list := r.Compare(0, []byte(`{"messages": [{"role": "assistant", "tool_calls": [{"id": "x"}, {"id": "y"}]}, {"role": "tool", "tool_call_id": "x"}]}`)); len(list) == 0 {
+			t.Errorf("%s: no difference", id)
+		}
+		r.Answers()
+		r.Called()
+		r.SendsThoughts()
+		if _, err := r.Thread(); err != nil {
+			t.Error(err)
+		}
+	}
+}

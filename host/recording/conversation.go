@@ -50,6 +50,9 @@ type Tool struct {
 // suffix is the end of the path of chat completions.
 const suffix = "/chat/completions"
 
+// unnamed is the model of requests that name none, as where the address does.
+const unnamed = "unnamed"
+
 // isChat tells whether an interaction asks for chat completions.
 func (it *Interaction) isChat() bool {
 	if it.Request.Method != "" && it.Request.Method != http.MethodPost {
@@ -78,7 +81,9 @@ func (r *Recording) Conversation() (*Conversation, error) {
 	if !ok {
 		return nil, &InvalidError{"the first chat request's body", "must be an object"}
 	}
-	c.Model = str(body["model"])
+	if c.Model = str(body["model"]); c.Model == "" {
+		c.Model = unnamed
+	}
 	c.BaseURL = strings.TrimSuffix(path, suffix) + query
 	_ = json.Unmarshal(body["stream"], &c.Stream) // anything but true is no stream
 	for _, raw := range items(body["tools"]) {

@@ -53,6 +53,8 @@ export interface RecordedTool {
 /** Keys of a request that are not options. */
 const NO_OPTIONS = new Set(['model', 'messages', 'tools', 'stream']);
 const PATH = '/chat/completions';
+/** The model of requests that name none, as where the address does. */
+const UNNAMED = 'unnamed';
 
 /** Whether an interaction asks for chat completions. */
 export function isChat({ request: { method, url, body } }: Interaction): boolean {
@@ -80,7 +82,7 @@ export function conversationOf(recording: Recording): Conversation {
   const conversation = {
     ...said(messagesOf(first)),
     tools: toolsIn(body),
-    model: textOf(body['model']),
+    model: textOf(body['model']) || UNNAMED,
     baseURL: (path.endsWith(PATH) ? path.slice(0, -PATH.length) : path) + query,
     stream: body['stream'] === true,
     // The executor reads one answer.

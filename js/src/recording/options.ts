@@ -15,7 +15,7 @@ export function chatOptionsOf(conversation: Conversation, recording: Recording):
   const extras = tools.filter(({ extra }) => Object.keys(extra).length > 0);
   const { attempts, statuses } = retriesOf(recording);
   return {
-    baseURL,
+    ...(baseURL === '' ? {} : { baseURL }),
     model,
     stream,
     // Whether the recorded client asked for the usage is in the body.
