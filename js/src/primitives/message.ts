@@ -75,13 +75,14 @@ export class Message {
     return new Date(this.#updatedAt);
   }
 
-  /** Its fields as plain data, times in ISO 8601. */
+  /** Its fields as plain data, times in ISO 8601. Attachments that are none are left out, as the constructor wants it. */
   toJSON(): Record<string, unknown> {
+    const attachments = this.attachments.map((media) => media.toJSON());
     return {
       id: this.id,
       role: this.role,
       content: this.content?.toString(),
-      attachments: this.attachments.map((media) => media.toJSON()),
+      attachments: attachments.length > 0 ? attachments : undefined,
       identity: this.identity.toJSON(),
       createdAt: this.createdAt.toISOString(),
       updatedAt: this.updatedAt.toISOString(),

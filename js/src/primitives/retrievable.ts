@@ -2,6 +2,7 @@
  * Retrieved documents.
  */
 import { Part } from '../abi/frames.gen.js';
+import { letGo } from '../awaitable.js';
 import { type Encoder, utf8Length } from '../codec/encoder.js';
 import type { DispatchContext } from './reader-context.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
@@ -182,7 +183,9 @@ const toContent: Converter = (value, report) =>
 export const toArtifactClass: Converter = (value) => {
   if (typeof value !== 'function' || value.length > 0) return invalid;
   try {
-    return isArtifactClass((value as () => unknown)()) ? value : invalid;
+    const made = (value as () => unknown)();
+    letGo(made);
+    return isArtifactClass(made) ? value : invalid;
   } catch {
     return invalid;
   }

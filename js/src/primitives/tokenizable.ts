@@ -1,6 +1,7 @@
 /**
  * Text that a model sees.
  */
+import { letGo } from '../awaitable.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { DispatchContext } from './reader-context.js';
 import { invalidValue, TurncoreError } from '../errors.js';
@@ -151,6 +152,7 @@ function evaluate(evaluator: TextEvaluator, ctx: DispatchContext | undefined): s
     throw TurncoreError.of('E_TOKENIZABLE_EVALUATOR_INVALID', why, { cause });
   }
   if (typeof text === 'string') return text;
+  letGo(text);
   const what =
     text === null ? 'null' : Array.isArray(text) ? 'a list' : `a value of type ${typeof text}`;
   throw TurncoreError.of('E_TOKENIZABLE_EVALUATOR_INVALID', `it returned ${what}`);

@@ -2,6 +2,7 @@
  * Tokenizers of the host, which count exactly.
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
+import { letGo } from '../awaitable.js';
 import { TurncoreError } from '../errors.js';
 import { violationError } from '../validation/rules.js';
 
@@ -53,6 +54,7 @@ export class Tokenizers {
   count(encoding: string, texts: readonly string[]): readonly number[] {
     const counts: unknown = this.#functions.get(encoding)!(texts);
     if (!Array.isArray(counts) || counts.length !== texts.length || !counts.every(isCount)) {
+      letGo(counts);
       throw new TypeError(`the tokenizer for ${encoding} must return a count for each text`);
     }
     return counts;

@@ -127,7 +127,8 @@ export class ContextState implements OpenContext {
   /** Aborts the context, as user code asks, and the contexts that were copied from it. */
   abort(reason: unknown): void {
     if (this.aborted || this.ended) return;
-    this.mark(reason ?? new DOMException('This operation was aborted', 'AbortError'));
+    const none = new DOMException('This operation was aborted', 'AbortError');
+    this.mark(reason === undefined ? none : reason);
     this.session.sendAbort(this.number, reason);
   }
 

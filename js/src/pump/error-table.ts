@@ -220,7 +220,7 @@ export function isError(value: unknown): value is Error {
 function isAbort(error: unknown, reason: unknown): boolean {
   let e = error;
   for (let depth = 0; depth <= MAX_CAUSES; depth++) {
-    if (reason !== undefined && e === reason) return true;
+    if (reason !== undefined && Object.is(e, reason)) return true;
     if (typeof e !== 'object' || e === null) return false;
     const code = read(e, 'code');
     if (code === 'ABORT_ERR' || code === 'E_TURN_GATE_ABORTED') return true;

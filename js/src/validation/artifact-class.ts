@@ -1,6 +1,7 @@
 /**
  * What a class of artifacts must have, for fields that take what gives one.
  */
+import { letGo } from '../awaitable.js';
 import { type Converter, invalid } from './field-kinds.js';
 
 /** The methods that every artifact has. */
@@ -36,7 +37,9 @@ export function hasArtifactMethods(value: unknown): value is AnyArtifactClass {
 export const toArtifactClass: Converter = (value) => {
   if (typeof value !== 'function' || value.length > 0) return invalid;
   try {
-    return hasArtifactMethods((value as () => unknown)()) ? value : invalid;
+    const made = (value as () => unknown)();
+    letGo(made);
+    return hasArtifactMethods(made) ? value : invalid;
   } catch {
     return invalid;
   }
