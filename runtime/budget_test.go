@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -169,6 +170,42 @@ func TestTokensByLength(t *testing.T) {
 	} {
 		if got := tokensByLength(c.encoding, utf16Length([]byte(c.text))); got != c.want {
 			t.Errorf("%s, %q: %d, want %d", c.encoding, c.text, got, c.want)
+		}
+	}
+}
+
+// What a budget has shed it has shed: a second one of the same size finds nothing to do, in the same iteration and in each later
+// one, and says nothing.
+func TestTokenBudgetTwice(t *testing.T) {
+	for _, limit := range []int64{121, 111, 91, 61, 31} {
+		var kept, logged []string
+		for times := 1; times <= 3; times++ {
+			b := Budget{Encoding: "unknown", Limit: limit}
+			p := budgetTurn(t, b)
+			for range times - 1 {
+				p.config.DispatchInput = append(p.config.DispatchInput, Middleware{Builtin: TokenBudget(b)})
+			}
+			first := ""
+			p.executor = func(s *seam) error {
+				if s.n == 0 {
+					first = p.kept(1)
+				}
+				if p.kept(1) != first {
+					t.Errorf("limit %d: iteration %d has %q, the first had %q", limit, s.n, p.kept(1), first)
+				}
+				if s.n == 2 {
+					return s.ack()
+				}
+				return nil
+			}
+			if status, _, err := p.run(); status != StatusAck || err != nil {
+				t.Fatalf("limit %d: %s, %v", limit, statuses[status], err)
+			}
+			kept = append(kept, first)
+			logged = append(logged, strconv.Itoa(strings.Count(strings.Join(p.words, " "), "log(2)")))
+		}
+		if len(slices.Compact(kept)) != 1 || len(slices.Compact(slices.Clone(logged))) != 1 || logged[0] > "1" {
+			t.Errorf("limit %d: kept %q, logged %q times", limit, kept, logged)
 		}
 	}
 }

@@ -1,16 +1,17 @@
 /**
  * A credential is nowhere but in the requests it is for: not in the module's memory, whose garbage stays there, not in
- * events, journals or errors; also when the provider quotes it.
+ * events, journals or errors; also when the provider quotes it. The environment of the process is nowhere at all.
  */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 
 import { createRunner, MemoryJournal } from '../../src/index.js';
 import { skip, testHost } from './harness.js';
 
 const KEY = 'sk-planted-0123456789';
+const OF_PROCESS = 'sk-of-the-process-0123456789';
 const MARKER = 'a marker that the module is told';
 
 /** How a provider may treat a key. */
@@ -63,6 +64,8 @@ async function memoriesOf(run: () => Promise<void>): Promise<Buffer[]> {
 }
 
 describe('a credential stays on the host', { skip }, () => {
+  before(() => void (process.env['OPENAI_API_KEY'] = OF_PROCESS));
+  after(() => delete process.env['OPENAI_API_KEY']);
   for (const [name, answer] of Object.entries(answers)) {
     it(name, async () => {
       const sent: (string | undefined)[] = [];
@@ -92,6 +95,9 @@ describe('a credential stays on the host', { skip }, () => {
         assert.equal(sent[0], `Bearer ${KEY}`);
         assert.equal(memories.length, 1);
         const kept = Buffer.from(journal.bytes());
+        for (const place of [memories[0]!, kept, Buffer.from(told.join('\n'))]) {
+          assert.ok(!place.includes(OF_PROCESS), 'the environment is there');
+        }
         assert.ok(!memories[0]!.includes(KEY), 'the key is in the memory');
         assert.ok(!kept.includes(KEY), 'the key is in the journal');
         assert.ok(!told.join('\n').includes(KEY), 'the key is in the events');
