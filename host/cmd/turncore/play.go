@@ -175,7 +175,7 @@ func (p *player) summary(result *turns.Result) string {
 		fmt.Fprintf(&b, ", %d differences are allowed", allowed)
 	}
 	if p.others > 0 {
-		fmt.Fprintf(&b, ", %d others are not of this turn", p.others)
+		fmt.Fprintf(&b, ", %d outside of this turn", p.others)
 	}
 	fmt.Fprintf(&b, "; the turn ended with %s after %d iterations", result.Status, result.Iterations)
 	if result.Err != nil {

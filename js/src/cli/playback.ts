@@ -127,7 +127,7 @@ export class Playback {
         'dim',
         `${this.#recording.name}: ${sent} of ${recorded} requests sent` +
           (allowed > 0 ? `, ${allowed} differences are allowed` : '') +
-          (this.#others > 0 ? `, ${this.#others} others are not of this turn` : '') +
+          (this.#others > 0 ? `, ${this.#others} outside of this turn` : '') +
           `; the turn ended with ${status} after ${iterations} iterations${code}`,
       );
     }
