@@ -54,6 +54,7 @@ export {
 export { type TurnInput, TurnRunner, type TurnRunnerConfig } from './turns/turn-runner.js';
 export type {
   DispatchCallbacks,
+  NamedDispatchCallbacks,
   OptionalCallbacks,
   RecordCallbacks,
   TurnCallbacks,
@@ -63,6 +64,7 @@ export {
   type DispatchOutcome,
   DispatchRunner,
   type RawDispatchContext,
+  type RawDispatchFields,
 } from './dispatch/dispatch-runner.js';
 export type {
   DispatchEventName,

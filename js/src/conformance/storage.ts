@@ -61,7 +61,7 @@ export function storage(
   }
   all['storeStandingInstruction'] = (ctx: AnyContext, value: Tokenizable) =>
     sink.called('storeStandingInstruction', ctx, {}, [String(value)]);
-  all['mutateStandingInstruction'] = (ctx: AnyContext, value: Tokenizable, old: string) =>
+  all['mutateStandingInstruction'] = (ctx: AnyContext, old: string, value: Tokenizable) =>
     sink.called('mutateStandingInstruction', ctx, {}, [old, String(value)]);
   all['deleteStandingInstruction'] = (ctx: AnyContext, value: string) =>
     sink.called('deleteStandingInstruction', ctx, {}, [value]);

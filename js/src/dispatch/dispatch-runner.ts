@@ -28,7 +28,11 @@ import type { Pump } from '../pump/pump.js';
 import { type MiddlewareFn, toolParts, type RunnerSpec } from '../pump/runner-spec.js';
 import { Registry, stashViolations } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
-import { callbacksOf, type DispatchCallbacks } from '../turns/callbacks.js';
+import {
+  callbacksOf,
+  type DispatchCallbacks,
+  type NamedDispatchCallbacks,
+} from '../turns/callbacks.js';
 import { accepted } from '../turns/turn-runner.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked } from '../validation/rules.js';
@@ -40,7 +44,10 @@ import {
 } from './handlers.js';
 
 /** The context of a standalone dispatch, put together by the caller. */
-export interface RawDispatchContext extends DispatchCallbacks {
+export type RawDispatchContext = RawDispatchFields & (DispatchCallbacks | NamedDispatchCallbacks);
+
+/** What a standalone dispatch begins with, beside its callbacks. */
+export interface RawDispatchFields {
   /** What the model is told first. Not empty when it is a string. */
   readonly systemPrompt: string | Tokenizable;
   /** What the model is told beside it. */

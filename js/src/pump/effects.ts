@@ -203,7 +203,7 @@ function writeOne(state: ContextState, wire: WireDelta): unknown {
     case 'mutate':
       // Only standing instructions have an old text.
       return 'old' in delta
-        ? writes[Write.Mutate](ctx, delta.record, delta.old)
+        ? writes[Write.Mutate](ctx, delta.old, delta.record)
         : writes[Write.Mutate](ctx, delta.record);
     case 'delete':
       return writes[Write.Delete](ctx, delta.id);

@@ -13,7 +13,7 @@ import { ChatExecutor } from './chat-executor.js';
 import type { Delta } from './deltas.js';
 
 /** Writes one record, or for a deletion its id or text. */
-export type WriteFn = (ctx: object, value: Entry | string, old?: string) => unknown;
+export type WriteFn = (ctx: object, value: Entry | string, instruction?: Entry) => unknown;
 
 /** Keeps bytes under an id and gives a reader of them. */
 export type BytesFn = (ctx: object, id: string, bytes: unknown) => unknown;

@@ -52,7 +52,7 @@ export function storeCallbacks(store: Store, options: SessionOptions = {}): Turn
     fetchToolsCallback: (_ctx) => [],
     refreshStandingInstructionsCallback: async (ctx) => [...(await load(ctx)).instructions],
     storeStandingInstructionCallback: put('standingInstruction'),
-    mutateStandingInstructionCallback: (ctx, record, old) =>
+    mutateStandingInstructionCallback: (ctx, old, record) =>
       commit(ctx, { op: 'mutate', kind: 'standingInstruction', record, old }),
     deleteStandingInstructionCallback: remove('standingInstruction'),
     storeMemoryCallback: put('memory'),

@@ -29,7 +29,7 @@ export interface RecordCallbacks<Ctx> {
   readonly refreshStandingInstructions: (ctx: Ctx) => Awaitable<(string | Tokenizable)[]>;
   readonly storeStandingInstruction: (ctx: Ctx, value: Tokenizable) => unknown;
   /** `old` is the text that is replaced. */
-  readonly mutateStandingInstruction: (ctx: Ctx, value: Tokenizable, old: string) => unknown;
+  readonly mutateStandingInstruction: (ctx: Ctx, old: string, value: Tokenizable) => unknown;
   readonly deleteStandingInstruction: (ctx: Ctx, value: string) => unknown;
   readonly storeMemory: (ctx: Ctx, memory: Memory) => unknown;
   readonly mutateMemory: (ctx: Ctx, memory: Memory) => unknown;
@@ -82,6 +82,17 @@ export type TurnCallbacks = {
 /** The functions of a raw dispatch context. */
 export type DispatchCallbacks = RecordCallbacks<DispatchContext> &
   OptionalCallbacks<DispatchContext>;
+
+/** The same with `Callback` behind their names, as a TurnRunner takes them: either may be given. */
+export type NamedDispatchCallbacks = {
+  readonly [
+    K in keyof RecordCallbacks<DispatchContext> as `${K}Callback`
+  ]: RecordCallbacks<DispatchContext>[K];
+} & {
+  readonly [
+    K in keyof OptionalCallbacks<DispatchContext> as `${K}Callback`
+  ]?: OptionalCallbacks<DispatchContext>[K];
+};
 
 /** Kinds of record as callbacks' names have them, by collection number. */
 const singular = ['StandingInstruction', 'Memory', 'Retrievable', 'Message', 'Thought', 'ToolCall'];

@@ -8,7 +8,11 @@ import {
   type DispatchInput,
   DispatchRunner,
   Host,
+  type DispatchCallbacks,
   type RawDispatchContext,
+  type RawDispatchFields,
+  memoryStore,
+  storeCallbacks,
   Tool,
   type TurnContext,
   type TurncoreError,
@@ -26,11 +30,13 @@ import {
 } from './harness.js';
 
 /** A raw context whose callbacks do nothing. */
-function raw(more: Partial<RawDispatchContext> = {}, writes: string[] = []): RawDispatchContext {
+type Raw = RawDispatchFields & DispatchCallbacks;
+
+function raw(more: Partial<Raw> = {}, writes: string[] = []): Raw {
   const callbacks = Object.entries(recordingCallbacks(writes)).map(
     ([name, fn]) => [name.replace(/Callback$/, ''), fn] as const,
   );
-  return { systemPrompt: 'test', ...Object.fromEntries(callbacks), ...more } as RawDispatchContext;
+  return { systemPrompt: 'test', ...Object.fromEntries(callbacks), ...more } as Raw;
 }
 
 const observed = [
@@ -314,5 +320,24 @@ describe('dispatch from a context', { skip }, () => {
     await assert.rejects(DispatchRunner.dispatch({ source: turn!, executor: (c) => c.ack() }), {
       code: 'E_CALL_AFTER_END',
     });
+  });
+
+  it('take the callbacks of a store, as a runner does', async () => {
+    const store = memoryStore();
+    const { status } = await DispatchRunner.dispatch({
+      raw: { ...storeCallbacks(store), systemPrompt: 'test', standingInstructions: ['be brief'] },
+      executor: async (ctx) => {
+        await ctx.mutateStandingInstruction('be brief', 'be very brief');
+        await ctx.storeMessage(message('m'));
+        ctx.ack();
+      },
+      host: await testHost(),
+    });
+    assert.equal(status, 'ack');
+    const kept = await store.load('default');
+    assert.deepEqual(
+      [...kept.messages].map((m) => m.id),
+      ['m'],
+    );
   });
 });

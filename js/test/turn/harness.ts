@@ -91,7 +91,8 @@ export function recordingCallbacks(log: string[] = []): Callbacks {
     fetchRetrievablesCallback: read,
     refreshStandingInstructionsCallback: read,
     storeStandingInstructionCallback: write('storeInstruction'),
-    mutateStandingInstructionCallback: write('mutateInstruction'),
+    mutateStandingInstructionCallback: (ctx, old, text) =>
+      write('mutateInstruction')(ctx, `${old} -> ${String(text)}`),
     deleteStandingInstructionCallback: write('deleteInstruction'),
     storeMemoryCallback: write('storeMemory'),
     mutateMemoryCallback: write('mutateMemory'),

@@ -269,7 +269,7 @@ describe('records of a turn', { skip }, () => {
     assert.deepEqual(writes, [
       'storeMessage a',
       'storeInstruction be brief',
-      'mutateInstruction be very brief',
+      'mutateInstruction be brief -> be very brief',
       'deleteInstruction be very brief',
     ]);
     const cause = new Error('no');
