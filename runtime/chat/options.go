@@ -399,7 +399,7 @@ func (p *parser) address() {
 
 // build puts together what does not depend on a request.
 func (p *parser) build() {
-	p.head.Stream, p.head.Usage = p.stream, p.includeUsage
+	p.head.Host, p.head.Stream, p.head.Usage = p.endpoint, p.stream, p.includeUsage
 	if p.engine == nil {
 		p.output.place(p.provider, &p.head)
 	} else if p.output.schema != nil && p.output.mode != modePrompt {

@@ -57,6 +57,7 @@ type Protocol struct {
 // Head is what a request says before its conversation.
 type Head struct {
 	Model    string
+	Host     string // name of the endpoint's host; empty for an engine
 	Stream   bool
 	Usage    bool   // a stream is to tell the token counts
 	Members  []byte // of the request, as options give them: `,"name":value` each

@@ -140,7 +140,7 @@ func (anthropic) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	if blank && len(u.Calls) == 0 {
 		return dst // thoughts cannot end a message
 	}
-	dst = append(chat.AppendComma(dst), `{"role":"assistant","content":[`...)
+	dst = append(chat.AppendComma(appendOpening(dst, `{"role":"user","content":"."}`)), `{"role":"assistant","content":[`...)
 	for _, t := range u.Thoughts {
 		dst = appendThinking(dst, t)
 	}
@@ -174,25 +174,6 @@ func (anthropic) AppendUnit(dst []byte, u *chat.Unit) []byte {
 		dst = append(dst, `]}`...)
 	}
 	return dst
-}
-
-// appendBlocks appends a text, unless it is blank, and media as a list of content blocks.
-func appendBlocks(dst, text []byte, media []*chat.UnitMedia) []byte {
-	dst = append(dst, '[')
-	if len(bytes.TrimSpace(text)) > 0 {
-		dst = appendTextPart(dst, "text", text)
-	}
-	for _, m := range media {
-		dst = append(appendTextPart(dst, "text", m.Note), `,{"type":"`...)
-		dst = append(append(dst, m.Kind...), `","source":{"type":"base64"`...)
-		dst = m.AppendData(append(chat.AppendMember(dst, "media_type", m.MimeType), `,"data":"`...))
-		dst = append(dst, `"}`...)
-		if m.Kind == "document" && len(m.Filename) > 0 {
-			dst = chat.AppendMember(dst, "title", m.Filename)
-		}
-		dst = append(dst, '}')
-	}
-	return append(dst, ']')
 }
 
 // What the payload of a thought holds.

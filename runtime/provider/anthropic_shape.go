@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"bytes"
+
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/value"
 )
@@ -34,4 +36,23 @@ func canClose(schema []byte) bool {
 		}
 	}
 	return parts(schema, canClose)
+}
+
+// appendBlocks appends a text, unless it is blank, and media as a list of content blocks.
+func appendBlocks(dst, text []byte, media []*chat.UnitMedia) []byte {
+	dst = append(dst, '[')
+	if len(bytes.TrimSpace(text)) > 0 {
+		dst = appendTextPart(dst, "text", text)
+	}
+	for _, m := range media {
+		dst = append(appendTextPart(dst, "text", m.Note), `,{"type":"`...)
+		dst = append(append(dst, m.Kind...), `","source":{"type":"base64"`...)
+		dst = m.AppendData(append(chat.AppendMember(dst, "media_type", m.MimeType), `,"data":"`...))
+		dst = append(dst, `"}`...)
+		if m.Kind == "document" && len(m.Filename) > 0 {
+			dst = chat.AppendMember(dst, "title", m.Filename)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
 }

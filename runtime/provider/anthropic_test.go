@@ -261,7 +261,7 @@ func TestAnthropicRequests(t *testing.T) {
 					ID: id, Tool: "a.b", Args: empty, Checksum: "x", IsComplete: true, IsError: id == "call_1", Results: value.AppendString(nil, ""), CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
 				}))
 			}
-		}, `{"model":"m","max_tokens":5,"stream":true,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"call_26b11359279f1206","name":"a_b","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_26b11359279f1206"}]},` +
+		}, `{"model":"m","max_tokens":5,"stream":true,"messages":[{"role":"user","content":"."},{"role":"assistant","content":[{"type":"tool_use","id":"call_26b11359279f1206","name":"a_b","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_26b11359279f1206"}]},` +
 			`{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"a_b","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"The tool failed.","is_error":true}]}]}`},
 		{"thoughts of elsewhere", `{"model":"m","max_tokens":5,"cache_control":false}`, func(d *dispatch) {
 			d.say("user", "hi")

@@ -135,26 +135,6 @@ func (gemini) AppendHead(dst []byte, h *chat.Head) []byte {
 	return append(dst, `"contents":[`...)
 }
 
-// AppendSchema implements chat.Shaper. Models before Gemini 3 refuse a schema beside tools.
-func (gemini) AppendSchema(dst []byte, h *chat.Head, schema []byte) (out []byte, seen bool) {
-	taken := false
-	for _, name := range [...]string{"responseMimeType", "responseJsonSchema", "responseSchema"} {
-		taken = taken || h.Has(name)
-		inner := value.NewScanner(h.Member("generationConfig"))
-		for key := range inner.Members() {
-			taken = taken || string(key) == name
-		}
-	}
-	if taken {
-		return nil, false
-	}
-	return appendSchema(dst, schema), hasOnly(schema, geminiKeywords)
-}
-
-// Keywords of schemas that the API reads; it passes over others.
-const geminiKeywords = " $id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems minimum maximum anyOf oneOf" +
-	" properties additionalProperties required propertyOrdering $schema "
-
 // AppendUnit leaves out what has no parts.
 func (gemini) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	blank := len(bytes.TrimSpace(u.Text)) == 0
@@ -168,7 +148,7 @@ func (gemini) AppendUnit(dst []byte, u *chat.Unit) []byte {
 		dst = append(chat.AppendComma(dst), `{"role":"user","parts":[{`...)
 		return append(chat.AppendMember(dst, "text", said(u)), `}]}`...)
 	}
-	dst = append(chat.AppendComma(dst), `{"role":"model","parts":[`...)
+	dst = append(chat.AppendComma(appendOpening(dst, `{"role":"user","parts":[{"text":"."}]}`)), `{"role":"model","parts":[`...)
 	var ofText, behind []byte // signatures
 	for _, t := range u.Thoughts {
 		signature, _ := textIn(t.Payload, signatureOf)

@@ -228,7 +228,7 @@ func TestGeminiRequests(t *testing.T) {
 			d.add(record.ToolCalls, record.AppendToolCall(nil, record.ToolCallFields{
 				ID: "call_1", Tool: "a.b:c d", Args: value.AppendMapHeader(nil, 0), Checksum: "x", IsComplete: true, Results: value.AppendString(nil, ""), CreatedAt: 1, UpdatedAt: 1, CompletedAt: 1,
 			}))
-		}, "/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"a.b:c_d","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"a.b:c_d","response":{"output":""}}}]}]}`},
+		}, "/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"."}]},{"role":"model","parts":[{"functionCall":{"name":"a.b:c_d","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"a.b:c_d","response":{"output":""}}}]}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

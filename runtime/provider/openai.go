@@ -85,12 +85,15 @@ func (openAI) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
 	return append(append(dst, extras...), `}}`...)
 }
 
+// mistralHost tells token counts without being asked, and refuses requests that ask.
+const mistralHost = "api.mistral.ai"
+
 func (openAI) AppendHead(dst []byte, h *chat.Head) []byte {
 	dst = value.AppendJSONString(append(dst, `{"model":`...), []byte(h.Model))
 	dst = append(dst, h.Members...)
 	if h.Stream {
 		dst = append(dst, `,"stream":true`...)
-		if h.Usage && !h.Has("stream_options") {
+		if h.Usage && !h.Has("stream_options") && h.Host != mistralHost {
 			dst = append(dst, `,"stream_options":{"include_usage":true}`...)
 		}
 	}
