@@ -337,7 +337,12 @@ export class TurnRunner<Output = unknown> {
       messageOf(input['message'] as string | Message | undefined, id, created),
       (p, turn) => host.recorder(id, p, turn),
     );
-    return session.done;
+    const { recorder } = session;
+    if (recorder === undefined) return session.done;
+    return session.done.then(async (outcome) => {
+      await recorder.close();
+      return outcome;
+    });
   }
 }
 

@@ -14,7 +14,7 @@ import {
   TurnRunner,
 } from '../../src/index.js';
 import { readJournal } from '../../src/journal/reader.js';
-import { coreModule, message, recordingCallbacks, skip, testHost } from './harness.js';
+import { coreModule, makeRun, message, recordingCallbacks, skip, testHost } from './harness.js';
 
 const TURNS = 50;
 
@@ -101,5 +101,45 @@ describe('journals of many turns', { skip }, () => {
       frames += report.frames;
     }
     assert.ok(frames > TURNS * 10, `${frames} frames`);
+  });
+});
+
+describe('a journal that cannot be written', { skip }, () => {
+  it('does not hold up its turn; run rejects with what the sink threw first, once the turn has ended', async () => {
+    const disk = new Error('the disk is full');
+    const nothing: unknown = undefined;
+    for (const error of [disk, nothing]) {
+      for (const later of [false, true]) {
+        let failed = 0;
+        for (let at = 1; at < 12; at++) {
+          let writes = 0;
+          const write = (): void | Promise<void> => {
+            if (++writes < at) return undefined;
+            if (later) return Promise.reject(error); // eslint-disable-line @typescript-eslint/prefer-promise-reject-errors -- what is tested
+            throw error;
+          };
+          const run = await makeRun(
+            async (ctx) => {
+              await ctx.storeMessage(message('m'));
+              await add.executor(ctx)({ a: 1 });
+              ctx.ack();
+            },
+            { host: await testHost({ journal: () => ({ write }) }) },
+          );
+          let threw: { readonly error: unknown } | undefined;
+          try {
+            await run.runner.run({ systemPrompt: 'test' });
+          } catch (caught) {
+            threw = { error: caught };
+          }
+          if (writes >= at) assert.equal(threw?.error, error, `write ${at}`);
+          assert.equal(threw !== undefined, writes >= at, `write ${at}`);
+          if (threw !== undefined) failed++;
+          // The header is written before the turn begins.
+          assert.equal(run.names.at(-1), at === 1 && !later ? undefined : 'tE(ack)', `write ${at}`);
+        }
+        assert.ok(failed > 5, `${failed} writes failed`);
+      }
+    }
   });
 });

@@ -151,6 +151,63 @@ describe('five turns whose calls have one id', { skip }, () => {
   }
 });
 
+describe('a result that is no text', { skip }, () => {
+  class Own {
+    #hidden = 1;
+    get hidden(): number {
+      return this.#hidden;
+    }
+  }
+
+  /** What the model is told of a result. */
+  async function told(result: unknown): Promise<string> {
+    const bodies: string[] = [];
+    const answer: typeof fetch = (_input, init) => {
+      bodies.push(new TextDecoder().decode(init?.body as Uint8Array<ArrayBuffer>));
+      const chunk = bodies.length === 1 ? calls('c', { n: 1 }) : says('done', 'stop');
+      return Promise.resolve(new Response(events(chunk), eventStream));
+    };
+    const runner = createRunner({
+      model: { baseURL: 'http://127.0.0.1/v1', model: 'm', trust: 'off' },
+      tools: [workTool(() => result)],
+      host: await testHost({ fetch: answer }),
+    });
+    const { status, error } = await runner.stream({ message: 'work' }).result;
+    assert.equal(status, 'ack', String(error));
+    const { messages } = JSON.parse(bodies[1]!) as {
+      messages: { role: string; content: string }[];
+    };
+    assert.ok(bodies[1]!.length < 32 << 10);
+    return messages.find(({ role }) => role === 'tool')!.content;
+  }
+
+  it('is told as data, or as an error that says what it is: never by a text that says nothing', async () => {
+    assert.equal(await told({ a: [1, null], b: { c: 'x' } }), '{"a":[1,null],"b":{"c":"x"}}');
+    assert.equal(await told([]), '[]');
+    const odd = [
+      () => 1,
+      Symbol('s'),
+      new Own(),
+      new Map([[1, 2]]),
+      new Error('x'),
+      { deep: [new Own()] },
+    ];
+    for (const result of odd) {
+      assert.match(await told(result), /cannot be encoded/, Object.prototype.toString.call(result));
+    }
+  });
+
+  it('of 5 MB stays out of the prompt', async () => {
+    const line = '0123456789abcde\n';
+    for (const result of [
+      line.repeat((5 << 20) / 16),
+      { list: Array(8000).fill('x'.repeat(640)) },
+    ]) {
+      assert.match(await told(result), /^Artifact c \(Spooled(Json)?Artifact, \d{7} bytes, /);
+    }
+  });
+});
+
 describe('an abort of a conversation with a model', { skip }, () => {
   /** Runs a turn with a tool call and aborts it at an event; the number of open things is told when it has ended. */
   async function abortAt(host: Host, at: number, count: { open: number }) {
