@@ -85,7 +85,7 @@ func resultsTold(t *testing.T, r hosttest.Request) (list []string) {
 	return list
 }
 
-// Three calls run at once and end in reverse order, the fourth begins when there is room; records, results and the next
+// Three calls run at once and their handlers end in reverse order, the fourth begins when there is room; records, results and the next
 // request have the order of the calls.
 func TestParallelToolCalls(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
@@ -131,8 +131,10 @@ func TestParallelToolCalls(t *testing.T) {
 					ends = append(ends, c.ID)
 				}
 			}
-			if len(ends) != 4 || slices.Index(ends, "c2") > slices.Index(ends, "c1") || slices.Index(ends, "c1") > slices.Index(ends, "c0") {
-				t.Errorf("calls end in the order %q", ends)
+			// A handler has told that it ends before the turn knows: on a busy machine a later one may overtake it.
+			slices.Sort(ends)
+			if !slices.Equal(ends, []string{"c0", "c1", "c2", "c3"}) {
+				t.Errorf("calls that end: %q", ends)
 			}
 			replays(t, journal)
 		})
