@@ -180,6 +180,9 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		r.take(place, out.URL, body, response, text)
 		r.tell(line)
 	}
+	if errors.Is(err, errBroken) {
+		breakOff(w) // when all is told: the client may end with it
+	}
 }
 
 // forward makes the request to the target.
@@ -235,7 +238,10 @@ func isObject(body []byte) bool {
 	return json.Valid(body) && bytes.HasPrefix(bytes.TrimSpace(body), []byte("{"))
 }
 
-var errTooLong = fmt.Errorf("it is longer than %d bytes", maxBody)
+var (
+	errTooLong = fmt.Errorf("it is longer than %d bytes", maxBody)
+	errBroken  = errors.New("the response broke off")
+)
 
 // pass passes a response on as it comes and returns all of it.
 func pass(w http.ResponseWriter, body io.Reader) (text []byte, err error) {
@@ -259,8 +265,7 @@ func pass(w http.ResponseWriter, body io.Reader) (text []byte, err error) {
 		case errors.Is(err, io.EOF):
 			return text, nil
 		case err != nil:
-			breakOff(w)
-			return text, fmt.Errorf("the response broke off: %w", err)
+			return text, fmt.Errorf("%w: %w", errBroken, err)
 		}
 	}
 }
