@@ -1,6 +1,6 @@
 # Every fuzz target of Go, two at a time, then the JavaScript ones
 # (js/test/**/*.fuzz.ts: node tests that read FUZZ_SECONDS). What takes bytes from outside (frames, steps, streams)
-# is fuzzed for 30 s, what reads texts inside them for 10, the rest for 5; FUZZTIME sets one time for all.
+# is fuzzed for 30 s, whole turns and answers for 15, the rest for 5; FUZZTIME sets one time for all.
 source .ci/lib.sh
 need_wasm
 
@@ -16,8 +16,8 @@ export logs
 fuzz() {
   local log="$logs/$2" fuzztime=${FUZZTIME:-5s}
   case $2 in
-    FuzzDecodeFrame | FuzzStep | FuzzTurn | FuzzSSE | FuzzChatStream) fuzztime=${FUZZTIME:-30s} ;;
-    FuzzLines | FuzzAnthropic | FuzzGemini | FuzzResponses | FuzzOllama | FuzzMarkup | FuzzPartial) fuzztime=${FUZZTIME:-10s} ;;
+    FuzzDecodeFrame | FuzzStep | FuzzSSE) fuzztime=${FUZZTIME:-30s} ;;
+    FuzzTurn | FuzzChatStream) fuzztime=${FUZZTIME:-15s} ;;
   esac
   # At the end of its time the go command may say that a deadline was exceeded. A failure that
   # the target found leaves an input.
