@@ -17,6 +17,7 @@ export ROUNDS="${ROUNDS:-1}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LANE_COUNT="$work/count"
+export JOURNALS="$work/journals" # what a lane recorded for those behind it
 
 passed=0 failed=0 begun=$SECONDS
 summary=()

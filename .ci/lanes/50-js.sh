@@ -1,6 +1,13 @@
-# Unit tests of the npm package.
+# Unit tests of the npm package. What the tests of turns do is recorded for the lane suites.
 source .ci/lib.sh
 need_js
 (cd js && npm run -s build:test)
-mapfile -t files < <(find js/build/test -name '*.test.js' | sort)
-node_test "${files[@]}" js/test/contract/*.test.mjs
+mapfile -t turns < <(find js/build/test/turn -name '*.test.js' | sort)
+mapfile -t others < <(find js/build/test -name '*.test.js' -not -path '*/test/turn/*' | sort)
+if [[ -n ${JOURNALS:-} ]]; then
+  mkdir -p "$JOURNALS/node"
+  export TURNCORE_RECORD_TO="$JOURNALS/node"
+fi
+node_test "${turns[@]}"
+unset TURNCORE_RECORD_TO
+node_test "${others[@]}" js/test/contract/*.test.mjs
