@@ -52,3 +52,35 @@ func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 		}
 	}
 }
+
+// A start that does not fit a frame, or breaks a limit inside of one, names the field that is to blame; the runner goes on.
+func TestTooLargeStartNamesTheField(t *testing.T) {
+	long := strings.Repeat("x", 17<<20)
+	for _, engine := range hosttest.Engines(t) {
+		t.Run(engine.Name(), func(t *testing.T) {
+			runner := newRunner(t, turns.TurnRunnerConfig{
+				Host: turns.NewHost(turns.HostOptions{Engine: engine, Verify: true}),
+				Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() },
+			})
+			for field, in := range map[string]turns.TurnInput{
+				"message":              {SystemPrompt: "s", Text: long},
+				"systemPrompt":         {SystemPrompt: long, Text: "hi"},
+				"standingInstructions": {SystemPrompt: "s", StandingInstructions: []string{"short", long}},
+				"stash":                {SystemPrompt: "s", Stash: map[string]any{"k": []string{long[:9<<20], long[:9<<20]}}},
+			} {
+				result, err := runner.Run(t.Context(), in)
+				var e *host.Error
+				if result != nil || !errors.As(err, &e) || e.Code != host.CodeABILimitExceeded {
+					t.Errorf("%s: %v, %v", field, result, err)
+					continue
+				}
+				if details, _ := e.Details.(map[string]any); details["field"] != field || !strings.Contains(e.Message, field+" has 1") {
+					t.Errorf("%s: %s, %v", field, e.Message, e.Details)
+				}
+			}
+			if result, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "s", Text: "hi"}); err != nil || result.Status != turns.Ack {
+				t.Errorf("then: %v, %v", result, err)
+			}
+		})
+	}
+}

@@ -234,9 +234,12 @@ func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	if m == nil {
 		return nil
 	}
-	body, err := t.encode(m) // a message has no payload that could run code under the lock
+	body, err := m.appendBody(nil) // a message has no payload that could run code under the lock
 	if err != nil {
-		return err
+		return invalidBody(m, err)
+	}
+	if n := len(body); n > t.core.maxBody() {
+		return tooLargeStart("message", n, tooLarge(n, t.core.maxBody()))
 	}
 	f.Message = abi.Block{Collection: abi.CollectionMessages, Handle: t.handles.give(m), Count: 1, Data: abi.Bytes(body)}
 	return nil
@@ -269,7 +272,7 @@ func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func() error) (*Result,
 	}
 	a := actor{whole: true}
 	if err := t.exchange(&a, f); err != nil && !t.closed {
-		return nil, err
+		return nil, refusedStart(err, f)
 	}
 	if t.outer.Done() != nil {
 		defer context.AfterFunc(t.outer, func() { t.abort(t.root.state, context.Cause(t.outer)) })()

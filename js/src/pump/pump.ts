@@ -29,7 +29,7 @@ import type { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
 import { Session } from './session.js';
 import type { SessionInput } from './session-input.js';
-import { encodeStart } from './start-turn.js';
+import { encodeStart, refusedStart } from './start-turn.js';
 import { verifyCollections } from './verify.js';
 
 /** What a pump needs of its host. */
@@ -181,11 +181,11 @@ export class Pump implements HistorySink, TurnPump {
       fault = this.send(session, enc);
     } catch (error) {
       if (this.alive) this.#sessions.delete(turn);
-      throw error;
+      throw refusedStart(error, input, message);
     }
     if (fault !== undefined) {
       this.#sessions.delete(turn);
-      throw fault;
+      throw refusedStart(fault, input, message);
     }
     this.drain();
     return session;

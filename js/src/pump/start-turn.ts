@@ -2,9 +2,10 @@
  * The frame that starts a turn.
  */
 import { Op } from '../abi/frames.gen.js';
-import type { Encoder } from '../codec/encoder.js';
+import { Encoder } from '../codec/encoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import { Collections, type Entry } from '../collections/kinds.js';
+import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 import type { Message } from '../primitives/message.js';
 import type { Session } from './session.js';
@@ -76,4 +77,50 @@ function encodeBlock(
     entry[encodeBody](enc);
   }
   enc.endBin(mark);
+}
+
+/** The fields of a turn's input that hold records, by collection. */
+const recordFields: readonly string[] = [
+  'standingInstructions',
+  'memories',
+  'retrievables',
+  'messages',
+  'thoughts',
+  'toolCalls',
+];
+
+/**
+ * What a start that the module did not take is refused with. One that breaks a limit of the ABI is told with the field
+ * that has most of its bytes.
+ */
+export function refusedStart(
+  error: unknown,
+  input: SessionInput,
+  message: Message | undefined,
+): unknown {
+  if (!(error instanceof TurncoreError) || error.code !== 'E_ABI_LIMIT_EXCEEDED') return error;
+  let field = '';
+  let most = 0;
+  const measure = (name: string, write: (enc: Encoder) => void): void => {
+    const enc = new Encoder();
+    write(enc);
+    if (enc.length > most) [field, most] = [name, enc.length];
+  };
+  const records = (enc: Encoder, list: readonly Entry[]): void => {
+    for (const entry of list) entry[encodeBody](enc);
+  };
+  measure('systemPrompt', (enc) => enc.str(input.systemPrompt.toString()));
+  measure('standingInstructions', (enc) => {
+    for (const text of input.instructions) enc.str(text.toString());
+  });
+  measure('stash', (enc) => enc.value(input.stash, 'stash'));
+  if (message !== undefined) measure('message', (enc) => records(enc, [message]));
+  for (const [i, list] of input.initial.entries()) {
+    measure(recordFields[i] ?? '', (enc) => records(enc, list));
+  }
+  return TurncoreError.of(
+    'E_ABI_LIMIT_EXCEEDED',
+    `the start of the turn is too large; ${field} has ${most} bytes of it`,
+    { cause: error, details: { ...(error.details as object | undefined), field } },
+  );
 }

@@ -7,6 +7,7 @@ import { EventKind, Op, Scope } from '../../src/abi/frames.gen.js';
 import { stateOf } from '../../src/context/base-context.js';
 import type { DispatchContext } from '../../src/index.js';
 import { batch, fakeTurn } from './fake-instance.js';
+import { isTurncoreError } from '../../src/index.js';
 import { codeOf, makeRun, message, runTurn, script, short, skip } from './harness.js';
 
 const start = (turn: unknown): unknown[] => [
@@ -342,6 +343,25 @@ describe('values that cannot cross', { skip }, () => {
       },
     );
     assert.equal(names.at(-1), 'tE(ack)');
+  });
+
+  it('a start that does not fit a frame names the field that is to blame', async () => {
+    const long = 'x'.repeat(17 << 20);
+    const { runner } = await makeRun((ctx) => ctx.ack());
+    for (const [field, input] of Object.entries({
+      message: { systemPrompt: 's', message: long },
+      systemPrompt: { systemPrompt: long, message: 'hi' },
+      standingInstructions: { systemPrompt: 's', standingInstructions: ['short', long] },
+      stash: { systemPrompt: 's', stash: { k: [long.slice(0, 9 << 20), long.slice(0, 9 << 20)] } },
+    })) {
+      await assert.rejects(runner.run(input), (error) => {
+        assert.ok(isTurncoreError(error, 'E_ABI_LIMIT_EXCEEDED'), String(error));
+        assert.equal((error.details as { field: string }).field, field);
+        assert.match(error.message, new RegExp(`${field} has 1\\d{7} bytes`));
+        return true;
+      });
+    }
+    await runner.run({ systemPrompt: 's', message: 'hi' });
   });
 
   it('a delta that is larger than a frame fails its call', async () => {
