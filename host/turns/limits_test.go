@@ -59,7 +59,7 @@ func TestTooLargeStartNamesTheField(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {
 			runner := newRunner(t, turns.TurnRunnerConfig{
-				Host: turns.NewHost(turns.HostOptions{Engine: engine, Verify: true}),
+				Host:     turns.NewHost(turns.HostOptions{Engine: engine, Verify: true}),
 				Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() },
 			})
 			for field, in := range map[string]turns.TurnInput{
