@@ -74,6 +74,8 @@ async function inPage([what, provider, seed]) {
 async function startProvider(recording) {
   const recorded = new RecordingServer(recording, SEED);
   const answers = new Answers(recording);
+  let asked = 0; // the requests before the answers that were asked for last
+  let said = []; // behind them
   const http = createServer(async (request, response) => {
     response.setHeader('access-control-allow-origin', '*');
     response.setHeader('access-control-allow-headers', '*');
@@ -83,7 +85,9 @@ async function startProvider(recording) {
       const { name, args } = JSON.parse(await text(request));
       const n = recorded.requests;
       const result = answers.take(n, name, args) ?? null;
-      response.end(JSON.stringify({ result, last: n >= recording.interactions.length }));
+      if (asked !== n) said = answers.said(n);
+      asked = n;
+      response.end(JSON.stringify({ result, last: n >= recording.interactions.length, said }));
     } else recorded.handler(request, response);
   }).listen(0, '127.0.0.1');
   await once(http, 'listening');

@@ -2,7 +2,7 @@
 import { createRunner, loadModule, memoryStore, Tokenizable } from '/package/index.js';
 import { endLine } from '/package/cli/lines.js';
 import { fixedClock, seededEntropy } from '/package/entropy.js';
-import { historyOf, toolsOf, userMessageOf } from '/package/recording/beginning.js';
+import { goOn, historyOf, toolsOf, userMessageOf } from '/package/recording/beginning.js';
 import { cutResponse } from '/package/recording/cut.js';
 import { fullModuleURL } from '/package/wasm.js';
 
@@ -13,12 +13,14 @@ import { fullModuleURL } from '/package/wasm.js';
  */
 export async function play({ conversation, options, called }, provider, seed) {
   let over = false;
+  let next = [];
   const ask = async (name, args) => {
     const answer = await fetch(`${provider}/answer`, {
       method: 'POST',
       body: JSON.stringify({ name, args }),
     });
-    const { result, last } = await answer.json();
+    const { result, last, said } = await answer.json();
+    next = said;
     over ||= result === null || last;
     return result ?? '';
   };
@@ -38,9 +40,11 @@ export async function play({ conversation, options, called }, provider, seed) {
       },
     ],
     dispatchOutputPipeline: [
-      (ctx, next) => {
-        if (over && !ctx.isSignalled) ctx.ack();
-        return next();
+      async (ctx, done) => {
+        if (ctx.isSignalled) return done();
+        if (over) ctx.ack();
+        else await goOn(ctx, next.splice(0), clock());
+        return done();
       },
     ],
     host: {

@@ -6,13 +6,16 @@ import (
 	"slices"
 )
 
-// Answers gives each tool call the result that the recording holds for it.
+// Answers gives each tool call the result that the recording holds for it, and says what the recorded client said behind
+// the results.
 type Answers struct {
 	requests [][]Call // by the number of the request that holds them
 	used     [][]bool
+	said     [][]Entry
 }
 
-// Answers returns the tool calls that each request holds beside those of the request before it, with their results.
+// Answers returns the tool calls that each request holds beside those of the request before it, with their results, and what
+// stands behind those.
 func (r *Recording) Answers() *Answers {
 	a := &Answers{}
 	before := 0
@@ -35,9 +38,36 @@ func (r *Recording) Answers() *Answers {
 			}
 		}
 		a.requests, a.used = append(a.requests, calls), append(a.used, make([]bool, len(calls)))
+		a.said = append(a.said, saidBehind(messages, from))
 		before = len(messages)
 	}
 	return a
+}
+
+// saidBehind are the messages of the user that stand at the end, behind results of tools that are not before from.
+func saidBehind(messages []message, from int) (list []Entry) {
+	at := len(messages)
+	for at > from && messages[at-1].role == "user" {
+		at--
+	}
+	if at == from || messages[at-1].role != "tool" {
+		return nil
+	}
+	for i, m := range messages[at:] {
+		if m.text != "" || len(m.media) > 0 {
+			list = append(list, Entry{Message: at + i, Role: m.role, Name: m.name, Content: m.text, Media: m.media})
+		}
+	}
+	return list
+}
+
+// Said returns what the recorded client has the user say before request n, from 0, behind the results of tools: media
+// that tools returned, say, or what to do better. It is told once.
+func (a *Answers) Said(n int) (list []Entry) {
+	if n >= 0 && n < len(a.said) {
+		list, a.said[n] = a.said[n], nil
+	}
+	return list
 }
 
 // Take returns the result that request n, from 0, holds for a call of the answer before it: of the first call of the tool

@@ -23,11 +23,21 @@ type Difference struct {
 
 // String tells the difference in one line.
 func (d Difference) String() string {
-	s := fmt.Sprintf("request %d, %s: sent %s, recorded %s", d.Request, d.Path, text(d.Got), text(d.Want))
+	s := fmt.Sprintf("request %d, %s: sent %s, recorded %s", d.Request, d.Path, shown(d.Got), shown(d.Want))
 	if d.Why != "" {
 		s += " (allowed: " + d.Why + ")"
 	}
 	return s
+}
+
+// shown is a value's JSON text, without the middle of one that is very long.
+func shown(v any) string {
+	const most, side = 8000, 2000 // bytes
+	s := string(text(v))
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:side], "") + fmt.Sprintf(" (%d bytes) ", len(s)-2*side) + strings.ToValidUTF8(s[len(s)-side:], "")
 }
 
 // allowance is an entry of the list of allowed differences.
@@ -53,7 +63,9 @@ var allowances = func() []allowance {
 
 // Compare tells how a request's body differs in meaning from the recorded request n. What no reader of the protocol
 // can tell apart is no difference: the order of keys and of tools' results, absent, null and empty fields, content as a
-// string or as text parts, and the spelling of the JSON in a tool call's arguments. Allowed differences have their Why set.
+// string or as text parts, the spelling of the JSON in a tool call's arguments, and that of the bytes of media. Allowed
+// differences have their Why set. Media are compared as the member media of a message, with the order of texts and media as
+// the member order.
 func (r *Recording) Compare(n int, body []byte) []Difference {
 	if n >= len(r.Interactions) {
 		return []Difference{{Request: n, Got: "a request", Want: nil}}
@@ -65,6 +77,7 @@ func (r *Recording) Compare(n int, body []byte) []Difference {
 	if err := json.Unmarshal(r.Interactions[n].Request.Body, &want); err != nil {
 		return []Difference{{Request: n, Want: "no JSON: " + err.Error()}}
 	}
+	takeNotes(messagesIn(got))
 	got, want = normalBody(got), normalBody(want)
 	var out []Difference
 	report := func(made bool) func(path string, got, want any) {
@@ -83,6 +96,7 @@ func (r *Recording) Compare(n int, body []byte) []Difference {
 		}
 		want.(map[string]any)["messages"] = list
 		r.alignIDs(n, g, list, report(true))
+		leaveOutMedia(g, list, report(false))
 	}
 	diff("", got, want, report(false))
 	return out

@@ -9,15 +9,18 @@ import (
 
 // Conversation is what a recording's first request holds, apart from the wire.
 type Conversation struct {
-	System   string
-	History  []Entry // before the last user message
-	User     string  // "" when the request does not end with what the user says: all is history then
-	UserName string  // "" for none
-	Tools    []Tool
-	Model    string
-	BaseURL  string                     // where the provider is
-	Stream   bool                       // whether the answers were asked for as streams
-	Body     map[string]json.RawMessage // what else the request asks for, such as temperature
+	System  string
+	History []Entry // before the last user message
+	// What the user says at the end; neither text nor media when the request does not end with that: all is history then.
+	User        string
+	UserMedia   []Media
+	UserName    string // "" for none
+	UserMessage int    // its number
+	Tools       []Tool
+	Model       string
+	BaseURL     string                     // where the provider is
+	Stream      bool                       // whether the answers were asked for as streams
+	Body        map[string]json.RawMessage // what else the request asks for, such as temperature
 }
 
 // Entry is a message of the history, or a piece of reasoning, or a tool call with its result.
@@ -26,6 +29,7 @@ type Entry struct {
 	Role    string // "user" or "assistant"; empty for a tool call and for reasoning
 	Name    string // of who speaks; "" for none
 	Content string // of a message
+	Media   []Media
 	Thought string // reasoning; "" for none
 	Call    *Call
 }
@@ -101,11 +105,14 @@ func (r *Recording) Conversation() (*Conversation, error) {
 		delete(c.Body, "n") // the executor reads one answer
 	}
 	c.addMessages(messages)
-	if c.User == "" && len(c.History) == 0 {
-		return nil, &InvalidError{"the first chat request's messages", "must hold a text beside the system prompt"}
+	if !c.UserSpeaks() && len(c.History) == 0 {
+		return nil, &InvalidError{"the first chat request's messages", "must hold a text or a media beside the system prompt"}
 	}
 	return c, nil
 }
+
+// UserSpeaks tells whether the request ends with what the user says.
+func (c *Conversation) UserSpeaks() bool { return c.User != "" || len(c.UserMedia) > 0 }
 
 // readTool reads a function that the client runs; ok is false for tools of the provider's own, and
 // for those that have no name.
@@ -147,13 +154,13 @@ func (c *Conversation) addMessages(messages []message) {
 				system = append(system, m.text)
 			}
 		case i == last && m.role == "user":
-			c.User, c.UserName = m.text, m.name
+			c.User, c.UserMedia, c.UserName, c.UserMessage = m.text, m.media, m.name, i
 		case m.role == "user" || m.role == "assistant":
 			if m.role == "assistant" && m.thought != "" {
 				c.History = append(c.History, Entry{Message: i, Thought: m.thought})
 			}
-			if m.text != "" {
-				c.History = append(c.History, Entry{Message: i, Role: m.role, Name: m.name, Content: m.text})
+			if m.text != "" || len(m.media) > 0 {
+				c.History = append(c.History, Entry{Message: i, Role: m.role, Name: m.name, Content: m.text, Media: m.media})
 			}
 			for k := range calls[i] {
 				c.History = append(c.History, Entry{Message: i, Call: &calls[i][k]})

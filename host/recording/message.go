@@ -11,21 +11,29 @@ type message struct {
 	name    string
 	text    string
 	thought string // reasoning that the client sent back
+	media   []Media
 	callID  string // of a tool's message
 	calls   []Call
 }
 
-// messagesOf reads the messages of a request's body, nil when it has none. What cannot be read is left out.
+// messagesOf reads the messages of a request's body, nil when it has none. What cannot be read is left out. Media of
+// tools' results are in a message of the user behind the results.
 func messagesOf(body json.RawMessage) []message {
 	request, _ := members(body)
 	var list []message
+	var behind []Media // of results
 	for _, raw := range items(request["messages"]) {
 		m, _ := members(raw)
 		out := message{role: str(m["role"]), name: str(m["name"]), callID: str(m["tool_call_id"]), thought: str(m["reasoning_content"])}
 		if out.thought == "" {
 			out.thought = str(m["reasoning"])
 		}
-		out.text = textOf(m["content"], out.role == "tool")
+		out.text, out.media = contentOf(m["content"], out.role == "tool")
+		if out.role == "tool" {
+			behind, out.media = append(behind, out.media...), nil
+		} else if len(behind) > 0 {
+			list, behind = append(list, message{role: "user", media: behind}), nil
+		}
 		for _, raw := range items(m["tool_calls"]) {
 			call, _ := members(raw)
 			function, _ := members(call["function"])
@@ -41,16 +49,27 @@ func messagesOf(body json.RawMessage) []message {
 		}
 		list = append(list, out)
 	}
+	if len(behind) > 0 {
+		list = append(list, message{role: "user", media: behind})
+	}
 	return list
 }
 
-// textOf is the text of a content: a string, or the texts of a list's parts. A tool's result that is neither is JSON.
-func textOf(content json.RawMessage, result bool) string {
+// contentOf is the text of a content, a string or the texts of a list's parts, and its media. A tool's result that is
+// neither is JSON.
+func contentOf(content json.RawMessage, result bool) (text string, media []Media) {
 	var v any
 	if len(content) == 0 || json.Unmarshal(content, &v) != nil {
-		return ""
+		return "", nil
 	}
-	return plainText(v, result)
+	parts, _ := v.([]any)
+	for _, part := range parts {
+		if isMedia(part) {
+			object, _ := part.(map[string]any)
+			media = append(media, readMedia(object))
+		}
+	}
+	return plainText(v, result), media
 }
 
 func plainText(content any, result bool) string {
@@ -66,7 +85,10 @@ func plainText(content any, result bool) string {
 			case string:
 				s.WriteString(part)
 			case map[string]any:
-				text, _ := part["text"].(string)
+				text, ok := part["text"].(string)
+				if !ok && part["type"] == "refusal" {
+					text, _ = part["refusal"].(string)
+				}
 				s.WriteString(text)
 			}
 		}

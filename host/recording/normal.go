@@ -100,6 +100,7 @@ func normalSchema(v any) {
 
 func normalMessages(list []any) []any {
 	var out []any
+	var behind []any // media of results
 	for _, v := range list {
 		m, ok := v.(map[string]any)
 		if !ok {
@@ -107,10 +108,17 @@ func normalMessages(list []any) []any {
 			continue
 		}
 		normalMessage(m)
-		if !isEmpty(m) {
-			out = append(out, m)
+		if m["role"] == "tool" {
+			media, _ := m["media"].([]any)
+			behind = append(behind, media...)
+			delete(m, "media")
+			delete(m, "order")
+		} else if out, behind = appendMoved(out, behind), nil; isEmpty(m) {
+			continue
 		}
+		out = append(out, m)
 	}
+	out = appendMoved(out, behind)
 	for i, v := range out {
 		m, _ := v.(map[string]any)
 		if calls, ok := m["tool_calls"].([]any); ok {
@@ -121,6 +129,19 @@ func normalMessages(list []any) []any {
 		return []any{}
 	}
 	return out
+}
+
+// appendMoved appends a message of the user with the media of results before it, which says that they were moved.
+func appendMoved(list, media []any) []any {
+	if len(media) == 0 {
+		return list
+	}
+	var order []any
+	for _, v := range media {
+		m, _ := v.(map[string]any)
+		order = append(order, m["kind"])
+	}
+	return append(list, map[string]any{"role": "user", "content": "", "media": media, "order": order, "moved_from_results": true})
 }
 
 // isEmpty tells whether a message says nothing.
@@ -150,6 +171,9 @@ func normalMessage(m map[string]any) {
 			if m[key] == "" {
 				delete(m, key)
 			}
+		}
+		if m["prefix"] == false {
+			delete(m, "prefix") // which it is by default
 		}
 		for _, key := range []string{"annotations", "reasoning_details", "tool_calls"} {
 			if list, ok := m[key].([]any); ok && len(list) == 0 {
@@ -182,10 +206,10 @@ func normalMessage(m map[string]any) {
 	}
 }
 
-// normalParts takes a list of parts apart: texts are joined; reasoning, and what says where to cache, are members of their
-// own. A list with anything else in it stays.
+// normalParts takes a list of parts apart: texts are joined; reasoning, media, and what says where to cache, are members of
+// their own. A list with anything else in it stays.
 func normalParts(m map[string]any, parts []any) {
-	var reasoning []any
+	var reasoning, media, order []any
 	var hint any
 	words := ""
 	for _, v := range parts {
@@ -196,18 +220,35 @@ func normalParts(m map[string]any, parts []any) {
 			hint = part["cache_control"]
 			size++
 		}
-		switch _, plain := v.(string); {
+		what := "text"
+		_, plain := v.(string)
+		switch {
 		case plain:
 			words += v.(string)
 		case ok && (part["type"] == "thinking" || part["type"] == "reasoning"):
 			reasoning = append(reasoning, part)
+			continue
+		case isMedia(v):
+			delete(part, "cache_control")
+			one := normalMedia(part)
+			media = append(media, one)
+			what, _ = one["kind"].(string)
+		case ok && !isText && part["type"] == "refusal" && len(part) == size:
+			text, _ = part["refusal"].(string)
+			words += text
 		case !ok || !isText || part["type"] != "text" || len(part) != size:
 			return
 		default:
 			words += text
 		}
+		if what != "text" || text != "" || plain {
+			order = append(order, what)
+		}
 	}
 	m["content"] = words
+	if media != nil {
+		m["media"], m["order"] = media, order
+	}
 	if reasoning != nil && m["reasoning"] == nil {
 		m["reasoning"] = reasoning
 	}

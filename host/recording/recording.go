@@ -99,12 +99,14 @@ func readInteraction(raw json.RawMessage, field string) (it Interaction, err err
 		{request, "request.method", &it.Request.Method},
 		{request, "request.url", &it.Request.URL},
 		{response, "response.contentType", &it.Response.ContentType},
-		{response, "response.body", &it.Response.Body},
 	} {
 		_, key, _ := strings.Cut(f.name, ".")
 		if v := f.from[key]; len(v) > 0 && json.Unmarshal(v, f.to) != nil {
 			return it, &InvalidError{field + "." + f.name, "must be a string"}
 		}
+	}
+	if it.Response.Body, ok = bodyText(response["body"]); !ok {
+		return it, &InvalidError{field + ".response.body", "must be a string, or JSON of an object or a list"}
 	}
 	if strings.ContainsFunc(it.Response.ContentType, func(c rune) bool { return c < ' ' || c > '~' }) {
 		return it, &InvalidError{field + ".response.contentType", "must be what a header can hold"}
@@ -114,10 +116,29 @@ func readInteraction(raw json.RawMessage, field string) (it Interaction, err err
 	if it.Response.Status = int(status); err != nil || status < 200 || status > 599 || float64(it.Response.Status) != status {
 		return it, &InvalidError{field + ".response.status", "must be a whole number from 200 to 599"}
 	}
-	if it.Request.Body = request["body"]; len(it.Request.Body) == 0 {
+	it.Request.Body = request["body"]
+	if inner := json.RawMessage(str(it.Request.Body)); json.Valid(inner) {
+		it.Request.Body = inner // JSON in a string
+	}
+	if len(it.Request.Body) == 0 {
 		it.Request.Body = json.RawMessage("null")
 	}
 	return it, nil
+}
+
+// bodyText is the text of a response's body, which some recorders have taken apart.
+func bodyText(raw json.RawMessage) (body string, ok bool) {
+	var v any
+	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil || v == nil {
+		return "", true
+	}
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case map[string]any, []any:
+		return string(text(v)), true
+	}
+	return "", false
 }
 
 // members reads an object; ok is false when it is none.

@@ -145,7 +145,7 @@ func TestLoadRefuses(t *testing.T) {
 		`{"interactions": [{"request": {}, "response": {"status": 200.5}}]}`:                      "interactions[0].response.status ",
 		`{"interactions": [{"request": {"url": 1}, "response": {"status": 200}}]}`:                "interactions[0].request.url must be a string",
 		`{"interactions": [{"request": {"method": []}, "response": {"status": 200}}]}`:            "interactions[0].request.method must be a string",
-		`{"interactions": [{"request": {}, "response": {"status": 200, "body": {}}}]}`:            "interactions[0].response.body must be a string",
+		`{"interactions": [{"request": {}, "response": {"status": 200, "body": 5}}]}`:             "interactions[0].response.body must be a string",
 		`{"interactions": [{"request": {}, "response": {"status": 200, "contentType": "a\nb"}}]}`: "interactions[0].response.contentType must be what a header can hold",
 	} {
 		_, err := write(t, text)
@@ -178,7 +178,7 @@ func TestConversationWithHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Conversation{
-		System: "one\n\ntwo", User: "And here?", Model: "m", BaseURL: "https://p.example",
+		System: "one\n\ntwo", User: "And here?", UserMessage: 8, Model: "m", BaseURL: "https://p.example",
 		Stream: true, Body: map[string]json.RawMessage{"temperature": json.RawMessage("0.5")},
 		History: []Entry{
 			{Message: 2, Role: "user", Content: "weather?"},

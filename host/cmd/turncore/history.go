@@ -42,7 +42,7 @@ func (h *history) add(i int, entry recording.Entry) error {
 		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "thought", ID: id, Record: t})
 	default:
 		m := turns.NewMessage(id, turns.Role(entry.Role), entry.Content, at)
-		m.Identity = speaker(entry.Name)
+		m.Identity, m.Attachments = speaker(entry.Name), attachments(entry.Message, entry.Media)
 		h.message[entry.Message] = id
 		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "message", ID: id, Record: m})
 	}
@@ -52,12 +52,41 @@ func (h *history) add(i int, entry recording.Entry) error {
 // say gives a turn what the recorded user says: nothing where all is history.
 func (p *player) say(in *turns.TurnInput, now int64) {
 	c := p.conversation
-	if c.User == "" || c.UserName == "" {
+	if len(c.UserMedia) == 0 && (c.User == "" || c.UserName == "") {
 		in.Text = c.User
 		return
 	}
 	in.Message = turns.NewMessage("recorded-user", turns.User, c.User, time.UnixMilli(now).UTC())
-	in.Message.Identity = speaker(c.UserName)
+	in.Message.Identity, in.Message.Attachments = speaker(c.UserName), attachments(c.UserMessage, c.UserMedia)
+}
+
+// attachments are the media of a recorded message.
+func attachments(message int, list []recording.Media) (media []*turns.Media) {
+	for k, m := range list {
+		one := turns.UserAttachment(turns.MediaKind(m.Kind), m.MimeType, m.Filename, turns.NewBlob(m.Data))
+		one.ID, one.Source = recording.MediaID(message, k), m.Source
+		media = append(media, one)
+	}
+	return media
+}
+
+// goOn has the user say what the recorded client says before the request that comes next: behind all that was said and done.
+func (p *player) goOn(ctx *turns.DispatchContext, entries []recording.Entry) error {
+	for _, entry := range entries {
+		at := p.now()
+		for _, m := range ctx.TurnMessages().Slice() {
+			at = max(at, m.CreatedAt.UnixMilli()+1)
+		}
+		for _, c := range ctx.TurnToolCalls().Slice() {
+			at = max(at, c.CreatedAt.UnixMilli()+1)
+		}
+		m := turns.NewMessage(fmt.Sprintf("recorded-user-%d", entry.Message), turns.User, entry.Content, time.UnixMilli(at).UTC())
+		m.Identity, m.Attachments = speaker(entry.Name), attachments(entry.Message, entry.Media)
+		if err := ctx.StoreMessage(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // speaker is who has a name in a recorded message, nil for nobody.

@@ -18,13 +18,14 @@ type player struct {
 	conversation *recording.Conversation
 	server       *recording.Server
 	hidden       []string // tools that may be called, but were not offered
+	now          func() int64
 
 	mu      sync.Mutex
 	answers *recording.Answers
 	over    bool // a tool was called that the recording has no answer for
 }
 
-func newPlayer(file string, seed uint32) (*player, error) {
+func newPlayer(file string, seed uint32, now func() int64) (*player, error) {
 	r, err := recording.Load(file)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func newPlayer(file string, seed uint32) (*player, error) {
 	}
 	p := &player{
 		recording: thread, others: len(r.Interactions) - len(thread.Interactions), conversation: c,
-		server: recording.NewServer(thread, seed), answers: thread.Answers(),
+		server: recording.NewServer(thread, seed), answers: thread.Answers(), now: now,
 	}
 	for _, name := range thread.Called() {
 		if !slices.ContainsFunc(c.Tools, func(t recording.Tool) bool { return t.Name == name }) {
@@ -122,15 +123,24 @@ func (p *player) answer(tool string, args json.RawMessage) string {
 	return result
 }
 
-// ackWhenOver ends the turn after the iteration in which the recording ended.
-func (p *player) ackWhenOver(ctx *turns.DispatchContext, next func()) error {
+// afterIteration ends the turn after the iteration in which the recording ended. Otherwise the user says what the recorded
+// client goes on with.
+func (p *player) afterIteration(ctx *turns.DispatchContext, next func()) error {
+	n := p.server.Requests()
 	p.mu.Lock()
-	over := p.over || p.server.Requests() >= len(p.recording.Interactions)
+	over := p.over || n >= len(p.recording.Interactions)
+	said := p.answers.Said(n)
 	p.mu.Unlock()
-	if over && !ctx.IsSignalled() {
-		if err := ctx.Ack(); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case ctx.IsSignalled():
+	case over:
+		err = ctx.Ack()
+	default:
+		err = p.goOn(ctx, said)
+	}
+	if err != nil {
+		return err
 	}
 	next()
 	return nil

@@ -159,7 +159,7 @@ func (s *session) play(config *turns.Config, options *turns.HostOptions) (err er
 	if s.flags.seeded {
 		seed = s.flags.seed
 	}
-	if s.player, err = newPlayer(s.flags.recording, seed); err != nil {
+	if s.player, err = newPlayer(s.flags.recording, seed, options.Clock); err != nil {
 		return err
 	}
 	server, err := serve(s.player.server)
@@ -172,7 +172,7 @@ func (s *session) play(config *turns.Config, options *turns.HostOptions) (err er
 	options.HTTP = server
 	config.Model, config.Tools = s.player.model(), s.player.tools()
 	s.system = s.player.conversation.System
-	config.DispatchOutputPipeline = []turns.DispatchMiddleware{s.player.ackWhenOver}
+	config.DispatchOutputPipeline = []turns.DispatchMiddleware{s.player.afterIteration}
 	if s.flags.maxIterations == 0 {
 		config.MaxIterations = turns.Unbounded // the recording ends
 	}

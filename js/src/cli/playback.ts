@@ -5,7 +5,7 @@ import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { seededEntropy } from '../entropy.js';
 import type { Delta } from '../pump/deltas.js';
 import { Answers, calledTools } from '../recording/answers.js';
-import { historyOf, toolsOf, userMessageOf } from '../recording/beginning.js';
+import { goOn, historyOf, toolsOf, userMessageOf } from '../recording/beginning.js';
 import { describeDifference } from '../recording/compare.js';
 import { type Conversation, conversationOf } from '../recording/conversation.js';
 import { cutResponse } from '../recording/cut.js';
@@ -98,12 +98,23 @@ export class Playback {
     return historyOf(this.#conversation, now);
   }
 
-  /** Ends the turn after the iteration in which the recording ended. */
-  readonly ackWhenOver: DispatchPipelineMiddlewareFn = (ctx, next) => {
-    const over = this.#over || this.#server.requests >= this.#recording.interactions.length;
-    if (over && !ctx.isSignalled) ctx.ack();
-    return next();
-  };
+  /**
+   * Ends the turn after the iteration in which the recording ended. Otherwise the user says what the recorded client goes on
+   * with.
+   *
+   * @param clock tells the time
+   */
+  afterIteration(clock: () => number): DispatchPipelineMiddlewareFn {
+    return async (ctx, next) => {
+      const n = this.#server.requests;
+      const over = this.#over || n >= this.#recording.interactions.length;
+      if (!ctx.isSignalled) {
+        if (over) ctx.ack();
+        else await goOn(ctx, this.#answers.said(n), clock());
+      }
+      await next();
+    };
+  }
 
   /**
    * Tells how the turn's requests differ from the recorded ones.

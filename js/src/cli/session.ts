@@ -65,7 +65,7 @@ export class Session {
                 return next();
               },
             ],
-      dispatchOutputPipeline: playback === undefined ? [] : [playback.ackWhenOver],
+      dispatchOutputPipeline: playback === undefined ? [] : [playback.afterIteration(clock)],
       host: {
         module,
         clock,

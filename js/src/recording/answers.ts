@@ -3,15 +3,20 @@
  */
 import { isObject } from '../simulated/text.js';
 import { sameValue } from './compare.js';
-import { answered, messagesOf, type RecordedCall } from './messages.js';
+import { type Saying, sayingOf } from './conversation.js';
+import { answered, messagesOf, type RecordedCall, type WireMessage } from './messages.js';
 import type { Recording } from './recording.js';
 
-/** Gives each tool call the result that a recording holds for it. */
+/**
+ * Gives each tool call the result that a recording holds for it, and says what the recorded client said behind the results.
+ */
 export class Answers {
   /** By the number of the request that holds them. */
   readonly #calls: RecordedCall[][];
+  /** Likewise. */
+  readonly #said: Saying[][] = [];
 
-  /** Takes the calls that each request holds beside those of the request before it. */
+  /** Takes what each request holds beside what the request before it does. */
   constructor({ interactions }: Recording) {
     let before = 0;
     this.#calls = interactions.map((interaction, n) => {
@@ -25,9 +30,18 @@ export class Answers {
         );
       }
       before = messages.length;
+      this.#said.push(saidBehind(messages, from));
       const groups = answered(messages.slice(from));
       return groups.flat().filter((call) => call.answered);
     });
+  }
+
+  /**
+   * What the recorded client has the user say before request n, from 0, behind the results of tools: media that tools
+   * returned, say, or what to do better. It is told once.
+   */
+  said(n: number): Saying[] {
+    return this.#said[n]?.splice(0) ?? [];
   }
 
   /**
@@ -46,6 +60,13 @@ export class Answers {
     }
     return undefined;
   }
+}
+
+/** The messages of the user that stand at the end, behind results of tools that are not before from. */
+function saidBehind(messages: readonly WireMessage[], from: number): Saying[] {
+  const at = messages.findLastIndex(({ role }) => role !== 'user') + 1;
+  if (at <= from || messages[at - 1]!.role !== 'tool') return [];
+  return messages.slice(at).flatMap((message, i) => sayingOf(message, at + i) ?? []);
 }
 
 /** Bounds the names of tools. */

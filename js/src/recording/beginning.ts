@@ -1,30 +1,65 @@
 /**
  * What a turn begins with that plays a recorded conversation.
  */
+import type { DispatchContext } from '../context/dispatch-context.js';
+import { Media } from '../primitives/media.js';
 import { Message } from '../primitives/message.js';
 import { Thought } from '../primitives/thought.js';
 import { ToolCall } from '../primitives/tool-call.js';
 import type { Delta } from '../pump/deltas.js';
+import { MemoryReader } from '../readers/memory-reader.js';
 import { isObject } from '../simulated/text.js';
 import { toolCallChecksum } from '../tools/checksum.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import { type AnyTool, type ObjectSchema, Tool } from '../tools/tool.js';
-import type { Conversation, HistoryEntry } from './conversation.js';
+import type { Conversation, HistoryEntry, Saying } from './conversation.js';
 import type { RecordedCall } from './messages.js';
 
 /** What the recorded user says: nothing where all is history. */
-export function userMessageOf(
-  { user, userName }: Conversation,
+export function userMessageOf({ user }: Conversation, now: number): string | Message | undefined {
+  if (user === undefined) return undefined;
+  if (user.media.length === 0 && user.name === '') return user.content;
+  return messageOf(user, 'recorded-user', now);
+}
+
+/** Has the user say what the recorded client goes on with: behind all that was said and done. */
+export async function goOn(
+  ctx: DispatchContext,
+  list: readonly Saying[],
   now: number,
-): string | Message | undefined {
-  if (user === '' || userName === '') return user === '' ? undefined : user;
+): Promise<void> {
+  for (const said of list) {
+    const records = [...ctx.turnMessages, ...ctx.turnToolCalls];
+    const times = records.map(({ createdAt }) => createdAt.getTime() + 1);
+    const at = times.reduce((latest, time) => Math.max(latest, time), now);
+    await ctx.storeMessage(messageOf(said, `recorded-user-${said.message}`, at));
+  }
+}
+
+function messageOf(
+  { message, role, name, content, media }: Saying,
+  id: string,
+  at: number,
+): Message {
   return new Message({
-    id: 'recorded-user',
-    role: 'user',
-    content: user,
-    identity: userName,
-    createdAt: now,
-    updatedAt: now,
+    id,
+    role,
+    ...(content === '' ? {} : { content }),
+    ...(name === '' ? {} : { identity: name }),
+    ...(media.length === 0
+      ? {}
+      : {
+          attachments: media.map(({ data, source, ...what }, k) =>
+            Media.userAttachment({
+              ...what,
+              id: `media-${message}-${k}`,
+              ...(source === '' ? {} : { source }),
+              reader: new MemoryReader(Uint8Array.from(atob(data), (c) => c.charCodeAt(0))),
+            }),
+          ),
+        }),
+    createdAt: at,
+    updatedAt: at,
   });
 }
 
@@ -54,11 +89,8 @@ class Records {
       const record = new Thought({ id, content: entry.thought, ...times });
       return { op: 'store', kind: 'thought', record };
     }
-    const { role, name, content, message } = entry;
-    const identity = name === '' ? undefined : name;
-    this.#messages.set(message, id);
-    const record = new Message({ id, role, content, identity, ...times });
-    return { op: 'store', kind: 'message', record };
+    this.#messages.set(entry.message, id);
+    return { op: 'store', kind: 'message', record: messageOf(entry, id, at) };
   }
 
   /** The record of a call has the recorded id unless that is missing or taken. */

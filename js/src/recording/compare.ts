@@ -5,7 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { isObject, sortedJSON } from '../simulated/text.js';
 import { DIFFERENCES } from './differences.gen.js';
+import { listOf } from './messages.js';
 import { normalBody, oneSystem } from './normal.js';
+import { leaveOutMedia, takeNotes } from './notes.js';
 import type { Recording } from './recording.js';
 
 /** A place where a request differs in meaning from the recorded one. */
@@ -25,13 +27,26 @@ export interface Difference {
 /** A difference as a line for people. */
 export function describeDifference(d: Difference): string {
   const why = d.why === '' ? '' : ` (allowed: ${d.why})`;
-  return `request ${d.request}, ${d.path}: sent ${show(d.got)}, recorded ${show(d.want)}${why}`;
+  return `request ${d.request}, ${d.path}: sent ${shown(d.got)}, recorded ${shown(d.want)}${why}`;
+}
+
+/** Characters that are shown of a value at most, and of each end of one that is longer. */
+const SHOWN = 8000;
+const SIDE = 2000;
+
+/** A value's JSON text, without the middle of one that is very long. */
+function shown(value: unknown): string {
+  const text = show(value);
+  if (text.length <= SHOWN) return text;
+  const rest = text.length - 2 * SIDE;
+  return `${text.slice(0, SIDE)} (${rest} characters) ${text.slice(-SIDE)}`;
 }
 
 /**
  * Tells how a request's body differs from the recorded request n. What no reader of the protocol can tell apart is no
  * difference: the order of keys and of tools' results, absent, null and empty fields, content as a string or as text parts,
- * and the spelling of the JSON in a tool call's arguments. Differences in the list of allowed ones say why.
+ * the spelling of the JSON in a tool call's arguments, and that of the bytes of media. Differences in the list of allowed
+ * ones say why. Media are compared as the member media of a message, with the order of texts and media as the member order.
  */
 export function compareRequest(recording: Recording, n: number, body: string): Difference[] {
   const interaction = recording.interactions[n];
@@ -40,7 +55,9 @@ export function compareRequest(recording: Recording, n: number, body: string): D
   }
   let got: unknown;
   try {
-    got = normalBody(JSON.parse(body));
+    const sent: unknown = JSON.parse(body);
+    takeNotes(messagesIn(sent));
+    got = normalBody(sent);
   } catch (error) {
     const text = `no JSON: ${(error as Error).message}`;
     return [{ request: n, path: '', got: text, want: undefined, why: '' }];
@@ -59,11 +76,16 @@ export function compareRequest(recording: Recording, n: number, body: string): D
       report({ path: `/messages/${i}`, got: undefined, want: message }, false);
     }
     want['messages'] = messages;
-    const sent = isObject(got) && Array.isArray(got['messages']) ? got['messages'] : [];
+    const sent = messagesIn(got);
     for (const difference of alignIds(recording, n, sent, messages)) report(difference, true);
+    for (const difference of leaveOutMedia(sent, messages)) report(difference, false);
   }
   for (const difference of differences('', got, want)) report(difference, false);
   return found;
+}
+
+function messagesIn(body: unknown): readonly unknown[] {
+  return isObject(body) ? listOf(body['messages']) : [];
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   textOf,
   type WireMessage,
 } from './messages.js';
+import type { RecordedMedia } from './media.js';
 import { type Interaction, InvalidRecording, type Recording } from './recording.js';
 
 /** What a recording's first request holds. */
@@ -19,10 +20,8 @@ export interface Conversation {
   readonly system: string;
   /** What came before the last user message. */
   readonly history: readonly HistoryEntry[];
-  /** Empty when the request does not end with what the user says: all is history then. */
-  readonly user: string;
-  /** Of the user; empty for none. */
-  readonly userName: string;
+  /** What the user says at the end; undefined when the request does not end with that: all is history then. */
+  readonly user: Saying | undefined;
   readonly tools: readonly RecordedTool[];
   readonly model: string;
   /** Where the provider is, without the path of the request. */
@@ -33,12 +32,22 @@ export interface Conversation {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** What somebody says. */
+export interface Saying {
+  /** Number of the request's message. */
+  readonly message: number;
+  readonly role: 'user' | 'assistant';
+  /** Of who speaks; empty for none. */
+  readonly name: string;
+  readonly content: string;
+  readonly media: readonly RecordedMedia[];
+}
+
 /** A message of the history, or a piece of reasoning, or a tool call with its result. */
-export type HistoryEntry = { readonly message: number } & (
-  | { readonly role: 'user' | 'assistant'; readonly name: string; readonly content: string }
-  | { readonly thought: string }
-  | { readonly call: RecordedCall }
-);
+export type HistoryEntry =
+  | Saying
+  | { readonly message: number; readonly thought: string }
+  | { readonly message: number; readonly call: RecordedCall };
 
 /** A tool that the request offers. */
 export interface RecordedTool {
@@ -92,36 +101,43 @@ export function conversationOf(recording: Recording): Conversation {
       ),
     ),
   };
-  if (conversation.user === '' && conversation.history.length === 0) {
-    const problem = 'must hold a text beside the system prompt';
+  if (conversation.user === undefined && conversation.history.length === 0) {
+    const problem = 'must hold a text or a media beside the system prompt';
     throw new InvalidRecording("the first chat request's messages", problem);
   }
   return conversation;
 }
 
 /** What messages say, apart from who speaks. */
-function said(
-  messages: readonly WireMessage[],
-): Pick<Conversation, 'system' | 'history' | 'user' | 'userName'> {
+function said(messages: readonly WireMessage[]): Pick<Conversation, 'system' | 'history' | 'user'> {
   const calls = answered(messages);
   const last = messages.findLastIndex(({ role }) => !isSystem(role));
   const system: string[] = [];
   const history: HistoryEntry[] = [];
-  let user = '';
-  let userName = '';
-  messages.forEach(({ role, name, text, thought }, i) => {
+  let user: Saying | undefined;
+  messages.forEach((message, i) => {
+    const { role, text, thought } = message;
+    const says = sayingOf(message, i);
     if (isSystem(role)) {
       if (text !== '') system.push(text);
     } else if (i === last && role === 'user') {
-      user = text;
-      userName = name;
+      user = says;
     } else if (role === 'user' || role === 'assistant') {
       if (role === 'assistant' && thought !== '') history.push({ message: i, thought });
-      if (text !== '') history.push({ message: i, role, name, content: text });
+      if (says !== undefined) history.push(says);
       for (const call of calls[i]!) history.push({ message: i, call });
     }
   });
-  return { system: system.join('\n\n'), history, user, userName };
+  return { system: system.join('\n\n'), history, user };
+}
+
+/** What a message of a user or an assistant says; undefined for nothing. */
+export function sayingOf(
+  { role, name, text, media }: WireMessage,
+  message: number,
+): Saying | undefined {
+  if (text === '' && media.length === 0) return undefined;
+  return { message, role: role === 'assistant' ? role : 'user', name, content: text, media };
 }
 
 /** The functions that the client runs, without tools of the provider's own, and those that have no name. */

@@ -2,6 +2,7 @@
  * Messages of recorded requests, read whatever they hold.
  */
 import { isObject, sortedJSON } from '../simulated/text.js';
+import { mediaIn, type RecordedMedia } from './media.js';
 import type { Interaction } from './recording.js';
 
 /** A recorded tool call. */
@@ -21,6 +22,7 @@ export interface WireMessage {
   /** Of who speaks; empty for none. */
   readonly name: string;
   readonly text: string;
+  readonly media: readonly RecordedMedia[];
   /** Reasoning that the client sent back. */
   readonly thought: string;
   /** Of a tool's message. */
@@ -33,10 +35,37 @@ export function bodyOf({ request }: Interaction): Record<string, unknown> {
   return isObject(request.body) ? request.body : {};
 }
 
-/** The messages of a request. What cannot be read is left out. */
+/**
+ * The messages of a request. What cannot be read is left out. Media of tools' results are in a message of the user behind
+ * the results.
+ */
 export function messagesOf(interaction: Interaction): WireMessage[] {
-  return listOf(bodyOf(interaction)['messages']).map(readMessage);
+  const list: WireMessage[] = [];
+  let behind: RecordedMedia[] = [];
+  const flush = (): void => {
+    if (behind.length > 0) list.push({ ...NOTHING, role: 'user', media: behind });
+    behind = [];
+  };
+  for (const message of listOf(bodyOf(interaction)['messages']).map(readMessage)) {
+    if (message.role === 'tool') {
+      behind.push(...message.media);
+      list.push({ ...message, media: [] });
+    } else {
+      flush();
+      list.push(message);
+    }
+  }
+  flush();
+  return list;
 }
+
+const NOTHING: Omit<WireMessage, 'role' | 'media'> = {
+  name: '',
+  text: '',
+  thought: '',
+  callId: '',
+  calls: [],
+};
 
 function readMessage(value: unknown): WireMessage {
   const message = isObject(value) ? value : {};
@@ -45,6 +74,7 @@ function readMessage(value: unknown): WireMessage {
     role,
     name: textOf(message['name']),
     text: plainText(message['content'], role === 'tool'),
+    media: mediaIn(message['content']),
     thought: textOf(message['reasoning_content']) || textOf(message['reasoning']),
     callId: textOf(message['tool_call_id']),
     calls: listOf(message['tool_calls']).map((item) => {
@@ -67,12 +97,18 @@ function readMessage(value: unknown): WireMessage {
 export function plainText(content: unknown, result: boolean): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content)) {
-    const texts = content.map((part) =>
-      typeof part === 'string' ? part : isObject(part) ? textOf(part['text']) : '',
-    );
-    return texts.join('');
+    return content.map(partText).join('');
   }
   return result && content !== null && content !== undefined ? sortedJSON(content) : '';
+}
+
+function partText(part: unknown): string {
+  if (typeof part === 'string') return part;
+  if (!isObject(part)) return '';
+  if (typeof part['text'] !== 'string' && part['type'] === 'refusal') {
+    return textOf(part['refusal']);
+  }
+  return textOf(part['text']);
 }
 
 /** Whether a role is one of who writes the system prompt. */

@@ -2,7 +2,8 @@
  * The form in which requests are compared: what no reader of the protocol can tell apart is the same in it.
  */
 import { isObject } from '../simulated/text.js';
-import { isSystem, plainText } from './messages.js';
+import { isMedia, normalMedia } from './media.js';
+import { isSystem, listOf, plainText, textOf } from './messages.js';
 
 type Fields = Record<string, unknown>;
 
@@ -71,17 +72,39 @@ function normalSchema(schema: unknown): void {
 }
 
 function normalMessages(list: readonly unknown[]): unknown[] {
-  const messages = list.filter((message) => {
-    if (!isObject(message)) return true;
-    normalMessage(message);
-    return !isEmpty(message);
-  });
+  const messages: unknown[] = [];
+  let behind: unknown[] = [];
+  const flush = (): void => {
+    if (behind.length > 0) messages.push(movedMedia(behind));
+    behind = [];
+  };
+  for (const message of list) {
+    if (isObject(message)) {
+      normalMessage(message);
+      if (message['role'] === 'tool') {
+        behind.push(...listOf(message['media']));
+        delete message['media'];
+        delete message['order'];
+      } else {
+        flush();
+        if (isEmpty(message)) continue;
+      }
+    }
+    messages.push(message);
+  }
+  flush();
   messages.forEach((message, i) => {
     if (isObject(message) && Array.isArray(message['tool_calls'])) {
       normalResults(messages, i + 1, message['tool_calls']);
     }
   });
   return messages;
+}
+
+/** A message of the user with the media of the results before it, which says that they were moved. */
+function movedMedia(media: readonly unknown[]): Fields {
+  const order = media.map((one) => (isObject(one) ? one['kind'] : undefined));
+  return { role: 'user', content: '', media, order, moved_from_results: true };
 }
 
 /** Whether a message says nothing. */
@@ -103,6 +126,8 @@ function normalMessage(message: Fields): void {
     for (const key of ['content', 'refusal', 'reasoning', 'reasoning_content']) {
       if (message[key] === '') Reflect.deleteProperty(message, key);
     }
+    // Which it is by default.
+    if (message['prefix'] === false) delete message['prefix'];
     for (const key of ['annotations', 'reasoning_details', 'tool_calls']) {
       const list = message[key];
       if (Array.isArray(list) && list.length === 0) Reflect.deleteProperty(message, key);
@@ -129,28 +154,49 @@ function normalCall(call: Fields): void {
 }
 
 /**
- * Takes a list of parts apart: texts are joined; reasoning, and what says where to cache, are members of their own. A list
- * with anything else in it stays.
+ * Takes a list of parts apart: texts are joined; reasoning, media, and what says where to cache, are members of their own.
+ * A list with anything else in it stays.
  */
 function normalParts(message: Fields, parts: readonly unknown[]): void {
   const reasoning: unknown[] = [];
+  const media: Fields[] = [];
+  const order: unknown[] = [];
   let hint: unknown;
   let words = '';
   for (const part of parts) {
     if (typeof part === 'string') {
       words += part;
+      if (part !== '') order.push('text');
       continue;
     }
     if (!isObject(part)) return;
     const { type, text, cache_control: cache, ...rest } = part;
     hint = cache ?? hint;
     if (type === 'thinking' || type === 'reasoning') reasoning.push(part);
-    else if (type !== 'text' || typeof text !== 'string' || Object.keys(rest).length > 0) return;
-    else words += text;
+    else if (isMedia(part)) {
+      delete part['cache_control'];
+      const one = normalMedia(part);
+      media.push(one);
+      order.push(one['kind']);
+    } else {
+      const said = plainPart(type, text, rest);
+      if (said === undefined) return;
+      words += said;
+      if (said !== '') order.push('text');
+    }
   }
   message['content'] = words;
+  if (media.length > 0) Object.assign(message, { media, order });
   if (reasoning.length > 0) message['reasoning'] ??= reasoning;
   if (hint !== undefined) message['cache_control'] = hint;
+}
+
+/** The words of a part that says nothing else; undefined for others. */
+function plainPart(type: unknown, text: unknown, rest: Fields): string | undefined {
+  const others = Object.keys(rest).length;
+  if (type === 'text' && typeof text === 'string' && others === 0) return text;
+  if (type === 'refusal' && text === undefined && others === 1) return textOf(rest['refusal']);
+  return undefined;
 }
 
 /** Puts what tools answered into the order of the calls, and takes the names away that say what the calls say. */

@@ -3,7 +3,7 @@
  */
 import { readFile } from 'node:fs/promises';
 
-import { isObject, wellFormed } from '../simulated/text.js';
+import { isObject, sortedJSON, wellFormed } from '../simulated/text.js';
 
 /** A recorded conversation. */
 export interface Recording {
@@ -84,7 +84,7 @@ function readInteraction(value: unknown, field: string): Interaction {
   const method = textAt(request, 'method', `${field}.request`);
   const url = textAt(request, 'url', `${field}.request`);
   const contentType = textAt(response, 'contentType', `${field}.response`);
-  const body = textAt(response, 'body', `${field}.response`);
+  const body = bodyText(response['body'] ?? '', `${field}.response.body`);
   if (!/^[ -~]*$/.test(contentType)) {
     throw new InvalidRecording(`${field}.response.contentType`, 'must be what a header can hold');
   }
@@ -94,9 +94,25 @@ function readInteraction(value: unknown, field: string): Interaction {
     throw new InvalidRecording(`${field}.response.status`, problem);
   }
   return {
-    request: { method, url, body: request['body'] ?? null },
+    request: { method, url, body: parsed(request['body'] ?? null) },
     response: { status, contentType, body },
   };
+}
+
+/** The text of a response's body, which some recorders have taken apart. */
+function bodyText(body: unknown, field: string): string {
+  if (typeof body === 'string') return body;
+  if (typeof body === 'object') return sortedJSON(body);
+  throw new InvalidRecording(field, 'must be a string, or JSON of an object or a list');
+}
+
+/** The body of a request, which may be JSON in a string. */
+function parsed(body: unknown): unknown {
+  try {
+    return typeof body === 'string' ? (JSON.parse(body) as unknown) : body;
+  } catch {
+    return body;
+  }
 }
 
 function objectAt(value: unknown, field: string): Record<string, unknown> {

@@ -44,15 +44,14 @@ describe('a recorded conversation', () => {
     assert.deepEqual(conversationOf(recordingOf(body)), {
       system: 'be brief\n\nand kind',
       history: [
-        { message: 2, role: 'user', name: '', content: 'first' },
+        { message: 2, role: 'user', name: '', content: 'first', media: [] },
         {
           message: 3,
           call: { id: 'c1', tool: 'get', args: '{"a":1}', result: 'got', answered: true },
         },
-        { message: 5, role: 'assistant', name: '', content: 'well' },
+        { message: 5, role: 'assistant', name: '', content: 'well', media: [] },
       ],
-      user: 'second',
-      userName: '',
+      user: { message: 6, role: 'user', name: '', content: 'second', media: [] },
       stream: true,
       tools: [
         { name: 'get', description: 'd', parameters: { type: 'object' }, extra: { strict: true } },
@@ -69,7 +68,7 @@ describe('a recorded conversation', () => {
       { role: 'assistant', content: 'y', reasoning_content: 'hm' },
     ];
     const { user, history, stream } = conversationOf(recordingOf({ messages }));
-    assert.deepEqual([user, history.length, stream], ['', 3, false]);
+    assert.deepEqual([user, history.length, stream], [undefined, 3, false]);
     assert.equal(sendsThoughts(recordingOf({ messages })), true);
     assert.throws(() => conversationOf(recordingOf({ messages: [] })), /must hold a text/);
     assert.throws(() => conversationOf(recordingOf('text')), /must be an object/);
@@ -170,7 +169,7 @@ describe('a recorded conversation', () => {
         'interactions[0].response.status',
       ],
       [
-        { interactions: [{ request: {}, response: { ...response, body: {} } }] },
+        { interactions: [{ request: {}, response: { ...response, body: 5 } }] },
         'interactions[0].response.body',
       ],
       [
