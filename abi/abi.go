@@ -22,10 +22,11 @@ type Features = uint64
 
 // Feature bits.
 const (
-	FeatureChat    Features = 1 << 0 // the chat executor is compiled in
-	FeatureHistory Features = 1 << 1 // histories shared by many turns
-	FeatureTimers  Features = 1 << 2 // Timer and Tick frames
-	FeatureDigest  Features = 1 << 3 // the digest method, which compares mirrored collections
+	FeatureChat       Features = 1 << 0 // the chat executor is compiled in
+	FeatureHistory    Features = 1 << 1 // histories shared by many turns
+	FeatureTimers     Features = 1 << 2 // Timer and Tick frames
+	FeatureDigest     Features = 1 << 3 // the digest method, which compares mirrored collections
+	FeatureInterrupts Features = 1 << 4 // streams that were broken off say so: method Interrupt, events MessageInterrupted and ThoughtInterrupted
 )
 
 // Op is the first element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host.

@@ -23,6 +23,7 @@ const (
 	MethodSettleGate     uint8 = 19 // SettleGateArgs → nil
 	MethodWarn           uint8 = 20 // WarnArgs → nil
 	MethodValidate       uint8 = 21 // of turn 0: ValidateToolArgs → the arguments, defaults filled in
+	MethodInterrupt      uint8 = 22 // InterruptArgs → nil
 )
 
 // NextArgs of MethodNext, which a host middleware calls to run what follows it.
@@ -67,6 +68,13 @@ type ReportArgs struct {
 	ID       string
 	Delta    string
 	Complete bool
+}
+
+// InterruptArgs of MethodInterrupt: the last delta of a stream that was broken off.
+type InterruptArgs struct {
+	Stream uint8 // StreamMessage, StreamThought
+	ID     string
+	Delta  string
 }
 
 // Streams.

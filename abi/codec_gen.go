@@ -1053,6 +1053,30 @@ func (z *ReportArgs) Decode(r *Reader) {
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
+func (z *InterruptArgs) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 3)
+	b = appendUint(b, uint64(z.Stream))
+	b = appendText(b, z.ID)
+	b = appendText(b, z.Delta)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *InterruptArgs) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("InterruptArgs")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *InterruptArgs) Decode(r *Reader) {
+	r.fields(3)
+	z.Stream = uint8(r.Uint(math.MaxUint8))
+	z.ID = string(r.Text())
+	z.Delta = string(r.Text())
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ReportToolCallArgs) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendArray(b, 8)
 	b = appendText(b, z.ID)

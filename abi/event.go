@@ -19,6 +19,8 @@ const (
 	EventWarning            uint8 = 15 // WarningEvent
 	EventError              uint8 = 16 // ErrorEvent
 	EventGenerationStats    uint8 = 17 // StatsEvent
+	EventMessageInterrupted uint8 = 18 // StreamEvent, complete: the end of a message that was broken off
+	EventThoughtInterrupted uint8 = 19 // StreamEvent, complete: the end of a thought that was broken off
 )
 
 // StreamEvent is a delta of a message or thought stream. The running text is not sent: the host puts it together

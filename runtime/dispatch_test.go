@@ -335,6 +335,28 @@ func TestBuiltinFails(t *testing.T) {
 	}
 }
 
+// A stream that was broken off is sealed as any other, and says so.
+func TestInterrupt(t *testing.T) {
+	p := &play{t: t}
+	p.executor = func(s *seam) error {
+		s.must(s.d.Report(MessageStream, []byte("a"), []byte("He"), false))
+		s.must(s.d.Interrupt(MessageStream, []byte("a"), []byte("l")))
+		s.must(s.d.Interrupt(ThoughtStream, []byte("a"), nil))
+		for _, err := range []error{s.d.Report(MessageStream, []byte("a"), nil, true), s.d.Interrupt(ThoughtStream, []byte("a"), nil)} {
+			if err != fault.ErrStreamSealed {
+				t.Errorf("of a sealed stream: %v", err)
+			}
+		}
+		return s.d.Ack()
+	}
+	p.run()
+	p.want(began + "msg msg th iE(0,ack) dE(ack,1) tE(ack)")
+	first, last, thought := p.events[3].payload.(StreamEvent), p.events[4].payload.(StreamEvent), p.events[5].payload.(StreamEvent)
+	if first.Interrupted || !last.Complete || !last.Interrupted || last.Length != 3 || !thought.Complete || !thought.Interrupted {
+		t.Errorf("%+v, %+v, %+v", first, last, thought)
+	}
+}
+
 // C1 to C4 and C8: streams live as long as the dispatch.
 func TestStreams(t *testing.T) {
 	p := &play{t: t}
@@ -365,6 +387,9 @@ func TestStreams(t *testing.T) {
 		t.Errorf("%+v, %+v", p.events[8].Head, p.events[9].Head)
 	}
 	d := p.turn.DispatchContext(1)
+	if err := d.Interrupt(MessageStream, []byte("z"), nil); !errors.Is(err, fault.CallAfterEnd) {
+		t.Errorf("an interrupt after the dispatch: %v", err)
+	}
 	if err := d.Report(MessageStream, []byte("z"), nil, false); !errors.Is(err, fault.CallAfterEnd) {
 		t.Errorf("a report after the dispatch: %v", err)
 	}

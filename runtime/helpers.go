@@ -26,6 +26,15 @@ const (
 // Report adds a delta to a stream and tells listeners. The first report of an id opens its stream, complete seals it;
 // a report on a sealed stream fails with fault.ErrStreamSealed.
 func (d *Dispatch) Report(kind StreamKind, id, delta []byte, complete bool) error {
+	return d.add(kind, id, delta, complete, false)
+}
+
+// Interrupt adds the last delta to a stream that was broken off, and seals it as Report does.
+func (d *Dispatch) Interrupt(kind StreamKind, id, delta []byte) error {
+	return d.add(kind, id, delta, true, true)
+}
+
+func (d *Dispatch) add(kind StreamKind, id, delta []byte, complete, interrupted bool) error {
 	if d.ended {
 		return fault.New(fault.CallAfterEnd, "the dispatch has ended")
 	}
@@ -40,7 +49,7 @@ func (d *Dispatch) Report(kind StreamKind, id, delta []byte, complete bool) erro
 	s.length += uint64(len(delta))
 	s.sealed = complete
 	d.turn.world.Stream(d.turn.head(d, EventMessage+EventKind(kind&1)), StreamEvent{
-		ID: id, Created: s.created, Delta: delta, Length: s.length, Complete: complete,
+		ID: id, Created: s.created, Delta: delta, Length: s.length, Complete: complete, Interrupted: interrupted,
 	})
 	return nil
 }

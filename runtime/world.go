@@ -78,6 +78,8 @@ type StreamEvent struct {
 	Delta    []byte
 	Length   uint64 // bytes of the stream so far, this delta included
 	Complete bool
+	// Interrupted says of a stream that is complete that it was broken off.
+	Interrupted bool
 }
 
 // ToolCallEvent is a report of a tool call.

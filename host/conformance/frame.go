@@ -39,6 +39,8 @@ type writer interface {
 	RefreshStandingInstructions() ([]string, error)
 	EmitMessage(id, delta string, isComplete bool) error
 	EmitThought(id, delta string, isComplete bool) error
+	EmitInterruptedMessage(id, delta string) error
+	EmitInterruptedThought(id, delta string) error
 }
 
 // frame is one call of a function, and what its script has at hand.

@@ -110,7 +110,7 @@ func (l Line) eventSummary() string {
 	case "iterationEnd":
 		return words(name, l["iteration"], l["status"], discarded(l["discarded"]))
 	case "message", "thought":
-		return words(name, l["id"], string(appendValue(nil, l["aDelta"])), flag(l, "isComplete", "complete"))
+		return words(name, l["id"], string(appendValue(nil, l["aDelta"])), flag(l, "isComplete", "complete"), flag(l, "isInterrupted", "interrupted"))
 	case "toolCall":
 		return words(name, l["id"], l["tool"], flag(l, "isComplete", "complete"), flag(l, "isError", "failed"))
 	case "toolExecutionStart":

@@ -12,7 +12,7 @@ import (
 )
 
 // model is a second telling of the loop, from its description alone: it says what the log of a scenario must be. It
-// knows scripts of say, see, store, report, ack, nack, abort, throw and next.
+// knows scripts of say, see, store, report (of messages), ack, nack, abort, throw and next.
 type model struct {
 	runner *conformance.RunnerSpec
 	lines  []string
@@ -24,6 +24,7 @@ type model struct {
 type modelDispatch struct {
 	messages      []string
 	queue         []string
+	sealed        map[string]bool // streams of messages
 	iteration     int
 	acked, nacked bool
 	nackedWith    string
@@ -37,6 +38,7 @@ const (
 	alreadySignalled = "E_LLM_EXECUTION_ALREADY_SIGNALLED"
 	shortCircuited   = "E_PIPELINE_SHORT_CIRCUITED"
 	executorFailed   = "E_LLM_EXECUTION_EXECUTOR_ERROR"
+	streamSealed     = "sealed"
 )
 
 func (m *model) say(words ...any) {
@@ -79,6 +81,19 @@ func (m *model) run(by string, d *modelDispatch, script conformance.Script, next
 			}
 			d.messages = append(d.messages, id)
 			d.queue = append(d.queue, id)
+		case "report":
+			of := step.Arg.(map[string]any)
+			id := of["message"].(string)
+			if d.sealed[id] {
+				return streamSealed
+			}
+			words := []any{"message", id, `"x"`}
+			for _, end := range []string{"complete", "interrupted"} {
+				if of[end] == true {
+					words, d.sealed[id] = append(words, end), true
+				}
+			}
+			m.say(words...)
 		case "abort":
 			if d != nil {
 				d.aborted = true
@@ -234,7 +249,7 @@ func (m *model) stages() (status, failure string) {
 	if m.turnAborted {
 		return "aborted", ""
 	}
-	d := &modelDispatch{messages: append([]string{}, m.messages...)}
+	d := &modelDispatch{messages: append([]string{}, m.messages...), sealed: map[string]bool{}}
 	status, failure = m.loop(d)
 	if failure != "" {
 		m.say("error", failure)
@@ -284,6 +299,11 @@ func (r *scripts) script(dispatch, middleware bool) conformance.Script {
 			next = step("ack", nil)
 		case p < 15 && dispatch:
 			next = step("nack", fmt.Sprint("N", r.IntN(3)))
+		case p < 19 && dispatch && !middleware:
+			end := r.IntN(4)
+			next = step("report", map[string]any{
+				"message": fmt.Sprint("s", r.IntN(2)), "delta": "x", "complete": end > 1, "interrupted": end == 3,
+			})
 		}
 		if dispatch && r.IntN(3) == 0 {
 			next.At = r.IntN(3)
@@ -341,7 +361,7 @@ func TestModel(t *testing.T) {
 				}
 				bracketed(t, log)
 			}
-			for _, word := range []string{"turnEnd", "iterationEnd", "storage", "error", "warning"} {
+			for _, word := range []string{"turnEnd", "iterationEnd", "message", "storage", "error", "warning"} {
 				if seen[word] == 0 {
 					t.Errorf("no turn had a %s", word)
 				}

@@ -126,9 +126,15 @@ func init() {
 		"emit": func(f *frame, arg any) (any, error) {
 			a := fieldsOf(arg)
 			defer a.end()
-			delta, complete := a.str("delta", ""), a.truth("complete")
+			delta, complete, interrupted := a.str("delta", ""), a.truth("complete"), a.truth("interrupted")
 			if id, there := a.take("thought"); there {
+				if interrupted {
+					return nil, f.inTurn().EmitInterruptedThought(str(id), delta)
+				}
 				return nil, f.inTurn().EmitThought(str(id), delta, complete)
+			}
+			if interrupted {
+				return nil, f.inTurn().EmitInterruptedMessage(a.str("message", ""), delta)
 			}
 			return nil, f.inTurn().EmitMessage(a.str("message", ""), delta, complete)
 		},
@@ -297,11 +303,17 @@ func report(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
 	h := f.helper()
-	complete := a.truth("complete")
+	complete, interrupted := a.truth("complete"), a.truth("interrupted")
 	if id, there := a.take("message"); there {
+		if interrupted {
+			return nil, h.InterruptMessage(str(id), a.str("delta", ""))
+		}
 		return nil, h.ReportMessage(str(id), a.str("delta", ""), complete)
 	}
 	if id, there := a.take("thought"); there {
+		if interrupted {
+			return nil, h.InterruptThought(str(id), a.str("delta", ""))
+		}
 		return nil, h.ReportThought(str(id), a.str("delta", ""), complete)
 	}
 	id := a.str("toolCall", "")

@@ -10,7 +10,7 @@ import (
 )
 
 // features are what this host can use.
-const features = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest
+const features = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest | abi.FeatureInterrupts
 
 // core is one instance and what it has been told: runners, histories, and the turns that run in it.
 type core struct {
@@ -60,6 +60,9 @@ func openCore(ctx context.Context, h *Host) (*core, error) {
 		turns:     make(map[uint32]*turn),
 	}, nil
 }
+
+// interrupts tells whether the core knows streams that were broken off.
+func (c *core) interrupts() bool { return c.greeting.Features&abi.FeatureInterrupts != 0 }
 
 // maxBody is how many bytes a record, or any other string of bytes in a frame, may have.
 func (c *core) maxBody() int {

@@ -16,10 +16,32 @@ func (b *base) EmitThought(id, delta string, isComplete bool) error {
 	return b.emitStream(KindThought, id, delta, isComplete)
 }
 
+// EmitInterruptedMessage tells listeners of the last delta of a message that was broken off, as an executor does with
+// Helpers.InterruptMessage.
+func (b *base) EmitInterruptedMessage(id, delta string) error {
+	return b.emitInterrupted(KindMessage, id, delta)
+}
+
+// EmitInterruptedThought does for a thought what EmitInterruptedMessage does for a message.
+func (b *base) EmitInterruptedThought(id, delta string) error {
+	return b.emitInterrupted(KindThought, id, delta)
+}
+
+func (b *base) emitInterrupted(kind Kind, id, delta string) error {
+	if b.state.turn.core.interrupts() {
+		kind += messageInterrupted - KindMessage
+	}
+	return b.emitStream(kind, id, delta, true)
+}
+
 func (b *base) emitStream(kind Kind, id, delta string, isComplete bool) error {
+	which := kind - KindMessage
+	if kind >= messageInterrupted {
+		which = kind - messageInterrupted
+	}
 	return b.emit(kind, func(t *turn) []byte {
 		e := abi.StreamEvent{ID: id, Created: t.tick(), Delta: delta, Length: uint64(len(delta)), Complete: isComplete}
-		if s := t.texts[kind-KindMessage][streamKey{b.state.number, id}]; s != nil {
+		if s := t.texts[which][streamKey{b.state.number, id}]; s != nil {
 			e.Created = s.created
 			e.Length += uint64(s.text.Len())
 		}

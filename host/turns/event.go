@@ -95,6 +95,8 @@ type StreamDelta struct {
 	Full       string    // the text so far, Delta included; it shares memory with that of the other events of the stream
 	IsComplete bool      // nothing follows
 	CreatedAt  time.Time // of the stream's first report
+	// IsInterrupted says of a stream that is complete that it was broken off: Full is a part of what it was to be.
+	IsInterrupted bool
 }
 
 // ToolCallEvent is a report on a tool call.

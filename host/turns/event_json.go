@@ -128,6 +128,9 @@ func (d *StreamDelta) line(e Event) ([]byte, error) {
 	l.str("aDelta", d.Delta)
 	l.num("length", int64(len(d.Full)))
 	l.truth("isComplete", d.IsComplete)
+	if d.IsInterrupted {
+		l.truth("isInterrupted", true)
+	}
 	l.time("createdAt", d.CreatedAt)
 	l.time("updatedAt", at)
 	if d.IsComplete {

@@ -43,6 +43,7 @@ type faultTurn struct {
 	calls          []*turns.ToolCallEvent
 	logs           []string
 	full           map[string]string // of streams that are not complete
+	marked         bool              // a stream said that it was broken off
 	problems       []string
 }
 
@@ -60,7 +61,10 @@ func (f *faultTurn) hear(ev turns.Event) {
 		f.full[key] = e.Full
 		if e.IsComplete {
 			delete(f.full, key)
+		} else if e.IsInterrupted {
+			problem("%s is interrupted and not complete", key)
 		}
+		f.marked = f.marked || e.IsInterrupted
 	}
 	switch ev := ev.(type) {
 	case *turns.MessageEvent:
@@ -177,6 +181,8 @@ func (f *faultTurn) compare(c *faulty.Case, result *turns.Result) []string {
 		same("text", text, want.Text)
 	}
 	same("thoughts", f.thoughts.String(), want.Thoughts)
+	same("a mark", f.marked, want.Interrupted)
+	same("interrupted", result.Interrupted, want.Interrupted && f.text.Len() > 0)
 	same("logs", strings.Join(f.logs, " "), strings.Join(want.Logs, " "))
 	var calls []faulty.Call
 	for _, call := range want.Calls {

@@ -19,9 +19,28 @@ func (h *Helpers) ReportMessage(id, delta string, isComplete bool) error {
 	return h.report(abi.StreamMessage, id, delta, isComplete)
 }
 
+// InterruptMessage adds the last delta to a message that was broken off, and seals it: its event has IsInterrupted.
+func (h *Helpers) InterruptMessage(id, delta string) error {
+	return h.interrupt(abi.StreamMessage, id, delta)
+}
+
 // ReportThought does for a thought what ReportMessage does for a message.
 func (h *Helpers) ReportThought(id, delta string, isComplete bool) error {
 	return h.report(abi.StreamThought, id, delta, isComplete)
+}
+
+// InterruptThought does for a thought what InterruptMessage does for a message.
+func (h *Helpers) InterruptThought(id, delta string) error {
+	return h.interrupt(abi.StreamThought, id, delta)
+}
+
+func (h *Helpers) interrupt(stream uint8, id, delta string) error {
+	t := h.ctx.state.turn
+	if !t.core.interrupts() {
+		return h.report(stream, id, delta, true)
+	}
+	_, err := t.invoke(h.ctx.state.number, abi.MethodInterrupt, payload(&abi.InterruptArgs{Stream: stream, ID: id, Delta: delta}))
+	return err
 }
 
 func (h *Helpers) report(stream uint8, id, delta string, isComplete bool) error {

@@ -8,6 +8,12 @@ import (
 	"github.com/turncore/turncore/host/internal/value"
 )
 
+// Kinds of event on the wire that listeners know as KindMessage and KindThought.
+const (
+	messageInterrupted = Kind(abi.EventMessageInterrupted)
+	thoughtInterrupted = Kind(abi.EventThoughtInterrupted)
+)
+
 // begun is something that an event said has begun and none that it has ended.
 type begun struct {
 	kind      Kind
@@ -99,10 +105,10 @@ func (t *turn) note(f *abi.Event) {
 func (t *turn) event(f *abi.Event) (Event, error) {
 	h := t.headOf(f)
 	switch Kind(f.Kind) {
-	case KindMessage:
+	case KindMessage, messageInterrupted:
 		d, err := t.stream(f, 0)
 		return &MessageEvent{h, d}, err
-	case KindThought:
+	case KindThought, thoughtInterrupted:
 		d, err := t.stream(f, 1)
 		return &ThoughtEvent{h, d}, err
 	case KindToolCall:
@@ -203,6 +209,10 @@ func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
 	if err := in.Err(); err != nil {
 		return StreamDelta{}, err
 	}
+	interrupted := Kind(f.Kind) >= messageInterrupted
+	if interrupted && !complete {
+		return StreamDelta{}, fmt.Errorf("stream %q is interrupted and not complete", id)
+	}
 	if t.texts[which] == nil {
 		t.texts[which] = make(map[streamKey]*stream)
 	}
@@ -217,7 +227,9 @@ func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
 	if uint64(len(full)) != length {
 		return StreamDelta{}, fmt.Errorf("stream %q has %d bytes, not %d", id, len(full), length)
 	}
-	return StreamDelta{ID: s.id, Delta: full[start:], Full: full, IsComplete: complete, CreatedAt: t.at(created)}, nil
+	return StreamDelta{
+		ID: s.id, Delta: full[start:], Full: full, IsComplete: complete, IsInterrupted: interrupted, CreatedAt: t.at(created),
+	}, nil
 }
 
 // stream is a text that is being reported.

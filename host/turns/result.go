@@ -12,6 +12,9 @@ type Result struct {
 	Err error
 	// Text is the last message that was reported to listeners: the answer.
 	Text string
+	// Interrupted says that this message was broken off, so that Text is a part of it: its last event has IsInterrupted, or
+	// nothing has completed it and the turn did not ack.
+	Interrupted bool
 	// ToolCalls are the tool calls that were reported complete, in order.
 	ToolCalls []*ToolCallEvent
 	// Usage is the sum of what the model calls have cost.
@@ -28,6 +31,8 @@ type Usage struct {
 // collector gathers what a result says while events pass.
 type collector struct {
 	text      string
+	open      bool // the message is not complete
+	broken    bool // it was broken off
 	toolCalls []*ToolCallEvent
 	usage     Usage
 }
@@ -36,7 +41,7 @@ type collector struct {
 func (t *turn) observe(ev Event) {
 	switch ev := ev.(type) {
 	case *MessageEvent:
-		t.collect.text = ev.Full
+		t.collect.text, t.collect.open, t.collect.broken = ev.Full, !ev.IsComplete, ev.IsInterrupted
 	case *ToolCallEvent:
 		if ev.IsComplete {
 			t.collect.toolCalls = append(t.collect.toolCalls, ev)
@@ -58,7 +63,8 @@ func (t *turn) observe(ev Event) {
 func (t *turn) result() *Result {
 	r := &Result{
 		TurnID: t.id, Status: t.end.status, Iterations: t.end.iterations, Err: t.end.err,
-		Text: t.collect.text, ToolCalls: t.collect.toolCalls, Usage: t.collect.usage,
+		Text: t.collect.text, Interrupted: t.collect.broken || t.collect.open && t.end.status != Ack,
+		ToolCalls: t.collect.toolCalls, Usage: t.collect.usage,
 	}
 	if r.Status == Aborted && r.Err == nil {
 		r.Err = t.contexts[0].state.cause

@@ -46,8 +46,9 @@ type Answer struct {
 	inOne   bool           // the answer comes in one piece, in which the order of members says nothing
 	size    int
 
-	declined bool // the model says why it does not answer
-	paused   bool // the model goes on when it is asked again
+	declined    bool // the model says why it does not answer
+	paused      bool // the model goes on when it is asked again
+	interrupted bool // it was broken off, by whomever; one that came whole and is of no use was not
 
 	reader    TextReader      // takes the text apart, nil if it is all prose
 	takePiece func(TextPiece) // what it gives, made once

@@ -183,6 +183,7 @@ func (e *Executor) call(d Dispatch, st *state, body []byte, deadline uint64) err
 	for attempt := 1; ; attempt++ {
 		a.deadline = deadline
 		failure := e.exchange(d, st, body)
+		a.interrupted = failure != nil || a.err != nil || a.failure != nil
 		if failure == nil && a.err == nil && !d.Aborted() {
 			failure = a.verdict(d.Iteration())
 		}

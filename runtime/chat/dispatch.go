@@ -69,6 +69,9 @@ type Dispatch interface {
 	// ReportMessage adds a delta to a message stream, ReportThought to a thought stream. complete seals it.
 	ReportMessage(id string, delta []byte, complete bool) error
 	ReportThought(id string, delta []byte, complete bool) error
+	// SealMessage seals a message stream, SealThought a thought stream. interrupted says that it was broken off.
+	SealMessage(id string, interrupted bool) error
+	SealThought(id string, interrupted bool) error
 	// ReportToolCall tells of a tool call.
 	ReportToolCall(id string, r ToolCallReport) error
 	// ReportStats tells what the model call cost: a map with promptTokens, completionTokens, totalTokens, cachedTokens,

@@ -263,6 +263,24 @@ func (d *dispatch) ReportThought(id string, delta []byte, complete bool) error {
 	return d.report("thought", id, delta, complete)
 }
 
+func (d *dispatch) SealMessage(id string, interrupted bool) error {
+	return d.seal("message", id, interrupted)
+}
+
+func (d *dispatch) SealThought(id string, interrupted bool) error {
+	return d.seal("thought", id, interrupted)
+}
+
+// seal ends the line of a stream that was broken off with ! in place of |.
+func (d *dispatch) seal(kind, id string, interrupted bool) error {
+	n := len(d.events)
+	err := d.report(kind, id, nil, true)
+	if interrupted && len(d.events) > n {
+		d.events[n] = d.events[n][:len(d.events[n])-1] + "!"
+	}
+	return err
+}
+
 func (d *dispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
 	text := r.Tool
 	if r.Args != nil {

@@ -7,16 +7,16 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-// seal completes the streams of an answer that is not stored, so that nobody waits for more. The answer has an error
-// already; another one has nowhere to go.
+// seal completes the streams of an answer that is not stored, so that nobody waits for more, and marks those of one that
+// was broken off. The answer has an error already; another one has nowhere to go.
 func (a *Answer) seal() {
 	for i := range a.thoughts {
 		if t := &a.thoughts[i]; t.told {
-			_ = a.d.ReportThought(t.id, nil, true)
+			_ = a.d.SealThought(t.id, a.interrupted)
 		}
 	}
 	if a.message.id != "" {
-		_ = a.d.ReportMessage(a.message.id, nil, true)
+		_ = a.d.SealMessage(a.message.id, a.interrupted)
 	}
 }
 

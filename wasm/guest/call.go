@@ -34,7 +34,7 @@ func (in *Instance) call(f *abi.Call) error {
 	}
 	r := abi.NewAliasReader(f.Args)
 	switch f.Method {
-	case abi.MethodReport:
+	case abi.MethodReport, abi.MethodInterrupt:
 		return t.report(f, d)
 	case abi.MethodNext:
 		var a abi.NextArgs
@@ -233,7 +233,7 @@ func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
 // emitted returns what the payload of an event that host code emits is decoded into, nil for a kind that it may not emit.
 func emitted(kind uint8) interface{ Decode(*abi.Reader) } {
 	switch kind {
-	case abi.EventMessage, abi.EventThought:
+	case abi.EventMessage, abi.EventThought, abi.EventMessageInterrupted, abi.EventThoughtInterrupted:
 		return new(abi.StreamEvent)
 	case abi.EventToolCall:
 		return new(abi.ToolCallEvent)
@@ -252,15 +252,24 @@ func malformed(f *abi.Call, r *abi.Reader) error {
 	return fault.New(fault.ABIMalformedFrame, "Call: method "+itoa(int64(f.Method))+": "+r.Err().Error())
 }
 
-// report serves the method that streams call for every delta, without a copy.
+// report serves the methods of streams, one of which they call for every delta, without a copy.
 func (t *turn) report(f *abi.Call, d *runtime.Dispatch) error {
 	r := abi.NewAliasReader(f.Args)
 	n := r.Array()
-	kind, id, delta, complete := r.Uint(255), r.Text(), r.Text(), r.Bool()
-	if r.Err() != nil || n != 4 || d == nil {
+	kind, id, delta := runtime.StreamKind(r.Uint(255)), r.Text(), r.Text()
+	interrupt, complete := f.Method == abi.MethodInterrupt, false
+	if !interrupt {
+		complete = r.Bool()
+		n--
+	}
+	if r.Err() != nil || n != 3 || d == nil {
 		return fault.New(fault.ABIMalformedFrame, "Call: report")
 	}
-	t.reply(f.Call, nil, d.Report(runtime.StreamKind(kind), id, delta, complete))
+	if interrupt {
+		t.reply(f.Call, nil, d.Interrupt(kind, id, delta))
+	} else {
+		t.reply(f.Call, nil, d.Report(kind, id, delta, complete))
+	}
 	return nil
 }
 

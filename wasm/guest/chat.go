@@ -145,6 +145,21 @@ func (c *chatDispatch) ReportThought(id string, delta []byte, complete bool) err
 	return c.Report(runtime.ThoughtStream, bytesOf(id), delta, complete)
 }
 
+func (c *chatDispatch) SealMessage(id string, interrupted bool) error {
+	return c.seal(runtime.MessageStream, id, interrupted)
+}
+
+func (c *chatDispatch) SealThought(id string, interrupted bool) error {
+	return c.seal(runtime.ThoughtStream, id, interrupted)
+}
+
+func (c *chatDispatch) seal(kind runtime.StreamKind, id string, interrupted bool) error {
+	if interrupted {
+		return c.Interrupt(kind, bytesOf(id), nil)
+	}
+	return c.Report(kind, bytesOf(id), nil, true)
+}
+
 func (c *chatDispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
 	if err := c.fits(len(id) + len(r.Args) + len(r.Results)); err != nil {
 		return err

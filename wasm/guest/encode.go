@@ -85,6 +85,9 @@ func (t *turn) Stream(h runtime.Head, e runtime.StreamEvent) {
 	if t.ended {
 		return
 	}
+	if e.Interrupted && t.in.marks {
+		h.Kind += runtime.EventKind(abi.EventMessageInterrupted - abi.EventMessage)
+	}
 	b := t.eventHead(h)
 	b = value.AppendListHeader(b, 5)
 	b = value.AppendText(b, e.ID)

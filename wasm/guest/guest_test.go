@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/runtime/record"
 	"github.com/turncore/turncore/runtime/value"
@@ -42,6 +43,7 @@ var eventNames = map[uint8]string{
 	abi.EventDispatchEnd: "dispatchEnd", abi.EventIterationStart: "iterationStart", abi.EventIterationEnd: "iterationEnd",
 	abi.EventToolExecutionStart: "toolStart", abi.EventToolExecutionEnd: "toolEnd", abi.EventLog: "log",
 	abi.EventWarning: "warning", abi.EventError: "error", abi.EventGenerationStats: "stats",
+	abi.EventMessageInterrupted: "messageInterrupted", abi.EventThoughtInterrupted: "thoughtInterrupted",
 }
 
 func decode[T any, P interface {
@@ -426,6 +428,44 @@ func TestSealedStream(t *testing.T) {
 	}
 	if e := decode[abi.ErrorValue](t, r.Value); e.Code != "" || e.Name != "Error" {
 		t.Errorf("error %+v, want a plain one", e)
+	}
+}
+
+// A stream that was broken off is sealed, and told of by a kind of event of its own if the host knows that.
+func TestInterruptedStream(t *testing.T) {
+	for features, want := range map[abi.Features]string{
+		supported:                          "turnStart dispatchStart iterationStart message messageInterrupted thoughtInterrupted thought messageInterrupted",
+		supported &^ abi.FeatureInterrupts: "turnStart dispatchStart iterationStart message message thought thought messageInterrupted",
+	} {
+		w := &wire{t: t, in: New(provider.OpenAI)}
+		w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Features: features})
+		w.step(&abi.OpenRunner{Op: abi.OpOpenRunner, Runner: 1, Call: 1})
+		w.start()
+		w.ok(w.call(1, abi.MethodReport, &abi.ReportArgs{ID: "m", Delta: "a"}))
+		w.ok(w.call(1, abi.MethodInterrupt, &abi.InterruptArgs{ID: "m", Delta: "b"}))
+		w.ok(w.call(1, abi.MethodInterrupt, &abi.InterruptArgs{Stream: abi.StreamThought, ID: "m"}))
+		w.ok(w.call(1, abi.MethodReport, &abi.ReportArgs{Stream: abi.StreamThought, ID: "n", Complete: true}))
+		for _, method := range []uint8{abi.MethodReport, abi.MethodInterrupt} {
+			var args marshaler = &abi.ReportArgs{ID: "m"}
+			if method == abi.MethodInterrupt {
+				args = &abi.InterruptArgs{ID: "m"}
+			}
+			r := w.call(1, method, args)
+			if e := decode[abi.ErrorValue](t, r.Value); !r.Failed || e.Name != "Error" {
+				t.Errorf("method %d on a sealed stream: %+v", method, r)
+			}
+		}
+		payload, _ := (&abi.StreamEvent{ID: "e", Complete: true}).MarshalMsg(nil)
+		w.ok(w.call(1, abi.MethodEmit, &abi.EmitArgs{Kind: abi.EventMessageInterrupted, Payload: payload}))
+		w.want(want)
+	}
+	// The arguments of one method are none of the other.
+	w := open(t, nil)
+	w.start()
+	raw, _ := (&abi.ReportArgs{ID: "m", Complete: true}).MarshalMsg(nil)
+	w.step(&abi.Call{Op: abi.OpCall, Turn: 1, Call: 1, Context: 1, Method: abi.MethodInterrupt, Args: raw})
+	if len(w.faults) != 1 || w.faults[0].Code != string(fault.ABIMalformedFrame) {
+		t.Errorf("%+v", w.faults)
 	}
 }
 

@@ -16,7 +16,7 @@ const Build = "turncore " + version
 const version = "0.1.0"
 
 // supported are the features compiled in.
-const supported = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest
+const supported = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest | abi.FeatureInterrupts
 
 // Instance is one guest: many runners, many turns, one step at a time.
 type Instance struct {
@@ -24,6 +24,7 @@ type Instance struct {
 	out       []byte
 	limits    abi.Limits
 	lowered   bool // limits are below the defaults, which decoding keeps by itself
+	marks     bool // FeatureInterrupts is in force
 	greeted   bool
 	runners   map[uint32]*runtime.Config
 	turns     map[uint32]*turn
@@ -197,6 +198,7 @@ func (in *Instance) hello(f *abi.Hello) error {
 	in.greeted = true
 	in.limits = f.Limits.Effective()
 	in.lowered = in.limits != abi.DefaultLimits()
+	in.marks = f.Features&abi.FeatureInterrupts != 0
 	in.append(&abi.Welcome{
 		Op: abi.OpWelcome, Major: abi.Major, Minor: abi.Minor,
 		Features: f.Features & supported, Limits: in.limits, Build: Build,

@@ -57,6 +57,7 @@ func validFrames() map[string]marshaler {
 		abi.MethodReplaceGroup: &abi.ReplaceGroupArgs{IDs: []string{"a"}, Items: []abi.Item{{Handle: 9, Data: body}}},
 		abi.MethodAck:          nil, abi.MethodNack: &abi.NackArgs{Error: &abi.ErrorValue{Handle: 1, Name: "Error", Message: "x"}},
 		abi.MethodReport:         &abi.ReportArgs{ID: "s", Delta: "text", Complete: true},
+		abi.MethodInterrupt:      &abi.InterruptArgs{ID: "i", Delta: "text"},
 		abi.MethodReportToolCall: &abi.ReportToolCallArgs{ID: "c", HasTool: true, Tool: "add", Args: schemaOf(`{"a":1}`), Complete: true},
 		abi.MethodLog:            &abi.LogArgs{Level: 2, Kind: "k", Message: "m", HasPayload: true, Payload: schemaOf(`{"a":1}`)},
 		abi.MethodStats:          &abi.StatsArgs{Stats: schemaOf(`{"totalTokens":1}`)},

@@ -35,7 +35,9 @@ func (p *player) call() {
 		return
 	}
 	id := fmt.Sprint("s", p.random.IntN(6))
-	switch p.random.IntN(14) {
+	switch p.random.IntN(15) {
+	case 14:
+		p.method(context, abi.MethodInterrupt, &abi.InterruptArgs{Stream: uint8(p.random.IntN(2)), ID: id, Delta: "de"})
 	case 0, 1, 2:
 		p.method(context, abi.MethodReport, &abi.ReportArgs{Stream: uint8(p.random.IntN(2)), ID: id, Delta: "de ltä ", Complete: p.chance(6)})
 	case 3, 4:

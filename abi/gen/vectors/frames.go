@@ -73,6 +73,7 @@ var tuples = []any{
 	abi.Item{},
 	abi.NackArgs{},
 	abi.ReportArgs{},
+	abi.InterruptArgs{},
 	abi.ReportToolCallArgs{},
 	abi.LogArgs{},
 	abi.StatsArgs{},

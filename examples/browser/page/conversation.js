@@ -86,9 +86,10 @@ class TurnView {
   }
 
   /** The turn has ended. */
-  end({ status, iterations, usage, error }, ms) {
+  end({ status, interrupted, iterations, usage, error }, ms) {
     this.box.setAttribute('aria-busy', 'false');
     for (const part of this.#parts.values()) part.end();
+    if (interrupted) this.#lastAnswer()?.breakOff();
     if (status === 'nack' || status === 'failed') this.box.append(errorBlock(error));
     const facts = [
       status === 'aborted' ? 'stopped' : status,
@@ -125,6 +126,10 @@ class TurnView {
     );
   }
 
+  #lastAnswer() {
+    return [...this.#parts.values()].findLast((part) => part instanceof Answer);
+  }
+
   /** The card of the call that asks: its tool says its name in what it shows. */
   #asking({ payload }) {
     return [...this.#parts.values()].findLast(
@@ -145,6 +150,11 @@ class Answer {
   end() {
     this.box.classList.remove('streaming');
     this.box.normalize();
+  }
+
+  /** Marks it as a part of an answer. */
+  breakOff() {
+    this.box.append(' ', element('span', { className: 'broken-off' }, '(broken off)'));
   }
 }
 

@@ -152,7 +152,8 @@ function describe(event) {
       return `${event.status} after ${event.iterations}, ${event.durationMs} ms`;
     case 'message':
     case 'thought':
-      return event.isComplete ? `complete, ${event.length} bytes` : JSON.stringify(event.aDelta);
+      if (!event.isComplete) return JSON.stringify(event.aDelta);
+      return `${event.isInterrupted ? 'broken off' : 'complete'}, ${event.length} bytes`;
     case 'toolCall':
       return `${event.tool} ${event.isComplete ? short(event.results) : short(event.args)}`;
     case 'toolExecutionStart':

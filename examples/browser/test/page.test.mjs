@@ -481,6 +481,8 @@ suite('with a live model', () => {
       await visit.say('hi');
       assert.match(await visit.ended(0), /^nack/);
       assert.equal(await visit.turn(0).locator('.error .name').textContent(), code);
+      const part = what === 'cuts the answer off' ? ['Half (broken off)'] : [];
+      assert.deepEqual(await visit.turn(0).locator('.by-agent').allTextContents(), part);
       await visit.leave();
     });
   }

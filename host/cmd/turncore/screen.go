@@ -97,6 +97,18 @@ func (s *screen) print(text string) {
 	s.outMid = !strings.HasSuffix(text, "\n")
 }
 
+// aside puts a remark behind what was printed, if standard output is a terminal: what a program reads there is the answer and
+// nothing else.
+func (s *screen) aside(text string) {
+	if !s.outIsTTY {
+		return
+	}
+	if s.outMid {
+		text = " " + text
+	}
+	s.print(text)
+}
+
 // line ends the line on standard output if it is unfinished.
 func (s *screen) line() {
 	s.mu.Lock()

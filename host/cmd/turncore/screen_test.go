@@ -95,6 +95,27 @@ func TestFailureTellsCauseAndHelp(t *testing.T) {
 	}
 }
 
+func TestShowInterrupted(t *testing.T) {
+	for _, tt := range []struct {
+		terminal    bool
+		delta, want string
+	}{
+		{true, "Hel", "Hel (broken off)\n"},
+		{true, "Hel\n", "Hel\n(broken off)\n"},
+		{false, "Hel", "Hel\n"}, // what a program reads is the answer and nothing else
+	} {
+		var out, errs bytes.Buffer
+		s := newScreen(&out, &errs, plainEnv)
+		s.outIsTTY = tt.terminal
+		w := newShow(s, false)
+		w.event(&turns.MessageEvent{StreamDelta: turns.StreamDelta{Delta: tt.delta}})
+		w.event(&turns.MessageEvent{StreamDelta: turns.StreamDelta{IsComplete: true, IsInterrupted: true}})
+		if out.String() != tt.want || errs.String() != "" {
+			t.Errorf("%q, want %q; %q", out.String(), tt.want, errs.String())
+		}
+	}
+}
+
 func TestShow(t *testing.T) {
 	var out, errs bytes.Buffer
 	w := newShow(newScreen(&out, &errs, plainEnv), false)

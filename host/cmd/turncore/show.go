@@ -39,6 +39,9 @@ func (w *show) event(ev turns.Event) {
 		}
 	case *turns.MessageEvent:
 		s.print(ev.Delta)
+		if ev.IsInterrupted {
+			s.aside("(broken off)")
+		}
 		if ev.IsComplete {
 			s.line()
 		}

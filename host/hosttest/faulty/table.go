@@ -18,7 +18,7 @@ var files embed.FS
 // One with Cut stands for a case for each byte of the first answer's body, from none to all but the last: the body ends
 // before it. Expect is then that of the whole body. Before the first text was complete a case expects that the request is
 // made again and gets the good answer; after the end mark what Expect says; in between the text of the parts that came
-// whole, and E_CHAT_STREAM_ERROR.
+// whole, broken off, and E_CHAT_STREAM_ERROR.
 type Fault struct {
 	Name    string         `json:"name"`
 	About   string         `json:"about"`
@@ -38,10 +38,12 @@ type Expect struct {
 	Text     string   `json:"text,omitempty"`     // all that was shown as message text, in order
 	Size     int      `json:"size,omitempty"`     // its length in the place of a text that is long
 	Thoughts string   `json:"thoughts,omitempty"` // all that was shown as reasoning
-	Calls    []Call   `json:"calls,omitempty"`    // tool calls that were reported complete, in order
-	Requests int      `json:"requests"`           // that the provider got
-	Stored   Stored   `json:"stored"`
-	Logs     []string `json:"logs,omitempty"` // kinds of the lines of the log from level info up, in order
+	// Interrupted: the streams that were shown last were broken off, and say so; no other one does.
+	Interrupted bool     `json:"interrupted,omitempty"`
+	Calls       []Call   `json:"calls,omitempty"` // tool calls that were reported complete, in order
+	Requests    int      `json:"requests"`        // that the provider got
+	Stored      Stored   `json:"stored"`
+	Logs        []string `json:"logs,omitempty"` // kinds of the lines of the log from level info up, in order
 }
 
 // Call is a tool call, or several equal ones in a row.
@@ -235,7 +237,7 @@ func (f *Fault) cuts(base Case) ([]*Case, error) {
 			c.Expect.Text = Good
 			c.Expect.Logs = []string{"retry-attempt"}
 		default:
-			c.Expect = Expect{Status: "nack", Error: "E_CHAT_STREAM_ERROR", Text: text, Requests: f.Expect.Requests}
+			c.Expect = Expect{Status: "nack", Error: "E_CHAT_STREAM_ERROR", Text: text, Interrupted: true, Requests: f.Expect.Requests}
 		}
 		list = append(list, &c)
 	}

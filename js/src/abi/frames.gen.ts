@@ -15,6 +15,8 @@ export const Feature = {
   Timers: 4,
   /** the digest method, which compares mirrored collections */
   Digest: 8,
+  /** streams that were broken off say so: method Interrupt, events MessageInterrupted and ThoughtInterrupted */
+  Interrupts: 16,
 } as const;
 
 /** First element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host. */
@@ -228,6 +230,8 @@ export const Method = {
   Warn: 20,
   /** of turn 0: ValidateToolArgs → the arguments, defaults filled in */
   Validate: 21,
+  /** InterruptArgs → nil */
+  Interrupt: 22,
 } as const;
 
 /** Streams of ReportArgs. */
@@ -343,6 +347,10 @@ export const EventKind = {
   Error: 16,
   /** StatsEvent */
   GenerationStats: 17,
+  /** StreamEvent, complete: the end of a message that was broken off */
+  MessageInterrupted: 18,
+  /** StreamEvent, complete: the end of a thought that was broken off */
+  ThoughtInterrupted: 19,
 } as const;
 
 /** Where the results of a tool call event are. */
@@ -808,6 +816,11 @@ export const NackArgsField = { error: 0 } as const;
 export type ReportArgs = [stream: number, id: string, delta: string, complete: boolean];
 /** Places of the fields of {@link ReportArgs}. */
 export const ReportArgsField = { stream: 0, id: 1, delta: 2, complete: 3 } as const;
+
+/** Of MethodInterrupt: the last delta of a stream that was broken off. */
+export type InterruptArgs = [stream: number, id: string, delta: string];
+/** Places of the fields of {@link InterruptArgs}. */
+export const InterruptArgsField = { stream: 0, id: 1, delta: 2 } as const;
 
 /** Of MethodReportToolCall. Absent fields keep what was reported before. */
 export type ReportToolCallArgs = [
@@ -1423,6 +1436,7 @@ export const LAYOUTS = {
   Item: ['i64', 'bin?'],
   NackArgs: ['ErrorValue?'],
   ReportArgs: ['u8', 'str', 'str', 'bool'],
+  InterruptArgs: ['u8', 'str', 'str'],
   ReportToolCallArgs: ['str', 'bool', 'str', 'raw', 'bool', 'bool', 'bool', 'bool'],
   LogArgs: ['u8', 'str', 'str', 'bool', 'raw'],
   StatsArgs: ['raw'],

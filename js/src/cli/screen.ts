@@ -87,6 +87,11 @@ export class Screen {
     this.#outMid = !text.endsWith('\n');
   }
 
+  /** Puts a remark behind what was printed, on a terminal only: what a program reads there is the answer and nothing else. */
+  aside(text: string): void {
+    if (this.#out.isTTY === true) this.print(this.#outMid ? ` ${text}` : text);
+  }
+
   /** Ends the line on standard output if it is unfinished. */
   line(): void {
     if (this.#outMid) this.print('\n');

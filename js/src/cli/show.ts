@@ -40,6 +40,7 @@ export class Show implements TurnView {
         break;
       case 'message':
         screen.print(event.aDelta);
+        if (event.isInterrupted === true) screen.aside('(broken off)');
         if (event.isComplete) screen.line();
         break;
       case 'toolExecutionStart':

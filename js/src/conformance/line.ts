@@ -49,7 +49,13 @@ function eventSummary(l: Line): string {
       return words(name, l['iteration'], l['status'], discarded(l['discarded']));
     case 'message':
     case 'thought':
-      return words(name, l['id'], canonicalJSON(l['aDelta']), flag(l, 'isComplete', 'complete'));
+      return words(
+        name,
+        l['id'],
+        canonicalJSON(l['aDelta']),
+        flag(l, 'isComplete', 'complete'),
+        flag(l, 'isInterrupted', 'interrupted'),
+      );
     case 'toolCall':
       return words(
         name,

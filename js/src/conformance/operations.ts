@@ -149,15 +149,16 @@ export const operations: Readonly<Record<string, Operation>> = {
   }),
   stats: now((f, arg) => f.helper.reportGenerationStats(arg as GenerationStats)),
   emit: now((f, arg) => {
-    const { message, thought, delta, complete } = fields(
+    const { message, thought, delta, complete, interrupted } = fields(
       arg,
       'message',
       'thought',
       'delta',
       'complete',
+      'interrupted',
     );
     const aDelta = str(delta, '');
-    const content = { full: aDelta, aDelta, isComplete: complete === true };
+    const content = { full: aDelta, aDelta, ...endOf(complete, interrupted) };
     if (thought !== undefined) f.inTurn.emitThought({ id: str(thought), ...content });
     else f.inTurn.emitMessage({ id: str(message), ...content });
   }),
@@ -333,26 +334,31 @@ async function fetchRecords(f: Frame, kind: string, load: boolean): Promise<unkn
 }
 
 function report(f: Frame, arg: unknown): void {
-  const { message, thought, toolCall, delta, complete, ...partial } = fields(
+  const { message, thought, toolCall, delta, complete, interrupted, ...partial } = fields(
     arg,
     'message',
     'thought',
     'toolCall',
     'delta',
     'complete',
+    'interrupted',
     'tool',
     'args',
     'results',
     'isError',
   );
-  const isComplete = complete === true;
-  if (message !== undefined) {
-    f.helper.reportMessage(str(message), str(delta, ''), { isComplete });
-  } else if (thought !== undefined) {
-    f.helper.reportThought(str(thought), str(delta, ''), { isComplete });
-  } else {
-    f.helper.reportToolCall(str(toolCall), { ...partial, isComplete });
-  }
+  const end = endOf(complete, interrupted);
+  if (message !== undefined) f.helper.reportMessage(str(message), str(delta, ''), end);
+  else if (thought !== undefined) f.helper.reportThought(str(thought), str(delta, ''), end);
+  else f.helper.reportToolCall(str(toolCall), { ...partial, isComplete: end.isComplete });
+}
+
+/** How a report ends its stream. */
+function endOf(
+  complete: unknown,
+  interrupted: unknown,
+): { isComplete: boolean; isInterrupted: boolean | undefined } {
+  return { isComplete: complete === true, isInterrupted: interrupted as boolean | undefined };
 }
 
 function listen(f: Frame, arg: unknown): void {

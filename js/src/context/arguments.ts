@@ -14,6 +14,25 @@ export function optionalString(value: unknown, field: string): string | undefine
   return value === undefined ? undefined : requireString(value, field);
 }
 
+/**
+ * Whether a stream that is reported was broken off.
+ *
+ * @throws TurncoreError E_INVALID_VALUE unless it is a boolean, and is true of a stream that is complete only
+ */
+export function interruptedOf(end: StreamEnd | undefined): boolean {
+  const isInterrupted = end?.isInterrupted;
+  if (isInterrupted === undefined || isInterrupted === false) return false;
+  if (isInterrupted !== true) throw invalidValue('isInterrupted', 'must be a boolean');
+  if (end?.isComplete !== true) throw invalidValue('isInterrupted', 'needs isComplete: true');
+  return true;
+}
+
+/** How a stream ends. */
+interface StreamEnd {
+  readonly isComplete?: boolean | undefined;
+  readonly isInterrupted?: boolean | undefined;
+}
+
 /** @throws TurncoreError E_INVALID_VALUE unless the value is an object */
 export function requireObject(value: unknown, field: string): void {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;

@@ -1,14 +1,15 @@
 /**
  * Events that host code makes itself, by the emit methods of a context.
  */
-import { EventKind, Method, Results } from '../abi/frames.gen.js';
+import { EventKind, Feature, Method, Results } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { utf8Length } from '../codec/layout.js';
 import { invalidValue } from '../errors.js';
+import { interruptedKindOf } from '../events/from-frame.js';
 import type { Timestamp } from '../primitives/timestamp.js';
 import type { ContextState } from '../pump/context-state.js';
 import { invalid, toTime } from '../validation/field-kinds.js';
-import { optionalString, requireObject, requireString } from './arguments.js';
+import { interruptedOf, optionalString, requireObject, requireString } from './arguments.js';
 
 /** A piece of a message or thought stream. */
 export interface EmittedText {
@@ -19,6 +20,8 @@ export interface EmittedText {
   /** What was added. */
   readonly aDelta: string;
   readonly isComplete: boolean;
+  /** The stream was broken off. Only with `isComplete: true`. Default false. */
+  readonly isInterrupted?: boolean | undefined;
   /** When the stream was opened. Default: now. */
   readonly createdAt?: Timestamp | undefined;
 }
@@ -62,7 +65,9 @@ export function emitText(state: ContextState, kind: number, content: EmittedText
   requireObject(content, 'content');
   const { session } = state;
   const full = requireString(content.full, 'full');
-  const enc = begin(state, kind);
+  const marked =
+    interruptedOf(content) && (session.pump.instance.features & Feature.Interrupts) !== 0;
+  const enc = begin(state, marked ? interruptedKindOf(kind) : kind);
   const { call } = session;
   enc.arrayHeader(5);
   enc.str(requireString(content.id, 'id'));

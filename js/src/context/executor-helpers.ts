@@ -1,17 +1,19 @@
 /**
  * What an executor streams through.
  */
-import { Method, Stream } from '../abi/frames.gen.js';
+import { Feature, Method, Stream } from '../abi/frames.gen.js';
 import { invalidValue } from '../errors.js';
 import type { GenerationStats } from '../events/events.js';
 import type { ContextState } from '../pump/context-state.js';
-import { optionalString, requireObject, requireString } from './arguments.js';
+import { interruptedOf, optionalString, requireObject, requireString } from './arguments.js';
 import { type Logger, makeLogger } from './log.js';
 
 /** Settings of reportMessage and reportThought. */
 export interface ReportOptions {
   /** Whether this is the stream's last delta; it is sealed then. Default false. */
   readonly isComplete?: boolean | undefined;
+  /** The stream was broken off: its text is a part of what it was to be. Only with `isComplete: true`. Default false. */
+  readonly isInterrupted?: boolean | undefined;
 }
 
 /** What is said of a tool call. What is absent stays as it was said before. */
@@ -36,7 +38,7 @@ export class DispatchExecutorHelpers {
    *
    * @param id names the stream within the dispatch
    * @param aDelta what is new, not the text so far
-   * @throws Error a plain one when the stream is sealed; TurncoreError E_CALL_AFTER_END
+   * @throws Error a plain one when the stream is sealed; TurncoreError E_CALL_AFTER_END, E_INVALID_VALUE
    */
   readonly reportMessage: (id: string, aDelta: string, options?: ReportOptions) => void;
   /** Like {@link reportMessage}, for the model's reasoning. Message and thought streams do not share ids. */
@@ -60,9 +62,9 @@ export class DispatchExecutorHelpers {
   /** @internal Dispatches make their helpers. */
   constructor(state: ContextState) {
     this.reportMessage = (id, aDelta, options) =>
-      report(state, Stream.Message, id, aDelta, options?.isComplete === true);
+      report(state, Stream.Message, id, aDelta, options);
     this.reportThought = (id, aDelta, options) =>
-      report(state, Stream.Thought, id, aDelta, options?.isComplete === true);
+      report(state, Stream.Thought, id, aDelta, options);
     this.reportToolCall = (id, partial) => reportToolCall(state, id, partial);
     this.reportGenerationStats = (stats) => reportStats(state, stats);
     this.#state = state;
@@ -80,18 +82,20 @@ function report(
   stream: number,
   id: string,
   delta: string,
-  complete: boolean,
+  options: ReportOptions | undefined,
 ): void {
   requireString(id, 'id');
   requireString(delta, 'aDelta');
   const { session } = state;
-  const enc = session.beginCall(state.number, Method.Report);
+  const interrupt =
+    interruptedOf(options) && (session.pump.instance.features & Feature.Interrupts) !== 0;
+  const enc = session.beginCall(state.number, interrupt ? Method.Interrupt : Method.Report);
   const { call } = session;
-  enc.arrayHeader(4);
+  enc.arrayHeader(interrupt ? 3 : 4);
   enc.int(stream);
   enc.str(id);
   enc.str(delta);
-  enc.bool(complete);
+  if (!interrupt) enc.bool(options?.isComplete === true);
   session.callNow(enc, call);
 }
 

@@ -39,7 +39,8 @@ export interface InstantiateOptions {
 }
 
 /** Feature bits this host can use. */
-const FEATURES = Feature.Chat | Feature.History | Feature.Timers | Feature.Digest;
+const FEATURES =
+  Feature.Chat | Feature.History | Feature.Timers | Feature.Digest | Feature.Interrupts;
 const MAX_MEMORY = 1 << 30;
 
 /** A module, compiled when it is first needed. */

@@ -60,6 +60,8 @@ abstract class TextEvent extends BaseEvent {
   declare readonly length: number;
   /** True for the stream's last event. */
   declare readonly isComplete: boolean;
+  /** The stream was broken off: what is complete is a part of what it was to be. Absent otherwise. */
+  declare readonly isInterrupted?: true;
   /** When the stream was opened. */
   declare readonly createdAt: number;
   /** When this was added. */
@@ -73,6 +75,7 @@ abstract class TextEvent extends BaseEvent {
     full: string,
     length: number,
     isComplete: boolean,
+    isInterrupted: boolean,
     createdAt: number,
     at: number,
   ) {
@@ -82,6 +85,7 @@ abstract class TextEvent extends BaseEvent {
     this.full = full;
     this.length = length;
     this.isComplete = isComplete;
+    if (isInterrupted) this.isInterrupted = true;
     this.createdAt = createdAt;
     this.updatedAt = at;
     if (isComplete) this.completedAt = at;
@@ -92,6 +96,7 @@ abstract class TextEvent extends BaseEvent {
     json['aDelta'] = this.aDelta;
     json['length'] = this.length;
     json['isComplete'] = this.isComplete;
+    if (this.isInterrupted) json['isInterrupted'] = true;
     json['createdAt'] = this.createdAt;
     json['updatedAt'] = this.updatedAt;
     if (this.isComplete) {

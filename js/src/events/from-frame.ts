@@ -55,7 +55,23 @@ export const eventNames: readonly (E.EventName | undefined)[] = [
   'warning',
   'error',
   'generationStats',
+  'message',
+  'thought',
 ];
+
+/** From the kind of a message or thought to that of one that was broken off. */
+const INTERRUPTED = EventKind.MessageInterrupted - EventKind.Message;
+
+/** The kind of a message or thought that is told by an event of any kind: also one that was broken off; else undefined. */
+export function textKindOf(kind: number): number | undefined {
+  if (kind <= EventKind.Thought) return kind;
+  return kind >= EventKind.MessageInterrupted ? kind - INTERRUPTED : undefined;
+}
+
+/** The kind of event that completes a message or thought which was broken off. */
+export function interruptedKindOf(kind: number): number {
+  return kind + INTERRUPTED;
+}
 
 /**
  * Makes the event of an Event frame.
@@ -87,7 +103,10 @@ function payloadOf(
   switch (kind) {
     case EventKind.Message:
     case EventKind.Thought:
-      return textEvent(kind, dispatch, at, payload, from);
+      return textEvent(kind, false, dispatch, at, payload, from);
+    case EventKind.MessageInterrupted:
+    case EventKind.ThoughtInterrupted:
+      return textEvent(kind - INTERRUPTED, true, dispatch, at, payload, from);
     case EventKind.ToolCall:
       return toolCallEvent(dispatch, at, payload, from);
     case EventKind.TurnStart:
@@ -123,18 +142,23 @@ function payloadOf(
 
 function textEvent(
   kind: number,
+  isInterrupted: boolean,
   dispatch: number,
   at: number,
   payload: unknown,
   from: EventSource,
 ): E.TurnEvent {
   const p = requireShape(payload, 'snsnb', 'StreamEvent');
+  const isComplete = p[4] as boolean;
+  if (isInterrupted && !isComplete) {
+    throw new CodecError('frame', 0, 'a stream that is interrupted and not complete');
+  }
   const id = p[0] as string;
   const delta = p[2] as string;
   const full = from.text(dispatch, kind, id, delta);
   const made = kind === EventKind.Message ? E.MessageEvent : E.ThoughtEvent;
   const created = from.now + (p[1] as number);
-  return new made(id, delta, full, p[3] as number, p[4] as boolean, created, at);
+  return new made(id, delta, full, p[3] as number, isComplete, isInterrupted, created, at);
 }
 
 function toolCallEvent(

@@ -85,7 +85,10 @@ export interface TurnPump {
   readonly http: HttpSettings;
   /** The innermost call that is answered in its step: each is made while the one before it is under way. */
   calling: PendingCall | undefined;
-  readonly instance: { readonly limits: { readonly frame: number; readonly string: number } };
+  readonly instance: {
+    readonly features: number;
+    readonly limits: { readonly frame: number; readonly string: number };
+  };
   readonly alive: boolean;
   frame(): Encoder;
   send(session: TurnSession | undefined, enc: Encoder): TurncoreError | undefined;

@@ -10,7 +10,13 @@ import { HandleTable } from '../collections/handle-table.js';
 import { TurncoreError } from '../errors.js';
 import type { Bus } from '../events/bus.js';
 import type { TurnEvent, TurnEvents, TurnStatus } from '../events/events.js';
-import { eventNames, eventOf, type EventSource, turnStatusOf } from '../events/from-frame.js';
+import {
+  eventNames,
+  eventOf,
+  type EventSource,
+  textKindOf,
+  turnStatusOf,
+} from '../events/from-frame.js';
 import type { StepRecorder } from '../journal/writer.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/registry.js';
@@ -291,7 +297,8 @@ export class Session implements EventSource, TurnSession {
     const bus = (scope & Scope.Turn) !== 0 ? this.#bus : undefined;
     const tapped = (scope & Scope.Turn) !== 0 && this.#tap !== undefined;
     if (!tapped && own?.listens(name) !== true && bus?.listens(name) !== true) {
-      if (kind <= EventKind.Thought) this.#keepText(dispatch, kind, frame[8]);
+      const text = textKindOf(kind);
+      if (text !== undefined) this.#keepText(dispatch, text, frame[8]);
       return;
     }
     const event = eventOf(frame, this);

@@ -35,6 +35,11 @@ export interface TurnResult<Output = unknown> {
   readonly status: TurnStatus;
   /** The last message that was streamed, the answer. */
   readonly text: string;
+  /**
+   * This message was broken off, so that `text` is a part of it: its last event has `isInterrupted`, or nothing has completed
+   * it and the turn did not ack.
+   */
+  readonly interrupted: boolean;
   /** The object that the answer is, when the chat executor has a schema and the turn has acked; undefined otherwise. */
   readonly object: Output | undefined;
   /** The tool calls that were completed, in order. */
@@ -64,6 +69,10 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   readonly #calls = new Map<string, ToolCallEvent>();
   readonly #usage: Usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
   #text = '';
+  /** The message is not complete. */
+  #open = false;
+  /** It was broken off. */
+  #interrupted = false;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #waiting: (() => void)[] = [];
@@ -131,6 +140,8 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
     switch (event.event) {
       case 'message':
         this.#text = event.full;
+        this.#open = !event.isComplete;
+        this.#interrupted = event.isInterrupted === true;
         break;
       case 'toolCall':
         if (event.isComplete) this.#calls.set(`${event.dispatchId ?? ''} ${event.id}`, event);
@@ -176,6 +187,7 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
     this.#resolve({
       status: outcome.status as TurnStatus,
       text: this.#text,
+      interrupted: this.#interrupted || (this.#open && outcome.status !== 'ack'),
       object,
       toolCalls: [...this.#calls.values()].map(({ id, tool, args, isError, results }) => ({
         id,

@@ -72,6 +72,20 @@ describe('a screen', () => {
     assert.equal(both.text, 'answer\nnote\nthought\nmore\n');
   });
 
+  it('says behind an answer that it broke off, on a terminal only', () => {
+    const shown = (isTTY: boolean, text: string): string => {
+      const out = new Terminal(isTTY);
+      const screen = new Screen(out, new Terminal(false), {});
+      screen.print(text);
+      screen.aside('(broken off)');
+      screen.line();
+      return out.text;
+    };
+    assert.equal(shown(true, 'Hel'), 'Hel (broken off)\n');
+    assert.equal(shown(true, 'Hel\n'), 'Hel\n(broken off)\n');
+    assert.equal(shown(false, 'Hel'), 'Hel\n');
+  });
+
   it('tells of errors with code, cause and what to do', () => {
     const err = new Terminal(false);
     const cause = TurncoreError.of('E_HTTP_TRANSPORT', 'no route');

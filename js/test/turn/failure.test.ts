@@ -115,6 +115,9 @@ describe('a module that lies', () => {
     'a frame with a field of another type': (turn) => [[Op.Reply, turn, 'one', false, null]],
     'a negative turn': () => [[Op.End, -1, 0, 0, null]],
     'a payload of another shape': (turn) => [[Op.Event, turn, 2, EventKind.Log, 0, 0, -1, 2, [1]]],
+    'a mark on a stream that goes on': (turn) => [
+      [Op.Event, turn, 2, EventKind.MessageInterrupted, 0, 0, -1, 2, ['m', 0, 'x', 1, false]],
+    ],
     'an event of a dispatch that is not open': (turn) => [
       [Op.Event, turn, 2, EventKind.DispatchStart, 0, 7, -1, 3, null],
     ],

@@ -38,6 +38,7 @@ interface Expect {
   readonly text?: string;
   readonly size?: number;
   readonly thoughts?: string;
+  readonly interrupted?: boolean;
   readonly calls?: readonly { tool: string; result: string; error?: boolean; times?: number }[];
   readonly requests: number;
   readonly stored: Stored;
@@ -104,6 +105,8 @@ class Shown {
   readonly calls: ToolCallEvent[] = [];
   readonly logs: string[] = [];
   readonly problems: string[] = [];
+  /** A stream said that it was broken off. */
+  #marked = false;
   readonly #open = new Map<string, string>();
 
   hear(event: TurnEvent): void {
@@ -135,6 +138,9 @@ class Shown {
     if (event.full !== full) this.problems.push(`${key}: the deltas do not make up the text`);
     if (event.isComplete) this.#open.delete(key);
     else this.#open.set(key, full);
+    if (event.isInterrupted !== true) return;
+    this.#marked = true;
+    if (!event.isComplete) this.problems.push(`${key} is interrupted and not complete`);
   }
 
   /** All that the case does not expect. */
@@ -154,6 +160,9 @@ class Shown {
     if (want.size === undefined) same('text', this.text, want.text ?? '');
     else same('size of the text', this.text.length, want.size);
     same('thoughts', this.thoughts, want.thoughts ?? '');
+    const broken = want.interrupted ?? false;
+    same('a mark', this.#marked, broken);
+    same('interrupted', result.interrupted, broken && this.text !== '');
     same('logs', this.logs, want.logs ?? []);
     const calls = (want.calls ?? []).flatMap((call) =>
       Array<typeof call>(call.times ?? 1).fill(call),

@@ -87,6 +87,7 @@ describe('createRunner', { skip }, () => {
     assert.deepEqual(await stream.result, {
       status: 'ack',
       text: 'done',
+      interrupted: false,
       toolCalls: [{ id: 'c', tool: 't', args: { a: 1 }, isError: false, results: 'r' }],
       usage: { promptTokens: 4, completionTokens: 4, totalTokens: 8 },
       object: undefined,
@@ -96,6 +97,47 @@ describe('createRunner', { skip }, () => {
     let again = 0;
     for await (const _ of stream) again++;
     assert.equal(again, names.length);
+  });
+
+  it('the result says whether the last message was broken off', async () => {
+    const broken = { isComplete: true, isInterrupted: true };
+    const cases: [string, DispatchExecutorFn, unknown][] = [
+      ['a mark', (ctx, h) => (h.reportMessage('m', 'x', broken), ctx.ack()), ['ack', 'x', true]],
+      [
+        'a mark of an earlier message',
+        (ctx, h) => {
+          h.reportMessage('m', 'x', broken);
+          h.reportMessage('n', 'y', { isComplete: true });
+          ctx.nack(new Error('no'));
+        },
+        ['nack', 'y', false],
+      ],
+      ['a thought', (ctx, h) => (h.reportThought('t', 'x', broken), ctx.ack()), ['ack', '', false]],
+      ['never completed', (ctx, h) => (h.reportMessage('m', 'x'), ctx.ack()), ['ack', 'x', false]],
+      [
+        'never completed, and a throw',
+        (_, h) => {
+          h.reportMessage('m', 'x');
+          throw new Error('no');
+        },
+        ['nack', 'x', true],
+      ],
+      [
+        'complete, and a nack',
+        (ctx, h) => {
+          h.reportMessage('m', 'x', { isComplete: true });
+          ctx.nack(new Error('no'));
+        },
+        ['nack', 'x', false],
+      ],
+      ['nothing', (ctx) => ctx.nack(new Error('no')), ['nack', '', false]],
+    ];
+    for (const [name, executor, expected] of cases) {
+      const { status, text, interrupted } = await (
+        await agent({ executor })
+      ).stream({ message: 'x' }).result;
+      assert.deepEqual([status, text, interrupted], expected, name);
+    }
   });
 
   it('leaving the loop aborts the turn; so does a signal', async () => {
