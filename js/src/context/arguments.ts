@@ -27,10 +27,10 @@ export function interruptedOf(end: StreamEnd | undefined): boolean {
   return true;
 }
 
-/** How a stream ends. */
+/** How a stream ends, as a caller says it. */
 interface StreamEnd {
-  readonly isComplete?: boolean | undefined;
-  readonly isInterrupted?: boolean | undefined;
+  readonly isComplete?: unknown;
+  readonly isInterrupted?: unknown;
 }
 
 /** @throws TurncoreError E_INVALID_VALUE unless the value is an object */

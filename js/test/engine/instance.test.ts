@@ -39,7 +39,7 @@ describe('Instance', { skip }, () => {
   it('hands frames in and out', () => {
     const instance = start();
     assert.equal(instance.build, 'test');
-    assert.equal(instance.features, 31);
+    assert.equal(instance.features, 15);
     assert.equal(instance.limits.frame, 1 << 20);
     const outboxes: Uint8Array[] = [];
     for (const size of [1, 5, 64, 65, 4096, 4097, 100_000]) {

@@ -9,6 +9,7 @@ import {
   type AgentConfig,
   createRunner,
   type DispatchExecutorFn,
+  type DispatchExecutorHelpers,
   loadConversation,
   memoryStore,
   MemoryJournal,
@@ -100,37 +101,38 @@ describe('createRunner', { skip }, () => {
   });
 
   it('the result says whether the last message was broken off', async () => {
+    const ended =
+      (reports: (h: DispatchExecutorHelpers) => void, how?: 'nack'): DispatchExecutorFn =>
+      (ctx, h) => {
+        reports(h);
+        if (how === 'nack') ctx.nack(new Error('no'));
+        else ctx.ack();
+      };
     const broken = { isComplete: true, isInterrupted: true };
+    const whole = { isComplete: true };
     const cases: [string, DispatchExecutorFn, unknown][] = [
-      ['a mark', (ctx, h) => (h.reportMessage('m', 'x', broken), ctx.ack()), ['ack', 'x', true]],
+      ['a mark', ended((h) => h.reportMessage('m', 'x', broken)), ['ack', 'x', true]],
       [
         'a mark of an earlier message',
-        (ctx, h) => {
+        ended((h) => {
           h.reportMessage('m', 'x', broken);
-          h.reportMessage('n', 'y', { isComplete: true });
-          ctx.nack(new Error('no'));
-        },
+          h.reportMessage('n', 'y', whole);
+        }, 'nack'),
         ['nack', 'y', false],
       ],
-      ['a thought', (ctx, h) => (h.reportThought('t', 'x', broken), ctx.ack()), ['ack', '', false]],
-      ['never completed', (ctx, h) => (h.reportMessage('m', 'x'), ctx.ack()), ['ack', 'x', false]],
+      ['a thought', ended((h) => h.reportThought('t', 'x', broken)), ['ack', '', false]],
+      ['never completed', ended((h) => h.reportMessage('m', 'x')), ['ack', 'x', false]],
       [
-        'never completed, and a throw',
-        (_, h) => {
-          h.reportMessage('m', 'x');
-          throw new Error('no');
-        },
+        'never completed, and a nack',
+        ended((h) => h.reportMessage('m', 'x'), 'nack'),
         ['nack', 'x', true],
       ],
       [
         'complete, and a nack',
-        (ctx, h) => {
-          h.reportMessage('m', 'x', { isComplete: true });
-          ctx.nack(new Error('no'));
-        },
+        ended((h) => h.reportMessage('m', 'x', whole), 'nack'),
         ['nack', 'x', false],
       ],
-      ['nothing', (ctx) => ctx.nack(new Error('no')), ['nack', '', false]],
+      ['nothing', ended(() => undefined, 'nack'), ['nack', '', false]],
     ];
     for (const [name, executor, expected] of cases) {
       const { status, text, interrupted } = await (
