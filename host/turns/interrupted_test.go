@@ -1,6 +1,7 @@
 package turns_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -100,6 +102,33 @@ func TestInterrupt(t *testing.T) {
 	}
 	if got := strings.Join(events, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// An answer that the provider breaks off is marked on every engine, and its turn replays on every one.
+func TestReplayOfInterrupted(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		t.Run(engine.Name(), func(t *testing.T) {
+			provider, err := hosttest.NewProvider(1, hosttest.Response{
+				Body: `data: {"choices":[{"index":0,"delta":{"reasoning":"hm"}}]}` + "\n\n" +
+					`data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}` + "\n\n" + `data: {"error":"gone"}` + "\n\n",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer provider.Close()
+			h, chat := chatHost(t, engine, provider.URL)
+			var log bytes.Buffer
+			events, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!", Journal: &log})
+			if result.Status != turns.Nack || result.Text != "Hel" || !result.Interrupted {
+				t.Errorf("%+v", result)
+			}
+			messages, thoughts := find[*turns.MessageEvent](events), find[*turns.ThoughtEvent](events)
+			if len(messages) != 2 || messages[0].IsInterrupted || !messages[1].IsInterrupted || len(thoughts) != 2 || !thoughts[1].IsInterrupted {
+				t.Errorf("%+v, %+v", messages, thoughts)
+			}
+			replays(t, &log)
+		})
 	}
 }
 
