@@ -105,8 +105,8 @@ func (r *Recording) Conversation() (*Conversation, error) {
 		delete(c.Body, "n") // the executor reads one answer
 	}
 	c.addMessages(messages)
-	if !c.UserSpeaks() && len(c.History) == 0 {
-		return nil, &InvalidError{"the first chat request's messages", "must hold a text or a media beside the system prompt"}
+	if c.System == "" && !c.UserSpeaks() && len(c.History) == 0 {
+		return nil, &InvalidError{"the first chat request's messages", "must hold a text or a media"}
 	}
 	return c, nil
 }

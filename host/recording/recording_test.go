@@ -196,9 +196,9 @@ func TestConversationWithHistory(t *testing.T) {
 func TestConversationRefuses(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"messages": []}`: "the first chat request's messages must hold a text",
-		`{"messages": [{"role": "system", "content": "a"}]}`: "the first chat request's messages must hold a text",
-		`{"messages": "text"}`:                               "the first chat request's messages must hold a text",
-		`[]`:                                                 "the first chat request's body must be an object",
+		`{"messages": [{"role": "system", "content": ""}]}`: "the first chat request's messages must hold a text",
+		`{"messages": "text"}`:                              "the first chat request's messages must hold a text",
+		`[]`:                                                "the first chat request's body must be an object",
 	} {
 		if _, err := made(t, "r", body).Conversation(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, err, want)

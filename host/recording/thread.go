@@ -43,6 +43,9 @@ func follower(chats []Interaction, lists [][]any, at int) int {
 		}
 	}
 	for i := at + 1; i < len(lists); i++ {
+		if n := len(from); len(lists[i]) > n && reflect.DeepEqual(lists[i][:n], from) {
+			continue // another turn goes on there
+		}
 		if toolMessages(lists[i]) > toolMessages(from) || failed && len(lists[i]) == len(from) {
 			return i
 		}

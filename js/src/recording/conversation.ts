@@ -101,8 +101,9 @@ export function conversationOf(recording: Recording): Conversation {
       ),
     ),
   };
-  if (conversation.user === undefined && conversation.history.length === 0) {
-    const problem = 'must hold a text or a media beside the system prompt';
+  const { system, history, user } = conversation;
+  if (system === '' && user === undefined && history.length === 0) {
+    const problem = 'must hold a text or a media';
     throw new InvalidRecording("the first chat request's messages", problem);
   }
   return conversation;

@@ -47,11 +47,14 @@ function follower(chats: readonly Interaction[], lists: readonly unknown[][], at
       goesOn(list.slice(from.length), repeated),
   );
   if (exact >= 0) return exact;
-  return lists.findIndex(
-    (list, i) =>
-      i > at &&
-      (toolMessages(list) > toolMessages(from) || (repeated && list.length === from.length)),
-  );
+  return lists.findIndex((list, i) => {
+    if (i <= at) return false;
+    // Another turn goes on there.
+    if (list.length > from.length && isDeepStrictEqual(list.slice(0, from.length), from)) {
+      return false;
+    }
+    return toolMessages(list) > toolMessages(from) || (repeated && list.length === from.length);
+  });
 }
 
 /** Whether messages behind those of a request belong to the same turn. */
