@@ -46,7 +46,7 @@ type allowance struct {
 	Path      string         `json:"path"`      // JSON Pointer; * stands for one part
 	Got       *regexp.Regexp `json:"got"`       // over the JSON text of what was sent; empty for anything
 	Want      *regexp.Regexp `json:"want"`      // the same for what was recorded
-	Made      bool           `json:"made"`      // for ids that the provider did not give
+	Made      bool           `json:"made"`      // for what was made equal: ids that the provider did not give, and reasoning in tags
 	Why       string         `json:"why"`
 }
 
@@ -97,6 +97,7 @@ func (r *Recording) Compare(n int, body []byte) []Difference {
 		want.(map[string]any)["messages"] = list
 		r.alignIDs(n, g, list, report(true))
 		leaveOutMedia(g, list, report(false))
+		r.alignThoughts(n, g, list, report(true))
 	}
 	diff("", got, want, report(false))
 	return out
@@ -175,7 +176,7 @@ func callsIn(message any) (list []map[string]any) {
 	return list
 }
 
-// allowed returns why a difference is allowed, "" if it is not. made says that it is one of ids that the provider did not give.
+// allowed returns why a difference is allowed, "" if it is not. made says that it is one of what was made equal.
 func (r *Recording) allowed(d *Difference, made bool) string {
 	for i := range allowances {
 		a := &allowances[i]

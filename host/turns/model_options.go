@@ -45,7 +45,7 @@ type OpenAIOptions struct {
 	ReasoningFields      []string       `option:"reasoningFields"` // of deltas; "reasoning" and "reasoning_content" by default
 	ToolFormat           string         `option:"toolFormat"`      // how calls stand in the text; "off" by default
 	ToolDelivery         string         `option:"toolDelivery"`    // "native", the default, or "prompt"
-	ReasoningFormat      string         `option:"reasoningFormat"` // how reasoning stands in the text; "off" by default
+	ReasoningFormat      string         `option:"reasoningFormat"` // how reasoning stands in the text; "leading" by default
 	ReasoningOpened      *bool          `option:"reasoningOpened"` // answers begin inside of reasoning
 	Thoughts             string         `option:"thoughts"`        // "off", the default, "text" or "reasoning_content"
 	FrequencyPenalty     *float64       `option:"frequency_penalty"`
@@ -176,7 +176,7 @@ type OllamaOptions struct {
 	CommonOptions
 	ToolFormat      string         `option:"toolFormat"`      // how calls stand in the text; "off" by default
 	ToolDelivery    string         `option:"toolDelivery"`    // "native", the default, or "prompt"
-	ReasoningFormat string         `option:"reasoningFormat"` // how reasoning stands in the text; "off" by default
+	ReasoningFormat string         `option:"reasoningFormat"` // how reasoning stands in the text; "leading" by default
 	ReasoningOpened *bool          `option:"reasoningOpened"` // answers begin inside of reasoning
 	Thoughts        string         `option:"thoughts"`        // "off", the default, "text" or "thinking"
 	Format          any            `option:"format"`

@@ -20,7 +20,7 @@ export interface AllowedDifference {
   readonly got: string;
   /** The same over what was recorded. */
   readonly want: string;
-  /** For ids that the provider did not give. */
+  /** For what was made equal: ids that the provider did not give, and reasoning in tags. */
   readonly made: boolean;
   readonly why: string;
 }

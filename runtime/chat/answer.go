@@ -50,6 +50,7 @@ type Answer struct {
 	paused      bool // the model goes on when it is asked again
 	interrupted bool // it was broken off, by whomever; one that came whole and is of no use was not
 
+	leading   leading
 	reader    TextReader      // takes the text apart, nil if it is all prose
 	takePiece func(TextPiece) // what it gives, made once
 
@@ -81,6 +82,7 @@ func (a *Answer) reset(d Dispatch, o *options) {
 	*a = Answer{
 		d: d, options: o, retryAfter: -1, message: stream{text: a.message.text[:0]}, thoughts: a.thoughts[:0],
 		scan: a.scan, template: template{before: a.template.before, middle: a.template.middle, after: a.template.after}, piece: a.piece,
+		leading: leading{held: a.leading.held[:0]},
 	}
 }
 
@@ -181,6 +183,15 @@ func (a *Answer) Text(text []byte) {
 		return
 	}
 	a.pieces.note(inMessage, text)
+	if a.leading.place != inProse {
+		a.lead(text)
+		return
+	}
+	a.prose(text)
+}
+
+// prose takes what is no reasoning that the text begins with.
+func (a *Answer) prose(text []byte) {
 	if a.reader != nil {
 		a.reader.Write(text, a.takePiece)
 		return
@@ -216,6 +227,14 @@ func (a *Answer) Thought(source int, text []byte) {
 		return
 	}
 	a.pieces.note(source, text)
+	a.think(source, text)
+}
+
+// think adds to the reasoning of a source what was counted before.
+func (a *Answer) think(source int, text []byte) {
+	if len(text) == 0 || a.err != nil {
+		return
+	}
 	i := a.thoughtOf(source)
 	t := &a.thoughts[i]
 	t.text = append(t.text, text...)
@@ -310,7 +329,7 @@ func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
 // empty tells whether the answer has neither text nor reasoning nor calls so far.
 func (a *Answer) empty() bool {
-	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0 && !(a.reader != nil && a.size > 0)
+	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0 && !((a.reader != nil || a.leading.place != inProse) && a.size > 0)
 }
 
 // Model consumes the name of the model that answers.

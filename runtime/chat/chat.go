@@ -68,11 +68,15 @@ type Executor struct {
 //	schemaMode        "native" (default) sends it in the provider's own place for it, if there is one; "prompt" tells it in the
 //	                  system prompt, "both" does both
 //
-// Providers whose answers may hold calls and reasoning in the text have, where the module does:
+// Providers whose answers may hold calls and reasoning in the text have
+//
+//	reasoningFormat   "leading" (default): what stands in <think> at the beginning of a text is reasoning; "off": nothing is.
+//	                  Where the module does, also "auto" or a format of package markup: reasoning that is read from the text
+//
+// and, where the module does:
 //
 //	toolFormat        "off" (default), "auto" or a format of package markup: calls that are read from the text
 //	toolDelivery      "native" (default), or "prompt" to tell tools, calls and results as text
-//	reasoningFormat   "off" (default), "auto" or a format of package markup: reasoning that is read from the text
 //	reasoningOpened   default false: answers begin inside of reasoning
 //
 // Provider "model", for engines of the host's, has none of baseURL, credential, headers, stream, includeUsage and
@@ -216,7 +220,7 @@ func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 			return err
 		}
 		err = a.receiveParts(stream)
-		a.endMarkup()
+		a.endMarkup(err)
 		return err
 	}
 	stream, err := d.HTTP(Request{
@@ -227,7 +231,7 @@ func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 		return err
 	}
 	err = a.receive(stream)
-	a.endMarkup()
+	a.endMarkup(err)
 	return err
 }
 

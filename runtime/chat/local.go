@@ -104,6 +104,9 @@ func (a *Answer) receiveParts(stream Stream) error {
 
 // readMarkup makes the answer look for calls and reasoning in the text.
 func (a *Answer) readMarkup(names []string) {
+	if a.options.leading {
+		a.leading.place = atStart
+	}
 	if a.options.dialect == nil {
 		return
 	}
@@ -120,29 +123,24 @@ func (a *Answer) addPiece(p TextPiece) {
 		from := max(len(a.message.text)-p.Recall, 0)
 		text := append([]byte(nil), a.message.text[from:]...)
 		a.message.text = a.message.text[:from]
-		a.think(text)
+		a.think(inText, text)
 	case p.Thought:
-		a.think(p.Text)
+		a.think(inText, p.Text)
 	default:
 		a.say(p.Text)
 	}
 }
 
-// think adds to the reasoning that stands in the text.
-func (a *Answer) think(text []byte) {
-	if len(text) == 0 || a.err != nil {
-		return
-	}
-	t := &a.thoughts[a.thoughtOf(inText)]
-	t.text, t.told = append(t.text, text...), true
-	a.err = a.d.ReportThought(t.id, text, false)
-}
-
 // inText is the source of reasoning that stands in the text.
 const inText = Block - 2
 
-// endMarkup takes what the end of the text makes certain.
-func (a *Answer) endMarkup() {
+// endMarkup takes what the end of the text makes certain. What an answer that failed holds back is dropped as long as nothing
+// of it is shown, so that the model can be asked again.
+func (a *Answer) endMarkup(failure error) {
+	if a.d.Aborted() || (failure != nil || a.failure != nil) && !a.shown() {
+		return
+	}
+	a.endLead()
 	if a.reader == nil {
 		return
 	}

@@ -38,6 +38,7 @@ type options struct {
 	medias         mediaOptions
 	engine         Engine      // nil where there is an address
 	dialect        TextOptions // the engine, or what the protocol has; nil for neither
+	leading        bool        // reasoning is taken off the beginning of texts
 	output         output
 	endpoint       string // host name of the endpoint, without a port
 	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
@@ -129,7 +130,7 @@ func (p *parser) choose(v []byte, providers []Provider) error {
 		}
 		found = found || chosen
 	}
-	p.baseURL = p.protocol.BaseURL
+	p.baseURL, p.leading = p.protocol.BaseURL, p.protocol.Leading
 	if p.protocol.Local != nil {
 		p.engine = p.protocol.Local.Open()
 		p.dialect = p.engine
@@ -151,11 +152,21 @@ func (p *parser) option(name string, v []byte) {
 	if value.KindOf(v) == value.KindNil {
 		return // as if it were not there, like undefined in a host's object
 	}
+	if p.protocol.Leading && name == "reasoningFormat" {
+		format, _ := value.String(v)
+		if p.leading = string(format) == "leading"; p.leading || string(format) == "off" {
+			return
+		}
+		if p.dialect == nil {
+			p.fail(name, "must be leading or off; any other is not in this module, but in "+p.protocol.TextElsewhere)
+			return
+		}
+	}
 	if p.dialect != nil && p.dialect.Option(name, v, p.fail) {
 		return
 	}
 	switch name {
-	case "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened":
+	case "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened": // and no dialect takes them
 		if where := p.protocol.TextElsewhere; where != "" {
 			p.fail(name, "is not in this module, but in "+where)
 		} else {

@@ -47,7 +47,9 @@ type Protocol struct {
 	// module has them, which TextElsewhere names.
 	Text          func() TextOptions
 	TextElsewhere string
-	Reasoning     string // tag of the thoughts' payloads that it takes back; empty for none
+	// Leading says that texts of answers may begin with reasoning in tags.
+	Leading   bool
+	Reasoning string // tag of the thoughts' payloads that it takes back; empty for none
 	// Media tells whether a request may hold a media of a kind, such as image, with a MIME type; nil for none.
 	Media func(kind, mimeType string) bool
 	// SchemaAlone says that requests with tools have no place for the schema of an answer.

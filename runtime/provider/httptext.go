@@ -34,9 +34,9 @@ const (
 func (t *answerText) Option(name string, v []byte, fail func(name, problem string)) bool {
 	switch name {
 	case "toolFormat":
-		t.calls = formatOf(name, v, fail, markup.Calls)
-	case "reasoningFormat":
-		t.reasoning = formatOf(name, v, fail, markup.Reasoning)
+		t.calls = formatOf(name, v, fail, markup.Calls, "")
+	case "reasoningFormat": // that is neither leading nor off
+		t.reasoning = formatOf(name, v, fail, markup.Reasoning, "leading, ")
 	case "toolDelivery":
 		t.told = oneOf(name, v, fail, textNative, textPrompt) == textPrompt
 	case "reasoningOpened":
@@ -50,8 +50,9 @@ func (t *answerText) Option(name string, v []byte, fail func(name, problem strin
 	return true
 }
 
-// formatOf reads the name of one of some formats, "auto" for all of them or "off" for none.
-func formatOf(name string, v []byte, fail func(name, problem string), known markup.Formats) markup.Formats {
+// formatOf reads the name of one of some formats, "auto" for all of them or "off" for none. others are words that may stand
+// there too, with a comma behind each.
+func formatOf(name string, v []byte, fail func(name, problem string), known markup.Formats, others string) markup.Formats {
 	s, _ := value.String(v)
 	switch f, ok := markup.Named(string(s)); {
 	case string(s) == textOff:
@@ -59,7 +60,7 @@ func formatOf(name string, v []byte, fail func(name, problem string), known mark
 	case ok && f&known != 0:
 		return f & known
 	}
-	fail(name, "must be one of off, auto, "+strings.ReplaceAll(known.String(), " ", ", "))
+	fail(name, "must be one of "+others+"off, auto, "+strings.ReplaceAll(known.String(), " ", ", "))
 	return 0
 }
 
@@ -69,7 +70,7 @@ func (t *answerText) Finish(fail func(name, problem string)) {
 		fail("toolDelivery", "can be prompt with a toolFormat only")
 	}
 	if t.opened && t.reasoning == 0 {
-		fail("reasoningOpened", "needs a reasoningFormat")
+		fail("reasoningOpened", "needs a reasoningFormat that is neither leading nor off")
 	}
 }
 

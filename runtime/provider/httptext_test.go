@@ -154,11 +154,10 @@ func TestOptionsOfCallsInText(t *testing.T) {
 		options, want string
 	}{
 		{openAIInFull, `"toolFormat":"think_tag"`, "`toolFormat` must be one of off, auto, hermes, gemma, gpt_oss, phi, pythonic, bare_pythonic, llama3_json, mistral, qwen3_coder, loose_keyed"},
-		{openAIInFull, `"reasoningFormat":"hermes"`, "`reasoningFormat` must be one of off, auto, think_tag, harmony_analysis, gemma_channel"},
+		{openAIInFull, `"reasoningFormat":"hermes"`, "`reasoningFormat` must be one of leading, off, auto, think_tag, harmony_analysis, gemma_channel"},
 		{openAIInFull, `"toolDelivery":"x"`, "`toolDelivery` must be one of native, prompt"},
 		{openAIInFull, `"toolDelivery":"prompt","toolFormat":"off"`, "`toolDelivery` can be prompt with a toolFormat only"},
 		{openAIInFull, `"reasoningOpened":1`, "`reasoningOpened` must be a boolean"},
-		{openAIInFull, `"reasoningOpened":true`, "`reasoningOpened` needs a reasoningFormat"},
 		{provider.OpenAI, `"toolFormat":"auto"`, "`toolFormat` is not in this module, but in turncore-full.wasm"},
 		{provider.Gemini, `"toolFormat":"auto"`, "`toolFormat` is not for provider gemini"},
 		{provider.Ollama, `"toolFormat":1`, "`toolFormat` must be one of off"},

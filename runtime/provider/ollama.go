@@ -38,7 +38,7 @@ func (ollama) Protocol() chat.Protocol {
 		Media: func(kind, mimeType string) bool {
 			return kind == "image" && isImage(mimeType) && mimeType != "image/gif"
 		},
-		SchemaAlone: true, Text: inAnswers,
+		SchemaAlone: true, Text: inAnswers, Leading: true,
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 // DeepSeek, Mistral, Together, llama.cpp and many more. What they add is read where it comes; nobody has to say who
 // answers.
 //
-//   - Reasoning comes in fields of a delta (option reasoningFields), in reasoning_details, or in the content as a list of
-//     parts.
+//   - Reasoning comes in fields of a delta (option reasoningFields), in reasoning_details, in the content as a list of parts,
+//     or in tags at the beginning of the text.
 //   - Calls are numbered, or named by ids, or neither; some come whole, with arguments as an object.
 //   - Errors come in the place of a chunk, inside a choice, or in x_groq.
 //   - Media are parts of a user's message; those of a tool's result follow it in one, as results are texts.
@@ -53,7 +53,7 @@ var openAIMembers = []chat.Member{
 
 func (o openAI) Protocol() chat.Protocol {
 	return chat.Protocol{
-		Text: o.text, TextElsewhere: fullModule,
+		Text: o.text, TextElsewhere: fullModule, Leading: true,
 		Name: "openai", BaseURL: "https://api.openai.com/v1", Close: "]}",
 		Members: openAIMembers, Reserved: []string{"messages", "model", "stream", "tools"},
 		OfTools:   []string{"name", "description", "parameters"},

@@ -103,7 +103,10 @@ export interface OpenAIChatOptions extends CommonChatOptions {
   readonly toolFormat?: string | undefined;
   /** "prompt" tells tools in the system prompt and writes calls and results as text. Default: "native", in fields. */
   readonly toolDelivery?: 'native' | 'prompt' | undefined;
-  /** How the model writes reasoning in its text: "auto", "think_tag" and others. Default: "off". */
+  /**
+   * How the model writes reasoning in its text. Default: "leading": what stands in `<think>` at the beginning of an answer.
+   * "off" leaves it there; the full module also has "auto", "think_tag" and others, which are found anywhere.
+   */
   readonly reasoningFormat?: string | undefined;
   /** Whether answers begin inside of reasoning, as after a prompt that ends with `<think>`. Default: false. */
   readonly reasoningOpened?: boolean | undefined;
@@ -232,7 +235,10 @@ export interface OllamaChatOptions extends CommonChatOptions {
   readonly toolFormat?: string | undefined;
   /** "prompt" tells tools in the system prompt and writes calls and results as text. Default: "native", in fields. */
   readonly toolDelivery?: 'native' | 'prompt' | undefined;
-  /** How the model writes reasoning in its text: "auto", "think_tag" and others. Default: "off". */
+  /**
+   * How the model writes reasoning in its text. Default: "leading": what stands in `<think>` at the beginning of an answer.
+   * "off" leaves it there; the full module also has "auto", "think_tag" and others, which are found anywhere.
+   */
   readonly reasoningFormat?: string | undefined;
   /** Whether answers begin inside of reasoning, as after a prompt that ends with `<think>`. Default: false. */
   readonly reasoningOpened?: boolean | undefined;

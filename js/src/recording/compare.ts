@@ -9,6 +9,7 @@ import { listOf } from './messages.js';
 import { normalBody, oneSystem } from './normal.js';
 import { leaveOutMedia, takeNotes } from './notes.js';
 import type { Recording } from './recording.js';
+import { alignThoughts } from './thoughts.js';
 
 /** A place where a request differs in meaning from the recorded one. */
 export interface Difference {
@@ -79,6 +80,7 @@ export function compareRequest(recording: Recording, n: number, body: string): D
     const sent = messagesIn(got);
     for (const difference of alignIds(recording, n, sent, messages)) report(difference, true);
     for (const difference of leaveOutMedia(sent, messages)) report(difference, false);
+    for (const difference of alignThoughts(recording, n, sent, messages)) report(difference, true);
   }
   for (const difference of differences('', got, want)) report(difference, false);
   return found;
@@ -166,7 +168,7 @@ function* differences(path: string, got: unknown, want: unknown): Generator<Foun
   }
 }
 
-/** Why a difference is allowed; empty if it is not. made says that it is one of ids that the provider did not give. */
+/** Why a difference is allowed; empty if it is not. made says that it is one of what was made equal. */
 function allowance(recording: string, { path, got, want }: Found, made: boolean): string {
   const found = DIFFERENCES.find(
     (allowed) =>

@@ -62,9 +62,9 @@ describe('a request', () => {
 
   it('may differ where the list says so', () => {
     const [found, ...more] = compareRequest(
-      recorded({ messages: [{ content: '<think>\nso\n</think>' }] }),
+      recorded({ messages: [{ role: 'assistant', content: '<think>\nso\n</think>' }] }),
       0,
-      '{"messages":[{"content":null}]}',
+      '{"messages":[{"role":"assistant","content":null}]}',
     );
     assert.equal(more.length, 0);
     assert.match(
