@@ -203,3 +203,33 @@ func TestOddValues(t *testing.T) {
 		}
 	}
 }
+
+// Reasoning in tags may go back or not; the text behind it is the same.
+func TestReasoningInTags(t *testing.T) {
+	for _, c := range []struct {
+		got, want string // JSON
+		allowed   bool
+	}{
+		{`null`, `"<think>\nso\n</think>"`, true},
+		{`null`, `"<think>so"`, true},
+		{`"Hi."`, `"<think></think>\n<think>so</think>\n\nHi."`, true},
+		{`"Hi."`, `"<think>so</think>"`, false},
+		{`"Hi"`, `"<think>so</think>Hi."`, false},
+		{`"<think>so</think>Hi."`, `"Hi."`, false},
+		{`"Hi."`, `"\nHi."`, false}, // no answer had reasoning in tags
+	} {
+		body := func(content string) string {
+			return `{"messages": [{"role": "assistant", "content": ` + content + `, "tool_calls": [{"id": "c"}]}]}`
+		}
+		list := made(t, "t", body(c.want)).Compare(0, []byte(body(c.got)))
+		if len(list) != 1 || list[0].Path != "/messages/0/content" || (list[0].Why != "") != c.allowed {
+			t.Errorf("%s and %s: %v", c.got, c.want, list)
+		}
+	}
+	r := made(t, "t", `{"messages": []}`, `{"messages": [{"role": "assistant", "content": "\n\nHi."}]}`)
+	const ours = `{"messages": [{"role": "assistant", "content": "Hi."}]}`
+	r.Interactions[0].Response.Body = `data: {"choices":[{"delta":{"content":"<think>so</think>\n\nHi."}}]}`
+	if list := r.Compare(1, []byte(ours)); len(list) != 1 || list[0].Why == "" {
+		t.Errorf("the white space behind it: %v", list)
+	}
+}

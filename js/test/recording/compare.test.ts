@@ -61,16 +61,33 @@ describe('a request', () => {
   });
 
   it('may differ where the list says so', () => {
-    const [found, ...more] = compareRequest(
-      recorded({ messages: [{ role: 'assistant', content: '<think>\nso\n</think>' }] }),
-      0,
-      '{"messages":[{"role":"assistant","content":null}]}',
-    );
-    assert.equal(more.length, 0);
-    assert.match(
-      describeDifference(found!),
-      /^request 0, \/messages\/0\/content: sent null, recorded "<think>.*\(allowed: /,
-    );
+    const compared = (sent: unknown, content: string): string[] => {
+      const messages = (text: unknown): object => ({
+        messages: [{ role: 'assistant', content: text, tool_calls: [{ id: 'c' }] }],
+      });
+      const body = JSON.stringify(messages(sent));
+      return compareRequest(recorded(messages(content)), 0, body).map(describeDifference);
+    };
+    const allowed =
+      /^request 0, \/messages\/0\/content: sent (null|"Hi\.?"), recorded "<think>.*\(allowed: /;
+    for (const [sent, content] of [
+      [null, '<think>\nso\n</think>'],
+      [null, '<think>so'],
+      ['Hi.', '<think></think>\n<think>so</think>\n\nHi.'],
+    ] as const) {
+      const [found, ...more] = compared(sent, content);
+      assert.match(found!, allowed);
+      assert.equal(more.length, 0);
+    }
+    for (const [sent, content] of [
+      ['Hi.', '<think>so</think>'],
+      ['Hi', '<think>so</think>Hi.'],
+      ['<think>so</think>Hi.', 'Hi.'],
+      ['Hi.', '\nHi.'], // no answer had reasoning in tags
+    ] as const) {
+      assert.doesNotMatch(compared(sent, content).join('\n'), /allowed/);
+      assert.equal(compared(sent, content).length, 1);
+    }
   });
 
   it('differs when there is no recorded one, and when it is no JSON', () => {
