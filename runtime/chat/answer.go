@@ -24,6 +24,7 @@ type Answer struct {
 
 	message  stream
 	thoughts []thought
+	kept     Kept // nil for nothing
 	calls    []call
 	finish   string
 	stopped  bool // the finish reason says that the model is done
@@ -261,6 +262,22 @@ func (a *Answer) ThoughtPayload(source int, payload []byte) {
 	t.payload = append(t.payload[:0], payload...)
 }
 
+// Kept is what a provider keeps of an answer until all of it is there.
+type Kept interface {
+	// Payload makes of it what must go back with the answer's thoughts: a value, nil for nothing.
+	Payload() []byte
+}
+
+// Keep keeps what has grown by so many bytes, which count for the answer's size.
+func (a *Answer) Keep(k Kept, grown int) {
+	a.pieces.count++
+	a.kept = k
+	a.fits(grown)
+}
+
+// Kept returns what is kept so far, nil for nothing.
+func (a *Answer) Kept() Kept { return a.kept }
+
 // thoughtOf finds the thought of a source, or opens it.
 func (a *Answer) thoughtOf(source int) int {
 	for i := range a.thoughts {
@@ -329,7 +346,7 @@ func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
 // empty tells whether the answer has neither text nor reasoning nor calls so far.
 func (a *Answer) empty() bool {
-	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0 && !((a.reader != nil || a.leading.place != inProse) && a.size > 0)
+	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0 && a.kept == nil && !((a.reader != nil || a.leading.place != inProse) && a.size > 0)
 }
 
 // Model consumes the name of the model that answers.
@@ -360,33 +377,33 @@ func (a *Answer) Usage(s *value.Scanner) {
 	}
 	if usage, ok := s.AppendValue(nil); ok && !bytes.Equal(usage, a.usage) {
 		a.pieces.count++
-		a.usage = merge(a.usage, usage)
+		a.usage = Merge(a.usage, usage)
 	}
 }
 
 // HasUsage tells whether token counts have come.
 func (a *Answer) HasUsage() bool { return a.usage != nil }
 
-// merge returns a map with the members of two, those of b where both have them and that of b is not null.
-func merge(a, b []byte) []byte {
+// Merge returns a map with the members of two, those of b where both have them and that of b is not null.
+func Merge(a, b []byte) []byte {
 	if a == nil {
 		return b
 	}
 	n := 0
 	var members []byte
-	stays := func(key []byte) bool {
-		v, _ := value.Get(b, string(key))
-		return value.KindOf(v) == value.KindInvalid || value.KindOf(v) == value.KindNil
+	put := func(key, val []byte) {
+		members, n = append(value.AppendText(members, key), val...), n+1
 	}
 	_ = value.Each(a, func(key, val []byte) bool {
-		if stays(key) {
-			members, n = append(value.AppendText(members, key), val...), n+1
+		if v, both := value.Get(b, string(key)); both && value.KindOf(v) != value.KindNil {
+			val = v
 		}
+		put(key, val)
 		return true
 	})
 	_ = value.Each(b, func(key, val []byte) bool {
-		if _, both := value.Get(a, string(key)); !both || value.KindOf(val) != value.KindNil {
-			members, n = append(value.AppendText(members, key), val...), n+1
+		if _, both := value.Get(a, string(key)); !both {
+			put(key, val)
 		}
 		return true
 	})

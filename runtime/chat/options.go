@@ -41,6 +41,7 @@ type options struct {
 	leading        bool        // reasoning is taken off the beginning of texts
 	output         output
 	endpoint       string // host name of the endpoint, without a port
+	native         string // tag of what the provider gives to have it back
 	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
 	// with a comma before each.
 	head     Head
@@ -410,6 +411,10 @@ func (p *parser) address() {
 
 // build puts together what does not depend on a request.
 func (p *parser) build() {
+	p.native = p.protocol.Reasoning
+	if p.protocol.ByHost {
+		p.native += "@" + p.endpoint
+	}
 	p.head.Host, p.head.Stream, p.head.Usage = p.endpoint, p.stream, p.includeUsage
 	if p.engine == nil {
 		p.output.place(p.provider, &p.head)

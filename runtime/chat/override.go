@@ -81,11 +81,11 @@ func mergeOptions(a, b []byte) []byte {
 		members = value.AppendText(members, key)
 		if name == "headers" || name == "retry" {
 			if old, _ := value.Get(a, name); value.KindOf(old) == value.KindMap && value.KindOf(val) == value.KindMap {
-				val = merge(old, val)
+				val = Merge(old, val)
 			}
 		}
 		members, n = append(members, val...), n+1
 		return true
 	})
-	return merge(a, append(value.AppendMapHeader(nil, n), members...))
+	return Merge(a, append(value.AppendMapHeader(nil, n), members...))
 }

@@ -107,7 +107,7 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 		head.ToolOnly = o.toolOnly
 	}
 	p.prefix = o.provider.AppendHead(p.prefix[:0], &head)
-	same := p.collect(d, o.thoughts.form != thoughtsOff || o.protocol.Reasoning != "")
+	same := p.collect(o, d)
 	if !bytes.Equal(p.body[:p.head], p.prefix) {
 		p.body = append(p.body[:0], p.prefix...)
 		p.head = len(p.prefix)
@@ -150,15 +150,15 @@ const maxSharedTool = 65_535
 // Records of the same time keep the order of their collection; a message comes before a thought, and that before a call.
 // What is made after it is stamped later than all of them, so that it follows them whatever the clock says. It returns how many items are
 // those of the last time, in their places.
-func (p *projection) collect(d Dispatch, thoughts bool) (same int) {
+func (p *projection) collect(o *options, d Dispatch) (same int) {
 	grown := true
 	for i, kind := range [...]record.Kind{record.Messages, record.Thoughts, record.ToolCalls} {
 		s := &p.sources[i]
 		s.kind = kind
-		if kind == record.Thoughts && !thoughts {
+		if kind == record.Thoughts && o.thoughts.form == thoughtsOff && o.protocol.Reasoning == "" {
 			continue
 		}
-		grown = s.visit(d) && grown
+		grown = s.visit(o, d) && grown
 		if n := len(s.items); n > 0 {
 			d.Floor(s.items[n-1].at)
 		}
@@ -214,8 +214,9 @@ func (p *projection) merge() {
 	}
 }
 
-// visit takes the collection as it is, sorted by time, and tells whether it is what it was with more at its end.
-func (s *source) visit(d Dispatch) (grown bool) {
+// visit takes the collection as it is, sorted by time and without thoughts that are not sent, and tells whether it is what it
+// was with more at its end.
+func (s *source) visit(o *options, d Dispatch) (grown bool) {
 	version, size := d.Version(s.kind)
 	grown = s.known && s.version == version && size >= s.size
 	if !grown {
@@ -223,6 +224,9 @@ func (s *source) visit(d Dispatch) (grown bool) {
 	}
 	sorted := true
 	d.RecordsFrom(s.kind, s.size, func(handle int64, body []byte) {
+		if s.kind == record.Thoughts && o.thoughts.form == thoughtsOff && !o.isNative(body) {
+			return
+		}
 		it := item{kind: s.kind, handle: handle, body: body, at: record.CreatedAt(s.kind, body)}
 		n := len(s.items)
 		sorted = sorted && (n == 0 || s.items[n-1].at <= it.at)

@@ -50,6 +50,12 @@ type Protocol struct {
 	// Leading says that texts of answers may begin with reasoning in tags.
 	Leading   bool
 	Reasoning string // tag of the thoughts' payloads that it takes back; empty for none
+	// ByHost says that what is kept to go back goes back to the host that gave it only: the tag has @ and the host's name
+	// behind it. With the bare tag it goes to any.
+	ByHost bool
+	// InParts says that reasoning has its place among the parts of an answer. Elsewhere it has a place of its own, wherever
+	// it stood.
+	InParts bool
 	// Media tells whether a request may hold a media of a kind, such as image, with a MIME type; nil for none.
 	Media func(kind, mimeType string) bool
 	// SchemaAlone says that requests with tools have no place for the schema of an answer.

@@ -39,6 +39,9 @@ type said struct {
 	failed                bool
 }
 
+// encrypted tells whether a response has reasoning that cannot be seen, and is kept to go back.
+func encrypted(body string) bool { return strings.Contains(body, `"type":"reasoning.encrypted"`) }
+
 func listen(t *testing.T, body string) (s said) {
 	t.Helper()
 	for line := range strings.Lines(body) {
@@ -277,7 +280,7 @@ func compare(t *testing.T, name string, d *dispatch, r recording) {
 		if s.text != "" {
 			texts = append(texts, s.text)
 		}
-		if s.thought != "" {
+		if s.thought != "" || encrypted(it.Response.Body) {
 			thoughts = append(thoughts, s.thought)
 		}
 		for _, c := range s.calls {

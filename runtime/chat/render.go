@@ -27,7 +27,7 @@ func (p *projection) fill(o *options, d Dispatch, i int) (end int, filled bool) 
 	m := record.Message(it.body)
 	if string(m.Role()) == "assistant" {
 		next := i + 1
-		for o.protocol.Reasoning == "" && next < len(p.line) && p.line[next].kind == record.Thoughts {
+		for !o.protocol.InParts && next < len(p.line) && p.line[next].kind == record.Thoughts {
 			next++ // where reasoning has no place among the parts of an answer
 		}
 		if next == len(p.line) || !bytes.Equal(messageOf(p.line[next]), m.ID()) {
@@ -121,7 +121,7 @@ func (p *projection) fillAssistant(o *options, d Dispatch, thoughts, i, message 
 // addCall puts a call and its result into the unit.
 func (p *projection) addCall(o *options, d Dispatch, it item) {
 	t := record.ToolCall(it.body)
-	c := UnitCall{ID: callID(t), Name: callName(t.Tool()), Args: payloadOf(t, "arguments"), Extra: extraOf(t), IsError: t.IsError()}
+	c := UnitCall{ID: callID(t), Name: callName(t.Tool()), Args: payloadOf(t, "arguments"), Extra: o.extraOf(t), IsError: t.IsError()}
 	if c.Args == nil {
 		start := len(p.text)
 		text, err := value.AppendJSON(p.text, t.Args())
@@ -208,9 +208,12 @@ func payloadOf(t record.ToolCall, key string) []byte {
 	return s
 }
 
-// extraOf returns what the provider gave with the call, nil for nothing.
-func extraOf(t record.ToolCall) []byte {
+// extraOf returns what the provider gave with the call, nil for nothing, and for what another one gave.
+func (o *options) extraOf(t record.ToolCall) []byte {
 	if string(t.ReplayCompatibility()) != compatibility {
+		return nil
+	}
+	if from := payloadOf(t, "from"); (from != nil || o.protocol.ByHost) && !o.takesBack(from) {
 		return nil
 	}
 	v, _ := value.Get(t.Payload(), "extra")

@@ -22,8 +22,11 @@ func (a *Answer) seal() {
 
 // store completes the answer's streams and stores its records: what was thought before what was said.
 func (a *Answer) store() error {
+	a.attachKept()
 	for i := range a.thoughts {
-		if t := &a.thoughts[i]; a.inOne && a.options.protocol.Reasoning == "" && a.message.id != "" && a.message.created < t.created {
+		t := &a.thoughts[i]
+		behind := a.message.id != "" && a.message.created < t.created
+		if behind && !a.options.protocol.InParts && (a.inOne || t.payload != nil) {
 			t.created, a.message.created = a.message.created, t.created
 		}
 		if err := a.storeThought(i); err != nil {
@@ -43,6 +46,19 @@ func (a *Answer) store() error {
 	return a.d.StoreMessage(record.AppendMessage(nil, record.MessageFields{
 		ID: m.id, Role: "assistant", Content: m.text, CreatedAt: m.created, UpdatedAt: a.d.Stamp(),
 	}))
+}
+
+// attachKept puts what the provider keeps of the answer with the first thought, which has no words where there is none.
+func (a *Answer) attachKept() {
+	if a.kept == nil {
+		return
+	}
+	if payload := a.kept.Payload(); payload != nil && fits(payload) {
+		if len(a.thoughts) == 0 {
+			a.thoughtOf(Block)
+		}
+		a.thoughts[0].payload = payload
+	}
 }
 
 // storeThought stores the reasoning of one source unless it is blank, or the same as another's.
@@ -66,7 +82,7 @@ func (a *Answer) storeThought(i int) error {
 	}
 	f := record.ThoughtFields{ID: t.id, Content: t.text, Payload: t.payload, CreatedAt: t.created, UpdatedAt: a.d.Stamp()}
 	if t.payload != nil {
-		f.ReplayCompatibility = a.options.protocol.Reasoning
+		f.ReplayCompatibility = a.options.native
 	}
 	return a.d.StoreThought(record.AppendThought(nil, f))
 }

@@ -48,7 +48,7 @@ func (anthropic) Protocol() chat.Protocol {
 		Members: anthropicMembers, Reserved: []string{"messages", "model", "stream", "system", "tools"},
 		OfTools:   []string{"name", "description", "input_schema", "cache_control"},
 		WithTools: []string{"tool_choice"},
-		Reasoning: "anthropic-messages-thinking-v1",
+		Reasoning: "anthropic-messages-thinking-v1", InParts: true,
 		Media: func(kind, mimeType string) bool {
 			return kind == "document" && mimeType == pdf || kind == "image" && isImage(mimeType)
 		},

@@ -56,8 +56,8 @@ func (gemini) Protocol() chat.Protocol {
 		Members: slices.Concat(geminiGeneration, geminiRequest), Reserved: []string{"contents", "model", "systemInstruction", "tools"},
 		OfTools:   []string{"name", "description", "parameters", "parametersJsonSchema"},
 		WithTools: []string{"toolConfig"},
-		Reasoning: "gemini-thought-signature-v1",
-		Media:     geminiMedia, SchemaAlone: true,
+		Reasoning: "gemini-thought-signature-v1", InParts: true,
+		Media: geminiMedia, SchemaAlone: true,
 	}
 }
 

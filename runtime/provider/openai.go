@@ -15,6 +15,8 @@ import (
 //   - Errors come in the place of a chunk, inside a choice, or in x_groq.
 //   - Media are parts of a user's message; those of a tool's result follow it in one, as results are texts.
 //   - Thoughts go back as reasoning_content, when the option thoughts says so.
+//   - What an endpoint gives to have it back always goes back to it, as it came: reasoning_details, if anything in them is
+//     signed or encrypted, and extra_content, of calls and of messages, where Gemini's signatures are.
 var OpenAI chat.Provider = openAI{}
 
 // openAI has the options for calls and reasoning in texts where text is set.
@@ -59,7 +61,8 @@ func (o openAI) Protocol() chat.Protocol {
 		OfTools:   []string{"name", "description", "parameters"},
 		WithTools: []string{"tool_choice", "parallel_tool_calls"}, // endpoints refuse them in a request without tools
 		Thoughts:  []string{"reasoning_content"},
-		Media:     openAIMedia,
+		Reasoning: "chat-completions-reasoning-v1", ByHost: true,
+		Media: openAIMedia,
 	}
 }
 
@@ -133,6 +136,12 @@ func (openAI) AppendUnit(dst []byte, u *chat.Unit) []byte {
 	if text := joined(u.Thoughts); len(text) > 0 {
 		dst = chat.AppendMember(dst, "reasoning_content", text)
 	}
+	for _, t := range u.Thoughts {
+		if t.Payload != nil {
+			dst = appendGiven(dst, t.Payload)
+			break // an answer has one
+		}
+	}
 	if u.HasText {
 		dst = chat.AppendMember(dst, "content", u.Text)
 	} else {
@@ -144,7 +153,8 @@ func (openAI) AppendUnit(dst []byte, u *chat.Unit) []byte {
 		}
 		dst = chat.AppendMember(append(chat.AppendComma(dst), '{'), "id", c.ID)
 		dst = chat.AppendMember(append(dst, `,"type":"function","function":{`...), "name", c.Name)
-		dst = append(chat.AppendMember(dst, "arguments", c.Args), `}}`...)
+		dst = append(chat.AppendMember(dst, "arguments", c.Args), '}')
+		dst = append(appendGiven(dst, c.Extra), '}')
 	}
 	if len(u.Calls) > 0 {
 		dst = append(dst, ']')
@@ -229,11 +239,13 @@ func readChoice(a *chat.Answer, s *value.Scanner) {
 }
 
 func readDelta(a *chat.Answer, s *value.Scanner) {
-	var details []byte // JSON, as they repeat what fields of the delta say
+	var list []byte // JSON, as reasoning_details repeat what fields of the delta say
 	for key := range s.Members() {
 		switch string(key) {
-		case "reasoning_details":
-			details = s.Raw()
+		case detailsMember:
+			list = s.Raw()
+		case extraMember:
+			readExtra(a, s)
 		case "content":
 			if s.Kind() == value.KindList {
 				for range s.Items() {
@@ -260,30 +272,8 @@ func readDelta(a *chat.Answer, s *value.Scanner) {
 			}
 		}
 	}
-	if len(details) > 0 && details[0] == '[' {
-		readDetails(a, details)
-	}
-}
-
-// inDetails is the source of reasoning that stands in reasoning_details and nowhere else.
-const inDetails = inContent - 1
-
-// readDetails reads what reasoning_details say where no other field says it.
-func readDetails(a *chat.Answer, details []byte) {
-	for field := range chat.MaxReasoningFields {
-		if a.ThoughtLen(field) > 0 {
-			return
-		}
-	}
-	var s value.Scanner
-	s.Reset(details)
-	for range s.Items() {
-		for key := range s.Members() {
-			if string(key) == "text" || string(key) == "summary" {
-				words, _ := s.Text()
-				a.Thought(inDetails, words)
-			}
-		}
+	if len(list) > 2 && list[0] == '[' {
+		readDetails(a, list)
 	}
 }
 
@@ -349,6 +339,10 @@ func readCall(a *chat.Answer, s *value.Scanner) {
 			}
 		case "id":
 			c.ID, _ = s.AppendText(c.ID)
+		case extraMember:
+			if extra := extraIn(s, ""); extra != nil {
+				c.Extra = append(value.AppendMapHeader(c.Extra[:0], 1), extra...)
+			}
 		case "function":
 			for key := range s.Members() {
 				switch string(key) {

@@ -24,6 +24,7 @@ var talks = []struct {
 		`{"choices":[{"delta":{"content":"I look it up."}}]}`,
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"call_0","function":{"name":"get","arguments":"{\"city\": \"Oslo\"}"}},{"index":1,"id":"call_0","function":{"name":"time","arguments":""}}]},"finish_reason":"tool_calls"}]}`,
 	), []string{``, `"thoughts":"reasoning_content",`, `"thoughts":"text","thoughtSurfacing":"all",`}},
+	{provider.OpenAI, gatewayTools, []string{``, `"thoughts":"reasoning_content",`, `"thoughts":"text","thoughtSurfacing":"all",`}},
 	{provider.Anthropic, thinkingAndTools, []string{``, `"thoughts":"text",`}},
 	{provider.Responses, reasoningAndTools, []string{``, `"thoughts":"text",`}},
 	{provider.Ollama, ollamaTools, []string{``, `"thoughts":"thinking",`}},
@@ -47,6 +48,14 @@ type converse struct {
 func (c *converse) word() string {
 	words := []string{"a", "ä\n", `"q"`, " ", "</memories>", "tc0123456789abcdef", strings.Repeat("long ", 50), "\u2028"}
 	return words[c.r.IntN(len(words))] + strconv.Itoa(c.r.IntN(1000))
+}
+
+func fromJSON(t testing.TB, text string) []byte {
+	v, err := value.FromJSON(nil, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 func (c *converse) at() int64 { c.clock += int64(c.r.IntN(2)); return c.clock }
@@ -87,7 +96,8 @@ func (c *converse) happen() {
 		t := record.ThoughtFields{ID: id, Content: []byte(c.word()), Identity: from, CreatedAt: at, UpdatedAt: at}
 		if tag := c.p.Protocol().Reasoning; tag != "" && c.r.IntN(2) == 0 {
 			t.ReplayCompatibility = tag
-			t.Payload = value.AppendText(value.AppendString(value.AppendMapHeader(nil, 1), "signature"), []byte("s"))
+			t.Payload = value.AppendText(value.AppendString(value.AppendMapHeader(nil, 2), "signature"), []byte("s"))
+			t.Payload = append(value.AppendString(t.Payload, "reasoning_details"), fromJSON(c.t, `[{"data":"s","index":0}]`)...)
 		}
 		c.add(record.Thoughts, record.AppendThought(nil, t))
 	default:

@@ -21,10 +21,13 @@ func appendSchema(dst, schema []byte) []byte {
 	return text
 }
 
-// joined is the text of thoughts with a blank line between any two.
+// joined is the text of plain thoughts with a blank line between any two.
 func joined(thoughts []chat.UnitThought) (text []byte) {
-	for i, t := range thoughts {
-		if i > 0 && len(text) > 0 {
+	for _, t := range thoughts {
+		if t.Payload != nil {
+			continue
+		}
+		if len(text) > 0 {
 			text = append(text, "\n\n"...)
 		}
 		text = append(text, t.Text...)

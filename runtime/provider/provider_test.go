@@ -83,6 +83,7 @@ var streams = []struct {
 	end      string // what ends each event
 	failure  string // an event that says that the answer failed
 }{
+	{provider.OpenAI, gatewayTools, "\n\n", messages(`{"error":{"code":502,"message":"Overloaded"}}`)},
 	{provider.Anthropic, thinkingAndTools, "\n\n", messages(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)},
 	{provider.Responses, reasoningAndTools, "\n\n", messages(`{"type":"error","code":"server_error","message":"Overloaded","param":null}`)},
 	{provider.Ollama, ollamaTools, "\n", `{"error":"Overloaded"}` + "\n"},

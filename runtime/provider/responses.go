@@ -56,7 +56,7 @@ func (responses) Protocol() chat.Protocol {
 		Reserved:  []string{"background", "conversation", "input", "instructions", "model", "previous_response_id", "stream", "tools"},
 		OfTools:   []string{"type", "name", "description", "parameters"},
 		WithTools: []string{"tool_choice", "parallel_tool_calls"},
-		Reasoning: responsesReasoning,
+		Reasoning: responsesReasoning, InParts: true,
 		Media: func(kind, mimeType string) bool {
 			return kind == "document" || kind == "image" && isImage(mimeType)
 		},
