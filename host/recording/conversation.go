@@ -31,7 +31,10 @@ type Entry struct {
 	Content string // of a message
 	Media   []Media
 	Thought string // reasoning; "" for none
-	Call    *Call
+	// Given is what the provider gave with the answer to have it back, as the request has it, by the names of its members:
+	// reasoning_details and extra_content. It stands with the reasoning, or in an entry of its own. Nil for nothing.
+	Given map[string]any
+	Call  *Call
 }
 
 // Call is a recorded tool call.
@@ -40,7 +43,8 @@ type Call struct {
 	Tool     string
 	Args     json.RawMessage // as the request has them, which may be no JSON
 	Result   string
-	Answered bool // the request holds a result
+	Answered bool           // the request holds a result
+	Given    map[string]any // extra_content, which the provider gave to have it back; nil for nothing
 }
 
 // Tool is a tool that the request offers.
@@ -156,8 +160,8 @@ func (c *Conversation) addMessages(messages []message) {
 		case i == last && m.role == "user":
 			c.User, c.UserMedia, c.UserName, c.UserMessage = m.text, m.media, m.name, i
 		case m.role == "user" || m.role == "assistant":
-			if m.role == "assistant" && m.thought != "" {
-				c.History = append(c.History, Entry{Message: i, Thought: m.thought})
+			if m.role == "assistant" && (m.thought != "" || m.given != nil) {
+				c.History = append(c.History, Entry{Message: i, Thought: m.thought, Given: m.given})
 			}
 			if m.text != "" || len(m.media) > 0 {
 				c.History = append(c.History, Entry{Message: i, Role: m.role, Name: m.name, Content: m.text, Media: m.media})

@@ -13,7 +13,32 @@ type message struct {
 	thought string // reasoning that the client sent back
 	media   []Media
 	callID  string // of a tool's message
+	given   map[string]any
 	calls   []Call
+}
+
+// givenIn returns what of a message the provider gave to have it back, by the names of the members: reasoning_details of
+// which any is signed or encrypted, and extra_content. It is nil for nothing.
+func givenIn(m map[string]json.RawMessage) map[string]any {
+	given := map[string]any{}
+	for _, raw := range items(m["reasoning_details"]) {
+		if detail, _ := members(raw); str(detail["signature"]) != "" || str(detail["data"]) != "" {
+			given["reasoning_details"] = decoded(m["reasoning_details"])
+		}
+	}
+	if extra, ok := members(m["extra_content"]); ok && len(extra) > 0 {
+		given["extra_content"] = decoded(m["extra_content"])
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	return given
+}
+
+// decoded is the value of a JSON text that has been read already.
+func decoded(raw json.RawMessage) (v any) {
+	_ = json.Unmarshal(raw, &v)
+	return v
 }
 
 // messagesOf reads the messages of a request's body, nil when it has none. What cannot be read is left out. Media of
@@ -27,6 +52,9 @@ func messagesOf(body json.RawMessage) []message {
 		out := message{role: str(m["role"]), name: str(m["name"]), callID: str(m["tool_call_id"]), thought: str(m["reasoning_content"])}
 		if out.thought == "" {
 			out.thought = str(m["reasoning"])
+		}
+		if out.role == "assistant" {
+			out.given = givenIn(m)
 		}
 		out.text, out.media = contentOf(m["content"], out.role == "tool")
 		if out.role == "tool" {
@@ -45,7 +73,7 @@ func messagesOf(body json.RawMessage) []message {
 			if len(args) == 0 {
 				args = json.RawMessage("{}")
 			}
-			out.calls = append(out.calls, Call{ID: str(call["id"]), Tool: str(function["name"]), Args: args})
+			out.calls = append(out.calls, Call{ID: str(call["id"]), Tool: str(function["name"]), Args: args, Given: givenIn(call)})
 		}
 		list = append(list, out)
 	}

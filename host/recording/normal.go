@@ -181,12 +181,14 @@ func normalMessage(m map[string]any) {
 			}
 		}
 	}
+	withoutEmptyExtra(m)
 	calls, _ := m["tool_calls"].([]any)
 	for _, v := range calls {
 		call, ok := v.(map[string]any)
 		if !ok {
 			continue
 		}
+		withoutEmptyExtra(call)
 		delete(call, "index")
 		if call["type"] == nil {
 			call["type"] = "function"
@@ -203,6 +205,12 @@ func normalMessage(m map[string]any) {
 		case isText && json.Unmarshal([]byte(text), &args) == nil:
 			function["arguments"] = args
 		}
+	}
+}
+
+func withoutEmptyExtra(m map[string]any) {
+	if extra, ok := m["extra_content"].(map[string]any); ok && len(extra) == 0 {
+		delete(m, "extra_content")
 	}
 }
 

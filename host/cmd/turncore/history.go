@@ -10,6 +10,9 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
+// given tags what the provider openai keeps to give it back, whichever host that is.
+const given = "chat-completions-reasoning-v1"
+
 // history is what was said before the user's message, as records that are a millisecond apart and before now.
 type history struct {
 	now, n  int64
@@ -37,8 +40,11 @@ func (h *history) add(i int, entry recording.Entry) error {
 	switch {
 	case entry.Call != nil:
 		return h.addCall(id, entry, at)
-	case entry.Thought != "":
+	case entry.Thought != "" || entry.Given != nil:
 		t := &turns.Thought{ID: id, Content: entry.Thought, CreatedAt: at, UpdatedAt: at}
+		if entry.Given != nil {
+			t.Payload, t.ReplayCompatibility = entry.Given, given
+		}
 		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "thought", ID: id, Record: t})
 	default:
 		m := turns.NewMessage(id, turns.Role(entry.Role), entry.Content, at)
@@ -114,6 +120,9 @@ func (h *history) addCall(id string, entry recording.Entry, at time.Time) error 
 	payload["group"] = h.group[entry.Message]
 	if message := h.message[entry.Message]; message != "" {
 		payload["message"] = message
+	}
+	if c.Given != nil {
+		payload["extra"], payload["from"] = c.Given, given
 	}
 	args := c.Args
 	if !isObject(args) {

@@ -103,7 +103,8 @@ func listen(t *testing.T, file string) (s said) {
 		if answer != "" {
 			s.texts = append(s.texts, answer)
 		}
-		if thought != "" {
+		// Encrypted reasoning is kept to go back, and cannot be seen.
+		if thought != "" || strings.Contains(it.Response.Body, `"type":"reasoning.encrypted"`) {
 			s.thoughts = append(s.thoughts, thought)
 		}
 		s.calls = append(s.calls, calls...)

@@ -69,6 +69,9 @@ export function historyOf({ history }: Conversation, now: number): Delta[] {
   return history.map((entry, i) => records.deltaOf(entry, i, now - (history.length - i)));
 }
 
+/** The tag of what the provider openai keeps to give it back, whichever host that is. */
+const GIVEN = 'chat-completions-reasoning-v1';
+
 /** Makes records of a history. */
 class Records {
   /** Ids of the calls. */
@@ -86,7 +89,11 @@ class Records {
       return { op: 'store', kind: 'toolCall', record };
     }
     if ('thought' in entry) {
-      const record = new Thought({ id, content: entry.thought, ...times });
+      const { thought: content, given: payload } = entry;
+      const record =
+        payload === undefined
+          ? new Thought({ id, content, ...times })
+          : new Thought({ id, content, payload, replayCompatibility: GIVEN, ...times });
       return { op: 'store', kind: 'thought', record };
     }
     this.#messages.set(entry.message, id);
@@ -95,7 +102,7 @@ class Records {
 
   /** The record of a call has the recorded id unless that is missing or taken. */
   #call(
-    { id, tool, args: text, result }: RecordedCall,
+    { id, tool, args: text, result, given: extra }: RecordedCall,
     message: number,
     other: string,
     times: { createdAt: number; updatedAt: number },
@@ -122,6 +129,7 @@ class Records {
         ...(said === undefined ? {} : { message: said }),
         ...(own || id === '' ? {} : { id }),
         ...(given === undefined ? { rejected: text } : {}),
+        ...(extra === undefined ? {} : { extra, from: GIVEN }),
       },
       replayCompatibility: 'chat-completions-v1',
       ...times,

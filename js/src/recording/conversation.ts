@@ -5,6 +5,7 @@ import { isObject } from '../simulated/text.js';
 import {
   answered,
   bodyOf,
+  type Given,
   isSystem,
   listOf,
   messagesOf,
@@ -46,7 +47,7 @@ export interface Saying {
 /** A message of the history, or a piece of reasoning, or a tool call with its result. */
 export type HistoryEntry =
   | Saying
-  | { readonly message: number; readonly thought: string }
+  | { readonly message: number; readonly thought: string; readonly given: Given | undefined }
   | { readonly message: number; readonly call: RecordedCall };
 
 /** A tool that the request offers. */
@@ -117,14 +118,16 @@ function said(messages: readonly WireMessage[]): Pick<Conversation, 'system' | '
   const history: HistoryEntry[] = [];
   let user: Saying | undefined;
   messages.forEach((message, i) => {
-    const { role, text, thought } = message;
+    const { role, text, thought, given } = message;
     const says = sayingOf(message, i);
     if (isSystem(role)) {
       if (text !== '') system.push(text);
     } else if (i === last && role === 'user') {
       user = says;
     } else if (role === 'user' || role === 'assistant') {
-      if (role === 'assistant' && thought !== '') history.push({ message: i, thought });
+      if (role === 'assistant' && (thought !== '' || given !== undefined)) {
+        history.push({ message: i, thought, given });
+      }
       if (says !== undefined) history.push(says);
       for (const call of calls[i]!) history.push({ message: i, call });
     }

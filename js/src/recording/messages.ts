@@ -5,6 +5,12 @@ import { isObject, sortedJSON } from '../simulated/text.js';
 import { mediaIn, type RecordedMedia } from './media.js';
 import type { Interaction } from './recording.js';
 
+/**
+ * What the provider gave with an answer, or a call, to have it back, as the request has it, by the names of its members:
+ * reasoning_details and extra_content.
+ */
+export type Given = Readonly<Record<string, unknown>>;
+
 /** A recorded tool call. */
 export interface RecordedCall {
   readonly id: string;
@@ -14,6 +20,7 @@ export interface RecordedCall {
   readonly result: string;
   /** Whether the request holds a result. */
   readonly answered: boolean;
+  readonly given: Given | undefined;
 }
 
 /** A message of a recorded request. */
@@ -25,6 +32,7 @@ export interface WireMessage {
   readonly media: readonly RecordedMedia[];
   /** Reasoning that the client sent back. */
   readonly thought: string;
+  readonly given: Given | undefined;
   /** Of a tool's message. */
   readonly callId: string;
   readonly calls: readonly RecordedCall[];
@@ -76,6 +84,7 @@ function readMessage(value: unknown): WireMessage {
     text: plainText(message['content'], role === 'tool'),
     media: mediaIn(message['content']),
     thought: textOf(message['reasoning_content']) || textOf(message['reasoning']),
+    given: role === 'assistant' ? givenIn(message) : undefined,
     callId: textOf(message['tool_call_id']),
     calls: listOf(message['tool_calls']).map((item) => {
       const call = isObject(item) ? item : {};
@@ -88,9 +97,24 @@ function readMessage(value: unknown): WireMessage {
         args: args === '' ? '{}' : args,
         result: '',
         answered: false,
+        given: givenIn(call),
       };
     }),
   };
+}
+
+/** What the provider gave: reasoning_details of which any is signed or encrypted, and extra_content. */
+function givenIn(message: Record<string, unknown>): Given | undefined {
+  const { reasoning_details: details, extra_content: extra } = message;
+  const signed = listOf(details).some(
+    (detail) =>
+      isObject(detail) && (textOf(detail['signature']) !== '' || textOf(detail['data']) !== ''),
+  );
+  const given = {
+    ...(signed ? { reasoning_details: details } : {}),
+    ...(isObject(extra) && Object.keys(extra).length > 0 ? { extra_content: extra } : {}),
+  };
+  return Object.keys(given).length > 0 ? given : undefined;
 }
 
 /** The text of a content: a string, or the texts of a list's parts. A tool's result that is neither is JSON. */

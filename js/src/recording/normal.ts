@@ -133,11 +133,18 @@ function normalMessage(message: Fields): void {
       if (Array.isArray(list) && list.length === 0) Reflect.deleteProperty(message, key);
     }
   }
+  withoutEmptyExtra(message);
   const calls = message['tool_calls'];
   if (Array.isArray(calls)) calls.filter(isObject).forEach(normalCall);
 }
 
+function withoutEmptyExtra(fields: Fields): void {
+  const extra = fields['extra_content'];
+  if (isObject(extra) && Object.keys(extra).length === 0) delete fields['extra_content'];
+}
+
 function normalCall(call: Fields): void {
+  withoutEmptyExtra(call);
   delete call['index'];
   call['type'] ??= 'function';
   const fn = call['function'];
