@@ -72,6 +72,7 @@ const NOTHING: Omit<WireMessage, 'role' | 'media'> = {
   text: '',
   thought: '',
   callId: '',
+  given: undefined,
   calls: [],
 };
 
