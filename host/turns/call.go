@@ -40,7 +40,7 @@ func (t *turn) invokeThen(context uint32, method uint8, args func() (abi.Raw, er
 	t.calls[number] = &w.call
 	t.frames.call = abi.Call{Turn: t.number, Call: number, Elapsed: t.tick(), Context: context, Method: method, Args: raw}
 	err := t.exchange(&w.actor, &t.frames.call)
-	t.opening, t.acking = t.config, nil
+	t.opening, t.acking, t.emitting = t.config, nil, nil
 	if err != nil {
 		delete(t.calls, number)
 		w.actor.call = nil

@@ -40,13 +40,31 @@ func (b *base) emitStream(kind Kind, id, delta string, isComplete bool) error {
 		which = kind - messageInterrupted
 	}
 	return b.emit(kind, func(t *turn) []byte {
-		e := abi.StreamEvent{ID: id, Created: t.tick(), Delta: delta, Length: uint64(len(delta)), Complete: isComplete}
-		if s := t.texts[which][streamKey{b.state.number, id}]; s != nil {
-			e.Created = s.created
-			e.Length += uint64(s.text.Len())
-		}
-		return abi.AppendPayload(nil, &e)
+		s := t.emittedStream(int(which), streamKey{b.state.number, id})
+		t.emitting = s
+		return abi.AppendPayload(nil, &abi.StreamEvent{
+			ID: id, Created: s.created, Delta: delta, Length: uint64(s.text.Len() + len(delta)), Complete: isComplete,
+		})
 	})
+}
+
+// emittedStream is the text that a context emits under an id. It begins as what was reported under that id so far; from then
+// on neither adds to the other, since the core counts what is reported only. The caller holds t.mu.
+func (t *turn) emittedStream(which int, key streamKey) *stream {
+	s := t.emitted[which][key]
+	if s != nil {
+		return s
+	}
+	s = &stream{id: key.id, created: t.tick()}
+	if reported := t.texts[which][key]; reported != nil {
+		s.created = reported.created
+		s.text.WriteString(reported.text.String())
+	}
+	if t.emitted[which] == nil {
+		t.emitted[which] = make(map[streamKey]*stream)
+	}
+	t.emitted[which][key] = s
+	return s
 }
 
 // ToolCallState is what EmitToolCall tells of a tool call.

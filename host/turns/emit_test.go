@@ -2,6 +2,7 @@ package turns_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/turncore/turncore/host/turns"
@@ -31,6 +32,34 @@ func TestEmit(t *testing.T) {
 		}
 		if ev := find[*turns.ToolCallEvent](log)[0]; ev.Results != 7 || string(ev.Args) != `{"a":1}` {
 			t.Errorf("%+v", ev)
+		}
+	})
+}
+
+// What a context emits and what an executor reports under the same id are two texts: neither adds to the other's.
+func TestEmitBesideReports(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		log, result := play(t, h, turns.TurnRunnerConfig{
+			Executor: func(d *turns.DispatchContext, h *turns.Helpers) error {
+				return errors.Join(
+					d.EmitMessage("a", "x", true), h.ReportMessage("a", "He", false), h.ReportMessage("a", "llo", true),
+					d.EmitMessage("a", "y", true), h.ReportThought("b", "hm", false), d.EmitThought("b", "!", false), h.ReportThought("b", "", true),
+					d.EmitInterruptedMessage("a", ""), d.Ack(),
+				)
+			},
+		}, turns.TurnInput{})
+		if result.Status != turns.Ack {
+			t.Fatal(result.Err)
+		}
+		var texts []string
+		for _, ev := range find[*turns.MessageEvent](log) {
+			texts = append(texts, ev.Full)
+		}
+		for _, ev := range find[*turns.ThoughtEvent](log) {
+			texts = append(texts, ev.Full)
+		}
+		if want := []string{"x", "He", "Hello", "xy", "xy", "hm", "hm!", "hm"}; !slices.Equal(texts, want) {
+			t.Errorf("%q, want %q", texts, want)
 		}
 	})
 }

@@ -213,13 +213,9 @@ func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
 	if interrupted && !complete {
 		return StreamDelta{}, fmt.Errorf("stream %q is interrupted and not complete", id)
 	}
-	if t.texts[which] == nil {
-		t.texts[which] = make(map[streamKey]*stream)
-	}
-	s := t.texts[which][streamKey{f.Dispatch, string(id)}]
-	if s == nil {
-		s = &stream{id: string(id), created: created}
-		t.texts[which][streamKey{f.Dispatch, s.id}] = s
+	s := t.emitting
+	if s == nil || s != t.emitted[which][streamKey{f.Dispatch, string(id)}] {
+		s = t.reportedStream(which, f.Dispatch, id, created)
 	}
 	start := s.text.Len()
 	s.text.Write(delta)
@@ -230,6 +226,19 @@ func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
 	return StreamDelta{
 		ID: s.id, Delta: full[start:], Full: full, IsComplete: complete, IsInterrupted: interrupted, CreatedAt: t.at(created),
 	}, nil
+}
+
+// reportedStream is the text that an executor reports under an id.
+func (t *turn) reportedStream(which int, dispatch uint32, id []byte, created uint64) *stream {
+	s := t.texts[which][streamKey{dispatch, string(id)}]
+	if s == nil {
+		if t.texts[which] == nil {
+			t.texts[which] = make(map[streamKey]*stream)
+		}
+		s = &stream{id: string(id), created: created}
+		t.texts[which][streamKey{dispatch, s.id}] = s
+	}
+	return s
 }
 
 // stream is a text that is being reported.

@@ -42,10 +42,12 @@ type turn struct {
 	calls    map[uint32]*call
 	waiters  []*waiter // that may be used again
 	lastCall uint32
-	running  map[uint32]*effect // outstanding effects
-	kept     map[uint32]any     // results of tools that wait for their caller, or for the record that holds them
-	results  map[streamKey]any  // of tool calls, as reported
-	texts    [2]map[streamKey]*stream
+	running  map[uint32]*effect       // outstanding effects
+	kept     map[uint32]any           // results of tools that wait for their caller, or for the record that holds them
+	results  map[streamKey]any        // of tool calls, as reported
+	texts    [2]map[streamKey]*stream // messages and thoughts, as reported
+	emitted  [2]map[streamKey]*stream // the same, as contexts emit them
+	emitting *stream                  // that a call is about to emit to
 	scratch  []byte
 
 	queue      []delivery

@@ -70,12 +70,13 @@ export function emitText(state: ContextState, kind: number, content: EmittedText
   const enc = begin(state, marked ? interruptedKindOf(kind) : kind);
   const { call } = session;
   enc.arrayHeader(5);
-  enc.str(requireString(content.id, 'id'));
+  const id = requireString(content.id, 'id');
+  enc.str(id);
   enc.int(elapsedAt(state, content.createdAt));
   enc.str(requireString(content.aDelta, 'aDelta'));
   enc.int(utf8Length(full));
   enc.bool(content.isComplete);
-  session.withText(full, () => session.callNow(enc, call));
+  session.emitting({ context: state.number, kind, id, full }, () => session.callNow(enc, call));
 }
 
 /** Tells listeners of a tool call. */

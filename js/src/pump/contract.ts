@@ -32,6 +32,17 @@ export interface OpenContext {
   mark(reason: unknown): void;
 }
 
+/** A message or thought that a context emits. */
+export interface EmittedEvent {
+  /** Number of the context. */
+  readonly context: number;
+  /** EventKind.Message or EventKind.Thought. */
+  readonly kind: number;
+  readonly id: string;
+  /** The text that its event shows. */
+  readonly full: string;
+}
+
 /** A running turn, as its contexts see it. */
 export interface TurnSession {
   readonly pump: TurnPump;
@@ -62,7 +73,7 @@ export interface TurnSession {
   callLater(enc: Encoder, call: number): Promise<unknown>;
   sendAbort(context: number, reason: unknown): void;
   opening<T>(spec: RunnerSpec, bus: Bus<TurnEvents> | undefined, run: () => T): T;
-  withText<T>(full: string, run: () => T): T;
+  emitting<T>(event: EmittedEvent, run: () => T): T;
   readonly tools: ToolNumbers;
   dispatchId(dispatch: number): string;
 }

@@ -21,7 +21,7 @@ import type { StepRecorder } from '../journal/writer.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/registry.js';
 import { ContextState } from './context-state.js';
-import type { TurnPump, TurnSession } from './contract.js';
+import type { EmittedEvent, TurnPump, TurnSession } from './contract.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import { Gates } from './gates.js';
@@ -88,7 +88,8 @@ export class Session implements EventSource, TurnSession {
   #elapsed = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #opening: { spec: RunnerSpec; bus: Bus<TurnEvents> | undefined } | undefined;
-  #emittedText: string | undefined;
+  /** The event that an emit call is about to cause. */
+  #emitted: EmittedEvent | undefined;
   /** Events that are being delivered, each inside the one before it. */
   #delivering = 0;
   /** What listeners of the innermost of them have thrown. */
@@ -234,13 +235,13 @@ export class Session implements EventSource, TurnSession {
     }
   }
 
-  /** Runs an emit call whose event shows this text. */
-  withText<T>(full: string, run: () => T): T {
-    this.#emittedText = full;
+  /** Runs an emit call whose event shows a text of its own. */
+  emitting<T>(event: EmittedEvent, run: () => T): T {
+    this.#emitted = event;
     try {
       return run();
     } finally {
-      this.#emittedText = undefined;
+      this.#emitted = undefined;
     }
   }
 
@@ -353,7 +354,11 @@ export class Session implements EventSource, TurnSession {
   }
 
   text(dispatch: number, kind: number, id: string, delta: string): string {
-    if (this.#emittedText !== undefined) return this.#emittedText;
+    const emitted = this.#emitted;
+    if (emitted?.id === id && emitted.context === dispatch && emitted.kind === kind) {
+      this.#emitted = undefined; // what its listeners report is told meanwhile
+      return emitted.full;
+    }
     if (dispatch === 0 && this.standalone) return delta;
     return this.context(dispatch).addText(kind - EventKind.Message, id, delta);
   }

@@ -78,6 +78,25 @@ describe('a stream that was broken off', { skip }, () => {
     assert.deepEqual(marks, [true, true]);
   });
 
+  it('is emitted as it is when its listeners report meanwhile', async () => {
+    const run = await makeRun((ctx, h) => {
+      run.runner.once('message', () => h.reportMessage('b', 'z', { isComplete: true }));
+      ctx.emitMessage({ id: 'a', full: 'so far', aDelta: 'far', ...end });
+      ctx.ack();
+    });
+    await run.runner.run({ systemPrompt: 'test' });
+    const texts = run.events.flatMap((e) =>
+      e.event === 'message' ? [[e.id, e.full, e.isInterrupted]] : [],
+    );
+    assert.deepEqual(
+      new Set(texts),
+      new Set([
+        ['a', 'so far', true],
+        ['b', 'z', undefined],
+      ]),
+    );
+  });
+
   it('is sealed without a mark by a module that does not know of it', async () => {
     const run = await makeRun((ctx, h) => {
       h.reportMessage('m', 'Hel', end);
