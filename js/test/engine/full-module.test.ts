@@ -43,3 +43,27 @@ test('the core module says which module has a provider', async () => {
   assert.match(String(told), /`provider` ollama is not in this module, but in turncore-full\.wasm/);
   assert.equal((told as { code?: string }).code, 'E_CHAT_INVALID_OPTIONS');
 });
+
+test('both modules take reasoning off the beginning of a text, and other formats are in the full one', async () => {
+  const says = async (path: string, reasoningFormat?: string) => {
+    const message = { content: '<think>Hm.</think>\n\nHello' };
+    const answer = JSON.stringify({ choices: [{ message, finish_reason: 'stop' }] });
+    const runner = createRunner({
+      model: { model: 'm', baseURL: 'http://model.test/v1', stream: false, reasoningFormat },
+      host: { module: await module(path), fetch: () => Promise.resolve(new Response(answer)) },
+    });
+    const thoughts: string[] = [];
+    runner.on('thought', ({ aDelta }) => thoughts.push(aDelta));
+    return [(await runner.stream({ message: 'hello' }).result).text, thoughts.join('')];
+  };
+  for (const path of ['core/turncore.wasm', 'full/turncore-full.wasm']) {
+    assert.deepEqual(await says(path), ['Hello', 'Hm.']);
+    assert.deepEqual(await says(path, 'leading'), ['Hello', 'Hm.']);
+    assert.deepEqual(await says(path, 'off'), ['<think>Hm.</think>\n\nHello', '']);
+  }
+  assert.deepEqual(await says('full/turncore-full.wasm', 'auto'), ['Hello', 'Hm.']);
+  await assert.rejects(
+    says('core/turncore.wasm', 'auto'),
+    /`reasoningFormat` must be leading or off; any other is not in this module, but in turncore-full\.wasm/,
+  );
+});
