@@ -96,11 +96,23 @@ func (r *Recording) Compare(n int, body []byte) []Difference {
 		}
 		want.(map[string]any)["messages"] = list
 		r.alignIDs(n, g, list, report(true))
-		leaveOutMedia(g, list, report(false))
+		leaveOutMedia(g, list, r.messagesBefore(n), report(false))
+		r.alignArguments(g, list, report(true))
 		r.alignThoughts(n, g, list, report(true))
 	}
 	diff("", got, want, report(false))
 	return out
+}
+
+// messagesBefore are the messages of the request before request n as they are compared, nil for none.
+func (r *Recording) messagesBefore(n int) []any {
+	if n == 0 {
+		return nil
+	}
+	var body any
+	_ = json.Unmarshal(r.Interactions[n-1].Request.Body, &body) // what cannot be read has none
+	list, _ := oneSystem(messagesIn(normalBody(body)))
+	return list
 }
 
 func messagesIn(body any) []any {

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -69,8 +70,8 @@ func withoutNotes(text string) (rest string, notes []any) {
 }
 
 // leaveOutMedia takes those media out of recorded messages that the executor does not send, and reports each with the note
-// that stands for it in the request.
-func leaveOutMedia(got, want []any, report func(path string, got, want any)) {
+// that stands for it in the request, or with the media that the messages of the recorded request before have in its place.
+func leaveOutMedia(got, want, before []any, report func(path string, got, want any)) {
 	for _, v := range got {
 		m, _ := v.(map[string]any)
 		joinOrder(m, nil)
@@ -99,6 +100,12 @@ func leaveOutMedia(got, want []any, report func(path string, got, want any)) {
 				note = notes[len(left)]
 			}
 			left[k] = true
+			if i < len(before) {
+				m, _ := before[i].(map[string]any)
+				if list, _ := m["media"].([]any); k >= len(list) || !reflect.DeepEqual(list[k], one) {
+					note = m["media"]
+				}
+			}
 			report("/messages/"+strconv.Itoa(i)+"/media/"+strconv.Itoa(k), note, one)
 		}
 		if len(left) == len(notes) {

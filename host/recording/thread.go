@@ -43,8 +43,8 @@ func follower(chats []Interaction, lists [][]any, at int) int {
 		}
 	}
 	for i := at + 1; i < len(lists); i++ {
-		if n := len(from); len(lists[i]) > n && reflect.DeepEqual(lists[i][:n], from) {
-			continue // another turn goes on there
+		if n := len(from); len(lists[i]) > n && reflect.DeepEqual(lists[i][:n], from) && isTurn(lists[i][n]) {
+			continue
 		}
 		if toolMessages(lists[i]) > toolMessages(from) || failed && len(lists[i]) == len(from) {
 			return i
@@ -60,6 +60,12 @@ func goesOn(more []any, failed bool) bool {
 	}
 	m, _ := more[0].(map[string]any)
 	return m["role"] == "assistant" && m["tool_calls"] != nil || m["role"] == "tool"
+}
+
+// isTurn tells whether another turn goes on with a message: behind an answer in words, or with what the user says.
+func isTurn(message any) bool {
+	m, _ := message.(map[string]any)
+	return m["role"] == "assistant" && m["tool_calls"] == nil || m["role"] == "user"
 }
 
 func toolMessages(list []any) (n int) {

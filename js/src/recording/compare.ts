@@ -4,8 +4,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { isObject, sortedJSON } from '../simulated/text.js';
+import { alignArguments, callsIn, messagesIn } from './arguments.js';
 import { DIFFERENCES } from './differences.gen.js';
-import { listOf } from './messages.js';
 import { normalBody, oneSystem } from './normal.js';
 import { leaveOutMedia, takeNotes } from './notes.js';
 import type { Recording } from './recording.js';
@@ -79,15 +79,20 @@ export function compareRequest(recording: Recording, n: number, body: string): D
     want['messages'] = messages;
     const sent = messagesIn(got);
     for (const difference of alignIds(recording, n, sent, messages)) report(difference, true);
-    for (const difference of leaveOutMedia(sent, messages)) report(difference, false);
+    for (const difference of leaveOutMedia(sent, messages, recordedMessages(recording, n - 1))) {
+      report(difference, false);
+    }
+    const first = recordedMessages(recording, 0);
+    for (const difference of alignArguments(sent, messages, first)) report(difference, true);
     for (const difference of alignThoughts(recording, n, sent, messages)) report(difference, true);
   }
   for (const difference of differences('', got, want)) report(difference, false);
   return found;
 }
 
-function messagesIn(body: unknown): readonly unknown[] {
-  return isObject(body) ? listOf(body['messages']) : [];
+/** The messages of a recorded request as they are compared, none where there is no such request. */
+function recordedMessages({ interactions }: Recording, n: number): readonly unknown[] {
+  return oneSystem(messagesIn(normalBody(interactions[n]?.request.body ?? null))).messages;
 }
 
 /**
@@ -133,12 +138,6 @@ function gave({ interactions }: Recording, n: number, id: unknown): boolean {
   if (id === undefined || id === '') return false;
   const text = sortedJSON(id);
   return interactions.slice(0, n).some(({ response }) => response.body.includes(text));
-}
-
-/** The tool calls of a message, none where one is no object. */
-function callsIn(message: unknown): Record<string, unknown>[] {
-  const calls = isObject(message) ? message['tool_calls'] : undefined;
-  return Array.isArray(calls) && calls.every(isObject) ? calls : [];
 }
 
 /** Tells whether two JSON values mean the same. */

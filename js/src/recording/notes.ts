@@ -1,6 +1,8 @@
 /**
  * What the executor says of media that are played.
  */
+import { isDeepStrictEqual } from 'node:util';
+
 import { isObject } from '../simulated/text.js';
 import { isMedia, isSent } from './media.js';
 import { listOf } from './messages.js';
@@ -56,8 +58,15 @@ interface LeftOut {
   readonly want: unknown;
 }
 
-/** Takes those media out of recorded messages that the executor does not send. */
-export function leaveOutMedia(got: readonly unknown[], want: readonly unknown[]): LeftOut[] {
+/**
+ * Takes those media out of recorded messages that the executor does not send, and tells of them: with the note, or with the
+ * media that the messages of the recorded request before have in the place.
+ */
+export function leaveOutMedia(
+  got: readonly unknown[],
+  want: readonly unknown[],
+  before: readonly unknown[],
+): LeftOut[] {
   for (const message of got) if (isObject(message)) joinOrder(message, new Set());
   return want.flatMap((message, i) => {
     if (!isObject(message)) return [];
@@ -66,11 +75,13 @@ export function leaveOutMedia(got: readonly unknown[], want: readonly unknown[])
     const sent = isObject(got[i]) ? got[i] : {};
     const notes = listOf(sent['stand_ins']);
     const left = new Set(media.filter((one) => message['role'] !== 'user' || !isSent(one)));
-    const found = [...left].map((one, k) => ({
-      path: `/messages/${i}/media/${media.indexOf(one)}`,
-      got: notes[k],
-      want: one,
-    }));
+    const old = before[i];
+    const known = isObject(old) ? listOf(old['media']) : [];
+    const found = [...left].map((one, k) => {
+      const at = media.indexOf(one);
+      const same = i >= before.length || isDeepStrictEqual(known[at], one);
+      return { path: `/messages/${i}/media/${at}`, got: same ? notes[k] : known, want: one };
+    });
     if (left.size === notes.length) delete sent['stand_ins'];
     joinOrder(message, new Set(found.map(({ want: one }) => media.indexOf(one))));
     const kept = media.filter((one) => !left.has(one));

@@ -49,8 +49,7 @@ function follower(chats: readonly Interaction[], lists: readonly unknown[][], at
   if (exact >= 0) return exact;
   return lists.findIndex((list, i) => {
     if (i <= at) return false;
-    // Another turn goes on there.
-    if (list.length > from.length && isDeepStrictEqual(list.slice(0, from.length), from)) {
+    if (isTurn(list[from.length]) && isDeepStrictEqual(list.slice(0, from.length), from)) {
       return false;
     }
     return toolMessages(list) > toolMessages(from) || (repeated && list.length === from.length);
@@ -65,6 +64,13 @@ function goesOn(more: readonly unknown[], repeated: boolean): boolean {
   return (
     (next['role'] === 'assistant' && next['tool_calls'] !== undefined) || next['role'] === 'tool'
   );
+}
+
+/** Whether another turn goes on with a message: behind an answer in words, or with what the user says. */
+function isTurn(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  const { role, tool_calls: calls } = message;
+  return (role === 'assistant' && calls === undefined) || role === 'user';
 }
 
 function toolMessages(list: readonly unknown[]): number {
