@@ -47,7 +47,10 @@ describe('a recorded conversation', () => {
         { message: 2, role: 'user', name: '', content: 'first', media: [] },
         {
           message: 3,
-          call: { id: 'c1', tool: 'get', args: '{"a":1}', result: 'got', answered: true },
+          call: {
+            ...{ id: 'c1', tool: 'get', args: '{"a":1}', result: 'got', answered: true },
+            given: undefined,
+          },
         },
         { message: 5, role: 'assistant', name: '', content: 'well', media: [] },
       ],
