@@ -24,7 +24,8 @@ type Answer struct {
 
 	message  stream
 	thoughts []thought
-	kept     Kept // nil for nothing
+	given    Given
+	kept     bool // something is given
 	calls    []call
 	finish   string
 	stopped  bool // the finish reason says that the model is done
@@ -262,22 +263,6 @@ func (a *Answer) ThoughtPayload(source int, payload []byte) {
 	t.payload = append(t.payload[:0], payload...)
 }
 
-// Kept is what a provider keeps of an answer until all of it is there.
-type Kept interface {
-	// Payload makes of it what must go back with the answer's thoughts: a value, nil for nothing.
-	Payload() []byte
-}
-
-// Keep keeps what has grown by so many bytes, which count for the answer's size.
-func (a *Answer) Keep(k Kept, grown int) {
-	a.pieces.count++
-	a.kept = k
-	a.fits(grown)
-}
-
-// Kept returns what is kept so far, nil for nothing.
-func (a *Answer) Kept() Kept { return a.kept }
-
 // thoughtOf finds the thought of a source, or opens it.
 func (a *Answer) thoughtOf(source int) int {
 	for i := range a.thoughts {
@@ -346,7 +331,7 @@ func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
 // empty tells whether the answer has neither text nor reasoning nor calls so far.
 func (a *Answer) empty() bool {
-	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0 && a.kept == nil && !((a.reader != nil || a.leading.place != inProse) && a.size > 0)
+	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0 && !a.kept && !((a.reader != nil || a.leading.place != inProse) && a.size > 0)
 }
 
 // Model consumes the name of the model that answers.
@@ -391,22 +376,20 @@ func Merge(a, b []byte) []byte {
 	}
 	n := 0
 	var members []byte
-	put := func(key, val []byte) {
-		members, n = append(value.AppendText(members, key), val...), n+1
+	for i := range 2 {
+		_ = value.Each(a, func(key, val []byte) bool {
+			v, both := value.Get(b, string(key))
+			if both && i > 0 {
+				return true // is there
+			}
+			if both && value.KindOf(v) != value.KindNil {
+				val = v
+			}
+			members, n = append(value.AppendText(members, key), val...), n+1
+			return true
+		})
+		a, b = b, a
 	}
-	_ = value.Each(a, func(key, val []byte) bool {
-		if v, both := value.Get(b, string(key)); both && value.KindOf(v) != value.KindNil {
-			val = v
-		}
-		put(key, val)
-		return true
-	})
-	_ = value.Each(b, func(key, val []byte) bool {
-		if _, both := value.Get(a, string(key)); !both {
-			put(key, val)
-		}
-		return true
-	})
 	return append(value.AppendMapHeader(nil, n), members...)
 }
 

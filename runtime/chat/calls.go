@@ -265,12 +265,8 @@ func (a *Answer) payload(c *pending, group string, args []byte, problem string) 
 		members++
 	}
 	if c.extra != nil {
-		p = append(value.AppendString(p, "extra"), c.extra...)
+		p = append(value.AppendString(p, a.options.extra), c.extra...)
 		members++
-		if o := a.options; o.protocol.ByHost {
-			p = value.AppendString(value.AppendString(p, "from"), o.native)
-			members++
-		}
 	}
 	return append(value.AppendMapHeader(nil, members), p...)
 }

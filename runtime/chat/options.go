@@ -41,7 +41,8 @@ type options struct {
 	leading        bool        // reasoning is taken off the beginning of texts
 	output         output
 	endpoint       string // host name of the endpoint, without a port
-	native         string // tag of what the provider gives to have it back
+	native         string // tag of thoughts that the provider takes back; empty for none
+	extra          string // where the payload of a call has what the provider takes back
 	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
 	// with a comma before each.
 	head     Head
@@ -411,9 +412,10 @@ func (p *parser) address() {
 
 // build puts together what does not depend on a request.
 func (p *parser) build() {
-	p.native = p.protocol.Reasoning
+	p.native, p.extra = p.protocol.Reasoning, "extra"
 	if p.protocol.ByHost {
 		p.native += "@" + p.endpoint
+		p.extra = p.native
 	}
 	p.head.Host, p.head.Stream, p.head.Usage = p.endpoint, p.stream, p.includeUsage
 	if p.engine == nil {

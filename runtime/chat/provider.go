@@ -51,7 +51,7 @@ type Protocol struct {
 	Leading   bool
 	Reasoning string // tag of the thoughts' payloads that it takes back; empty for none
 	// ByHost says that what is kept to go back goes back to the host that gave it only: the tag has @ and the host's name
-	// behind it. With the bare tag it goes to any.
+	// behind it.
 	ByHost bool
 	// InParts says that reasoning has its place among the parts of an answer. Elsewhere it has a place of its own, wherever
 	// it stood.

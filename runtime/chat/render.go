@@ -208,15 +208,12 @@ func payloadOf(t record.ToolCall, key string) []byte {
 	return s
 }
 
-// extraOf returns what the provider gave with the call, nil for nothing, and for what another one gave.
+// extraOf returns what the provider gave with the call, nil for nothing, and for what another host gave.
 func (o *options) extraOf(t record.ToolCall) []byte {
 	if string(t.ReplayCompatibility()) != compatibility {
 		return nil
 	}
-	if from := payloadOf(t, "from"); (from != nil || o.protocol.ByHost) && !o.takesBack(from) {
-		return nil
-	}
-	v, _ := value.Get(t.Payload(), "extra")
+	v, _ := value.Get(t.Payload(), o.extra)
 	return v
 }
 

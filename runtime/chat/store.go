@@ -22,7 +22,7 @@ func (a *Answer) seal() {
 
 // store completes the answer's streams and stores its records: what was thought before what was said.
 func (a *Answer) store() error {
-	a.attachKept()
+	a.keepGiven()
 	for i := range a.thoughts {
 		t := &a.thoughts[i]
 		behind := a.message.id != "" && a.message.created < t.created
@@ -46,19 +46,6 @@ func (a *Answer) store() error {
 	return a.d.StoreMessage(record.AppendMessage(nil, record.MessageFields{
 		ID: m.id, Role: "assistant", Content: m.text, CreatedAt: m.created, UpdatedAt: a.d.Stamp(),
 	}))
-}
-
-// attachKept puts what the provider keeps of the answer with the first thought, which has no words where there is none.
-func (a *Answer) attachKept() {
-	if a.kept == nil {
-		return
-	}
-	if payload := a.kept.Payload(); payload != nil && fits(payload) {
-		if len(a.thoughts) == 0 {
-			a.thoughtOf(Block)
-		}
-		a.thoughts[0].payload = payload
-	}
 }
 
 // storeThought stores the reasoning of one source unless it is blank, or the same as another's.

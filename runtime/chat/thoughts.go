@@ -84,12 +84,7 @@ func isSelf(t record.Thought) bool {
 
 // isNative tells whether a thought is one that the provider takes back as it gave it.
 func (o *options) isNative(t record.Thought) bool {
-	return t.Payload() != nil && o.takesBack(t.ReplayCompatibility()) && isSelf(t)
-}
-
-// takesBack tells whether the provider takes back what has a tag.
-func (o *options) takesBack(tag []byte) bool {
-	return len(tag) > 0 && (string(tag) == o.native || string(tag) == o.protocol.Reasoning)
+	return t.Payload() != nil && o.protocol.Reasoning != "" && string(t.ReplayCompatibility()) == o.native && isSelf(t)
 }
 
 // surfaces tells whether the text of a thought goes back, apart from whether it is the newest.

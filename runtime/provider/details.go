@@ -17,31 +17,6 @@ const (
 // inDetails is the source of reasoning that stands in reasoning_details and nowhere else.
 const inDetails = inContent - 1
 
-// details is what an answer says in reasoning_details, and the extra_content of its message.
-type details struct {
-	list   []byte // values of the entries before the last one
-	n      int    // entries
-	last   []byte // map; has the last piece of its text
-	name   string // of the text
-	text   []byte // all pieces
-	signed bool   // something is signed or encrypted, so that all goes back
-	extra  []byte // key and value, nil for none
-}
-
-const (
-	detailBytes = 64       // what an entry counts for the size of the answer, beside its members
-	maxGrowing  = 64 << 10 // bytes of an entry that others may go on with, as it is copied each time
-)
-
-// detailsOf are the details of an answer so far.
-func detailsOf(a *chat.Answer) *details {
-	k, ok := a.Kept().(*details)
-	if !ok {
-		k = &details{}
-	}
-	return k
-}
-
 // readDetails reads an answer's reasoning_details, or a piece of them. Their text is shown where no field says it.
 func readDetails(a *chat.Answer, list []byte) {
 	shown := true
@@ -62,7 +37,6 @@ func readDetail(a *chat.Answer, s *value.Scanner, shown, may bool) {
 	if value.KindOf(v) != value.KindMap {
 		return
 	}
-	k := detailsOf(a)
 	var name string
 	var text []byte
 	for _, name = range [...]string{"text", "summary", "data"} {
@@ -73,19 +47,11 @@ func readDetail(a *chat.Answer, s *value.Scanner, shown, may bool) {
 	if shown && name != "data" {
 		a.Thought(inDetails, text)
 	}
-	signature, _ := textIn(v, "signature")
-	k.signed = k.signed || len(signature) > 0 || name == "data" && len(text) > 0
-	before := len(k.last)
-	if may && goesOn(k.last, v, text) {
-		k.last = chat.Merge(k.last, v)
-	} else {
-		flush(k)
-		k.last, k.n, before = v, k.n+1, len(text)-detailBytes
+	g := a.Given()
+	if signature, _ := textIn(v, "signature"); len(signature) > 0 || name == "data" && len(text) > 0 {
+		g.List = detailsMember // all of them
 	}
-	if len(text) > 0 {
-		k.name, k.text = name, append(k.text, text...)
-	}
-	a.Keep(k, len(k.last)-before+len(text))
+	a.Entry(v, may && goesOn(g.Last, v, text), name, text)
 }
 
 // goesOn tells whether a piece with a text belongs to an entry. A signature ends the text that it signs.
@@ -98,52 +64,27 @@ func goesOn(entry, piece, text []byte) bool {
 		}
 	}
 	signature, _ := textIn(entry, "signature")
-	return len(entry) > 0 && len(entry) < maxGrowing && (len(signature) == 0 || len(text) == 0)
-}
-
-// flush puts the last entry to the others, with all of its text.
-func flush(k *details) {
-	if len(k.text) > 0 {
-		k.last = chat.Merge(k.last, value.AppendText(value.AppendString(value.AppendMapHeader(nil, 1), k.name), k.text))
-	}
-	k.list, k.text = append(k.list, k.last...), k.text[:0]
-}
-
-// Payload implements chat.Kept.
-func (k *details) Payload() []byte {
-	flush(k)
-	members, n := k.extra, 0
-	if members != nil {
-		n = 1
-	}
-	if k.signed {
-		members = append(value.AppendListHeader(value.AppendString(members, detailsMember), k.n), k.list...)
-		n++
-	}
-	if n == 0 {
-		return nil
-	}
-	return append(value.AppendMapHeader(nil, n), members...)
+	return len(signature) == 0 || len(text) == 0
 }
 
 // readExtra reads the extra_content of a message. Without a signature it says nothing that has to go back.
 func readExtra(a *chat.Answer, s *value.Scanner) {
-	if extra := extraIn(s, "signature"); extra != nil {
-		k := detailsOf(a)
-		k.extra = extra
-		a.Keep(k, len(extra))
+	if extra := extraIn(nil, s); bytes.Contains(extra, []byte("signature")) {
+		a.Given().Members = extra
+		a.Keep(len(extra))
 	}
 }
 
-// extraIn is a value of extra_content, behind its key, nil unless it is an object with members and has a word in it.
-func extraIn(s *value.Scanner, word string) []byte {
-	key := value.AppendString(nil, extraMember)
-	pair, _ := s.AppendValue(key)
-	v := pair[len(key):]
-	if value.KindOf(v) != value.KindMap || value.Len(v) == 0 || !bytes.Contains(v, []byte(word)) {
-		return nil
+// extraIn appends a map with an extra_content, unless that is no object or has no members.
+func extraIn(dst []byte, s *value.Scanner) []byte {
+	start := len(dst)
+	dst = value.AppendString(value.AppendMapHeader(dst, 1), extraMember)
+	key := len(dst)
+	dst, _ = s.AppendValue(dst)
+	if v := dst[key:]; value.KindOf(v) != value.KindMap || value.Len(v) == 0 {
+		return dst[:start]
 	}
-	return pair
+	return dst
 }
 
 // appendGiven appends members of a message, or of a call, that go back as they came.

@@ -184,22 +184,22 @@ func TestExtraContent(t *testing.T) {
 	}
 }
 
-// What one endpoint has given to have it back goes to no other one, nor to another provider; a record that names none goes
-// to all.
+// What one endpoint has given to have it back goes to no other one, nor to another provider.
 func TestDetailsOfAnotherHost(t *testing.T) {
 	d := weatherDispatch(t)
 	d.play(newExecutor(t, `{"model":"m","baseURL":"https://gateway.example:444/v1"}`, provider.OpenAI), reply{body: gatewayTools})
+	const tag = "chat-completions-reasoning-v1@gateway.example"
 	own := []string{`{"reasoning_details":[{"data":"own"}],"extra_content":{"a":1}}`, `"odd"`, `{}`}
 	for i, payload := range own {
 		at := d.Stamp()
 		d.add(record.Thoughts, record.AppendThought(nil, record.ThoughtFields{
-			ID: "own" + string(rune('0'+i)), Payload: fromJSON(t, payload), ReplayCompatibility: "chat-completions-reasoning-v1", CreatedAt: at, UpdatedAt: at,
+			ID: "own" + string(rune('0'+i)), Payload: fromJSON(t, payload), ReplayCompatibility: tag, CreatedAt: at, UpdatedAt: at,
 		}))
 		d.say("assistant", "mine")
 		at = d.Stamp()
 		d.add(record.ToolCalls, record.AppendToolCall(nil, record.ToolCallFields{
 			ID: "call" + string(rune('0'+i)), Tool: "get", Args: fromJSON(t, `{}`), Checksum: "s", IsComplete: true, Results: fromJSON(t, `"1"`), CreatedAt: at, UpdatedAt: at, CompletedAt: at,
-			Payload: fromJSON(t, `{"from":"chat-completions-reasoning-v1","extra":`+payload+`}`), ReplayCompatibility: "chat-completions-v1",
+			Payload: fromJSON(t, `{"`+tag+`":`+payload+`,"extra":`+payload+`}`), ReplayCompatibility: "chat-completions-v1",
 		}))
 	}
 	const given, extra = `"reasoning_details":[{"type":"reasoning.text","text":"First this.","format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]`, `"extra_content":{"`
@@ -210,7 +210,7 @@ func TestDetailsOfAnotherHost(t *testing.T) {
 		extras      int
 	}{
 		{`{"model":"m","baseURL":"https://gateway.example/v2"}`, provider.OpenAI, true, true, 5},
-		{`{"model":"m","baseURL":"https://other.example/v1"}`, provider.OpenAI, false, true, 2},
+		{`{"model":"m","baseURL":"https://other.example/v1"}`, provider.OpenAI, false, false, 0},
 		{`{"model":"m"}`, provider.Anthropic, false, false, 0},
 		{`{"model":"m"}`, provider.Responses, false, false, 0},
 		{`{"model":"m","baseURL":"https://gateway.example/v2"}`, provider.Gemini, false, false, 0},

@@ -25,7 +25,7 @@ var modelMembers = []chat.Member{
 
 func (model) Protocol() chat.Protocol {
 	return chat.Protocol{
-		Name: "model", Local: inText{}, Close: "]}", Format: framing.JSONLines, Members: modelMembers,
+		Name: "model", Local: inText{}, Close: "]}", Format: framing.JSONLines, Members: modelMembers, ByHost: true,
 		Reserved: []string{"messages", "stream", "tools"},
 	}
 }

@@ -340,8 +340,8 @@ func readCall(a *chat.Answer, s *value.Scanner) {
 		case "id":
 			c.ID, _ = s.AppendText(c.ID)
 		case extraMember:
-			if extra := extraIn(s, ""); extra != nil {
-				c.Extra = append(value.AppendMapHeader(c.Extra[:0], 1), extra...)
+			if extra := extraIn(nil, s); extra != nil {
+				c.Extra = extra
 			}
 		case "function":
 			for key := range s.Members() {

@@ -95,7 +95,9 @@ func (c *converse) happen() {
 	case 3, 4:
 		t := record.ThoughtFields{ID: id, Content: []byte(c.word()), Identity: from, CreatedAt: at, UpdatedAt: at}
 		if tag := c.p.Protocol().Reasoning; tag != "" && c.r.IntN(2) == 0 {
-			t.ReplayCompatibility = tag
+			if t.ReplayCompatibility = tag; c.p.Protocol().ByHost {
+				t.ReplayCompatibility += "@api.openai.com"
+			}
 			t.Payload = value.AppendText(value.AppendString(value.AppendMapHeader(nil, 2), "signature"), []byte("s"))
 			t.Payload = append(value.AppendString(t.Payload, "reasoning_details"), fromJSON(c.t, `[{"data":"s","index":0}]`)...)
 		}

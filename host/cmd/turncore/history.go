@@ -4,17 +4,25 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/turncore/turncore/host/recording"
 	"github.com/turncore/turncore/host/turns"
 )
 
-// given tags what the provider openai keeps to give it back, whichever host that is.
-const given = "chat-completions-reasoning-v1"
+// givenTag tags what the provider openai keeps to give it back to the host of an address.
+func givenTag(baseURL string) string {
+	host := "api.openai.com"
+	if u, err := url.Parse(baseURL); err == nil && u.Hostname() != "" {
+		host = u.Hostname()
+	}
+	return "chat-completions-reasoning-v1@" + host
+}
 
 // history is what was said before the user's message, as records that are a millisecond apart and before now.
 type history struct {
+	given   string // tag of what the provider gave to have it back
 	now, n  int64
 	writes  []turns.Delta
 	ids     map[string]bool // of the calls
@@ -25,7 +33,7 @@ type history struct {
 // store puts what was said before the user's message into a store.
 func (p *player) store(store turns.Store, now int64) error {
 	entries := p.conversation.History
-	h := &history{now: now, n: int64(len(entries)), ids: map[string]bool{}, message: map[int]string{}, group: map[int]string{}}
+	h := &history{given: givenTag(p.conversation.BaseURL), now: now, n: int64(len(entries)), ids: map[string]bool{}, message: map[int]string{}, group: map[int]string{}}
 	for i, entry := range entries {
 		if err := h.add(i, entry); err != nil {
 			return fmt.Errorf("message %d of the recorded history: %w", entry.Message, err)
@@ -43,7 +51,7 @@ func (h *history) add(i int, entry recording.Entry) error {
 	case entry.Thought != "" || entry.Given != nil:
 		t := &turns.Thought{ID: id, Content: entry.Thought, CreatedAt: at, UpdatedAt: at}
 		if entry.Given != nil {
-			t.Payload, t.ReplayCompatibility = entry.Given, given
+			t.Payload, t.ReplayCompatibility = entry.Given, h.given
 		}
 		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "thought", ID: id, Record: t})
 	default:
@@ -122,7 +130,7 @@ func (h *history) addCall(id string, entry recording.Entry, at time.Time) error 
 		payload["message"] = message
 	}
 	if c.Given != nil {
-		payload["extra"], payload["from"] = c.Given, given
+		payload[h.given] = c.Given
 	}
 	args := c.Args
 	if !isObject(args) {

@@ -64,13 +64,16 @@ function messageOf(
 }
 
 /** What was said before, a millisecond apart and ending at now. */
-export function historyOf({ history }: Conversation, now: number): Delta[] {
-  const records = new Records();
+export function historyOf({ history, baseURL }: Conversation, now: number): Delta[] {
+  const records = new Records(givenTag(baseURL));
   return history.map((entry, i) => records.deltaOf(entry, i, now - (history.length - i)));
 }
 
-/** The tag of what the provider openai keeps to give it back, whichever host that is. */
-const GIVEN = 'chat-completions-reasoning-v1';
+/** The tag of what the provider openai keeps to give it back to the host of an address. */
+function givenTag(baseURL: string): string {
+  const host = URL.canParse(baseURL) ? new URL(baseURL).hostname : 'api.openai.com';
+  return `chat-completions-reasoning-v1@${host}`;
+}
 
 /** Makes records of a history. */
 class Records {
@@ -80,6 +83,12 @@ class Records {
   readonly #messages = new Map<number, string>();
   /** Likewise of the first call. */
   readonly #groups = new Map<number, string>();
+  /** The tag of what the provider gave to have it back. */
+  readonly #given: string;
+
+  constructor(given: string) {
+    this.#given = given;
+  }
 
   deltaOf(entry: HistoryEntry, i: number, at: number): Delta {
     const id = `history-${i}`;
@@ -93,7 +102,7 @@ class Records {
       const record =
         payload === undefined
           ? new Thought({ id, content, ...times })
-          : new Thought({ id, content, payload, replayCompatibility: GIVEN, ...times });
+          : new Thought({ id, content, payload, replayCompatibility: this.#given, ...times });
       return { op: 'store', kind: 'thought', record };
     }
     this.#messages.set(entry.message, id);
@@ -129,7 +138,7 @@ class Records {
         ...(said === undefined ? {} : { message: said }),
         ...(own || id === '' ? {} : { id }),
         ...(given === undefined ? { rejected: text } : {}),
-        ...(extra === undefined ? {} : { extra, from: GIVEN }),
+        ...(extra === undefined ? {} : { [this.#given]: extra }),
       },
       replayCompatibility: 'chat-completions-v1',
       ...times,
