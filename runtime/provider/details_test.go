@@ -69,6 +69,10 @@ func TestReasoningDetails(t *testing.T) {
 			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"AB","id":"e","index":3}]}`,
 			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"CD","id":"e","index":3}]}`,
 		}, `[{"type":"reasoning.encrypted","data":"ABCD","id":"e","index":3}]`, []string{""}},
+		{"a text in chunks that are alike", []string{
+			`{"reasoning_details":[{` + text + `,"text":"a","index":0}]}`, `{"reasoning_details":[{` + text + `,"text":"b","index":0}]}`,
+			`{"reasoning_details":[{` + text + `,"text":"c","index":0}]}`, `{"reasoning_details":[{` + text + `,"text":"d","index":0,"signature":"s"}]}`,
+		}, `[{` + text + `,"text":"abcd","index":0,"signature":"s"}]`, []string{"abcd"}},
 		{"two texts without a number, one after another", []string{
 			`{"reasoning_details":[{` + text + `,"text":"a"}]}`, `{"reasoning_details":[{` + text + `,"signature":"s1"}]}`,
 			`{"reasoning_details":[{` + text + `,"text":"b"}]}`, `{"reasoning_details":[{` + text + `,"signature":"s2"}]}`,
@@ -292,4 +296,16 @@ func TestDetailsOfAFailedAttempt(t *testing.T) {
 	if got := string(d.requests[len(d.requests)-1].Body); len(d.requests) != 3 || strings.Contains(got, "lost") || !strings.Contains(got, `"signature":"c2ln"`) {
 		t.Errorf("%d requests, %s", len(d.requests), got)
 	}
+}
+
+// Whatever an endpoint says in them, the next request is JSON, and goes on as the one before.
+func FuzzDetails(f *testing.F) {
+	f.Add(`[{"type":"reasoning.text","text":"a","index":0}]`, `[{"type":"reasoning.text","signature":"s","index":0}]`, `{"google":{"thought_signature":"s"}}`)
+	f.Add(`[{"data":"\u0000\ud83d","data":7,"id":"1"},{},[]]`, `[{"data":"x","id":"1"},{"\u0022":{"summary":"s"}}]`, `{"":{"signature":[null]}}`)
+	f.Add(`[{"text":5,"signature":"s","type":null}]`, `{"signature":"s"}`, `7`)
+	f.Fuzz(func(t *testing.T, one, two, extra string) {
+		body := messages(deltaOf(`{"reasoning_details":`+one+`}`), deltaOf(`{"extra_content":`+extra+`,"reasoning_details":`+two+`}`),
+			deltaOf(`{"tool_calls":[{"index":0,"id":"c","extra_content":`+extra+`,"function":{"name":"get","arguments":"{}"}}]}`), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)
+		anyBytes(t, provider.OpenAI, []byte(body), 0, true)
+	})
 }
