@@ -1,6 +1,7 @@
 // Reads from a recorded conversation what a turn that plays it must end with.
 // It shares no code with the project: it knows that recorded streams have one
-// JSON document a `data:` line, which is not true of SSE in general.
+// JSON document a `data:` line, which is not true of SSE in general. A response
+// that is no stream is one document.
 
 /** The recorded answers in order, each { text, thought, calls: [{ name, args }], error }. */
 export function answers(recording) {
@@ -9,16 +10,15 @@ export function answers(recording) {
 
 function answer(body) {
   const result = { text: '', thought: '', calls: [], error: null };
-  for (const line of body.split('\n')) {
-    if (!line.startsWith('data:') || line.includes('[DONE]')) continue;
-    const chunk = JSON.parse(line.slice('data:'.length));
+  for (const chunk of documents(body)) {
     result.error ??= chunk.error ?? null;
-    const delta = chunk.choices?.[0]?.delta;
+    const choice = chunk.choices?.[0];
+    const delta = choice?.delta ?? choice?.message;
     if (!delta) continue;
     result.text += delta.content ?? '';
     result.thought += delta.reasoning ?? delta.reasoning_content ?? '';
-    for (const part of delta.tool_calls ?? []) {
-      const call = (result.calls[part.index] ??= {
+    for (const [i, part] of (delta.tool_calls ?? []).entries()) {
+      const call = (result.calls[part.index ?? i] ??= {
         id: '',
         name: '',
         json: '',
@@ -34,6 +34,15 @@ function answer(body) {
     args: JSON.parse(json || '{}'),
   }));
   return result;
+}
+
+/** The documents of a response. */
+function documents(body) {
+  if (body.trimStart().startsWith('{')) return [JSON.parse(body)];
+  return body
+    .split('\n')
+    .filter((line) => line.startsWith('data:') && !line.includes('[DONE]'))
+    .map((line) => JSON.parse(line.slice('data:'.length)));
 }
 
 /** The text with which the recording answers a tool call, or undefined for the last one's call. */

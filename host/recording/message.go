@@ -57,6 +57,9 @@ func messagesOf(body json.RawMessage) []message {
 			out.given = givenIn(m)
 		}
 		out.text, out.media = contentOf(m["content"], out.role == "tool")
+		if out.text == "" && out.role == "assistant" {
+			out.text = str(m["refusal"])
+		}
 		if out.role == "tool" {
 			behind, out.media = append(behind, out.media...), nil
 		} else if len(behind) > 0 {

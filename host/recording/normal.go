@@ -167,6 +167,10 @@ func normalMessage(m map[string]any) {
 			m["content"] = plainText(m["content"], true)
 		}
 	case "assistant":
+		if words, _ := m["refusal"].(string); words != "" && (m["content"] == nil || m["content"] == "") {
+			m["content"] = words
+			delete(m, "refusal")
+		}
 		for _, key := range []string{"content", "refusal", "reasoning", "reasoning_content"} {
 			if m[key] == "" {
 				delete(m, key)
@@ -229,10 +233,10 @@ func normalParts(m map[string]any, parts []any) {
 			size++
 		}
 		what := "text"
-		_, plain := v.(string)
+		plain, isPlain := v.(string)
 		switch {
-		case plain:
-			words += v.(string)
+		case isPlain:
+			text, words = plain, words+plain
 		case ok && (part["type"] == "thinking" || part["type"] == "reasoning"):
 			reasoning = append(reasoning, part)
 			continue
@@ -249,7 +253,7 @@ func normalParts(m map[string]any, parts []any) {
 		default:
 			words += text
 		}
-		if what != "text" || text != "" || plain {
+		if what != "text" || text != "" {
 			order = append(order, what)
 		}
 	}

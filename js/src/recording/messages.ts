@@ -82,7 +82,9 @@ function readMessage(value: unknown): WireMessage {
   return {
     role,
     name: textOf(message['name']),
-    text: plainText(message['content'], role === 'tool'),
+    text:
+      plainText(message['content'], role === 'tool') ||
+      (role === 'assistant' ? textOf(message['refusal']) : ''),
     media: mediaIn(message['content']),
     thought: textOf(message['reasoning_content']) || textOf(message['reasoning']),
     given: role === 'assistant' ? givenIn(message) : undefined,

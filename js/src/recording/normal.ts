@@ -123,6 +123,10 @@ function normalMessage(message: Fields): void {
     message['content'] = plainText(content, true);
   }
   if (role === 'assistant') {
+    if (textOf(message['refusal']) !== '' && (message['content'] ?? '') === '') {
+      message['content'] = message['refusal'];
+      delete message['refusal'];
+    }
     for (const key of ['content', 'refusal', 'reasoning', 'reasoning_content']) {
       if (message[key] === '') Reflect.deleteProperty(message, key);
     }
