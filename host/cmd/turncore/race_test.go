@@ -1,0 +1,6 @@
+//go:build race
+
+package main
+
+// underRace tells whether the race detector watches.
+const underRace = true
