@@ -11,45 +11,39 @@ import (
 
 // gateBook lists the open gates of a runner's turns, so that they can be settled from outside.
 type gateBook struct {
-	mu   sync.Mutex
-	last uint64
-	open map[string][]*OpenGate // by id
+	mu     sync.Mutex
+	last   uint64
+	byID   gatesBy[string]
+	byTurn gatesBy[gateName]
 }
+
+// gateName names a gate of a turn.
+type gateName struct{ turnID, id string }
 
 func (b *gateBook) add(g *OpenGate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.open == nil {
-		b.open = make(map[string][]*OpenGate)
-	}
 	b.last++
 	g.sequence = b.last
-	b.open[g.id] = append(b.open[g.id], g)
+	b.byID.add(g.id, g)
+	b.byTurn.add(gateName{g.turn.id, g.id}, g)
 }
 
 func (b *gateBook) remove(g *OpenGate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	list := slices.DeleteFunc(b.open[g.id], func(other *OpenGate) bool { return other == g })
-	if len(list) == 0 {
-		delete(b.open, g.id)
-		return
-	}
-	b.open[g.id] = list
+	b.byID.remove(g.id, g)
+	b.byTurn.remove(gateName{g.turn.id, g.id}, g)
 }
 
 // find returns the one open gate with an id, of one turn or (turnID empty) of any.
 func (b *gateBook) find(id, turnID string) (found *OpenGate, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, g := range b.open[id] {
-		if turnID != "" && g.turn.id != turnID {
-			continue
-		}
-		if found != nil {
-			return nil, false
-		}
-		found = g
+	if turnID == "" {
+		found = b.byID.only(id)
+	} else {
+		found = b.byTurn.only(gateName{turnID, id})
 	}
 	return found, found != nil
 }
@@ -58,8 +52,8 @@ func (b *gateBook) list() []*OpenGate {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all []*OpenGate
-	for _, list := range b.open {
-		all = append(all, list...)
+	for _, same := range b.byID {
+		all = same.appendTo(all)
 	}
 	slices.SortFunc(all, func(a, b *OpenGate) int { return int(int64(a.sequence) - int64(b.sequence)) })
 	return all
@@ -145,4 +139,58 @@ func (t *turn) abandonGates() {
 		h := t.nextHead(begun{dispatch: g.dispatch, iteration: -1})
 		t.announce(&TurnGateClosedEvent{h, g.id, GateAborted}, scope, g.dispatch)
 	}
+}
+
+// gatesBy are gates by a key that several may have.
+type gatesBy[K comparable] map[K]sameGates
+
+// sameGates are the gates of one key: most have one of their own, which needs no set.
+type sameGates struct {
+	one  *OpenGate              // nil when there are more, or have been
+	more map[*OpenGate]struct{} // nil for one
+}
+
+func (by *gatesBy[K]) add(key K, g *OpenGate) {
+	if *by == nil {
+		*by = make(gatesBy[K])
+	}
+	same, there := (*by)[key]
+	switch {
+	case !there:
+		same.one = g
+	case same.more == nil:
+		same = sameGates{more: map[*OpenGate]struct{}{same.one: {}, g: {}}}
+	default:
+		same.more[g] = struct{}{}
+	}
+	(*by)[key] = same
+}
+
+func (by gatesBy[K]) remove(key K, g *OpenGate) {
+	same := by[key]
+	delete(same.more, g)
+	if same.one == g || same.one == nil && len(same.more) == 0 {
+		delete(by, key)
+	}
+}
+
+// only returns the gate that alone has a key, or nil.
+func (by gatesBy[K]) only(key K) *OpenGate {
+	same := by[key]
+	if len(same.more) == 1 {
+		for g := range same.more {
+			return g
+		}
+	}
+	return same.one
+}
+
+func (s sameGates) appendTo(list []*OpenGate) []*OpenGate {
+	if s.one != nil {
+		return append(list, s.one)
+	}
+	for g := range s.more {
+		list = append(list, g)
+	}
+	return list
 }

@@ -19,37 +19,63 @@ export function isGateEvent(kind: unknown): boolean {
 /** Converts what a gate is resolved with, on the host. @throws what refuses it */
 export type ResolutionCheck = (value: unknown, id: string) => unknown;
 
-/** The open gates of a runner's turns. */
+/** Gates by a key that several may have: most have one of their own, which needs no set. */
+class GatesByKey {
+  readonly #gates = new Map<string, TurnGate | Set<TurnGate>>();
+
+  add(key: string, gate: TurnGate): void {
+    const there = this.#gates.get(key);
+    if (there === undefined) this.#gates.set(key, gate);
+    else if (there instanceof Set) there.add(gate);
+    else this.#gates.set(key, new Set([there, gate]));
+  }
+
+  remove(key: string, gate: TurnGate): void {
+    const there = this.#gates.get(key);
+    if (there instanceof Set) there.delete(gate);
+    if (there === gate || (there instanceof Set && there.size === 0)) this.#gates.delete(key);
+  }
+
+  /** The gate that alone has a key. */
+  only(key: string): TurnGate | undefined {
+    const there = this.#gates.get(key);
+    if (!(there instanceof Set)) return there;
+    return there.size === 1 ? [...there][0] : undefined;
+  }
+}
+
+/** The open gates of a runner's turns. What is done with one takes as long whatever their number. */
 export class GateBook {
   readonly #open = new Set<TurnGate>();
-  readonly #byId = new Map<string, TurnGate[]>();
+  readonly #byId = new GatesByKey();
+  readonly #byTurn = new GatesByKey();
 
   add(gate: TurnGate): void {
     this.#open.add(gate);
-    const others = this.#byId.get(gate.id);
-    if (others === undefined) this.#byId.set(gate.id, [gate]);
-    else others.push(gate);
+    this.#byId.add(gate.id, gate);
+    this.#byTurn.add(ofTurn(gate.turnId, gate.id), gate);
   }
 
   remove(gate: TurnGate): void {
     if (!this.#open.delete(gate)) return;
-    const rest = this.#byId.get(gate.id)!.filter((other) => other !== gate);
-    if (rest.length === 0) this.#byId.delete(gate.id);
-    else this.#byId.set(gate.id, rest);
+    this.#byId.remove(gate.id, gate);
+    this.#byTurn.remove(ofTurn(gate.turnId, gate.id), gate);
   }
 
   /** The one open gate with an id, of one turn or of any; undefined if there is none or more than one. */
   find(id: string, turnId: string | undefined): TurnGate | undefined {
-    const found = (this.#byId.get(id) ?? []).filter(
-      (gate) => turnId === undefined || gate.turnId === turnId,
-    );
-    return found.length === 1 ? found[0] : undefined;
+    return turnId === undefined ? this.#byId.only(id) : this.#byTurn.only(ofTurn(turnId, id));
   }
 
   /** All of them, in the order of their opening. */
   list(): TurnGate[] {
     return [...this.#open];
   }
+}
+
+/** The key of a turn's gates with an id. */
+function ofTurn(turnId: string | undefined, id: string): string {
+  return `${turnId?.length} ${turnId}${id}`;
 }
 
 interface Numbered {
