@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/native"
 )
 
 // madeRecording is a recording that was made for tests, and what playing it must end with.
@@ -55,11 +55,10 @@ func TestMadeRecordings(t *testing.T) {
 			}
 			path := file(t, "made.json", string(text))
 			first := ""
-			engines := hosttest.Engines(t)
-			if underRace {
-				engines = slices.DeleteFunc(engines, func(e host.Engine) bool { return e.Name() != "native" })
-			}
-			for _, e := range engines {
+			for _, e := range hosttest.Engines(t) {
+				if underRace && e.Name() != native.Name {
+					continue
+				}
 				got := turncore(t, "run", "--engine", e.Name(), "--recording", path, "--json", "--fixed-clock", "--seed", "1")
 				if got.status != made.Want.Exit {
 					t.Errorf("%s on %s: exit status %d, %s", made.Why, e.Name(), got.status, got.stderr)
