@@ -55,6 +55,11 @@ export type RecordName = (typeof singular)[number];
 
 const classes = [Tokenizable, Memory, Retrievable, Message, Thought, ToolCall] as const;
 
+/** The kind of record with a number on the wire. */
+export function recordKind(collection: number): RecordKind {
+  return names[collection]!;
+}
+
 /** The number of a kind on the wire. @throws TurncoreError E_INVALID_VALUE for a name that is none */
 export function collectionNumber(kind: RecordKind): number {
   const n = names.indexOf(kind);

@@ -176,16 +176,12 @@ export class Pump implements HistorySink, TurnPump {
     encodeStart(enc, session, runner, seed, input, message);
     this.#sessions.set(turn, session);
     prepare?.(session);
-    let fault: TurncoreError | undefined;
     try {
-      fault = this.send(session, enc);
+      const fault = this.send(session, enc);
+      if (fault !== undefined) throw fault;
     } catch (error) {
       if (this.alive) this.#sessions.delete(turn);
       throw refusedStart(error, input, message);
-    }
-    if (fault !== undefined) {
-      this.#sessions.delete(turn);
-      throw refusedStart(fault, input, message);
     }
     this.drain();
     return session;

@@ -4,7 +4,7 @@
 import { Op } from '../abi/frames.gen.js';
 import { Encoder } from '../codec/encoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
-import { Collections, type Entry } from '../collections/kinds.js';
+import { Collections, type Entry, recordKind } from '../collections/kinds.js';
 import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 import type { Message } from '../primitives/message.js';
@@ -79,16 +79,6 @@ function encodeBlock(
   enc.endBin(mark);
 }
 
-/** The fields of a turn's input that hold records, by collection. */
-const recordFields: readonly string[] = [
-  'standingInstructions',
-  'memories',
-  'retrievables',
-  'messages',
-  'thoughts',
-  'toolCalls',
-];
-
 /**
  * What a start that the module did not take is refused with. One that breaks a limit of the ABI is told with the field
  * that has most of its bytes.
@@ -116,7 +106,7 @@ export function refusedStart(
   measure('stash', (enc) => enc.value(input.stash, 'stash'));
   if (message !== undefined) measure('message', (enc) => records(enc, [message]));
   for (const [i, list] of input.initial.entries()) {
-    measure(recordFields[i] ?? '', (enc) => records(enc, list));
+    measure(recordKind(i), (enc) => records(enc, list));
   }
   return TurncoreError.of(
     'E_ABI_LIMIT_EXCEEDED',
