@@ -38,6 +38,18 @@ type mutant struct {
 	Replace string `json:"replace"`
 }
 
+// seed returns the text of the file with the fault in it.
+func (m mutant) seed(root string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, m.File))
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), m.Find); n != 1 || m.Find == m.Replace {
+		return "", fmt.Errorf("its text is %d times in %s", n, m.File)
+	}
+	return strings.Replace(string(text), m.Find, m.Replace, 1), nil
+}
+
 // patience is how long a scenario may take on a core that may never end.
 const patience = 3 * time.Second
 
@@ -117,6 +129,12 @@ func hunt(repository string, chosen func(i int, m mutant) bool) error {
 	}
 	defer os.RemoveAll(work)
 
+	// Those that are not chosen must have their place, too.
+	for _, m := range mutants {
+		if _, err := m.seed(root); err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
 	// The corpus passes without a fault: otherwise everything would count as caught.
 	if by, err := try(root, work, 0, mutant{}); err != nil || by != "" {
 		return fmt.Errorf("without a fault: %s %w", by, err)
@@ -166,19 +184,15 @@ func try(root, work string, number int, m mutant) (by string, err error) {
 	overlay := filepath.Join(folder, "overlay.json")
 	replaced := map[string]map[string]string{"Replace": {}}
 	if m.File != "" {
-		original := filepath.Join(root, m.File)
-		text, err := os.ReadFile(original)
+		text, err := m.seed(root)
 		if err != nil {
 			return "", err
 		}
-		if n := strings.Count(string(text), m.Find); n != 1 || m.Find == m.Replace {
-			return "", fmt.Errorf("its text is %d times in %s", n, m.File)
-		}
 		changed := filepath.Join(folder, filepath.Base(m.File))
-		if err := os.WriteFile(changed, []byte(strings.Replace(string(text), m.Find, m.Replace, 1)), 0o600); err != nil {
+		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
 			return "", err
 		}
-		replaced["Replace"][original] = changed
+		replaced["Replace"][filepath.Join(root, m.File)] = changed
 	}
 	description, err := json.Marshal(replaced)
 	if err == nil {
