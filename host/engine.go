@@ -25,7 +25,8 @@ type Engine interface {
 
 // Instance is one running core. It knows nothing but what the frames of its steps have told it.
 //
-// An instance does one thing at a time: its methods may be called from many goroutines, and wait for one another.
+// An instance does one thing at a time: its methods may be called from many goroutines, and wait for one another, in the
+// order in which they were called.
 type Instance interface {
 	// Step hands over a batch of frames, runs the core until all its tasks wait for the host, appends the batch that
 	// it answers with to dst and returns the extended slice. The result shares no memory with the instance, and in

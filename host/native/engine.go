@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/fair"
 	"github.com/turncore/turncore/runtime/catalogue"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fetch"
@@ -68,7 +69,7 @@ func (e *Engine) Open(context.Context) (host.Instance, error) {
 	if e.closed {
 		return nil, failure(errors.New("the engine is closed"))
 	}
-	i := &instance{engine: e, core: e.start()}
+	i := &instance{engine: e, mu: fair.NewMutex(), core: e.start()}
 	e.open[i] = struct{}{}
 	return i, nil
 }

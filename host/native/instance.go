@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/fair"
 )
 
 // instance is one core.
 type instance struct {
 	engine *Engine
 
-	mu     sync.Mutex
+	mu     fair.Mutex
 	core   core // nil after the end
 	failed error
 }

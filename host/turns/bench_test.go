@@ -3,6 +3,8 @@ package turns_test
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +56,36 @@ func BenchmarkToolTurn(b *testing.B) {
 						b.Fatal(result, err)
 					}
 				}
+			})
+		}
+	}
+}
+
+// Turns of one instance, some at a time: they wait for one another.
+func BenchmarkTurnsTogether(b *testing.B) {
+	for _, engine := range hosttest.Engines(b) {
+		for _, together := range []int{1, 2, 16, 256} {
+			b.Run(fmt.Sprintf("%s/%d", engine.Name(), together), func(b *testing.B) {
+				executor, tool := toolTurn(0)
+				r := newRunner(b, turns.TurnRunnerConfig{
+					Host: turns.NewHost(turns.HostOptions{Engine: engine}), Executor: executor, Tools: []*turns.Tool{tool},
+				})
+				var left atomic.Int64
+				left.Store(int64(b.N))
+				b.ResetTimer()
+				var running sync.WaitGroup
+				for range together {
+					running.Go(func() {
+						for left.Add(-1) >= 0 {
+							result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test", Text: "hello"})
+							if err != nil || result.Status != turns.Ack {
+								b.Error(result, err)
+								return
+							}
+						}
+					})
+				}
+				running.Wait()
 			})
 		}
 	}

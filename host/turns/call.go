@@ -35,6 +35,7 @@ func (t *turn) invokeThen(context uint32, method uint8, args func() (abi.Raw, er
 		}
 	}
 	w := t.waiter()
+	w.actor.first = method == abi.MethodSettleGate
 	t.lastCall++
 	number := t.lastCall
 	t.calls[number] = &w.call

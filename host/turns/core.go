@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/fair"
 )
 
 // features are what this host can use.
@@ -18,6 +19,7 @@ type core struct {
 	engine   host.Engine
 	inst     host.Instance
 	greeting host.Greeting
+	line     fair.Mutex // where turns wait for one another's steps
 
 	mu        sync.Mutex
 	last      uint32 // number given last, to a turn, a runner, a history or a call
@@ -54,7 +56,7 @@ func openCore(ctx context.Context, h *Host) (*core, error) {
 		return nil, err
 	}
 	return &core{
-		host: h, engine: engine, inst: inst, greeting: greeting,
+		host: h, engine: engine, inst: inst, greeting: greeting, line: fair.NewMutex(),
 		runners:   make(map[*definition]*openRunner),
 		histories: make(map[*historyData]*toldHistory),
 		turns:     make(map[uint32]*turn),
@@ -77,6 +79,16 @@ func (c *core) number() uint32 {
 			return c.last
 		}
 	}
+}
+
+// stepTurn hands frames of a turn to the core. Turns step in the order in which they want to. A step that is to go first
+// waits for the one in hand only: a person answers a gate or stops a turn, and hundreds of turns may be at work.
+func (c *core) stepTurn(dst, in []byte, first bool) ([]byte, error) {
+	if !first {
+		c.line.Lock()
+		defer c.line.Unlock()
+	}
+	return c.inst.Step(dst, in)
 }
 
 // step hands frames that belong to no turn to the core. The caller holds c.mu. Only Replies may come back.

@@ -18,6 +18,7 @@ type actor struct {
 	call    *call     // the reply that it waits for; nil for none
 	whole   bool      // it waits for the turn's end
 	busy    bool      // it has something else to do than to run effects
+	first   bool      // its steps go before those that wait
 	effects []*effect // caused by its steps, not started yet
 	mark    uint64    // deliveries that its steps caused lie below
 }
@@ -116,7 +117,7 @@ var answers = sync.Pool{New: func() any { return new([]byte) }}
 func (t *turn) step(a *actor, in []byte) error {
 	buffer := answers.Get().(*[]byte)
 	defer answers.Put(buffer)
-	out, err := t.core.inst.Step((*buffer)[:0], in)
+	out, err := t.core.stepTurn((*buffer)[:0], in, a.first)
 	if err != nil {
 		if errors.Is(err, host.CodeABILimitExceeded) {
 			return err // the core has not seen it

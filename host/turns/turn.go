@@ -150,7 +150,7 @@ func (t *turn) abort(c *contextState, cause error) {
 	t.frames.abort = abi.Abort{
 		Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: abi.AppendPayload(nil, t.errors.keep(cause, about)),
 	}
-	a := actor{busy: true}
+	a := actor{busy: true, first: true}
 	if err := t.exchange(&a, &t.frames.abort); err != nil && !t.closed {
 		t.perish(t.core.inst.Retire(err))
 	}

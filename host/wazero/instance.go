@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	wz "github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/fair"
 )
 
 // Values of the byte behind a step's input. The host puts one there and the guest another when the step has ended, so
@@ -43,7 +43,7 @@ const (
 type instance struct {
 	engine *Engine
 
-	mu          sync.Mutex
+	mu          fair.Mutex
 	failed      error // why it has ended
 	module      api.Module
 	memory      api.Memory
@@ -62,7 +62,7 @@ func (i *instance) sleep(ns int64) {
 
 // instantiate starts the module and lists the instance with its engine.
 func (e *Engine) instantiate(ctx context.Context) (*instance, error) {
-	i := &instance{engine: e}
+	i := &instance{engine: e, mu: fair.NewMutex()}
 	e.starting.RLock()
 	defer e.starting.RUnlock()
 	if e.closed {
