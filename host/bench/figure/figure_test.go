@@ -83,7 +83,7 @@ func TestMarkdown(t *testing.T) {
 	}
 	peers := []Peer{
 		{Peer: "slow 1.2", Title: "turn", Unit: Micros, Median: 152, P10: 140, P90: 170, Figure: Turn, Engine: Node, AtLeast: 3},
-		{Peer: "slower 2", Title: "turn", Unit: Micros, Median: 1520, Figure: Turn, Engine: Node},
+		{Peer: "slower 2", Title: "turn", Unit: Micros, Median: 1520, Figure: Turn, Engine: Node, With: "chat executor"},
 	}
 	if err := m.AddPeers(peers); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"3,550,214", "≤ 900,000", "76 (38–152)", "**no**", "152 (140–170) µs", "20 ×", "≥ 3", "slow 1.2, turn: 2 times ours"} {
+	for _, want := range []string{"3,550,214", "≤ 900,000", "76 (38–152)", "**no**", "152 (140–170) µs", "20 ×", "76 µs, Node, chat executor", "≥ 3", "slow 1.2, turn: 2 times ours"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables have no %q:\n%s", want, text)
 		}

@@ -16,6 +16,8 @@ type Peer struct {
 	// Figure and Engine are what it is compared with.
 	Figure string `json:"figure"`
 	Engine string `json:"engine"`
+	// With says what distinguishes Turncore's figure where a peer's is compared with several, such as "chat executor".
+	With string `json:"with,omitempty"`
 	// AtLeast is how many times Turncore's figure the peer's should be; 0 for no target.
 	AtLeast float64 `json:"atLeast,omitempty"`
 	// Ratio is how many times Turncore's figure it is. AddPeers sets it.
@@ -44,10 +46,13 @@ func (m *Merged) writePeers(b *strings.Builder) {
 	}
 	rows := [][]string{{"peer", "what", "its figure", "Turncore's", "ratio", "target", "met"}}
 	for _, p := range m.Peers {
-		ours := m.row(p.Figure, p.Engine)
+		ours, how := m.row(p.Figure, p.Engine), p.Engine
+		if p.With != "" {
+			how += ", " + p.With
+		}
 		row := []string{
 			p.Peer, p.Title, fmt.Sprintf("%s (%s–%s) %s", number(p.Median), number(p.P10), number(p.P90), p.Unit),
-			fmt.Sprintf("%s %s, %s", number(ours.Median), ours.Unit, p.Engine), number(p.Ratio) + " ×", "", "",
+			fmt.Sprintf("%s %s, %s", number(ours.Median), ours.Unit, how), number(p.Ratio) + " ×", "", "",
 		}
 		if p.AtLeast > 0 {
 			row[5], row[6] = "≥ "+number(p.AtLeast), met(p.Ratio >= p.AtLeast)

@@ -72,8 +72,10 @@ for (const deltas of [20, 500]) {
   const peer = `ai ${await versionOf('ai')}`;
   const title = `streamText with a tool call and ${deltas} deltas`;
   // Its model needs no parsing, as that of turn-… does not; chat-… parses a response besides.
-  for (const figure of [`turn-${deltas}`, `chat-${deltas}`]) {
-    peers.push({ peer, title, ...took, figure, engine: 'Node' });
-  }
+  const ours = { peer, title, ...took, engine: 'Node' };
+  peers.push(
+    { ...ours, figure: `turn-${deltas}` },
+    { ...ours, figure: `chat-${deltas}`, with: 'chat executor' },
+  );
 }
 console.log(JSON.stringify(peers));
