@@ -3,6 +3,7 @@
  */
 import type { Bus, Listener } from '../events/bus.js';
 import type { FunctionalEvents, ObservabilityEvents, TurnEvents } from '../events/events.js';
+import { functionalNames, observabilityNames } from '../events/names.js';
 import { phrase } from '../validation/rules.js';
 
 /** One handler, or several: one that is there twice is called once. */
@@ -21,23 +22,11 @@ export type DispatchObservers = {
   readonly [N in DispatchEventName]?: Handlers<ObservabilityEvents[N]>;
 };
 
-const hookNames: readonly (keyof FunctionalEvents)[] = ['message', 'thought', 'toolCall'];
-const observerNames: readonly DispatchEventName[] = [
-  'dispatchStart',
-  'dispatchEnd',
-  'iterationStart',
-  'iterationEnd',
-  'toolExecutionStart',
-  'toolExecutionEnd',
-  'turnGateOpen',
-  'turnGateClosed',
-  'error',
-  'log',
-  'warning',
-  'generationStats',
-];
+const observerNames = observabilityNames.filter(
+  (name): name is DispatchEventName => name !== 'turnStart' && name !== 'turnEnd',
+);
 const groups: Readonly<Record<string, readonly string[]>> = {
-  hooks: hookNames,
+  hooks: functionalNames,
   observers: observerNames,
 };
 
@@ -47,31 +36,48 @@ type Fields = Readonly<Record<string, unknown>>;
 export function handlerViolations(input: Fields): string[] {
   const violations: string[] = [];
   for (const [group, names] of Object.entries(groups)) {
-    const handlers = input[group];
+    const handlers = input[group] as Fields | null | undefined;
     if (typeof handlers !== 'object' || handlers === null || Array.isArray(handlers)) continue;
-    for (const [name, value] of Object.entries(handlers as Fields)) {
-      const field = `${group}.${name}`;
-      if (!names.includes(name)) violations.push(phrase('unknown', { field }));
-      else if (Array.isArray(value)) {
-        value.forEach((handler, i) => {
-          if (typeof handler !== 'function') {
-            violations.push(phrase('function', { field: `${field}[${i}]` }));
-          }
-        });
-      } else if (value !== undefined && typeof value !== 'function') {
-        violations.push(phrase('function', { field }));
-      }
+    if (Symbol.iterator in handlers) {
+      violations.push(phrase('object', { field: group }));
+      continue;
     }
+    for (const name of Object.keys(handlers)) {
+      if (!names.includes(name)) violations.push(unknownEvent(group, name, names));
+    }
+    for (const name of names) handlerViolation(`${group}.${name}`, handlers[name], violations);
   }
   return violations;
+}
+
+function unknownEvent(group: string, name: string, names: readonly string[]): string {
+  const unknown = phrase('unknown', { field: `${group}.${name}` });
+  const other = Object.keys(groups).find((g) => groups[g]?.includes(name));
+  return other === undefined
+    ? `${unknown}, only ${names.join(', ')} are`
+    : `${unknown}, but \`${other}.${name}\` is`;
+}
+
+function handlerViolation(field: string, value: unknown, violations: string[]): void {
+  if (Array.isArray(value)) {
+    value.forEach((handler, i) => {
+      if (typeof handler !== 'function') {
+        violations.push(phrase('function', { field: `${field}[${i}]` }));
+      }
+    });
+  } else if (value !== undefined && typeof value !== 'function') {
+    violations.push(phrase('function', { field }));
+  }
 }
 
 /** Adds the handlers of checked inputs to a bus, in order. One that is there twice for an event is called once. */
 export function addHandlers(bus: Bus<TurnEvents>, ...inputs: readonly Fields[]): void {
   const added = new Map<string, Set<unknown>>();
   for (const input of inputs) {
-    for (const group of Object.keys(groups)) {
-      for (const [name, value] of Object.entries((input[group] ?? {}) as Fields)) {
+    for (const [group, names] of Object.entries(groups)) {
+      const handlers = (input[group] ?? {}) as Fields;
+      for (const name of names) {
+        const value = handlers[name];
         let known = added.get(name);
         if (known === undefined) added.set(name, (known = new Set()));
         for (const handler of Array.isArray(value) ? (value as unknown[]) : [value]) {

@@ -43,13 +43,14 @@ export class Bus<Events extends Partial<TurnEvents>> {
     listener: Listener<TurnEvents[N]>,
     once = false,
   ): void {
-    if (typeof listener !== 'function') throw invalidValue('listener', 'must be a function');
+    requireFunction(listener);
     const entry = { listener: listener as unknown as AnyListener, once, called: false };
     this.#set(name, [...(this.#lists.get(name) ?? []), entry]);
   }
 
   /** Takes a listener away, the last one added first. */
   remove<N extends keyof Events & EventName>(name: N, listener: Listener<TurnEvents[N]>): void {
+    requireFunction(listener);
     const list = this.#lists.get(name) ?? [];
     const at = list.findLastIndex((e) => e.listener === (listener as unknown as AnyListener));
     if (at >= 0) this.#set(name, list.toSpliced(at, 1));
@@ -81,6 +82,10 @@ export class Bus<Events extends Partial<TurnEvents>> {
     if (list.length === 0) this.#lists.delete(name);
     else this.#lists.set(name, list);
   }
+}
+
+function requireFunction(listener: unknown): void {
+  if (typeof listener !== 'function') throw invalidValue('listener', 'must be a function');
 }
 
 function callListener(listener: AnyListener, event: TurnEvent, failed: ListenerFailure): void {

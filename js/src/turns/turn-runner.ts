@@ -23,6 +23,7 @@ import type {
   TurnEvents,
   TurnGate,
 } from '../events/events.js';
+import { requireFunctional, requireObservability } from '../events/names.js';
 import { Message, toMessage } from '../primitives/message.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
@@ -183,18 +184,21 @@ export class TurnRunner<Output = unknown> {
 
   /** Adds a listener of functional events. @returns this runner */
   on<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
+    requireFunctional(name);
     this.#bus.add(name, listener);
     return this;
   }
 
   /** Takes a listener of functional events away. @returns this runner */
   off<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
+    requireFunctional(name);
     this.#bus.remove(name, listener);
     return this;
   }
 
   /** Adds a listener of the next functional event of a name. @returns this runner */
   once<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
+    requireFunctional(name);
     this.#bus.add(name, listener, true);
     return this;
   }
@@ -204,6 +208,7 @@ export class TurnRunner<Output = unknown> {
     name: N,
     listener: Listener<ObservabilityEvents[N]>,
   ): this {
+    requireObservability(name);
     this.#bus.add(name, listener);
     return this;
   }
@@ -213,6 +218,7 @@ export class TurnRunner<Output = unknown> {
     name: N,
     listener: Listener<ObservabilityEvents[N]>,
   ): this {
+    requireObservability(name);
     this.#bus.remove(name, listener);
     return this;
   }
@@ -222,6 +228,7 @@ export class TurnRunner<Output = unknown> {
     name: N,
     listener: Listener<ObservabilityEvents[N]>,
   ): this {
+    requireObservability(name);
     this.#bus.add(name, listener, true);
     return this;
   }
