@@ -147,9 +147,10 @@ func (r *reader) lines(from, to uint64, yield func(i uint64, line []byte) bool) 
 
 // page is what a reader tool answers, as far as it fits.
 type page struct {
-	text  []byte
-	lines int
-	full  bool
+	text    []byte
+	lines   int
+	full    bool
+	clipped bool // the only line is there by its beginning
 }
 
 // add adds a line and tells whether there is room for more. Of a first line that is too long it takes the beginning.
@@ -163,16 +164,16 @@ func (p *page) add(line []byte) bool {
 	}
 	p.lines++
 	if len(line) > maxPage {
-		p.text = append(append(p.text, clipText(line, maxPage)...), "\n[The line is cut: it has "+strconv.Itoa(len(line))+" bytes.]"...)
-		p.full = true
+		p.text = append(append(p.text, ClipText(line, maxPage)...), "\n[The line is cut: it has "+strconv.Itoa(len(line))+" bytes.]"...)
+		p.full, p.clipped = true, true
 		return false
 	}
 	p.text = append(p.text, line...)
 	return true
 }
 
-// clipText cuts text to n bytes, or up to three less so that no character is split.
-func clipText(text []byte, n int) []byte {
+// ClipText cuts text to n bytes, or up to three less so that no character is split.
+func ClipText(text []byte, n int) []byte {
 	if len(text) <= n {
 		return text
 	}
@@ -206,7 +207,7 @@ func (d *Dispatch) runReader(task Task, tool *readerTool, args []byte) ([]byte, 
 		return nil, err
 	}
 	if len(text) > maxPage+256 {
-		text = append(clipText(text, maxPage), "\n[The result is cut: it has "+strconv.Itoa(len(text))+" bytes.]"...)
+		text = append(ClipText(text, maxPage), "\n[The result is cut: it has "+strconv.Itoa(len(text))+" bytes.]"...)
 	}
 	return value.AppendText(nil, text), nil
 }

@@ -62,8 +62,15 @@ func (r *reader) grep(m *pattern.Matcher) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.clipped {
+		next++ // its beginning is there
+	}
 	if next >= count {
 		return p.result(""), nil
+	}
+	if p.clipped {
+		return p.result("The result is cut: the lines from " + strconv.FormatUint(next, 10) + " of " + strconv.FormatUint(count, 10) +
+			" on were not searched. Use a pattern that matches fewer lines."), nil
 	}
 	return p.result("The result is cut: line " + strconv.FormatUint(next, 10) + " of " + strconv.FormatUint(count, 10) +
 		" matches as well, and further lines may. Use a pattern that matches fewer lines."), nil

@@ -49,6 +49,20 @@ func TestGrepIsBounded(t *testing.T) {
 			t.Errorf("%d lines, the last %q", n, lines[n-1])
 		}
 	})
+	// Of a first line that is too long the beginning is there; it is not told of as one that is missing.
+	long := strings.Repeat("a", maxPage+1)
+	for text, want := range map[string]string{
+		"b\n" + long:    "",
+		long + "\nb\nab": "\n[The result is cut: the lines from 1 of 3 on were not searched. Use a pattern that matches fewer lines.]",
+	} {
+		reading(t, text, Config{}, func(s *seam) {
+			got, err := s.reads("artifact_grep", `{"callId":"c","pattern":"a"}`)
+			s.must(err)
+			if want := long[1:] + "\n[The line is cut: it has 131073 bytes.]" + want; got != want {
+				t.Errorf("ends %q", got[len(got)-200:])
+			}
+		})
+	}
 	reading(t, strings.Repeat("a", 200_000), Config{}, func(s *seam) {
 		_, err := s.reads("artifact_grep", `{"callId":"c","pattern":"(a?){500}b"}`)
 		if !errors.Is(err, fault.ToolDownstreamError) || !strings.Contains(fault.MessageOf(err), "too many steps at line 0") {

@@ -85,7 +85,7 @@ func askJSON(ask func(j *artifact.JSON, args []byte) ([]byte, error)) func(r *re
 func rendered(answer []byte) ([]byte, error) {
 	text, cut, err := artifact.Render(nil, answer, maxPage)
 	if cut {
-		text = append(clipText(text, maxPage), "\n[The result is cut. Ask for less.]"...)
+		text = append(ClipText(text, maxPage), "\n[The result is cut. Ask for less.]"...)
 	}
 	return text, err
 }

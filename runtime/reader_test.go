@@ -138,6 +138,25 @@ func TestPagesAreBounded(t *testing.T) {
 	})
 }
 
+// A line that does not fit behind a short one is the next one to read, and not left out.
+func TestLongLineBehindAShortOne(t *testing.T) {
+	long := strings.Repeat("b", maxPage)
+	reading(t, "a\n"+long+"\nc", Config{}, func(s *seam) {
+		for _, c := range []struct{ tool, args, want string }{
+			{"cat", ``, "a\n[The result is cut: line 1 of 3 is next. Go on with artifact_cat and start 1.]"},
+			{"head", `,"n":2`, "a\n[The result is cut: line 1 of 3 is next. Go on with artifact_cat and start 1.]"},
+			{"tail", `,"n":2`, long + "\n[The result is cut: line 2 of 3 is next. Go on with artifact_cat and start 2.]"},
+			{"cat", `,"start":1,"end":2`, long},
+			{"cat", `,"start":0,"end":1`, "a"},
+		} {
+			got, err := s.reads("artifact_"+c.tool, `{"callId":"c"`+c.args+`}`)
+			if err != nil || got != c.want {
+				t.Errorf("%s %s: %d bytes, begins %.20q, ends %q, %v", c.tool, c.args, len(got), got, got[max(0, len(got)-100):], err)
+			}
+		}
+	})
+}
+
 // Lines longer than a batch are read by themselves; those over the bound fail with a code that says so.
 func TestLongLines(t *testing.T) {
 	text := "a\n" + strings.Repeat("b", 300<<10) + "\nc"

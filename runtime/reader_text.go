@@ -111,7 +111,7 @@ func (r *reader) page(from, to uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.lines == 1 && p.full {
+	if p.clipped {
 		next++ // its beginning is there
 	}
 	if next >= min(to, count) {

@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-// maxShown is how many bytes of a line are answered.
+// maxShown is how many bytes of a line are answered, or up to three less so that no character is split.
 const maxShown = 1024
 
 // query is words that must all occur, in either case, and how many hits are wanted.
@@ -43,7 +43,7 @@ func (q *query) look(id string, i uint64, line []byte) bool {
 	q.hits++
 	m := value.AppendString(value.AppendString(value.AppendMapHeader(q.list, 3), "id"), id)
 	m = value.AppendInt(value.AppendString(m, "line"), int64(i))
-	q.list = value.AppendText(value.AppendString(m, "text"), line[:min(len(line), maxShown)])
+	q.list = value.AppendText(value.AppendString(m, "text"), runtime.ClipText(line, maxShown))
 	return q.hits < q.limit
 }
 
