@@ -330,3 +330,22 @@ func ExampleSchema_Validate() {
 	// {"city":"Oslo","days":1}
 	// city must be string, not number
 }
+
+// What could not be looked at for want of steps is not said to break a rule.
+func TestLimitInsideEnum(t *testing.T) {
+	var options, list []byte
+	const n = 8192
+	options, list = value.AppendListHeader(nil, n), value.AppendListHeader(nil, n)
+	for i := range n {
+		options = value.AppendInt(options, int64(i))
+		list = value.AppendInt(list, int64(i))
+	}
+	items := append(value.AppendString(value.AppendMapHeader(nil, 1), "enum"), options...)
+	s, err := schema.Compile(append(value.AppendString(value.AppendMapHeader(nil, 1), "items"), items...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, violations := s.Validate(list); len(violations) != 1 || violations[0].Keyword != schema.KeywordLimit {
+		t.Errorf("%v", violations)
+	}
+}

@@ -191,7 +191,7 @@ func (v *validator) assert(n *node, val []byte) bool {
 		}
 		v.fail("const", "must be", show(n.constant))
 	}
-	if n.enum != nil && (!v.spend(len(n.enum)) || !contains(n.enum, val)) {
+	if n.enum != nil && v.spend(len(n.enum)) && !contains(n.enum, val) {
 		if ok = false; v.quiet > 0 {
 			return false
 		}
