@@ -33,10 +33,10 @@ func (r Rule) Allows(a Address) bool {
 }
 
 // ambiguous tells of a path that some servers take for one with other segments: they read escaped slashes and
-// backslashes as slashes, or drop what follows a semicolon and then resolve dots.
+// backslashes as slashes, or drop what follows a semicolon, an escaped one too, and then resolve dots.
 func ambiguous(path string) bool {
 	path = strings.ToLower(path)
-	for _, s := range [...]string{"%2f", "%5c", ".;", "%2e;"} {
+	for _, s := range [...]string{"%2f", "%5c", ".;", "%2e;", ".%3b", "%2e%3b"} {
 		if strings.Contains(path, s) {
 			return true
 		}
