@@ -104,14 +104,21 @@ export interface FetchArgs {
  * cookies. What goes wrong fails with E_TOOL_FETCH, which says what, or with the error of the request. In a page it is
  * bound by CORS, and a redirect is E_HTTP_REDIRECT.
  *
- * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for lists that are none. Other options that break a rule are that when
- *   the tool is first used
+ * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for lists that are none, and for options that are not known. Other
+ *   options that break a rule are that when the tool is first used
  */
 export function fetchTool(options: FetchOptions): Tool<FetchArgs, string> {
   if (!isObject(options)) {
     throw TurncoreError.of('E_INVALID_INITIAL_TOOL_VALUE', 'fetch: the options must be an object');
   }
-  const { allow, methods = ['GET', 'HEAD'], maxBytes, maxInline, cut, timeoutMs } = options;
+  const { allow, methods = ['GET', 'HEAD'], ...more } = options;
+  const { maxBytes, maxInline, cut, timeoutMs, redirects, ...unknown } = more;
+  for (const name of Object.keys(unknown)) {
+    throw TurncoreError.of(
+      'E_INVALID_INITIAL_TOOL_VALUE',
+      `fetch: \`${name}\` is not a known option`,
+    );
+  }
   requireTexts('allow', allow);
   requireTexts('methods', methods);
   const entry = CATALOGUE.fetch;
@@ -134,7 +141,7 @@ export function fetchTool(options: FetchOptions): Tool<FetchArgs, string> {
       maxBytes,
       maxInline,
       methods: [...methods],
-      redirects: options.redirects,
+      redirects,
       timeoutMs,
     },
   });

@@ -181,6 +181,11 @@ describe('fetchTool', { skip }, () => {
         code: 'E_INVALID_INITIAL_TOOL_VALUE',
       });
     }
+    const unknown = { allow: ['https://a.test'], maxRedirects: 0 };
+    assert.throws(() => fetchTool(unknown), {
+      code: 'E_INVALID_INITIAL_TOOL_VALUE',
+      message: /`maxRedirects` is not a known option/,
+    });
     const run = async (options: FetchOptions, module = fullModule()): Promise<string> => {
       const runner = createRunner({
         executor: (ctx) => ctx.ack(),
