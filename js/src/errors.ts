@@ -123,8 +123,11 @@ export function invalidValue(field: string, why: string): TurncoreError {
 
 /** @throws TurncoreError E_INVALID_VALUE unless a value can be gone through */
 export function requireList(field: string, value: unknown): void {
-  if (typeof (value as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] === 'function') return;
-  throw invalidValue(field, 'must be a list');
+  // A string would be a list of its characters.
+  const { [Symbol.iterator]: iterate } = (value ?? {}) as Partial<Iterable<unknown>>;
+  if (typeof value === 'string' || typeof iterate !== 'function') {
+    throw invalidValue(field, 'must be a list');
+  }
 }
 
 /** What is known about a code, or undefined for a code that is not Turncore's. */

@@ -119,8 +119,14 @@ export class ToolRegistry implements Iterable<AnyTool> {
     return this;
   }
 
-  /** Hides these names and no others. @returns this registry */
+  /**
+   * Hides these names and no others.
+   *
+   * @returns this registry
+   * @throws TurncoreError E_INVALID_VALUE for something that is no list
+   */
   setHidden(names: Iterable<string>): this {
+    requireList('names', names);
     const { hidden } = this.#own();
     hidden.clear();
     for (const name of names) hidden.add(name);

@@ -81,6 +81,7 @@ describe('ToolRegistry', () => {
     assert.equal(names(registry.hidden()), 'b');
     registry.clearHidden();
     assert.equal(names(registry.hidden()), '');
+    assert.throws(() => registry.setHidden('b'), { code: 'E_INVALID_VALUE', message: /names/ });
   });
 
   it('merges by policy, and the tool’s own word first', () => {
