@@ -53,7 +53,7 @@ func (t Tokenizer) count(encoding string, texts []string) (counts []int, err err
 	if counts, err = t(texts); err != nil {
 		return nil, err
 	}
-	if len(counts) != len(texts) || slices.ContainsFunc(counts, func(n int) bool { return n < 0 }) {
+	if len(counts) != len(texts) || slices.ContainsFunc(counts, func(n int) bool { return n < 0 || int64(n) > abi.MaxInt }) {
 		return nil, errors.New("the tokenizer for " + encoding + " must return a count for each text")
 	}
 	return counts, nil

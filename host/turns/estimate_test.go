@@ -2,6 +2,7 @@ package turns_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -74,12 +75,13 @@ func TestTokenizers(t *testing.T) {
 			Tokenizers: map[string]turns.Tokenizer{
 				"q": wordCounter(&asked), "broken": func([]string) ([]int, error) { return nil, broken },
 				"short": func([]string) ([]int, error) { return []int{1}, nil }, "negative": func([]string) ([]int, error) { return []int{-1, 1}, nil },
+				"endless": func(texts []string) ([]int, error) { return slices.Repeat([]int{math.MaxInt}, len(texts)), nil },
 				"panics": func([]string) ([]int, error) { panic("at once") },
 			},
 			DispatchInputPipeline: []turns.DispatchMiddleware{turns.TokenBudget(turns.Budget{Encoding: "q", Limit: 50})},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				estimated(t, ctx, "q", []int{2, 3}, "a b", "c d e")
-				for _, encoding := range []string{"broken", "short", "negative", "panics"} {
+				for _, encoding := range []string{"broken", "short", "negative", "endless", "panics"} {
 					estimated(t, ctx, encoding, []int{1, 2}, "a b", "c d e")
 				}
 				artifact := turns.NewSpooledArtifact(turns.NewBlob([]byte("one two three four")))
@@ -100,7 +102,7 @@ func TestTokenizers(t *testing.T) {
 			t.Errorf("asked %q, want %q", asked, want)
 		}
 		warnings := find[*turns.WarningEvent](log)
-		if len(warnings) != 4 || warnings[0].Err != broken || !strings.Contains(warnings[3].Err.Error(), "at once") { //nolint:errorlint // the very error
+		if len(warnings) != 5 || warnings[0].Err != broken || !strings.Contains(warnings[4].Err.Error(), "at once") { //nolint:errorlint // the very error
 			t.Errorf("%d warnings: %v", len(warnings), warnings)
 		}
 	})

@@ -52,9 +52,11 @@ export class Tokenizers {
    * @throws what the tokenizer throws, and TypeError when it gives anything but a count for each text
    */
   count(encoding: string, texts: readonly string[]): readonly number[] {
-    const counts: unknown = this.#functions.get(encoding)!(texts);
-    if (!Array.isArray(counts) || counts.length !== texts.length || !counts.every(isCount)) {
-      letGo(counts);
+    const given: unknown = this.#functions.get(encoding)!(texts);
+    // A copy without holes, which every() passes over.
+    const counts: unknown[] = Array.isArray(given) ? Array.from(given) : [];
+    if (!Array.isArray(given) || counts.length !== texts.length || !counts.every(isCount)) {
+      letGo(given);
       throw new TypeError(`the tokenizer for ${encoding} must return a count for each text`);
     }
     return counts;

@@ -74,6 +74,7 @@ describe('estimation', { skip }, () => {
     const run = await runTurn(
       (ctx) => {
         assert.deepEqual(ctx.estimateTokens('q', ['a b', text, 'c']), [2, 2, 1]);
+        assert.throws(() => ctx.estimateTokens('q', 'a b'), { message: /texts: must be a list/ });
         assert.equal(text.estimateTokens('q', ctx), 2);
         assert.equal(text.estimateTokens('q', ctx), 2);
         assert.equal(dynamic.estimateTokens('q', ctx), 3);
@@ -98,6 +99,7 @@ describe('estimation', { skip }, () => {
       ],
       [() => [1, 2], (error) => error instanceof TypeError],
       [(texts) => texts.map(() => -1), (error) => error instanceof TypeError],
+      [(texts) => new Array(texts.length) as number[], (error) => error instanceof TypeError],
       [(() => Promise.resolve([1])) as never, (error) => error instanceof TypeError],
     ];
     for (const [q, expected] of failing) {
