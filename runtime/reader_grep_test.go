@@ -52,7 +52,7 @@ func TestGrepIsBounded(t *testing.T) {
 	// Of a first line that is too long the beginning is there; it is not told of as one that is missing.
 	long := strings.Repeat("a", maxPage+1)
 	for text, want := range map[string]string{
-		"b\n" + long:    "",
+		"b\n" + long:     "",
 		long + "\nb\nab": "\n[The result is cut: the lines from 1 of 3 on were not searched. Use a pattern that matches fewer lines.]",
 	} {
 		reading(t, text, Config{}, func(s *seam) {

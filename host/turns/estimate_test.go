@@ -76,7 +76,7 @@ func TestTokenizers(t *testing.T) {
 				"q": wordCounter(&asked), "broken": func([]string) ([]int, error) { return nil, broken },
 				"short": func([]string) ([]int, error) { return []int{1}, nil }, "negative": func([]string) ([]int, error) { return []int{-1, 1}, nil },
 				"endless": func(texts []string) ([]int, error) { return slices.Repeat([]int{math.MaxInt}, len(texts)), nil },
-				"panics": func([]string) ([]int, error) { panic("at once") },
+				"panics":  func([]string) ([]int, error) { panic("at once") },
 			},
 			DispatchInputPipeline: []turns.DispatchMiddleware{turns.TokenBudget(turns.Budget{Encoding: "q", Limit: 50})},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
