@@ -245,10 +245,14 @@ func (c *DispatchContext) executeTool(tool *Tool, args any) (any, error) {
 		return nil, err
 	}
 	t := c.state.turn
+	def, err := t.definition(tool)
+	if err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v, err := t.invokeLocked(c.state.number, abi.MethodExecuteTool, func() (abi.Raw, error) {
-		number, err := t.define(tool)
+		number, err := t.define(tool, def)
 		return abi.AppendPayload(nil, &abi.ExecuteToolArgs{Tool: number, Args: raw}), err
 	})
 	if err != nil {
@@ -285,14 +289,14 @@ func encodeArgs(args any) (abi.Raw, error) {
 func (b *base) dispatch(d *definition) (DispatchResult, error) {
 	t := b.state.turn
 	d.callbacks, d.tokenizers = t.config.callbacks, t.config.tokenizers
-	r, err := t.core.runner(d)
+	r, _, err := t.core.runner(d)
 	if err != nil {
 		return DispatchResult{}, err
 	}
 	defer t.core.closeRunner(d)
-	t.journal.runner(r)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.journal.runner(r)
 	v, err := t.invokeLocked(b.state.number, abi.MethodDispatch, func() (abi.Raw, error) {
 		// The dispatch's context is made while this very frame is taken.
 		t.opening = d

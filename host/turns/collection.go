@@ -63,6 +63,9 @@ func (c *Collection[R]) AddAll(h *History[R]) error {
 	t := c.state.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !slices.Contains(t.histories, any(h)) {
+		t.histories = append(t.histories, h)
+	}
 	return t.addHistory(c.state, h.data)
 }
 

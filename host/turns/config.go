@@ -111,10 +111,10 @@ func (c *TurnRunnerConfig) definition() *definition {
 	}
 }
 
-// frame is the runner as a frame.
-func (d *definition) frame(number uint32) (*abi.OpenRunner, error) {
+// frame is the runner as a frame, without its number. It runs code of schemas and options: no lock may be held.
+func (d *definition) frame() (*abi.OpenRunner, error) {
 	f := &abi.OpenRunner{
-		Runner: number, Call: number, Encodings: encodings(d.tokenizers),
+		Encodings: encodings(d.tokenizers),
 		TurnInput: hostMiddleware(len(d.turnInput)), TurnOutput: hostMiddleware(len(d.turnOutput)),
 		DispatchInput: dispatchMiddleware(d.dispatchInput), DispatchOutput: dispatchMiddleware(d.dispatchOutput),
 	}

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -97,48 +98,71 @@ func (c *core) step(in []byte) (out []byte, err error) {
 		return nil, c.failed
 	}
 	out, err = c.inst.Step(nil, in)
-	if err != nil {
-		c.failed = err
-		return nil, err
+	switch {
+	case err == nil:
+		return out, nil
+	case !errors.Is(err, host.CodeABILimitExceeded): // which the core has not seen
+		c.die(err)
 	}
-	return out, nil
+	return nil, err
 }
 
-// runner opens a runner unless it is open, and returns it.
-func (c *core) runner(d *definition) (*openRunner, error) {
+// die notes that the core is dead and has its turns ended. The caller holds c.mu, and perhaps the lock of one of them.
+func (c *core) die(err error) {
+	c.failed = err
+	go c.fail(err)
+}
+
+// runner opens a runner unless it is open, and returns it. dead tells that the core had died before, which is the error
+// then.
+func (c *core) runner(d *definition) (r *openRunner, dead bool, err error) {
+	if r, dead, err = c.opened(d); r != nil || err != nil {
+		return r, dead, err
+	}
+	// Schemas and options may run code of their own, so that no lock may be held.
+	frame, err := d.frame()
+	if err != nil {
+		return nil, false, err
+	}
 	c.mu.Lock()
-	r, err := c.runnerLocked(d)
-	failed := c.failed
-	c.mu.Unlock()
-	if failed != nil {
-		// The caller may hold the lock of one of the turns that this ends.
-		go c.fail(failed)
-		return nil, failed
+	defer c.mu.Unlock()
+	if r, dead, err = c.openedLocked(d); r != nil || err != nil {
+		return r, dead, err
 	}
-	return r, err
-}
-
-func (c *core) runnerLocked(d *definition) (*openRunner, error) {
-	if r := c.runners[d]; r != nil {
-		return r, r.err
-	}
-	r := &openRunner{number: c.number()}
-	frame, err := d.frame(r.number)
-	if err != nil {
-		return nil, err
-	}
+	r = &openRunner{number: c.number()}
+	frame.Runner, frame.Call = r.number, r.number
 	r.in = abi.Append(nil, frame)
 	if r.out, _, r.err, err = c.ask(r.in); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	c.runners[d] = r
-	return r, r.err
+	return r, false, r.err
+}
+
+// opened returns a runner that is open, nil if it is not.
+func (c *core) opened(d *definition) (r *openRunner, dead bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.openedLocked(d)
+}
+
+func (c *core) openedLocked(d *definition) (r *openRunner, dead bool, err error) {
+	if c.failed != nil {
+		return nil, true, c.failed
+	}
+	if r = c.runners[d]; r != nil {
+		return r, false, r.err
+	}
+	return nil, false, nil
 }
 
 // ask hands the core a frame that belongs to no turn and is answered by a Reply. refused is what the Reply, or a Fault,
-// refuses it with; err means that the core is dead. The caller holds c.mu.
+// refuses it with, or that it is too large; err means that the core is dead. The caller holds c.mu.
 func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 	if out, err = c.step(in); err != nil {
+		if c.failed == nil {
+			return nil, nil, err, nil
+		}
 		return nil, nil, nil, err
 	}
 	op, frame, rest, err := abi.Next(out, c.greeting.Limits)
@@ -159,7 +183,7 @@ func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 		value = f.Value
 	}
 	if err != nil {
-		c.failed = c.inst.Retire(err)
+		c.die(c.inst.Retire(err))
 		return nil, nil, nil, c.failed
 	}
 	return out, value, refused, nil
@@ -168,14 +192,9 @@ func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 // validate has the core check arguments against a tool's schema and returns them with its defaults.
 func (c *core) validate(args *abi.ValidateToolArgs) (abi.Raw, error) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	f := &abi.Call{Call: c.number(), Method: abi.MethodValidate, Args: abi.AppendPayload(nil, args)}
 	_, valid, refused, err := c.ask(abi.Append(nil, f))
-	failed := c.failed
-	c.mu.Unlock()
-	if failed != nil {
-		c.fail(failed)
-		return nil, failed
-	}
 	if err == nil {
 		err = refused
 	}
@@ -195,7 +214,7 @@ func (c *core) closeRunner(d *definition) {
 	}
 	delete(c.runners, d)
 	if r.err == nil {
-		// When this fails the core is dead, which the next turn finds out.
+		// When this fails the core is dead, and its turns are told.
 		_, _ = c.step(abi.Append(nil, &abi.CloseRunner{Runner: r.number}))
 	}
 }
@@ -211,15 +230,12 @@ func (c *core) history(view historyView) (uint32, error) {
 		c.histories[view.data] = told
 		view.data.told(c)
 	}
-	if told.count >= view.length() {
-		return told.number, nil
-	}
-	for _, frame := range view.data.frames(told.number, told.count, view.length()) {
-		if _, err := c.step(frame); err != nil {
+	for _, f := range view.data.frames(told.number, told.count, view.length()) {
+		if _, err := c.step(f.frame); err != nil {
 			return 0, err
 		}
+		told.count = f.upTo
 	}
-	told.count = view.length()
 	return told.number, nil
 }
 
@@ -232,7 +248,7 @@ func (c *core) dropHistory(d *historyData) {
 		return
 	}
 	delete(c.histories, d)
-	// When this fails the core is dead, which the next turn finds out.
+	// When this fails the core is dead, and its turns are told.
 	_, _ = c.step(abi.Append(nil, &abi.DropHistory{History: told.number}))
 }
 

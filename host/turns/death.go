@@ -6,12 +6,11 @@ import (
 
 // perish ends the turn because its instance has died, and has the instance's other turns ended. The caller holds t.mu.
 func (t *turn) perish(err error) {
+	// They have locks of their own, which must not be waited for under this one.
 	t.core.mu.Lock()
-	t.core.failed = err
+	t.core.die(err)
 	t.core.mu.Unlock()
 	t.die(err)
-	// They have locks of their own, which must not be waited for under this one.
-	go t.core.fail(err)
 }
 
 // die ends the turn: what has begun ends, innermost first, as the dead core can not say so any more. The caller holds

@@ -13,6 +13,7 @@ import (
 //
 // The caller holds t.mu.
 func (t *turn) await(a *actor) {
+	defer t.release(a) // also when user code ends the goroutine
 	inside, asked := false, false
 	for !t.satisfied(a) {
 		if !t.delivering && t.head < len(t.queue) {
@@ -36,7 +37,10 @@ func (t *turn) await(a *actor) {
 		t.waiting--
 		t.parkIf(inside, -1)
 	}
-	// What the goroutine's steps caused and it does not wait for is run by others.
+}
+
+// release leaves effects that a goroutine's steps caused, and that it does not run, to others.
+func (t *turn) release(a *actor) {
 	for _, e := range a.effects {
 		e.owner = nil
 		if e.ready {
@@ -98,6 +102,8 @@ func (t *turn) drain() {
 		if !completed {
 			// A listener has ended its goroutine. Another one takes over.
 			t.delivering = false
+			t.delivered++
+			t.wakeAll()
 			go t.settle()
 		}
 	}()
@@ -111,7 +117,7 @@ func (t *turn) drain() {
 		case d.call != nil:
 			d.call.delivered = true
 		case d.effect != nil:
-			t.release(d.effect)
+			t.ready(d.effect)
 		case d.acked != nil:
 			t.tellAcked(d.acked)
 		case d.tick > 0:
@@ -138,15 +144,16 @@ func (t *turn) drain() {
 	t.wakeAll()
 }
 
-// release lets an effect start, all events before it having been delivered.
-func (t *turn) release(e *effect) {
+// ready lets an effect start, all events before it having been delivered.
+func (t *turn) ready(e *effect) {
 	e.ready = true
 	if e.owner == nil && !e.started {
 		t.spawn(e)
 	}
 }
 
-// take returns an effect for the goroutine to run; if there are several, the others get goroutines of their own.
+// take returns an effect for the goroutine to run; if there are several, the others get goroutines of their own, each once
+// it is ready: the one that is run may wait for them.
 func (a *actor) take(t *turn, early bool) *effect {
 	if a.busy || len(a.effects) == 0 {
 		return nil
@@ -165,6 +172,9 @@ func (a *actor) take(t *turn, early bool) *effect {
 		}
 	}
 	a.effects = rest
+	if mine != nil {
+		t.release(a)
+	}
 	return mine
 }
 
@@ -204,26 +214,28 @@ func (t *turn) deliverEvent(d *delivery) {
 	if hook == nil && !(toTurn && (t.bus.wants(kind) || t.own.wants(kind))) {
 		return
 	}
-	var panics []error
+	// All of it is deferred, as a listener may end the goroutine: the others hear of the event all the same.
+	var failures []error
 	var about []*abi.ErrorValue
-	func() {
-		t.mu.Unlock()
-		defer t.mu.Lock()
-		if hook != nil {
-			if err := notify(hook, d.event); err != nil {
-				panics = append(panics, err)
-			}
-		}
-		if toTurn {
-			panics = t.own.tell(d.event, t.bus.tell(d.event, panics))
-		}
-		for i, cause := range panics {
-			panics[i] = newError(abi.CodeListenerError, kind.String()+": "+cause.Error(), cause)
-			about = append(about, describe(panics[i], nil))
+	defer func() {
+		for i, err := range failures {
+			t.reportListener(d, err, about[i])
 		}
 	}()
-	for i, err := range panics {
-		t.reportListener(d, err, about[i])
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	defer func() {
+		for i, cause := range failures {
+			failures[i] = newError(abi.CodeListenerError, kind.String()+": "+cause.Error(), cause)
+			about = append(about, describe(failures[i], nil))
+		}
+	}()
+	if toTurn {
+		defer t.own.tell(d.event, &failures)
+		defer t.bus.tell(d.event, &failures)
+	}
+	if hook != nil {
+		notify(hook, d.event, &failures)
 	}
 }
 

@@ -145,18 +145,19 @@ func invalidRecords[R Record](field string, records []R) (list []string) {
 
 // dispatch runs a dispatch without a turn.
 func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (DispatchResult, error) {
+	raw := in.Raw
+	var stash stashData
+	if err := stash.load(raw.Stash); err != nil {
+		return DispatchResult{}, err
+	}
 	t, err := h.begin(ctx, d)
 	if err != nil {
 		return DispatchResult{}, err
 	}
 	defer t.core.closeRunner(d)
-	raw := in.Raw
 	t.standalone, t.systemPrompt, t.waitFor = true, raw.SystemPrompt, raw.WaitFor
-	if err := t.root.state.stash.load(raw.Stash); err != nil {
-		return DispatchResult{}, err
-	}
-	f := &abi.StartTurn{Stash: t.root.state.stash.encode()}
-	result, err := t.run(f, in.Journal, func() error {
+	t.root.state.stash = stash
+	result, err := t.run(&abi.StartTurn{Stash: t.root.state.stash.encode()}, in.Journal, func(f *abi.StartTurn) error {
 		for _, text := range raw.StandingInstructions {
 			t.instruct(f, text)
 		}

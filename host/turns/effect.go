@@ -264,7 +264,7 @@ func (e *effect) run() (r outcome) {
 			return
 		}
 		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.
-		go e.turn.takeOver(e, e.failed(errors.New("user code ended its goroutine")))
+		go e.turn.takeOver(e, e.failed(errGoexit))
 	}()
 	var err error
 	if r.value, err = e.perform(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -11,6 +12,9 @@ import (
 
 // ErrStreamSealed is returned by a report on a stream that an earlier report has completed.
 var ErrStreamSealed = errors.New("the stream is sealed: an earlier report completed it")
+
+// errGoexit is what ending its goroutine fails user code with.
+var errGoexit = errors.New("user code ended its goroutine")
 
 // errEnded is the cause with which a context is cancelled that outlives its turn.
 var errEnded = errors.New("the turn has ended")
@@ -40,8 +44,9 @@ func recovered(err *error) {
 
 // errorTable gives the errors of a turn their handles, so that the same error object comes back that went in.
 type errorTable struct {
-	mine   []error         // by handle, from 1
-	theirs map[int64]error // made by the guest, handles below 0
+	mine    []error         // by handle, from 1
+	theirs  map[int64]error // made by the guest, handles below 0
+	maxText int             // bytes of text that an error crosses with
 }
 
 // maxCauses is how many errors of a chain cross to the guest.
@@ -50,8 +55,14 @@ const maxCauses = 8
 // maxSuppressed is how many of the errors that followed one cross with it.
 const maxSuppressed = 64
 
+// maxErrorText is how many bytes of text of an error and those that go with it cross at most: an abort must not fail
+// because its reason is long.
+const maxErrorText = 256 << 10
+
 // keep gives an error a fresh handle, in the description of it that goes to the guest.
 func (t *errorTable) keep(err error, v *abi.ErrorValue) *abi.ErrorValue {
+	left := t.maxText
+	shorten(v, &left)
 	t.mine = append(t.mine, err)
 	v.Handle = int64(len(t.mine))
 	return v
@@ -66,6 +77,22 @@ func describe(err, cause error) (v *abi.ErrorValue) {
 		}
 	}()
 	return describeChain(err, cause, maxCauses)
+}
+
+// shorten cuts the texts of an error and of those that go with it at so many bytes in all.
+func shorten(v *abi.ErrorValue, left *int) {
+	for _, text := range []*string{&v.Name, &v.Code, &v.Message} {
+		if len(*text) > *left {
+			*text = strings.ToValidUTF8((*text)[:*left], "")
+		}
+		*left -= len(*text)
+	}
+	if v.Cause != nil {
+		shorten(v.Cause, left)
+	}
+	for i := range v.Suppressed {
+		shorten(&v.Suppressed[i], left)
+	}
 }
 
 func describeChain(err, cause error, depth int) *abi.ErrorValue {

@@ -95,6 +95,12 @@ func (t *turn) feed(a *actor, in []byte) error {
 		for {
 			_, frame, _, err := abi.Next(in[cut:], limits)
 			if err != nil {
+				// What stands before the frame that is too large was said already, to the host's collections too.
+				if cut > 0 {
+					if err := t.step(a, in[:cut]); err != nil {
+						return err
+					}
+				}
 				return newError(abi.CodeABILimitExceeded, err.Error(), err)
 			}
 			if cut+len(frame) > int(limits.Frame) {

@@ -114,12 +114,8 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		return nil, err
 	}
 	r.ownHost = own
-	c, err := r.host.acquire(ctx)
-	if err == nil {
-		// What is wrong with a tool's schema or an option shows here.
-		_, err = c.runner(r.config)
-	}
-	if err != nil {
+	// What is wrong with a tool's schema or an option shows here.
+	if _, _, err := r.host.open(ctx, r.config); err != nil {
 		_ = r.Close() // the error that matters is err
 		return nil, err
 	}

@@ -124,8 +124,14 @@ func (d *historyData) view() historyView {
 	return historyView{d, d.records[:len(d.records):len(d.records)]}
 }
 
+// historyFrame is a frame that tells of records up to the upTo-th.
+type historyFrame struct {
+	frame []byte
+	upTo  int
+}
+
 // frames returns the frames that tell of the records behind the first sent ones, up to the first upTo.
-func (d *historyData) frames(number uint32, sent, upTo int) (list [][]byte) {
+func (d *historyData) frames(number uint32, sent, upTo int) (list []historyFrame) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := 0
@@ -139,9 +145,9 @@ func (d *historyData) frames(number uint32, sent, upTo int) (list [][]byte) {
 		if from > 0 || to < int(b.count) {
 			body = slice(body, from, to)
 		}
-		list = append(list, abi.Append(nil, &abi.History{
+		list = append(list, historyFrame{abi.Append(nil, &abi.History{
 			History: number, Collection: d.kind, Count: uint32(to - from), Block: abi.Bytes(body),
-		}))
+		}), at - int(b.count) + to})
 	}
 	return list
 }

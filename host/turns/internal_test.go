@@ -95,14 +95,14 @@ func TestInsideListener(t *testing.T) {
 		inside = insideListener()
 	}
 	done := make(chan struct{})
-	_ = notify(func(Event) {
+	notify(func(Event) {
 		deep(200)
 		go func() {
 			other = insideListener()
 			close(done)
 		}()
 		<-done
-	}, nil)
+	}, nil, nil)
 	if !inside || other {
 		t.Errorf("inside %t, on another goroutine %t", inside, other)
 	}

@@ -16,10 +16,11 @@ type recorder struct {
 }
 
 // newRecorder begins the journal of a turn that is about to start; nil if there is nowhere to write it.
-func newRecorder(w io.Writer, t *turn) (*recorder, error) {
+func newRecorder(w io.Writer, t *turn) (r *recorder, err error) {
 	if w == nil {
 		return nil, nil
 	}
+	defer recovered(&err)
 	c := t.core
 	log, err := journal.NewWriter(w, journal.Header{
 		ABI: abi.Version, Features: c.greeting.Features, Module: c.engine.ModuleHash(), Engine: c.engine.Name(), Turn: t.number,
@@ -27,16 +28,18 @@ func newRecorder(w io.Writer, t *turn) (*recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recorder{w: log, histories: make(map[uint32]int)}
+	r = &recorder{w: log, histories: make(map[uint32]int)}
 	r.step(slices.Concat(c.greeting.In, t.runner.in), slices.Concat(c.greeting.Out, t.runner.out))
 	return r, nil
 }
 
-// step adds a step.
+// step adds a step. A writer that panics has failed.
 func (r *recorder) step(in, out []byte) {
-	if r != nil && r.err == nil {
-		r.err = r.w.Write(journal.Entry{In: in, Out: out})
+	if r == nil || r.err != nil {
+		return
 	}
+	defer recovered(&r.err)
+	r.err = r.w.Write(journal.Entry{In: in, Out: out})
 }
 
 // runner adds a runner that a dispatch inside the turn uses.
@@ -47,8 +50,8 @@ func (r *recorder) history(number uint32, view historyView) {
 	if r == nil {
 		return
 	}
-	for _, frame := range view.data.frames(number, r.histories[number], view.length()) {
-		r.step(frame, nil)
+	for _, f := range view.data.frames(number, r.histories[number], view.length()) {
+		r.step(f.frame, nil)
 	}
 	r.histories[number] = max(r.histories[number], view.length())
 }

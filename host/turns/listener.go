@@ -66,46 +66,59 @@ func (b *bus) snapshot() []*listener {
 
 func (b *bus) wants(k Kind) bool { return b != nil && b.kinds.Load()&bit(k) != 0 }
 
-// tell calls the listeners of an event. It returns the panics of those that panicked. No lock is held.
-func (b *bus) tell(ev Event, panics []error) []error {
-	if b == nil {
-		return panics
+// tell calls the listeners of an event, and adds to failures what those that panicked, or ended the goroutine, failed with.
+// No lock is held.
+func (b *bus) tell(ev Event, failures *[]error) {
+	if b != nil {
+		tellAll(b.snapshot(), ev, failures)
 	}
-	k := bit(ev.Kind())
-	for _, l := range b.snapshot() {
-		if l.kinds&k == 0 {
-			continue
+}
+
+func tellAll(list []*listener, ev Event, failures *[]error) {
+	k, next := bit(ev.Kind()), 0
+	defer func() {
+		if next < len(list) { // a listener is ending the goroutine: those behind it have not heard of the event
+			tellAll(list[next:], ev, failures)
 		}
-		if err := notify(l.fn, ev); err != nil {
-			panics = append(panics, err)
+	}()
+	for next < len(list) {
+		l := list[next]
+		next++
+		if l.kinds&k != 0 {
+			notify(l.fn, ev, failures)
 		}
 	}
-	return panics
 }
 
 // notify calls one listener. That a call of user code came out of a listener is told by this function being on the stack,
 // so it must not be inlined.
 //
 //go:noinline
-func notify(fn func(Event), ev Event) (err error) {
+func notify(fn func(Event), ev Event, failures *[]error) {
+	completed := false
 	defer func() {
-		if v := recover(); v != nil {
-			err = &panicError{v}
+		if completed {
+			return
 		}
+		if v := recover(); v != nil {
+			*failures = append(*failures, &panicError{v})
+			return
+		}
+		*failures = append(*failures, errGoexit)
 	}()
 	fn(ev)
-	return nil
+	completed = true
 }
 
 var notifyEntry = sync.OnceValue(func() (entry uintptr) {
-	_ = notify(func(Event) {
+	notify(func(Event) {
 		pc := make([]uintptr, 8)
 		for _, pc := range pc[:runtime.Callers(1, pc)] {
 			if f := runtime.FuncForPC(pc - 1); f != nil && f.Name() == notifyName {
 				entry = f.Entry()
 			}
 		}
-	}, nil)
+	}, nil, nil)
 	return entry
 })
 

@@ -40,10 +40,14 @@ func (s *toolSet) find(name string) int {
 // tool then takes the other's place. A tool that is invalid is refused with E_INVALID_INITIAL_TOOL_VALUE.
 func (r *ToolRegistry) Register(tool *Tool, overwrite bool) error {
 	t := r.state.turn
+	def, err := t.definition(tool)
+	if err != nil {
+		return err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := &r.state.tools
-	number, err := t.define(tool)
+	number, err := t.define(tool, def)
 	if err != nil {
 		return err
 	}
@@ -289,20 +293,35 @@ func (t *turn) adoptTool(data abi.Raw) error {
 	return nil
 }
 
-// define returns the number of a tool. One that is not the runner's is made known to the guest, which may refuse it. The
-// caller holds t.mu.
-func (t *turn) define(tool *Tool) (uint32, error) {
-	if i := slices.Index(t.tools.runner, tool); i >= 0 && tool != nil {
-		return uint32(i + 1), nil
+// number returns the number of a tool that the guest knows.
+func (n *toolNumbers) number(tool *Tool) (number uint32, known bool) {
+	if i := slices.Index(n.runner, tool); i >= 0 && tool != nil {
+		return uint32(i + 1), true
 	}
-	if number, known := t.tools.ids[tool]; known {
+	number, known = n.ids[tool]
+	return number, known
+}
+
+// definition is what define needs of a tool that the guest does not know. It runs code of the tool's schema: no lock may
+// be held.
+func (t *turn) definition(tool *Tool) (abi.ToolDef, error) {
+	t.mu.Lock()
+	_, known := t.tools.number(tool)
+	t.mu.Unlock()
+	if known {
+		return abi.ToolDef{}, nil
+	}
+	return tool.definition(0)
+}
+
+// define returns the number of a tool. One that is not the runner's is made known to the guest by its definition, which
+// the guest may refuse. The caller holds t.mu.
+func (t *turn) define(tool *Tool, def abi.ToolDef) (uint32, error) {
+	if number, known := t.tools.number(tool); known {
 		return number, nil
 	}
 	number := uint32(firstOwnTool + len(t.tools.own))
-	def, err := tool.definition(number)
-	if err != nil {
-		return 0, err
-	}
+	def.Number = number
 	if t.closed {
 		return 0, callAfterEnd()
 	}

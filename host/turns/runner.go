@@ -136,7 +136,14 @@ func (in *TurnInput) validate() error {
 // Run runs a turn to its end. Cancelling ctx aborts the turn. The error is only set when the input is refused, before any
 // event; how the turn went is in the result.
 func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
+	return r.runThen(ctx, in, func(*Result, error) {})
+}
+
+// runThen is Run, and calls ended with what it returns. When user code ends the goroutine, so that nothing is returned, ended
+// is called at the turn's end all the same, on another one.
+func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Result, error)) (*Result, error) {
 	if err := in.validate(); err != nil {
+		ended(nil, err)
 		return nil, err
 	}
 	if in.TurnID == "" {
@@ -145,7 +152,7 @@ func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 			own = &bus{}
 			own.add(allKinds, in.OnEvent)
 		}
-		return r.run(ctx, &in, own)
+		return r.run(ctx, &in, own, ended)
 	}
 	r.mu.Lock()
 	a, runs := r.running[in.TurnID]
@@ -154,54 +161,99 @@ func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 		r.running[in.TurnID] = a
 	}
 	r.mu.Unlock()
+	off := func() {}
 	if in.OnEvent != nil {
-		defer a.bus.add(allKinds, in.OnEvent)()
+		off = a.bus.add(allKinds, in.OnEvent)
 	}
 	if !runs {
-		defer func() {
+		return r.run(ctx, &in, a.bus, func(result *Result, err error) {
 			r.mu.Lock()
 			delete(r.running, in.TurnID)
 			r.mu.Unlock()
+			off()
+			a.result, a.err = result, err
 			close(a.done)
-		}()
-		a.result, a.err = r.run(ctx, &in, a.bus)
-		return a.result, a.err
+			ended(result, err)
+		})
 	}
+	defer off()
+	var result *Result
+	var err error
 	select {
 	case <-a.done:
-		return a.result, a.err
+		result, err = a.result, a.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		err = context.Cause(ctx)
 	}
+	ended(result, err)
+	return result, err
 }
 
-func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus) (*Result, error) {
+func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended func(*Result, error)) (result *Result, err error) {
+	var t *turn
+	returned := false
+	defer func() {
+		switch {
+		case returned:
+			ended(result, err)
+		case t == nil || !t.started:
+			ended(nil, errGoexit)
+		default:
+			go func() { ended(t.outcome()) }()
+		}
+	}()
+	if t, err = r.prepare(ctx, in, own); err == nil {
+		result, err = t.run(&abi.StartTurn{Stash: t.root.state.stash.encode()}, in.Journal, func(f *abi.StartTurn) error {
+			for _, text := range in.StandingInstructions {
+				t.instruct(f, text)
+			}
+			return t.say(f, in)
+		})
+	}
+	returned = true
+	return result, err
+}
+
+// prepare makes a turn of the input.
+func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*turn, error) {
+	var stash stashData
+	if err := stash.load(in.Stash); err != nil {
+		return nil, err
+	}
 	t, err := r.host.begin(ctx, r.config)
 	if err != nil {
 		return nil, err
 	}
 	t.bus, t.own, t.book = &r.bus, own, &r.gates
 	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
-	if err := t.root.state.stash.load(in.Stash); err != nil {
-		return nil, err
+	t.root.state.stash = stash
+	return t, nil
+}
+
+// outcome waits for the turn's end and tells how it went.
+func (t *turn) outcome() (*Result, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for !t.done {
+		t.waiting++
+		t.wake.Wait()
+		t.waiting--
 	}
-	f := &abi.StartTurn{Stash: t.root.state.stash.encode()}
-	return t.run(f, in.Journal, func() error {
-		for _, text := range in.StandingInstructions {
-			t.instruct(f, text)
-		}
-		return t.say(f, in)
-	})
+	return t.ended()
+}
+
+// ended is what the program is told of a turn that has ended. The caller holds t.mu.
+func (t *turn) ended() (*Result, error) {
+	if t.end.refused {
+		return nil, t.end.err
+	}
+	return t.result(), t.journal.close()
 }
 
 // begin prepares a turn on a core that can take it.
 func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
 	for {
-		c, err := h.acquire(ctx)
-		if err != nil {
-			return nil, err
-		}
-		r, err := c.runner(config)
+		c, r, err := h.open(ctx, config)
 		if err != nil {
 			return nil, err
 		}
@@ -211,6 +263,19 @@ func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
 			return t, nil
 		}
 		// The core has died in between: another one is opened.
+	}
+}
+
+// open returns a core that can take a turn, with a runner open in it.
+func (h *Host) open(ctx context.Context, config *definition) (*core, *openRunner, error) {
+	for {
+		c, err := h.acquire(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if r, dead, err := c.runner(config); !dead {
+			return c, r, err
+		}
 	}
 }
 
@@ -246,10 +311,14 @@ func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 }
 
 // run runs the turn to its end. fill completes the frame that starts it, once the turn's id and time are known.
-func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func() error) (*Result, error) {
+func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func(f *abi.StartTurn) error) (*Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	defer t.core.leave(t)
+	defer func() {
+		if !t.started {
+			t.core.leave(t)
+		}
+	}()
 	o := &t.core.host.options
 	t.now = o.Clock()
 	if t.id == "" {
@@ -257,7 +326,7 @@ func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func() error) (*Result,
 	}
 	seed := make([]byte, 16)
 	o.Entropy(seed)
-	if err := fill(); err != nil {
+	if err := fill(f); err != nil {
 		return nil, err
 	}
 	var err error
@@ -274,17 +343,12 @@ func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func() error) (*Result,
 	if err := t.exchange(&a, f); err != nil && !t.closed {
 		return nil, refusedStart(err, f)
 	}
-	if t.outer.Done() != nil {
-		defer context.AfterFunc(t.outer, func() { t.abort(t.root.state, context.Cause(t.outer)) })()
+	t.started = true
+	if !t.done && t.outer.Done() != nil {
+		t.unwatch = context.AfterFunc(t.outer, func() { t.abort(t.root.state, context.Cause(t.outer)) })
 	}
 	t.await(&a)
-	if t.end.refused {
-		return nil, t.end.err
-	}
-	if err := t.journal.close(); err != nil {
-		return t.result(), err
-	}
-	return t.result(), nil
+	return t.ended()
 }
 
 // encode returns the stash as one value.

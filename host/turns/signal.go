@@ -11,9 +11,7 @@ import (
 // E_LLM_EXECUTION_ALREADY_SIGNALLED.
 func (c *DispatchContext) Ack() error {
 	handlers, err := c.ack()
-	for _, fn := range handlers {
-		runOnAck(fn)
-	}
+	callAcked(handlers, runOnAck)
 	return err
 }
 
@@ -115,8 +113,23 @@ func (t *turn) tellAcked(c *DispatchContext) {
 	}
 	t.mu.Unlock()
 	defer t.mu.Lock()
-	for _, fn := range handlers {
+	callAcked(handlers, func(fn *func()) {
 		// As listeners are called, for deliveries wait for it alike. Its failure is nobody's, as after an own ack.
-		_ = notify(func(Event) { (*fn)() }, nil)
+		var failures []error
+		notify(func(Event) { (*fn)() }, nil, &failures)
+	})
+}
+
+// callAcked calls ack handlers, also those behind one that ends the goroutine.
+func callAcked(handlers []*func(), call func(*func())) {
+	next := 0
+	defer func() {
+		if next < len(handlers) {
+			callAcked(handlers[next:], call)
+		}
+	}()
+	for next < len(handlers) {
+		next++
+		call(handlers[next-1])
 	}
 }

@@ -39,10 +39,10 @@ func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
 		}
 		s.push(ev)
 	}
-	go func() {
-		defer abort()
-		s.end(r.Run(ctx, in))
-	}()
+	go r.runThen(ctx, in, func(result *Result, err error) { //nolint:errcheck // the stream has it
+		s.end(result, err)
+		abort()
+	})
 	return s
 }
 

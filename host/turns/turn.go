@@ -42,13 +42,15 @@ type turn struct {
 	calls    map[uint32]*call
 	waiters  []*waiter // that may be used again
 	lastCall uint32
-	running  map[uint32]*effect       // outstanding effects
-	kept     map[uint32]any           // results of tools that wait for their caller, or for the record that holds them
-	results  map[streamKey]any        // of tool calls, as reported
-	texts    [2]map[streamKey]*stream // messages and thoughts, as reported
-	emitted  [2]map[streamKey]*stream // the same, as contexts emit them
-	emitting *stream                  // that a call is about to emit to
-	scratch  []byte
+	running  map[uint32]*effect // outstanding effects
+	// Histories that the turn has taken over, by their handles in the program: the core forgets one that nobody holds.
+	histories []any
+	kept      map[uint32]any           // results of tools that wait for their caller, or for the record that holds them
+	results   map[streamKey]any        // of tool calls, as reported
+	texts     [2]map[streamKey]*stream // messages and thoughts, as reported
+	emitted   [2]map[streamKey]*stream // the same, as contexts emit them
+	emitting  *stream                  // that a call is about to emit to
+	scratch   []byte
 
 	queue      []delivery
 	head       int    // of queue
@@ -57,8 +59,10 @@ type turn struct {
 	delivering bool
 	parked     int // goroutines that wait inside a listener
 	waiting    int // goroutines that wait for wake
+	started    bool
 	closed     bool
 	done       bool
+	unwatch    func() bool // ends the watch over outer; nil for none
 	collect    collector
 	begun      []begun
 	seq        uint32
@@ -113,6 +117,7 @@ func newTurn(c *core, config *definition, outer context.Context) *turn {
 		calls: make(map[uint32]*call), running: make(map[uint32]*effect),
 	}
 	t.wake.L = &t.mu
+	t.errors.maxText = min(maxErrorText, c.maxBody()/4)
 	t.tools.runner = config.tools
 	state := &contextState{turn: t, tools: toolSet{tools: config.tools, shared: true}}
 	t.root = &TurnContext{newBase(state)}
@@ -160,6 +165,10 @@ func (t *turn) abort(c *contextState, cause error) {
 // finish frees what a turn holds that has ended. The caller holds t.mu.
 func (t *turn) finish() {
 	t.done = true
+	t.core.leave(t)
+	if t.unwatch != nil {
+		t.unwatch()
+	}
 	for _, c := range t.contexts {
 		if c.state.cancel != nil {
 			c.state.cancel(errEnded)

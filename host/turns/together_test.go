@@ -1,0 +1,70 @@
+package turns_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// Tools that a model calls together run together, whoever delivers the events between their starts.
+func TestToolsRunTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := turns.NewHost(turns.HostOptions{Engine: native.New()})
+		defer h.Close(context.Background())
+		var turn *turns.TurnContext
+		asked, begun, holding, held := 0, [2]chan struct{}{make(chan struct{}), make(chan struct{})}, make(chan struct{}), make(chan struct{})
+		engine := &turns.ModelEngine{
+			Capabilities: turns.ModelCapabilities{Tools: "native"},
+			Generate: func(_ context.Context, _ *turns.ModelRequest, send func(turns.ModelPart) error) error {
+				if asked++; asked > 1 {
+					return send(turns.ModelPart{Text: "done", Finish: "stop"})
+				}
+				err := errors.Join(
+					send(turns.ModelPart{ToolCall: &turns.ModelToolCall{Index: 0, ID: "c0", Name: "work", Arguments: `{"n":0}`}}),
+					send(turns.ModelPart{ToolCall: &turns.ModelToolCall{Index: 1, ID: "c1", Name: "work", Arguments: `{"n":1}`}}),
+				)
+				// Another goroutine delivers from here on: its listener holds it until the tools wait to be run.
+				go turn.EmitMessage("other", "x", true) //nolint:errcheck // what it says is seen by the listener
+				<-holding
+				return err
+			},
+		}
+		tool := workTool(func(_ *turns.DispatchContext, n int) (any, error) {
+			close(begun[n])
+			<-begun[1-n] // the other one
+			return n, nil
+		})
+		r := newRunner(t, turns.TurnRunnerConfig{
+			Chat: &turns.ChatOptions{Engine: engine, Options: map[string]any{"parallel": 2}}, Tools: []*turns.Tool{tool}, Host: h,
+			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error { turn = ctx; next(); return nil }},
+		})
+		starts := 0
+		r.OnAny(func(ev turns.Event) {
+			switch ev := ev.(type) {
+			case *turns.MessageEvent:
+				if ev.ID == "other" {
+					close(holding)
+					<-held
+				}
+			case *turns.ToolExecutionStartEvent:
+				if starts++; starts == 2 {
+					<-begun[0]
+				}
+			}
+		})
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}); err != nil || result.Status != turns.Ack {
+				t.Error(result, err)
+			}
+		}()
+		synctest.Wait()
+		close(held)
+		<-ended
+	})
+}
