@@ -103,16 +103,23 @@ export class ToolRegistry implements Iterable<AnyTool> {
     return this.all().filter((tool) => this.#state.hidden.has(tool.name));
   }
 
-  /** Hides tools. Names that are not registered yet are hidden when they are. @returns this registry */
+  /**
+   * Hides tools. Names that are not registered yet are hidden when they are.
+   *
+   * @returns this registry
+   * @throws TurncoreError E_INVALID_VALUE for something that is no name, such as a list
+   */
   hide(...names: string[]): this {
+    requireNames(names);
     const { hidden } = this.#own();
     for (const name of names) hidden.add(name);
     this.#reportHidden();
     return this;
   }
 
-  /** Shows tools again. @returns this registry */
+  /** Shows tools again. @returns this registry @throws TurncoreError E_INVALID_VALUE for something that is no name */
   unhide(...names: string[]): this {
+    requireNames(names);
     const { hidden } = this.#own();
     for (const name of names) hidden.delete(name);
     this.#reportHidden();
@@ -123,13 +130,15 @@ export class ToolRegistry implements Iterable<AnyTool> {
    * Hides these names and no others.
    *
    * @returns this registry
-   * @throws TurncoreError E_INVALID_VALUE for something that is no list
+   * @throws TurncoreError E_INVALID_VALUE for something that is no list of names
    */
   setHidden(names: Iterable<string>): this {
     requireList('names', names);
+    const list = [...names];
+    requireNames(list);
     const { hidden } = this.#own();
     hidden.clear();
-    for (const name of names) hidden.add(name);
+    for (const name of list) hidden.add(name);
     this.#reportHidden();
     return this;
   }
@@ -219,5 +228,12 @@ export class ToolRegistry implements Iterable<AnyTool> {
 
   #reportHidden(): void {
     this.#sink?.hidden([...this.#state.hidden]);
+  }
+}
+
+/** @throws TurncoreError E_INVALID_VALUE unless they are strings */
+function requireNames(names: readonly unknown[]): void {
+  for (const [i, name] of names.entries()) {
+    if (typeof name !== 'string') throw invalidValue(`names[${i}]`, 'must be a string');
   }
 }

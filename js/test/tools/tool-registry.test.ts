@@ -82,6 +82,14 @@ describe('ToolRegistry', () => {
     registry.clearHidden();
     assert.equal(names(registry.hidden()), '');
     assert.throws(() => registry.setHidden('b'), { code: 'E_INVALID_VALUE', message: /names/ });
+    for (const wrong of [['b'], undefined, 5]) {
+      const names = ['b', wrong] as string[];
+      const refused = { code: 'E_INVALID_VALUE', message: /names\[1\]: must be a string/ };
+      assert.throws(() => registry.hide(...names), refused);
+      assert.throws(() => registry.unhide(...names), refused);
+      assert.throws(() => registry.setHidden(names), refused);
+    }
+    assert.equal(registry.hidden().length, 0);
   });
 
   it('merges by policy, and the tool’s own word first', () => {
