@@ -175,10 +175,10 @@ export type BulkyResults = Exclude<ToolCallResults, Tokenizable>;
 /** @internal A value as results that are no text, a list as a frozen copy; undefined if it is no such thing. */
 export function bulkyResults(value: unknown): BulkyResults | undefined {
   if (!Array.isArray(value)) return isBulky(value) ? value : undefined;
-  const list = value as unknown[];
+  const list: unknown[] = Array.from(value); // without holes, which every() passes over
   const artifacts = list.length > 0 && list.every((item) => item instanceof SpooledArtifact);
   const media = list.length > 0 && list.every((item) => item instanceof Media);
-  return artifacts || media ? Object.freeze(list.slice()) : undefined;
+  return artifacts || media ? Object.freeze(list) : undefined;
 }
 
 function isBulky(value: unknown): value is SpooledArtifact | Media {

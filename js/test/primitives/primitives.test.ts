@@ -133,6 +133,8 @@ describe('ToolCall', () => {
       const { code } = refusal(() => new ToolCall({ ...call, args: bad as never }));
       assert.equal(code, 'E_INVALID_INITIAL_TOOL_CALL_VALUE');
     }
+    const holes = new Array(2) as never;
+    assert.match(refusal(() => new ToolCall({ ...call, results: holes })).message, /results/);
     assert.match(
       refusal(() => new ToolCall({ ...call, inline: 'maybe' as never })).message,
       /inline/,
