@@ -240,7 +240,7 @@ func (c *DispatchContext) Commit() error {
 }
 
 func (c *DispatchContext) executeTool(tool *Tool, args any) (any, error) {
-	raw, err := encodeArgs(args)
+	raw, err := tool.encodeArgs(args)
 	if err != nil {
 		return nil, err
 	}
@@ -268,12 +268,25 @@ func (c *DispatchContext) executeTool(tool *Tool, args any) (any, error) {
 	return result, in.Err()
 }
 
+// encodeArgs encodes the arguments of a call of the tool. Null is refused here: in a frame it is no value at all.
+func (t *Tool) encodeArgs(args any) (abi.Raw, error) {
+	raw, err := encodeArgs(args)
+	if err == nil && value.IsNil(raw) {
+		const message = "the value must be object, not null"
+		return nil, newError(abi.CodeInvalidToolArgs, t.Name+": "+message, newError(abi.CodeValidationException, message, nil))
+	}
+	return raw, err
+}
+
 // encodeArgs encodes the arguments of a tool call.
 func encodeArgs(args any) (abi.Raw, error) {
 	switch a := args.(type) {
 	case nil:
 		return abi.Raw{0x80}, nil
 	case Args:
+		if len(a.raw) == 0 {
+			return abi.Raw{0x80}, nil
+		}
 		return a.raw, nil
 	case string:
 		args = json.RawMessage(a)

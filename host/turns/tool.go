@@ -241,7 +241,7 @@ func (t *Tool) ValidateArgs(ctx context.Context, h *Host, args any) (Args, error
 	if err != nil {
 		return Args{}, err
 	}
-	raw, err := encodeArgs(args)
+	raw, err := t.encodeArgs(args)
 	if err != nil {
 		return Args{}, err
 	}

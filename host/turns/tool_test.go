@@ -298,6 +298,12 @@ func TestValidateArgs(t *testing.T) {
 				t.Errorf("%s: %v, want %s", name, err, c.want)
 			}
 		}
+		if _, err := tool.ValidateArgs(t.Context(), h, "null"); !errors.Is(err, host.CodeInvalidToolArgs) || !strings.Contains(err.Error(), "t: the value must be object, not null") {
+			t.Errorf("null: %v", err)
+		}
+		if _, err := tool.ValidateArgs(t.Context(), h, turns.Args{}); !errors.Is(err, host.CodeInvalidToolArgs) || !strings.Contains(err.Error(), "n is required") {
+			t.Errorf("no arguments: %v", err)
+		}
 		tool.InputSchema = `{"type":"object","$ref":"https://example.com/remote"}`
 		if _, err := tool.ValidateArgs(t.Context(), h, nil); !errors.Is(err, host.CodeInvalidInitialToolValue) {
 			t.Errorf("a schema that is not supported: %v", err)

@@ -2,9 +2,8 @@
  * The context of a dispatch.
  */
 import { Method } from '../abi/frames.gen.js';
-import { TurncoreError } from '../errors.js';
 import type { ContextState } from '../pump/context-state.js';
-import { type AnyTool, executeTool, requireArguments } from '../tools/tool.js';
+import { type AnyTool, encodeArguments, executeTool, requireArguments } from '../tools/tool.js';
 import { requireFunction, requireString } from './arguments.js';
 import { BaseContext, stateOf } from './base-context.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
@@ -132,12 +131,7 @@ export class DispatchContext extends BaseContext {
     const { call } = session;
     enc.arrayHeader(2);
     enc.int(known);
-    try {
-      enc.value(args, 'args');
-    } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw TurncoreError.of('E_INVALID_TOOL_ARGS', why, { cause });
-    }
+    encodeArguments(enc, args);
     const effect = await session.callLater(enc, call);
     // A tool whose handler runs in the module gives its result in a list of one.
     if (typeof effect !== 'number') return (effect as readonly unknown[])[0] ?? undefined;

@@ -18,7 +18,7 @@ import { framesOfTurn } from '../journal/format.js';
 import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
 import { encodeTool } from '../tools/encode-tool.js';
-import type { AnyTool } from '../tools/tool.js';
+import { type AnyTool, encodeArguments } from '../tools/tool.js';
 import type { TurnPump, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
@@ -265,7 +265,7 @@ export class Pump implements HistorySink, TurnPump {
     for (const field of [Op.Call, 0, call, 0, 0, Method.Validate]) enc.int(field);
     enc.arrayHeader(2);
     encodeTool(enc, 1, tool);
-    enc.value(args, 'args');
+    encodeArguments(enc, args);
     return this.#ask(call, enc);
   }
 

@@ -121,12 +121,14 @@ describe('tools', { skip }, () => {
             });
           }
         }
-        await assert.rejects(tool.executor(ctx)({ a: () => 1 }), (error: TurncoreError) => {
-          assert.equal(error.code, 'E_INVALID_TOOL_ARGS');
-          assert.match(error.message, /args\.a: a function cannot be encoded/);
-          assert.equal(codeOf(error.cause), 'E_INVALID_VALUE');
-          return true;
-        });
+        for (const call of [tool.executor(ctx), (a: never) => tool.validate(a)]) {
+          await assert.rejects(call({ a: () => 1 } as never), (error: TurncoreError) => {
+            assert.equal(error.code, 'E_INVALID_TOOL_ARGS');
+            assert.match(error.message, /args\.a: a function cannot be encoded/);
+            assert.equal(codeOf(error.cause), 'E_INVALID_VALUE');
+            return true;
+          });
+        }
         ctx.ack();
       },
       {
