@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/turncore/turncore/abi"
 )
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
@@ -41,24 +43,42 @@ type Records struct {
 // SessionKey is the key in a turn's stash that names its session.
 const SessionKey = "sessionId"
 
-// sessionOf returns the session that a context belongs to.
-func sessionOf(ctx Context) string {
+// sessionOf returns the session that a context belongs to. What is no string is refused: it must not be taken for another
+// session's.
+func sessionOf(ctx Context) (string, error) {
 	v, _ := ctx.Stash().Get(SessionKey)
-	session, _ := v.(string)
-	return session
+	if v == nil {
+		return "", nil
+	}
+	session, ok := v.(string)
+	if !ok {
+		return "", newError(abi.CodeInvalidValue, "stash."+SessionKey+": must be a string", nil)
+	}
+	return session, nil
 }
 
 // StoreCallbacks returns callbacks that read and write a store. Change single ones afterwards if need be. The session is
 // what the turn's stash holds under SessionKey.
 func StoreCallbacks(store Store) Callbacks {
-	load := func(ctx Context) (*Records, error) { return store.Load(ctx, sessionOf(ctx)) }
-	apply := func(ctx Context, d Delta) error { return store.Apply(ctx, sessionOf(ctx), []Delta{d}) }
+	load := func(ctx Context) (*Records, error) { return loadSession(ctx, store) }
+	commit := func(ctx Context, deltas []Delta) error {
+		session, err := sessionOf(ctx)
+		if err != nil {
+			return err
+		}
+		return store.Apply(ctx, session, deltas)
+	}
+	apply := func(ctx Context, d Delta) error { return commit(ctx, []Delta{d}) }
 	bytes := func(ctx Context, id string, r io.Reader) (*Blob, error) {
 		data, err := io.ReadAll(r)
 		if err != nil {
 			return nil, err
 		}
-		return NewBlob(data), store.PutBytes(ctx, sessionOf(ctx), id, data)
+		session, err := sessionOf(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return NewBlob(data), store.PutBytes(ctx, session, id, data)
 	}
 	c := Callbacks{
 		FetchMemories:               fetch(load, func(r *Records) []*Memory { return r.Memories.Slice() }),
@@ -88,7 +108,7 @@ func StoreCallbacks(store Store) Callbacks {
 		ReplaceToolCallGroup: func(ctx Context, ids []string, replacements []*ToolCall) error {
 			return apply(ctx, Delta{Op: ReplaceToolCallGroupOp, Kind: "toolCall", IDs: ids, Records: replacements})
 		},
-		Commit: func(ctx Context, deltas []Delta) error { return store.Apply(ctx, sessionOf(ctx), deltas) },
+		Commit: commit,
 	}
 	c.StoreMemory, c.MutateMemory = writers[*Memory](apply)
 	c.StoreRetrievable, c.MutateRetrievable = writers[*Retrievable](apply)
@@ -96,6 +116,14 @@ func StoreCallbacks(store Store) Callbacks {
 	c.StoreThought, c.MutateThought = writers[*Thought](apply)
 	c.StoreToolCall, c.MutateToolCall = writers[*ToolCall](apply)
 	return c
+}
+
+func loadSession(ctx Context, store Store) (*Records, error) {
+	session, err := sessionOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.Load(ctx, session)
 }
 
 func fetch[T any](load func(Context) (*Records, error), pick func(*Records) []T) func(Context) ([]T, error) {
@@ -125,7 +153,7 @@ func remover(apply func(Context, Delta) error, kind string) func(Context, string
 // collections. However long the conversation, a turn costs the same.
 func LoadConversation(store Store) TurnMiddleware {
 	return func(ctx *TurnContext, next func()) error {
-		r, err := store.Load(ctx, sessionOf(ctx))
+		r, err := loadSession(ctx, store)
 		if err != nil {
 			return err
 		}

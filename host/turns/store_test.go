@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -96,6 +97,29 @@ func TestLoadConversation(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A session's id that is no string is nobody's session, and not the one without an id.
+func TestSessionOfAnotherType(t *testing.T) {
+	for _, text := range []string{"", "hello"} {
+		store := turns.NewMemoryStore()
+		r := newRunner(t, turns.TurnRunnerConfig{
+			Callbacks: turns.StoreCallbacks(store), TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
+			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+				return errors.Join(ctx.StoreMessage(message("m", "x")), ctx.Ack())
+			},
+		})
+		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: text, Stash: map[string]any{turns.SessionKey: 7}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), "stash.sessionId: must be a string") {
+			t.Errorf("with message %q: %s, %v", text, result.Status, result.Err)
+		}
+		if sessions := store.Sessions(); len(sessions) > 0 {
+			t.Errorf("with message %q: wrote to sessions %q", text, sessions)
+		}
+	}
 }
 
 func TestByteConduits(t *testing.T) {

@@ -23,7 +23,7 @@ import { ToolCall } from '../primitives/tool-call.js';
 import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
 import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import type { ContextState } from '../pump/context-state.js';
-import { type Host, hostOf, type HostOptions, sharedHost } from '../pump/host.js';
+import { type Host, hostOf, type HostOptions, hostViolations, sharedHost } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
 import { type MiddlewareFn, toolParts, type RunnerSpec } from '../pump/runner-spec.js';
 import { Registry, stashViolations } from '../stash/registry.js';
@@ -100,7 +100,10 @@ export interface DispatchOutcome {
 
 /** The classes that the rules of the input and of a raw context speak of. */
 const classes = {
-  also: handlerViolations,
+  also: (input: Readonly<Record<string, unknown>>) => [
+    ...handlerViolations(input),
+    ...hostViolations(input),
+  ],
   text: toText,
   executor: toExecutor,
   instances: {
@@ -193,7 +196,8 @@ async function dispatchFrom(
 async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
   const raw = check('RawContext', values['raw'], rawClasses);
   addHandlers(bus, { hooks: raw['hooks'] }, values);
-  const host = hostOf(values['host'] ?? sharedHost(values['module']), undefined);
+  const { host: given, module } = values;
+  const host = given === undefined ? sharedHost(module) : hostOf(given, module);
   const pump = host.ready() ?? (await host.acquire());
   const tools = raw['tools'] as readonly AnyTool[];
   const spec: RunnerSpec = {

@@ -22,7 +22,8 @@ import type { AnyTool } from '../tools/tool.js';
 import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
 import type { OutputSchema } from '../output/output.js';
 import type { TurnStream } from '../turns/turn-stream.js';
-import { violationError } from '../validation/rules.js';
+import { isObject } from '../validation/field-kinds.js';
+import { checkConfig, requireInput } from './agent-config.js';
 import { maxIterations } from '../middleware/max-iterations.js';
 import { baseURLOf, needsFullModule, providerKey } from './providers.js';
 
@@ -93,9 +94,8 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
   readonly #store: Store;
 
   /** @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation */
-  constructor(config: AgentConfig<Output>) {
-    const violations = violationsOf(config);
-    if (violations.length > 0) throw violationError('E_INVALID_TURN_RUNNER_CONFIG', violations);
+  constructor(given: AgentConfig<Output>) {
+    const config = checkConfig(given) as AgentConfig<Output>;
     const store = config.store ?? memoryStore();
     const most = config.bounds?.maxIterations ?? DEFAULT_ITERATIONS;
     super({
@@ -116,18 +116,25 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
     this.#store = store;
   }
 
-  override run(input: AgentInput): Promise<void> {
+  override async run(input: AgentInput): Promise<void> {
     const { turn, settle } = this.#turn(input);
-    const running = super.run(turn);
-    running.then(settle, settle);
-    return running;
+    try {
+      await super.run(turn);
+    } finally {
+      settle();
+    }
   }
 
   override stream(input: AgentInput): TurnStream<Output> {
     const { turn, settle } = this.#turn(input);
-    const stream = super.stream(turn);
-    stream.result.then(settle, settle);
-    return stream;
+    try {
+      const stream = super.stream(turn);
+      stream.result.then(settle, settle);
+      return stream;
+    } catch (error) {
+      settle();
+      throw error;
+    }
   }
 
   /** @internal After all that the session holds: a conversation is ordered by time. */
@@ -138,8 +145,12 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
 
   /** The input of an ordinary turn, and what lets go of the caller's signal. */
   #turn(input: AgentInput): { turn: TurnInput; settle: () => void } {
-    const { sessionId, signal, systemPrompt, ...rest } = input;
-    const stash = sessionId === undefined ? rest.stash : { ...rest.stash, sessionId };
+    requireInput(input);
+    const { sessionId, signal: given, systemPrompt, ...rest } = input;
+    const signal = given ?? undefined;
+    const begin: unknown = rest.stash ?? {};
+    const stash =
+      (sessionId ?? '') !== '' && isObject(begin) ? { ...begin, sessionId } : rest.stash;
     const turn = { ...rest, systemPrompt: systemPrompt ?? this.#system, stash };
     if (signal === undefined) return { turn, settle: () => undefined };
     const controller = rest.turnAbortController ?? new AbortController();
@@ -167,51 +178,6 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
  */
 export function createRunner<Output = unknown>(config: AgentConfig<Output>): AgentRunner<Output> {
   return new AgentRunner(config);
-}
-
-const known = new Set([
-  'model',
-  'executor',
-  'schema',
-  'store',
-  'system',
-  'tools',
-  'bounds',
-  'turnInputPipeline',
-  'turnOutputPipeline',
-  'dispatchInputPipeline',
-  'dispatchOutputPipeline',
-  'tokenizers',
-  'host',
-]);
-
-function violationsOf(config: AgentConfig): string[] {
-  if (typeof config !== 'object' || config === null) return ['the configuration must be an object'];
-  const violations: string[] = [];
-  if ((config.model === undefined) === (config.executor === undefined)) {
-    violations.push('exactly one of `model` and `executor` is required');
-  }
-  if (config.schema !== undefined) {
-    if (config.model === undefined) violations.push('`schema` needs a `model`');
-    else if ((config.model as Partial<ChatModel>).schema !== undefined) {
-      violations.push('`schema` and `model.schema` exclude each other');
-    }
-  }
-  const { apiKey, credential } = (config.model ?? {}) as Partial<ChatModel>;
-  if (apiKey !== undefined && credential !== undefined) {
-    violations.push('`model.apiKey` and `model.credential` exclude each other');
-  }
-  if (apiKey !== undefined && config.host instanceof Host) {
-    violations.push('`model.apiKey` cannot be added to a shared host; name a `credential` of it');
-  }
-  const most = config.bounds?.maxIterations;
-  if (most !== undefined && most !== false && !(Number.isInteger(most) && most > 0)) {
-    violations.push('`bounds.maxIterations` must be a whole number from 1, or false');
-  }
-  for (const key of Object.keys(config)) {
-    if (!known.has(key)) violations.push(`\`${key}\` is not a known field`);
-  }
-  return violations;
 }
 
 function executorOf<Output>(

@@ -6,12 +6,14 @@ import type { Limits } from '../engine/limits.js';
 import { loadModule, Module } from '../engine/module.js';
 import { type ModuleSource, tagOf } from '../engine/source.js';
 import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy.js';
-import { invalidValue } from '../errors.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
 import { setArgumentCheck } from '../tools/tool.js';
+import { isObject } from '../validation/field-kinds.js';
+import { phrase, violationsIn } from '../validation/rules.js';
 import type { Credential } from './credential.js';
 import type { HttpSettings } from './http.js';
+import { checkHost } from './host-options.js';
 import { Pump } from './pump.js';
 
 /** What the machine gives a runner's turns. Everything has a default. */
@@ -56,8 +58,13 @@ export class Host {
   #hash = '';
   #acquiring: Promise<Pump> | undefined;
 
-  /** Loads nothing: this is legal in a Worker's global scope. */
-  constructor(options: HostOptions = {}) {
+  /**
+   * Loads nothing: this is legal in a Worker's global scope.
+   *
+   * @throws TurncoreError E_INVALID_VALUE listing every violation
+   */
+  constructor(given: HostOptions = {}) {
+    const options = checkHost(given) as HostOptions;
     this.#options = options;
     this.clock = options.clock ?? systemClock;
     this.entropy = options.entropy ?? pooledEntropy();
@@ -144,15 +151,25 @@ export class Host {
   }
 }
 
+/** Lists what is wrong with the fields `host` and `module` of a configuration. */
+export function hostViolations(config: Readonly<Record<string, unknown>>): string[] {
+  const { host, module } = config;
+  const both = module !== undefined && module !== null;
+  if (host === undefined || host === null) return [];
+  if (host instanceof Host) {
+    return both ? ['`module` cannot be given with a Host, which has one'] : [];
+  }
+  if (!isObject(host)) return ['`host` must be an object or a Host'];
+  const twice = both && host['module'] !== undefined && host['module'] !== null;
+  return [
+    ...violationsIn('host', () => checkHost(host)),
+    ...(twice ? [phrase('alias', { alias: 'module', field: 'host.module' })] : []),
+  ];
+}
+
 /** The host that an option stands for. */
 export function hostOf(option: unknown, module: unknown): Host {
-  if (option instanceof Host) {
-    if (module === undefined) return option;
-    throw invalidValue('module', 'the host has one already');
-  }
-  if (option !== undefined && (typeof option !== 'object' || option === null)) {
-    throw invalidValue('host', 'must be an object or a Host');
-  }
+  if (option instanceof Host) return option;
   const options = (option ?? {}) as HostOptions;
   return new Host(module === undefined ? options : { ...options, module: module as ModuleSource });
 }

@@ -5,6 +5,7 @@ import type { RecordName } from '../collections/kinds.js';
 import type { TurnContext } from '../context/turn-context.js';
 import type { Delta } from '../pump/deltas.js';
 import type { Entry } from '../collections/kinds.js';
+import { invalidValue } from '../errors.js';
 import type { ConduitBytes } from '../primitives/readers.js';
 import type { TurnCallbacks } from '../turns/callbacks.js';
 import { collectBytes } from './byte-store.js';
@@ -21,9 +22,15 @@ export function stashedSession(ctx: TurnContext): string {
   return sessionNamed(ctx.stash.get('sessionId'));
 }
 
-/** The session that a stash's `sessionId` stands for. */
+/**
+ * The session that a stash's `sessionId` stands for: "default" when there is none.
+ *
+ * @throws TurncoreError E_INVALID_VALUE for what is no string: it must not be taken for another session's
+ */
 export function sessionNamed(id: unknown): string {
-  return typeof id === 'string' && id !== '' ? id : 'default';
+  if (id === undefined || id === null || id === '') return 'default';
+  if (typeof id === 'string') return id;
+  throw invalidValue('stash.sessionId', 'must be a string');
 }
 
 /**

@@ -29,7 +29,7 @@ import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
 import { ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import { GateBook } from '../pump/gates.js';
-import { type Host, hostOf, type HostOptions } from '../pump/host.js';
+import { type Host, hostOf, type HostOptions, hostViolations } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
 import type { MiddlewareFn, RunnerSpec } from '../pump/runner-spec.js';
 import { toolParts } from '../pump/runner-spec.js';
@@ -114,7 +114,9 @@ const classes = {
       Object.prototype.toString.call(value) === '[object AbortController]',
   },
 };
-const inputClasses = {
+const configClasses = { ...classes, also: hostViolations };
+/** @internal Those that the rules of a turn's input speak of. */
+export const inputClasses = {
   ...classes,
   also: (input: Readonly<Record<string, unknown>>) => stashViolations(input['stash']),
 };
@@ -140,7 +142,7 @@ export class TurnRunner<Output = unknown> {
    * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
    */
   constructor(config: TurnRunnerConfig) {
-    const values = check('TurnRunnerConfig', config, classes);
+    const values = check('TurnRunnerConfig', config, configClasses);
     requirePlaces('E_INVALID_TURN_RUNNER_CONFIG', values, pipelineNames);
     const tools = values['tools'] as readonly AnyTool[];
     this.#spec = {

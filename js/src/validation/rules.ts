@@ -10,7 +10,7 @@ import {
   type RuledType,
   type TypeRules,
 } from '../abi/rules.gen.js';
-import { TurncoreError } from '../errors.js';
+import { isTurncoreError, TurncoreError } from '../errors.js';
 import { type ClassKinds, convert, type Conversion, invalid } from './field-kinds.js';
 
 /** The classes that the rules of a type speak of. */
@@ -32,15 +32,16 @@ interface Plan {
   readonly names: ReadonlyMap<string, string>;
 }
 
-const plans = new Map<RuledType, Plan>();
+const plans = new Map<RuledType | TypeRules, Plan>();
 
 /**
  * Checks an object and returns its values.
  *
+ * @param type name of a type whose rules host and module share, or the rules of one that only the host has
  * @param classes the classes that the type's rules speak of
  * @throws TurncoreError with the type's code; its message and details list every violation
  */
-export function check(type: RuledType, raw: unknown, classes: Classes = {}): Checked {
+export function check(type: RuledType | TypeRules, raw: unknown, classes: Classes = {}): Checked {
   const plan = planOf(type);
   const violations: string[] = [];
   const values: Record<string, unknown> = {};
@@ -69,10 +70,10 @@ export function violationError(code: ErrorCode, violations: readonly string[]): 
   });
 }
 
-function planOf(name: RuledType): Plan {
+function planOf(name: RuledType | TypeRules): Plan {
   let plan = plans.get(name);
   if (plan === undefined) {
-    const type: TypeRules = RULES[name];
+    const type: TypeRules = typeof name === 'string' ? RULES[name] : name;
     const names = new Map<string, string>();
     for (const [field, rules] of Object.entries(type.fields)) {
       names.set(field, field);
@@ -215,7 +216,8 @@ function checkCross(rule: CrossRule, raw: Checked, values: Checked, violations: 
   const value = values[field];
   switch (rule.rule) {
     case 'exactlyOne':
-      if ((value === undefined) === (values[other] === undefined)) {
+      // What is there and wrong has been reported as that.
+      if (isAbsent(raw[field]) === isAbsent(raw[other])) {
         violations.push(phrase('exactlyOne', { field, other }));
       }
       return;
@@ -245,6 +247,17 @@ function isAbsent(value: unknown): boolean {
 export function within(field: string, part: string): string {
   if (!part.startsWith('`')) return `${field}: ${part}`;
   return part.startsWith('`[') ? `\`${field}${part.slice(1)}` : `\`${field}.${part.slice(1)}`;
+}
+
+/** Lists what a check finds wrong with a field's value. */
+export function violationsIn(field: string, checkValue: () => unknown): string[] {
+  try {
+    checkValue();
+    return [];
+  } catch (error) {
+    if (!isTurncoreError(error) || !Array.isArray(error.details)) throw error;
+    return error.details.map((part) => within(field, String(part)));
+  }
 }
 
 /** The words of a broken rule. */

@@ -1,0 +1,146 @@
+/**
+ * What is wrong with the configuration of an ordinary runner, and with the input of its turns.
+ */
+import { RULES, type TypeRules } from '../abi/rules.gen.js';
+import { toText } from '../primitives/tokenizable.js';
+import { toExecutor } from '../pump/chat-executor.js';
+import { Host, hostViolations } from '../pump/host.js';
+import { Tool } from '../tools/tool.js';
+import { inputClasses } from '../turns/turn-runner.js';
+import { isObject } from '../validation/field-kinds.js';
+import { requirePlaces } from '../validation/pipelines.js';
+import { check, type Checked, phrase } from '../validation/rules.js';
+
+const { tools, tokenizers, host, ...runner } = RULES.TurnRunnerConfig.fields;
+
+const configRules: TypeRules = {
+  title: RULES.TurnRunnerConfig.title,
+  code: RULES.TurnRunnerConfig.code,
+  fields: {
+    model: { kind: 'object' },
+    executor: { kind: 'executor' },
+    schema: { kind: 'any' },
+    store: { kind: 'object' },
+    system: { kind: 'text', nonEmpty: true },
+    tools,
+    bounds: { kind: 'object' },
+    turnInputPipeline: runner.turnInputPipeline,
+    turnOutputPipeline: runner.turnOutputPipeline,
+    dispatchInputPipeline: { ...runner.dispatchInputPipeline, aliases: [] },
+    dispatchOutputPipeline: { ...runner.dispatchOutputPipeline, aliases: [] },
+    tokenizers,
+    host,
+  },
+  cross: [{ rule: 'exactlyOne', field: 'model', other: 'executor' }],
+};
+
+const inputRules: TypeRules = {
+  ...RULES.TurnInput,
+  fields: {
+    ...RULES.TurnInput.fields,
+    systemPrompt: { ...RULES.TurnInput.fields.systemPrompt, required: false },
+    sessionId: { kind: 'string' },
+    signal: { kind: 'instance', class: 'AbortSignal' },
+  },
+};
+
+const configClasses = {
+  text: toText,
+  executor: toExecutor,
+  instances: { Tool: (value: unknown) => value instanceof Tool },
+  also: (config: Checked) => [
+    ...schemaViolations(config),
+    ...keyViolations(config),
+    ...storeViolations(config['store']),
+    ...boundsViolations(config['bounds']),
+    ...hostViolations({ host: config['host'] }),
+  ],
+};
+
+const pipelineNames = {
+  turn: ['turnInputPipeline', 'turnOutputPipeline'],
+  input: 'dispatchInputPipeline',
+  output: 'dispatchOutputPipeline',
+};
+
+/**
+ * Checks a configuration. Fields that are null are left out.
+ *
+ * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
+ */
+export function checkConfig(config: unknown): Checked {
+  const values = check(configRules, config, configClasses);
+  requirePlaces('E_INVALID_TURN_RUNNER_CONFIG', values, pipelineNames);
+  return values;
+}
+
+/**
+ * Checks what an ordinary turn's input has beside a turn's: the rest of it the turn checks.
+ *
+ * @throws TurncoreError E_INVALID_TURN_CONTEXT listing every violation
+ */
+export function requireInput(input: unknown): void {
+  if (isObject(input)) {
+    const { sessionId, signal, turnAbortController } = input;
+    const own = sessionId === undefined || typeof sessionId === 'string';
+    if (own && signal === undefined) return;
+    if (own && isSignal(signal) && turnAbortController === undefined) return;
+  }
+  check(inputRules, input, {
+    ...inputClasses,
+    instances: { ...inputClasses.instances, AbortSignal: isSignal },
+  });
+}
+
+function isSignal(value: unknown): value is AbortSignal {
+  return Object.prototype.toString.call(value) === '[object AbortSignal]';
+}
+
+function schemaViolations({ model, schema }: Checked): string[] {
+  if (isAbsent(schema)) return [];
+  if (isAbsent(model)) return ['`schema` needs a `model`'];
+  if (!isObject(model) || isAbsent(model['schema'])) return [];
+  return ['`schema` and `model.schema` exclude each other'];
+}
+
+function keyViolations({ model, host: given }: Checked): string[] {
+  if (!isObject(model) || isAbsent(model['apiKey'])) return [];
+  const violations: string[] = [];
+  if (typeof model['apiKey'] !== 'string') {
+    violations.push(phrase('string', { field: 'model.apiKey' }));
+  }
+  if (!isAbsent(model['credential'])) {
+    violations.push('`model.apiKey` and `model.credential` exclude each other');
+  }
+  if (given instanceof Host) {
+    violations.push('`model.apiKey` cannot be added to a shared host; name a `credential` of it');
+  }
+  return violations;
+}
+
+function storeViolations(store: unknown): string[] {
+  if (!isObject(store)) return [];
+  const violations = ['load', 'commit', 'writeBytes']
+    .filter((name) => typeof store[name] !== 'function')
+    .map((name) => phrase('function', { field: `store.${name}` }));
+  if (!isAbsent(store['newest']) && typeof store['newest'] !== 'function') {
+    violations.push(phrase('function', { field: 'store.newest' }));
+  }
+  return violations;
+}
+
+function boundsViolations(bounds: unknown): string[] {
+  if (!isObject(bounds)) return [];
+  const { maxIterations: most, ...others } = bounds;
+  const violations = Object.keys(others).map((name) =>
+    phrase('unknown', { field: `bounds.${name}` }),
+  );
+  if (isAbsent(most) || most === false || (Number.isInteger(most) && (most as number) > 0)) {
+    return violations;
+  }
+  return [...violations, '`bounds.maxIterations` must be a whole number from 1, or false'];
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}

@@ -1,0 +1,82 @@
+/**
+ * What is wrong with the options of a host.
+ */
+import type { TypeRules } from '../abi/rules.gen.js';
+import { DEFAULT_INSTANCE_LIMITS } from '../engine/limits.js';
+import { isObject } from '../validation/field-kinds.js';
+import { check, type Checked, phrase, violationsIn } from '../validation/rules.js';
+
+const rules: TypeRules = {
+  title: 'host',
+  code: 'E_INVALID_VALUE',
+  fields: {
+    module: { kind: 'any' },
+    clock: { kind: 'function' },
+    entropy: { kind: 'function' },
+    limits: { kind: 'object' },
+    journal: { kind: 'function' },
+    credentials: { kind: 'object' },
+    allowedOrigins: { kind: 'list', item: { kind: 'string', nonEmpty: true } },
+    fetch: { kind: 'function' },
+    maxMemory: { kind: 'any' },
+    recycleMemory: { kind: 'any' },
+    onStderr: { kind: 'function' },
+    verify: { kind: 'boolean' },
+  },
+};
+
+const credentialRules: TypeRules = {
+  title: 'credential',
+  code: 'E_INVALID_VALUE',
+  fields: {
+    header: { kind: 'string', required: true, nonEmpty: true },
+    value: { kind: 'any', required: true },
+    origins: { kind: 'list', required: true, item: { kind: 'string', nonEmpty: true } },
+  },
+};
+
+/**
+ * Checks the options of a host. Fields that are null are left out.
+ *
+ * @throws TurncoreError E_INVALID_VALUE listing every violation
+ */
+export function checkHost(options: unknown): Checked {
+  return check(rules, options, {
+    also: (raw) => [
+      ...limitViolations(raw['limits']),
+      ...credentialViolations(raw['credentials']),
+      ...['maxMemory', 'recycleMemory'].flatMap((name) => byteViolations(name, raw[name])),
+    ],
+  });
+}
+
+/** Infinity is no bound. */
+function byteViolations(field: string, bytes: unknown): string[] {
+  const right = bytes === undefined || bytes === null || (typeof bytes === 'number' && bytes >= 0);
+  return right ? [] : [`\`${field}\` must be a number of bytes`];
+}
+
+function limitViolations(limits: unknown): string[] {
+  if (!isObject(limits)) return [];
+  return Object.entries(limits).flatMap(([name, limit]) => {
+    const field = `limits.${name}`;
+    if (!Object.hasOwn(DEFAULT_INSTANCE_LIMITS, name)) return [phrase('unknown', { field })];
+    const right = limit === undefined || (Number.isSafeInteger(limit) && (limit as number) > 0);
+    return right ? [] : [`\`${field}\` must be a whole number from 1 on`];
+  });
+}
+
+function credentialViolations(credentials: unknown): string[] {
+  if (!isObject(credentials)) return [];
+  return Object.entries(credentials).flatMap(([name, credential]) => {
+    const field = `credentials.${name}`;
+    if (!isObject(credential)) return [phrase('object', { field })];
+    return violationsIn(field, () => check(credentialRules, credential, { also: secret }));
+  });
+}
+
+function secret({ value }: Checked): string[] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string' || typeof value === 'function') return [];
+  return ['`value` must be a string or a function'];
+}
