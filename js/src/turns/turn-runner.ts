@@ -139,9 +139,13 @@ export class TurnRunner<Output = unknown> {
   /**
    * Checks everything, loads nothing: this is legal before a module is there.
    *
+   * @param ahead for a class that extends this one: its own middleware, which runs before that of the configuration
    * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
    */
-  constructor(config: TurnRunnerConfig) {
+  constructor(
+    config: TurnRunnerConfig,
+    ahead: Pick<TurnRunnerConfig, 'turnInputPipeline' | 'dispatchInputPipeline'> = {},
+  ) {
     const values = check('TurnRunnerConfig', config, configClasses);
     requirePlaces('E_INVALID_TURN_RUNNER_CONFIG', values, pipelineNames);
     const tools = values['tools'] as readonly AnyTool[];
@@ -153,7 +157,10 @@ export class TurnRunner<Output = unknown> {
         'turnOutputPipeline',
         'dispatchInputPipeline',
         'dispatchOutputPipeline',
-      ].map((name) => values[name] as readonly MiddlewareFn[]),
+      ].map((name) => [
+        ...((ahead as Record<string, readonly MiddlewareFn[] | undefined>)[name] ?? []),
+        ...(values[name] as readonly MiddlewareFn[]),
+      ]),
       callbacks: callbacksOf(values, 'Callback'),
       tokenizers: tokenizersOf(values, 'E_INVALID_TURN_RUNNER_CONFIG'),
     };

@@ -6,8 +6,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import {
+  ackOnNoToolCalls,
   type AgentConfig,
   createRunner,
+  deadline,
   type DispatchExecutorFn,
   type DispatchExecutorHelpers,
   loadConversation,
@@ -183,6 +185,21 @@ describe('createRunner', { skip }, () => {
         return true;
       },
     );
+  });
+
+  it('names a pipeline and its entries as they were given', () => {
+    const belongs = /`dispatchInputPipeline\[0\]` cannot be ackOnNoToolCalls/;
+    const wrong: [Partial<AgentConfig>, RegExp][] = [
+      [{ dispatchInputPipeline: deadline(5) as never }, /`dispatchInputPipeline` must be a list/],
+      [{ turnInputPipeline: echo as never }, /`turnInputPipeline` must be a list/],
+      [{ dispatchInputPipeline: [5 as never] }, /`dispatchInputPipeline\[0\]` must be/],
+      [{ turnInputPipeline: [deadline(5) as never] }, /`turnInputPipeline\[0\]` cannot be/],
+      [{ dispatchInputPipeline: [ackOnNoToolCalls()] }, belongs],
+    ];
+    for (const [config, message] of wrong) {
+      const code = 'E_INVALID_TURN_RUNNER_CONFIG';
+      assert.throws(() => createRunner({ executor: echo, ...config }), { code, message });
+    }
   });
 
   it('a stream that cannot begin rejects, in the loop and in the result', async () => {
