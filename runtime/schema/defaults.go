@@ -4,7 +4,7 @@ import "github.com/turncore/turncore/runtime/value"
 
 // fillCost is what filling in one default costs: schemas that call for defaults inside defaults without end are
 // stopped by the budget.
-const fillCost = 1 << 12
+const fillCost = 1 << 8
 
 // fill returns val with the defaults that n gives to missing members, and val itself when there are none.
 func (v *validator) fill(n *node, val []byte) []byte {

@@ -349,3 +349,21 @@ func TestLimitInsideEnum(t *testing.T) {
 		t.Errorf("%v", violations)
 	}
 }
+
+// As many defaults as a list that fits a frame may call for are no reason to refuse it.
+func TestManyDefaults(t *testing.T) {
+	s := compile(t, `{"items":{"properties":{"a":{"default":1},"b":{"default":"x"},"c":{"default":[]},"d":{"default":null}}}}`)
+	const n = 8192
+	list := value.AppendListHeader(nil, n)
+	for range n {
+		list = value.AppendMapHeader(list, 0)
+	}
+	out, violations := s.Validate(list)
+	if len(violations) > 0 {
+		t.Fatal(violations)
+	}
+	text, _ := value.AppendJSON(nil, out)
+	if want := `{"a":1,"b":"x","c":[],"d":null}`; strings.Count(string(text), want) != n {
+		t.Errorf("%.100s", text)
+	}
+}
