@@ -2,12 +2,12 @@
  * The kinds of record: their names, their numbers on the wire and their classes.
  */
 import { invalidValue } from '../errors.js';
-import { Memory } from '../primitives/memory.js';
-import { Message } from '../primitives/message.js';
-import { Retrievable } from '../primitives/retrievable.js';
-import { Thought } from '../primitives/thought.js';
-import { Tokenizable } from '../primitives/tokenizable.js';
-import { ToolCall } from '../primitives/tool-call.js';
+import { isMemory, Memory } from '../primitives/memory.js';
+import { isMessage, Message } from '../primitives/message.js';
+import { isRetrievable, Retrievable } from '../primitives/retrievable.js';
+import { isThought, Thought } from '../primitives/thought.js';
+import { isTokenizable, Tokenizable } from '../primitives/tokenizable.js';
+import { isToolCall, ToolCall } from '../primitives/tool-call.js';
 
 /** The collections of a context that hold records, by their names in the API. */
 export type RecordKind =
@@ -55,6 +55,8 @@ export type RecordName = (typeof singular)[number];
 
 const classes = [Tokenizable, Memory, Retrievable, Message, Thought, ToolCall] as const;
 
+const tests = [isTokenizable, isMemory, isRetrievable, isMessage, isThought, isToolCall] as const;
+
 /** The kind of record with a number on the wire. */
 export function recordKind(collection: number): RecordKind {
   return names[collection]!;
@@ -76,8 +78,7 @@ export function recordName(collection: number): RecordName {
 
 /** Tells whether a value is a record of the collection with this number. */
 export function isRecordOf(collection: number, value: unknown): value is Entry {
-  const of = classes[collection];
-  return of !== undefined && value instanceof of;
+  return tests[collection]?.(value) === true;
 }
 
 /** @throws TurncoreError E_INVALID_VALUE unless the value is a record of that kind */
@@ -88,6 +89,7 @@ export function requireRecord(kind: RecordKind, value: unknown, field: string): 
 /** @throws TurncoreError E_INVALID_VALUE unless the value is a record of the collection with this number */
 export function requireEntry(collection: number, value: unknown, field: string): void {
   if (isRecordOf(collection, value)) return;
-  const of = classes[collection]?.name ?? 'record';
-  throw invalidValue(field, `must be an instance of ${of}`);
+  const of = classes[collection];
+  const proxy = of !== undefined && value instanceof of ? ', not a Proxy of one' : '';
+  throw invalidValue(field, `must be an instance of ${of?.name ?? 'record'}${proxy}`);
 }

@@ -21,7 +21,7 @@ import {
 } from '../primitives/readers.js';
 import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
-import { Tokenizable } from '../primitives/tokenizable.js';
+import { isTokenizable, Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { ContextState } from '../pump/context-state.js';
 import { countTexts, estimateTexts } from '../pump/estimate.js';
@@ -457,7 +457,7 @@ export abstract class BaseContext {
 
 /** The text of an instruction, by which it is found. */
 function textOf(value: string | Tokenizable): string {
-  return value instanceof Tokenizable ? String(value) : requireString(value, 'text');
+  return isTokenizable(value) ? String(value) : requireString(value, 'text');
 }
 
 function toText(value: string | Tokenizable): Entry {

@@ -14,12 +14,12 @@ import { TurncoreError } from '../errors.js';
 import { Bus } from '../events/bus.js';
 import type { DispatchStatus, TurnEvents } from '../events/events.js';
 import { dispatchStatusOf } from '../events/from-frame.js';
-import { Memory } from '../primitives/memory.js';
-import { Message } from '../primitives/message.js';
-import { Retrievable } from '../primitives/retrievable.js';
-import { Thought } from '../primitives/thought.js';
+import { isMemory, type Memory } from '../primitives/memory.js';
+import { isMessage, type Message } from '../primitives/message.js';
+import { isRetrievable, type Retrievable } from '../primitives/retrievable.js';
+import { isThought, type Thought } from '../primitives/thought.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
-import { ToolCall } from '../primitives/tool-call.js';
+import { isToolCall, type ToolCall } from '../primitives/tool-call.js';
 import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
 import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import type { ContextState } from '../pump/context-state.js';
@@ -111,11 +111,11 @@ const classes = {
     AbortController: (value: unknown) =>
       Object.prototype.toString.call(value) === '[object AbortController]',
     Tool: (value: unknown) => value instanceof Tool,
-    Memory: (value: unknown) => value instanceof Memory,
-    Message: (value: unknown) => value instanceof Message,
-    Retrievable: (value: unknown) => value instanceof Retrievable,
-    Thought: (value: unknown) => value instanceof Thought,
-    ToolCall: (value: unknown) => value instanceof ToolCall,
+    Memory: isMemory,
+    Message: isMessage,
+    Retrievable: isRetrievable,
+    Thought: isThought,
+    ToolCall: isToolCall,
   },
 };
 const rawClasses = {

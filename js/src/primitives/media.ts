@@ -5,7 +5,7 @@ import { Part } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
-import { Registry } from '../stash/registry.js';
+import { Registry, stashViolations } from '../stash/registry.js';
 import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, encodeOptional, Parts } from './body.js';
@@ -217,4 +217,10 @@ const toMediaStash: Converter = (value, report) => {
   return wrong ? invalid : value;
 };
 
-const classes = { mediaReader: toMediaReader, mediaStash: toMediaStash };
+const classes = {
+  mediaReader: toMediaReader,
+  mediaStash: toMediaStash,
+  // Values of entries have been looked at: what is left is an object that is no map, such as a Date.
+  also: ({ stash }: Readonly<Record<string, unknown>>) =>
+    isObject(stash) && Object.keys(stash).length === 0 ? stashViolations(stash) : [],
+};

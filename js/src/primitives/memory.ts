@@ -21,8 +21,14 @@ export interface RawMemory {
   readonly updatedAt: Timestamp;
 }
 
+let owns: (value: object) => boolean;
+
 /** Something to remember across turns. Immutable. */
 export class Memory {
+  static {
+    owns = (value) => #createdAt in value;
+  }
+
   /** Unique in its store. */
   readonly id: string;
   /** What is remembered. */
@@ -78,6 +84,11 @@ export class Memory {
     enc.int(this.#createdAt);
     enc.int(this.#updatedAt);
   }
+}
+
+/** Tells a Memory: a Proxy of one is none, it lacks what the class keeps to itself. */
+export function isMemory(value: unknown): value is Memory {
+  return value instanceof Memory && owns(value);
 }
 
 const classes = { text: toText };

@@ -28,8 +28,14 @@ export interface RawMessage {
   readonly attachments?: readonly Media[] | undefined;
 }
 
+let owns: (value: object) => boolean;
+
 /** A message of a conversation. Immutable. */
 export class Message {
+  static {
+    owns = (value) => #identity in value;
+  }
+
   /** Unique in its store. */
   readonly id: string;
   /** Who wrote it. */
@@ -108,6 +114,11 @@ export class Message {
   }
 }
 
+/** Tells a Message: a Proxy of one is none, it lacks what the class keeps to itself. */
+export function isMessage(value: unknown): value is Message {
+  return value instanceof Message && owns(value);
+}
+
 const classes = {
   text: toText,
   identity: toIdentity,
@@ -116,4 +127,4 @@ const classes = {
 
 /** The kind of field `message`: a Message, or the text of one that is yet to be made. */
 export const toMessage: Converter = (value) =>
-  typeof value === 'string' || value instanceof Message ? value : invalid;
+  typeof value === 'string' || isMessage(value) ? value : invalid;

@@ -35,8 +35,14 @@ export interface RawRetrievable {
   readonly artifactConstructor?: (() => ArtifactClass) | undefined;
 }
 
+let owns: (value: object) => boolean;
+
 /** A retrieved document. Immutable. */
 export class Retrievable {
+  static {
+    owns = (value) => #createdAt in value;
+  }
+
   /** Unique in its store. */
   readonly id: string;
   /** Its text, or the artifact that holds it. */
@@ -173,6 +179,11 @@ export class Retrievable {
     enc.int(Part.Text);
     enc.int(utf8Length(text));
   }
+}
+
+/** Tells a Retrievable: a Proxy of one is none, it lacks what the class keeps to itself. */
+export function isRetrievable(value: unknown): value is Retrievable {
+  return value instanceof Retrievable && owns(value);
 }
 
 /** The kind of field `content`: text, or an artifact. */

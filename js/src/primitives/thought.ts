@@ -24,8 +24,14 @@ export interface RawThought {
   readonly updatedAt: Timestamp;
 }
 
+let owns: (value: object) => boolean;
+
 /** A piece of a model's reasoning. Immutable. */
 export class Thought {
+  static {
+    owns = (value) => #identity in value;
+  }
+
   /** Unique in its store. */
   readonly id: string;
   /** Its text; empty when there is only a payload. */
@@ -97,6 +103,11 @@ export class Thought {
     enc.int(this.#createdAt);
     enc.int(this.#updatedAt);
   }
+}
+
+/** Tells a Thought: a Proxy of one is none, it lacks what the class keeps to itself. */
+export function isThought(value: unknown): value is Thought {
+  return value instanceof Thought && owns(value);
 }
 
 const classes = { text: toText, identity: toIdentity };

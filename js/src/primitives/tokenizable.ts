@@ -21,6 +21,8 @@ export type TextSource = string | TextEvaluator;
 /** Name of the method that renders a text before it crosses to the module. */
 export const renderForCrossing = Symbol('renderForCrossing');
 
+let owns: (value: object) => boolean;
+
 /**
  * A piece of text for a model: contents of records, system prompts and standing instructions. Wherever one is
  * accepted a plain string is too. Two with the same text are different entries of a collection.
@@ -30,6 +32,10 @@ export const renderForCrossing = Symbol('renderForCrossing');
  * the module has already.
  */
 export class Tokenizable {
+  static {
+    owns = (value) => #source in value;
+  }
+
   #source: TextSource;
   /** Dynamic: the text that crosses, from the last time it was rendered for that. */
   #crossing: string | undefined;
@@ -48,7 +54,7 @@ export class Tokenizable {
 
   /** A Tokenizable of a string or a function; a Tokenizable is returned as it is. */
   static from(value: TextSource | Tokenizable): Tokenizable {
-    return value instanceof Tokenizable ? value : new Tokenizable(value);
+    return isTokenizable(value) ? value : new Tokenizable(value);
   }
 
   /** Whether a function gives the text. */
@@ -138,6 +144,11 @@ export class Tokenizable {
   }
 }
 
+/** Tells a Tokenizable: a Proxy of one is none, it lacks what the class keeps to itself. */
+export function isTokenizable(value: unknown): value is Tokenizable {
+  return value instanceof Tokenizable && owns(value);
+}
+
 function requireSource(source: TextSource): TextSource {
   if (typeof source === 'string' || typeof source === 'function') return source;
   throw invalidValue('text', 'must be a string, or a function that returns one');
@@ -160,6 +171,6 @@ function evaluate(evaluator: TextEvaluator, ctx: DispatchContext | undefined): s
 
 /** The kind of field `text`: a Tokenizable, or a string that is made one. */
 export const toText: Converter = (value) => {
-  if (value instanceof Tokenizable) return value;
+  if (isTokenizable(value)) return value;
   return typeof value === 'string' ? new Tokenizable(value) : invalid;
 };

@@ -41,8 +41,14 @@ export interface RawToolCall {
   readonly completedAt: Timestamp;
 }
 
+let owns: (value: object) => boolean;
+
 /** A tool call that has ended, with its results. Immutable. */
 export class ToolCall {
+  static {
+    owns = (value) => #createdAt in value;
+  }
+
   /** Unique in its store. */
   readonly id: string;
   /** Name of the tool. */
@@ -140,6 +146,11 @@ export class ToolCall {
     enc.int(this.#updatedAt);
     enc.int(this.#completedAt);
   }
+}
+
+/** Tells a ToolCall: a Proxy of one is none, it lacks what the class keeps to itself. */
+export function isToolCall(value: unknown): value is ToolCall {
+  return value instanceof ToolCall && owns(value);
 }
 
 /** @internal Writes results as they stand in a body. */

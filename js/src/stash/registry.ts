@@ -6,11 +6,11 @@ import { MAX_VALUE_DEPTH } from '../codec/encoder.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import { copyOf, copyValue, defineData } from './copy-value.js';
 
-/** What is wrong with the stash that a turn or a dispatch is to begin with. */
-export function stashViolations(stash: unknown): string[] {
+/** What is wrong with the values that a stash, or what a field of another name holds, is to begin with. */
+export function stashViolations(stash: unknown, field = 'stash'): string[] {
   if (typeof stash !== 'object' || stash === null || Array.isArray(stash)) return []; // the rules say that
   try {
-    copyValue(stash, 'stash');
+    copyValue(stash, field);
     return [];
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];

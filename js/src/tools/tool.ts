@@ -5,7 +5,7 @@ import { attempt } from '../attempt.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import { invalidValue, TurncoreError } from '../errors.js';
-import { Registry } from '../stash/registry.js';
+import { Registry, stashViolations } from '../stash/registry.js';
 import { type AnyArtifactClass, toArtifactClass } from '../validation/artifact-class.js';
 import { type Converter, invalid, toSchema } from '../validation/field-kinds.js';
 import { check, phrase } from '../validation/rules.js';
@@ -129,6 +129,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
     const values = check(this instanceof ArtifactTool ? 'ArtifactTool' : 'Tool', raw, {
       artifactClass: toArtifactClass,
       schema: schemaOf(raw),
+      also: ({ meta }) => stashViolations(meta, 'meta'),
     });
     this.name = values['name'] as string;
     this.description = values['description'] as string;
