@@ -261,8 +261,8 @@ func (t *turn) shut() {
 }
 
 func (t *turn) readSync(frame []byte) error {
-	var f abi.Sync
-	if err := abi.DecodeTo(frame, &f); err != nil {
+	f := &t.frames.sync
+	if err := abi.DecodeTo(frame, f); err != nil {
 		return err
 	}
 	if err := t.mine(f.Turn); err != nil {
@@ -276,7 +276,7 @@ func (t *turn) readSync(frame []byte) error {
 	case c == nil:
 		return fmt.Errorf("sync of context %d, which is not open", f.Context)
 	case f.Sync == abi.SyncSignal:
-		return t.readSignal(c.dispatch, &f)
+		return t.readSignal(c.dispatch, f)
 	case f.Sync == abi.SyncTools && f.Collection == abi.CollectionTools:
 		return t.syncTools(c.state, f.Data)
 	case f.Sync == abi.SyncDefine && f.Collection == abi.CollectionTools:

@@ -47,7 +47,7 @@ func (h *handles) find(r record) (handle int64, ok bool) {
 func (h *handles) give(r record) int64 {
 	n := len(h.spans)
 	if n == 0 || h.spans[n-1].history != nil {
-		h.spans = append(h.spans, span{first: h.reserve(0)})
+		h.spans = append(h.spans, span{first: h.reserve(0), list: make([]record, 0, 4)})
 		n++
 	}
 	s := &h.spans[n-1]

@@ -109,6 +109,7 @@ type inFrames struct {
 	event  abi.Event
 	reply  abi.Reply
 	effect abi.Effect
+	sync   abi.Sync
 }
 
 func newTurn(c *core, config *definition, outer context.Context) *turn {
@@ -121,7 +122,7 @@ func newTurn(c *core, config *definition, outer context.Context) *turn {
 	t.tools.runner = config.tools
 	state := &contextState{turn: t, tools: toolSet{tools: config.tools, shared: true}}
 	t.root = &TurnContext{newBase(state)}
-	t.contexts = []*dispatchOrTurn{{state: state, turn: t.root}}
+	t.contexts = append(make([]*dispatchOrTurn, 0, 2), &dispatchOrTurn{state: state, turn: t.root})
 	return t
 }
 
