@@ -33,6 +33,9 @@ type section struct {
 
 // Add adds a line, without its line end. The error, here and in what follows, is [ErrTooLarge].
 func (x *Index) Add(line []byte) error {
+	if x.lines == 0 {
+		line = bytes.TrimPrefix(line, byteOrderMark)
+	}
 	if x.lines == 0 && isFrame(line) {
 		x.reading = true
 		x.lines++

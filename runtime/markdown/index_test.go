@@ -156,3 +156,24 @@ func FuzzIndex(f *testing.F) {
 		})
 	})
 }
+
+// A byte order mark is no part of the text.
+func TestByteOrderMark(t *testing.T) {
+	const heading = `[{"depth":1,"text":"One","startLine":0,"endLine":0}]`
+	if got, _ := value.AppendJSON(nil, index(t, "\ufeff# One").Headings(0)); string(got) != heading {
+		t.Errorf("%s", got)
+	}
+	if text, ok := index(t, "\ufeff---\ntitle: x\n---\n").FrontMatter(); !ok || string(text) != "title: x" {
+		t.Errorf("%q, %v", text, ok)
+	}
+	for source, want := range map[string]string{"\ufeff# One": `"heading"`, "\ufeff---\ntitle: x\n---\n": `"yaml"`} {
+		d, err := markdown.Parse([]byte(source), 0, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, _ := d.Tree()
+		if got, _ := value.AppendJSON(nil, tree); !strings.Contains(string(got), want) {
+			t.Errorf("%q: %s", source, got)
+		}
+	}
+}

@@ -107,9 +107,13 @@ type Document struct {
 	err     error
 }
 
+// byteOrderMark may start a text, and is no part of it.
+var byteOrderMark = []byte("\ufeff")
+
 // Parse reads the lines of a text from one on and up to, not including, another; a negative one, or one behind the end,
 // is the end. Links by reference in them are looked up in the whole text. The error is [ErrTooDeep] or [ErrTooLarge].
 func Parse(source []byte, from, to int) (*Document, error) {
+	source = bytes.TrimPrefix(source, byteOrderMark)
 	count := 0
 	if len(source) > 0 {
 		count = bytes.Count(source, []byte("\n")) + 1
