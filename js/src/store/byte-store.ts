@@ -2,6 +2,7 @@
  * Stores of bytes: where the texts of artifacts and the bytes of media are kept.
  */
 import type { Awaitable } from '../awaitable.js';
+import { requireBytes } from '../context/arguments.js';
 import type { ConduitBytes, MediaReader, SpoolReader } from '../primitives/readers.js';
 import { MemoryReader } from '../readers/memory-reader.js';
 
@@ -54,9 +55,15 @@ export class MemorySpoolStore extends MemoryByteStore implements SpoolStore {}
 /** A {@link MediaStore} in memory. */
 export class MemoryMediaStore extends MemoryByteStore implements MediaStore {}
 
-/** Text, or all bytes, of what a conduit is given. */
+/**
+ * Text, or all bytes, of what a conduit is given.
+ *
+ * @throws TurncoreError (rejects) E_INVALID_VALUE for anything else, which a Response would take for its text
+ */
 export async function collectBytes(content: ConduitBytes): Promise<string | Uint8Array> {
   if (typeof content === 'string' || content instanceof Uint8Array) return content;
+  const body: unknown = content;
+  if (!(body instanceof Blob || body instanceof ArrayBuffer)) requireBytes(content, 'bytes');
   const stream = content as ReadableStream<Uint8Array<ArrayBuffer>>;
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -124,6 +124,13 @@ describe('stores of bytes', () => {
       assert.equal(store.delete('id'), false);
       assert.equal(store.read('id'), undefined);
       assert.equal(first.readAll(), 'one');
+      for (const wrong of [undefined, null, 5, {}, ['a'], Promise.resolve('a')] as never[]) {
+        await assert.rejects(store.write('id', wrong), {
+          code: 'E_INVALID_VALUE',
+          message: /bytes/,
+        });
+      }
+      assert.equal(store.read('id'), undefined);
     }
   });
 });
