@@ -14,6 +14,13 @@ export function optionalString(value: unknown, field: string): string | undefine
   return value === undefined ? undefined : requireString(value, field);
 }
 
+/** @throws TurncoreError E_INVALID_VALUE unless the value is a boolean, or left out: false then */
+export function booleanOf(value: unknown, field: string): boolean {
+  if (value === undefined || value === null) return false;
+  if (typeof value !== 'boolean') throw invalidValue(field, 'must be a boolean');
+  return value;
+}
+
 /**
  * Whether a stream that is reported was broken off.
  *

@@ -9,7 +9,13 @@ import { interruptedKindOf } from '../events/from-frame.js';
 import type { Timestamp } from '../primitives/timestamp.js';
 import type { ContextState } from '../pump/context-state.js';
 import { invalid, toTime } from '../validation/field-kinds.js';
-import { interruptedOf, optionalString, requireObject, requireString } from './arguments.js';
+import {
+  booleanOf,
+  interruptedOf,
+  optionalString,
+  requireObject,
+  requireString,
+} from './arguments.js';
 
 /** A piece of a message or thought stream. */
 export interface EmittedText {
@@ -75,7 +81,7 @@ export function emitText(state: ContextState, kind: number, content: EmittedText
   enc.int(elapsedAt(state, content.createdAt));
   enc.str(requireString(content.aDelta, 'aDelta'));
   enc.int(utf8Length(full));
-  enc.bool(content.isComplete);
+  enc.bool(booleanOf(content.isComplete, 'isComplete'));
   session.emitting({ context: state.number, kind, id, full }, () => session.callNow(enc, call));
 }
 
@@ -91,8 +97,8 @@ export function emitToolCall(state: ContextState, content: EmittedToolCall): voi
   enc.value(content.args, 'args');
   enc.str(optionalString(content.checksum, 'checksum') ?? '');
   enc.int(elapsedAt(state, content.createdAt));
-  enc.bool(content.isComplete);
-  enc.bool(content.isError ?? false);
+  enc.bool(booleanOf(content.isComplete, 'isComplete'));
+  enc.bool(booleanOf(content.isError, 'isError'));
   enc.int(content.results === undefined ? Results.None : Results.Host);
   enc.nil();
   if (content.results !== undefined) state.setResults(content.id, content.results);
@@ -123,7 +129,7 @@ export function emitToolExecutionEnd(state: ContextState, content: EmittedToolEx
   enc.str(requireString(content.toolName, 'toolName'));
   enc.str(requireString(content.callId, 'callId'));
   enc.int(elapsedAt(state, content.startedAt));
-  enc.bool(content.isError);
+  enc.bool(booleanOf(content.isError, 'isError'));
   state.session.callNow(enc, call);
 }
 

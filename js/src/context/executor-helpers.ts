@@ -5,7 +5,13 @@ import { Feature, Method, Stream } from '../abi/frames.gen.js';
 import { invalidValue } from '../errors.js';
 import type { GenerationStats } from '../events/events.js';
 import type { ContextState } from '../pump/context-state.js';
-import { interruptedOf, optionalString, requireObject, requireString } from './arguments.js';
+import {
+  booleanOf,
+  interruptedOf,
+  optionalString,
+  requireObject,
+  requireString,
+} from './arguments.js';
 import { type Logger, makeLogger } from './log.js';
 
 /** Settings of reportMessage and reportThought. */
@@ -86,6 +92,8 @@ function report(
 ): void {
   requireString(id, 'id');
   requireString(delta, 'aDelta');
+  if (options !== undefined && options !== null) requireObject(options, 'options');
+  const isComplete = booleanOf(options?.isComplete, 'isComplete');
   const { session } = state;
   const interrupt =
     interruptedOf(options) && (session.pump.instance.features & Feature.Interrupts) !== 0;
@@ -95,7 +103,7 @@ function report(
   enc.int(stream);
   enc.str(id);
   enc.str(delta);
-  if (!interrupt) enc.bool(options?.isComplete === true);
+  if (!interrupt) enc.bool(isComplete);
   session.callNow(enc, call);
 }
 
@@ -103,7 +111,10 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
   requireString(id, 'id');
   requireObject(partial, 'report');
   const { session } = state;
-  const { args, results, isError, isComplete } = partial;
+  const { args, results } = partial;
+  const isError = partial.isError ?? undefined;
+  const failed = booleanOf(isError, 'isError');
+  const isComplete = booleanOf(partial.isComplete, 'isComplete');
   const tool = optionalString(partial.tool, 'tool');
   const enc = session.beginCall(state.number, Method.ReportToolCall);
   const { call } = session;
@@ -114,8 +125,8 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
   enc.value(args, 'args');
   enc.bool(results !== undefined);
   enc.bool(isError !== undefined);
-  enc.bool(isError ?? false);
-  enc.bool(isComplete ?? false);
+  enc.bool(failed);
+  enc.bool(isComplete);
   const before = state.results(id);
   if (results !== undefined) state.setResults(id, results);
   try {
