@@ -14,6 +14,44 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
+// What would never be called is refused where it is registered.
+func TestListenersThatCannotBe(t *testing.T) {
+	r := newRunner(t, turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		defer func() {
+			if v := recover(); v != "turns: nil ack handler" {
+				t.Errorf("a nil ack handler: %v", v)
+			}
+			_ = ctx.Ack()
+		}()
+		ctx.OnAck(nil)
+		return nil
+	}})
+	for _, c := range []struct {
+		want     string
+		register func()
+	}{
+		{"turns: nil listener", func() { turns.Listen[*turns.MessageEvent](r, nil) }},
+		{"turns: nil listener", func() { r.On(turns.KindMessage, nil) }},
+		{"turns: nil listener", func() { r.OnAny(nil) }},
+		{"turns: a listener of a kind that no event has", func() { r.On(turns.KindGenerationStats+1, func(turns.Event) {}) }},
+		{"turns: a listener of a kind that no event has", func() { r.Observe(255, func(turns.Event) {}) }},
+		{"turns: Listen is for one type of event, OnAny for all", func() { turns.Listen(r, func(turns.Event) {}) }},
+	} {
+		func() {
+			defer func() {
+				if v := recover(); v != c.want {
+					t.Errorf("%v, want %q", v, c.want)
+				}
+			}()
+			c.register()
+		}()
+	}
+	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+	if err != nil || result.Status != turns.Ack {
+		t.Error(result, err)
+	}
+}
+
 // An event is delivered before the call that caused it returns.
 func TestDeliveredBeforeReturn(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {

@@ -35,6 +35,9 @@ func (b *bus) add(kinds uint32, fn func(Event)) (remove func()) {
 	if fn == nil {
 		panic("turns: nil listener")
 	}
+	if kinds == 0 {
+		panic("turns: a listener of a kind that no event has")
+	}
 	l := &listener{kinds, fn}
 	b.change(func(list []*listener) []*listener { return append(list, l) })
 	return func() {

@@ -48,7 +48,8 @@ func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 // On calls fn for every event of the given kind of all the runner's turns: KindMessage, KindThought, KindToolCall. fn is
 // called before the call returns that caused the event, on the same goroutine, one event of a turn after the other; a
 // call of a context that fn makes returns when its answer is there, its events follow after fn. A panic in fn becomes an
-// error event with E_LISTENER_ERROR. A fn that is registered twice is called twice. The function returned takes fn off.
+// error event with E_LISTENER_ERROR. A fn that is registered twice is called twice. The function returned takes fn off. On
+// panics for a nil fn and for a kind that no event has.
 func (r *TurnRunner) On(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
 
 // Observe does for the other kinds of event, those that tell how a turn goes, what On does for those that an application
@@ -59,8 +60,15 @@ func (r *TurnRunner) Observe(kind Kind, fn func(Event)) (off func()) { return r.
 func (r *TurnRunner) OnAny(fn func(Event)) (off func()) { return r.bus.add(allKinds, fn) }
 
 // Listen calls fn for every event of one type of all the runner's turns, such as *MessageEvent.
+// It panics for a nil function, and for the type Event itself, which OnAny is for.
 func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
 	var e E
+	if fn == nil {
+		panic("turns: nil listener")
+	}
+	if any(e) == nil {
+		panic("turns: Listen is for one type of event, OnAny for all")
+	}
 	return r.bus.add(bit(e.Kind()), func(ev Event) {
 		if ev, ok := ev.(E); ok {
 			fn(ev)

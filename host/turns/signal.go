@@ -51,8 +51,11 @@ func (c *DispatchContext) Nack(cause error) error {
 
 // OnAck has a function called once when the dispatch is acked: before Ack returns, or, when it was acked inside the core,
 // before the next event. Not when it was acked already, and not on a nack. A panic in it is swallowed. The function
-// returned takes it back.
+// returned takes it back. OnAck panics for a nil function.
 func (c *DispatchContext) OnAck(fn func()) (cancel func()) {
+	if fn == nil {
+		panic("turns: nil ack handler")
+	}
 	t := c.state.turn
 	entry := &fn
 	t.mu.Lock()
