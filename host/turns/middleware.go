@@ -60,7 +60,7 @@ type Budget struct {
 	// Encoding is a token encoding: one that the runner has a tokenizer for, "claude" (a token is 3.5 UTF-16 code
 	// units), or any other (4, with a warning).
 	Encoding string
-	// Limit is how many tokens the model's window holds.
+	// Limit is how many tokens the model's window holds: from 1 to 2,147,483,647.
 	Limit int
 	// Reserve is how many of them are kept free, for the answer and for what a provider puts around texts.
 	Reserve int
@@ -77,8 +77,8 @@ func TokenBudget(b Budget) DispatchMiddleware {
 	switch {
 	case b.Encoding == "":
 		m.broken = "tokenBudget.encoding must not be empty"
-	case b.Limit < 1:
-		m.broken = "tokenBudget.limit must be a positive integer"
+	case positive("tokenBudget.limit", b.Limit) != "":
+		m.broken = positive("tokenBudget.limit", b.Limit)
 	case b.Reserve < 0 || b.Reserve >= b.Limit:
 		m.broken = "tokenBudget.reserve must be an integer from 0 and less than limit"
 	}

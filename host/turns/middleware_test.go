@@ -151,6 +151,7 @@ func TestBuiltinMiddlewareIsValidated(t *testing.T) {
 			turns.TokenBudget(turns.Budget{Encoding: "e", Limit: 5, Reserve: 5}),
 			turns.SpendLimit(turns.Spending{Limit: math.NaN()}), turns.SpendLimit(turns.Spending{Limit: 1}),
 			turns.SpendLimit(turns.Spending{Limit: 1, Prices: map[string]turns.Price{"m": {CachedInput: &negative}}}),
+			turns.TokenBudget(turns.Budget{Encoding: "e", Limit: math.MaxInt}),
 		},
 		DispatchOutputPipeline: []turns.DispatchMiddleware{turns.MaxRepeats(1), turns.TokenBudget(turns.Budget{Encoding: "e", Limit: 1})},
 	})
@@ -162,7 +163,7 @@ func TestBuiltinMiddlewareIsValidated(t *testing.T) {
 		"`dispatchInputPipeline[1]` must be a function", "`dispatchInputPipeline[2]`: maxIterations must", "`dispatchInputPipeline[3]`: maxRepeats must",
 		"`dispatchInputPipeline[4]`: deadline must", "`dispatchInputPipeline[5]`: tokenBudget.encoding", "`dispatchInputPipeline[6]`: tokenBudget.limit",
 		"`dispatchInputPipeline[7]`: tokenBudget.reserve", "`dispatchInputPipeline[8]`: spendLimit.limit", "`dispatchInputPipeline[9]`: spendLimit.prices must",
-		"`dispatchInputPipeline[10]`: spendLimit.prices.m",
+		"`dispatchInputPipeline[10]`: spendLimit.prices.m", "`dispatchInputPipeline[11]`: tokenBudget.limit",
 		"`dispatchOutputPipeline[1]` cannot be tokenBudget, which belongs into dispatchInputPipeline",
 	} {
 		if !strings.Contains(err.Error(), want) {
