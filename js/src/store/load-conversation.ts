@@ -6,17 +6,19 @@ import type { AnyRecord } from '../collections/history.js';
 import type { RecordSet } from '../collections/record-set.js';
 import type { TurnPipelineMiddlewareFn } from '../context/functions.js';
 import type { Store } from './store.js';
-import { type SessionOptions, stashedSession } from './store-callbacks.js';
+import { type SessionOptions, sessionOf } from './store-callbacks.js';
 
 /**
  * A turn input middleware that loads the session's conversation from a store into the turn's collections, in front of
  * what they hold already. Records that are there, such as the message that the turn began with, are not doubled.
+ *
+ * @throws TurncoreError E_INVALID_VALUE for what is no store
  */
 export function loadConversation(
   store: Store,
   options: SessionOptions = {},
 ): TurnPipelineMiddlewareFn {
-  const session = options.session ?? stashedSession;
+  const session = sessionOf(store, options);
   return async (ctx, next) => {
     const loaded = await store.load(session(ctx));
     place(ctx.turnMessages, loaded.messages);

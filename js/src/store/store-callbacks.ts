@@ -8,6 +8,7 @@ import type { Entry } from '../collections/kinds.js';
 import { invalidValue } from '../errors.js';
 import type { ConduitBytes } from '../primitives/readers.js';
 import type { TurnCallbacks } from '../turns/callbacks.js';
+import { requireFunction, requireObject, requireString } from '../context/arguments.js';
 import { collectBytes } from './byte-store.js';
 import type { BytesReader, Store } from './store.js';
 
@@ -34,11 +35,31 @@ export function sessionNamed(id: unknown): string {
 }
 
 /**
+ * Tells which session of a store a turn belongs to.
+ *
+ * @throws TurncoreError E_INVALID_VALUE unless there is a store, and for settings that are none; the function that is
+ *   returned throws it for a session's id that is no string
+ */
+export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnContext) => string {
+  requireObject(store, 'store');
+  const methods = store as unknown as Readonly<Record<string, unknown>>;
+  for (const name of ['load', 'commit', 'writeBytes']) {
+    requireFunction(methods[name], `store.${name}`);
+  }
+  requireObject(options, 'options');
+  const { session = stashedSession } = options;
+  requireFunction(session, 'options.session');
+  return (ctx) => requireString(session(ctx), 'session');
+}
+
+/**
  * All the callbacks of a TurnRunner but the executor, filled from a store: `new TurnRunner({...storeCallbacks(store),
  * executorCallback})`. An iteration's writes are committed in one go.
+ *
+ * @throws TurncoreError E_INVALID_VALUE for what is no store
  */
 export function storeCallbacks(store: Store, options: SessionOptions = {}): TurnCallbacks {
-  const session = options.session ?? stashedSession;
+  const session = sessionOf(store, options);
   const commit = (ctx: TurnContext, ...deltas: Delta[]): unknown =>
     store.commit(session(ctx), deltas);
   const put = (kind: RecordName) => (ctx: TurnContext, record: Entry) =>

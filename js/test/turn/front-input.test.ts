@@ -240,3 +240,44 @@ describe('a session’s id that is no string', { skip }, () => {
     assert.equal([...(await store.load('default')).messages].length, 0);
   });
 });
+
+describe('storeCallbacks and loadConversation', { skip }, () => {
+  const uses = { storeCallbacks, loadConversation };
+
+  for (const [name, use] of Object.entries(uses)) {
+    it(`${name} refuses what is no store, and settings that are none`, () => {
+      const store = memoryStore();
+      for (const [field, ...args] of [
+        ['store', undefined],
+        ['store', null],
+        ['store.load', {}],
+        ['store.commit', { load: () => 1 }],
+        ['options', store, 5],
+        ['options.session', store, { session: 5 }],
+      ] as const) {
+        const error = refused(() => (use as (...args: readonly unknown[]) => unknown)(...args));
+        assert.equal(codeOf(error), 'E_INVALID_VALUE', field);
+        assert.deepEqual(error.details, { field });
+      }
+    });
+  }
+
+  it('take no session for one whose id is no string', async () => {
+    const store = memoryStore();
+    for (const id of [undefined, 5, null]) {
+      const runner = new TurnRunner({
+        ...storeCallbacks(store, { session: () => id as never }),
+        executorCallback: async (ctx) => {
+          await ctx.storeMessage(message('m'));
+          ctx.ack();
+        },
+        host: await testHost(),
+      });
+      const { status, error } = await runner.stream({ systemPrompt: 'test' }).result;
+      assert.equal(status, 'failed');
+      assert.equal(codeOf(error), 'E_STORAGE_COMMIT_ERROR');
+      assert.match((error as Error).message, /session: must be a string/);
+      assert.equal([...(await store.load(id as never)).messages].length, 0);
+    }
+  });
+});
