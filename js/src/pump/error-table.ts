@@ -2,6 +2,7 @@
  * The errors of a turn: which object an error on the wire stands for.
  */
 import type { Encoder } from '../codec/encoder.js';
+import { DEFAULT_LIMITS } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
 import { codeInfo, TurncoreError } from '../errors.js';
 
@@ -10,6 +11,9 @@ const MAX_CAUSES = 8;
 
 /** How many of the errors that followed one cross with it. */
 const MAX_SUPPRESSED = 64;
+
+/** How many bytes of text of an error and those that go with it cross at most. */
+const MAX_TEXT = 256 << 10;
 
 /**
  * Host errors under positive handles and the module's under negative ones, each with one object: listeners, results and
@@ -20,6 +24,15 @@ export class ErrorTable {
   // Most turns have no error.
   #guest: Map<number, unknown> | undefined;
   #handles: Map<unknown, number> | undefined;
+  readonly #most: number;
+  /** Bytes of texts and of details that may still be written of an error and those that go with it. */
+  #textLeft = 0;
+  #detailsLeft = 0;
+
+  /** @param limits of a frame, which an error must not fill: the reason of an abort may be long */
+  constructor(limits: Readonly<{ frame: number }> = DEFAULT_LIMITS) {
+    this.#most = Math.trunc((limits.frame - 1024) / 4);
+  }
 
   /**
    * Writes an error for the module and keeps it.
@@ -29,6 +42,8 @@ export class ErrorTable {
    * @param details what goes with it in place of its own details
    */
   encode(enc: Encoder, error: unknown, reason: unknown, details?: unknown): void {
+    this.#textLeft = Math.min(MAX_TEXT, this.#most);
+    this.#detailsLeft = this.#most;
     this.#write(enc, error, isAbort(error, reason), 0, details);
   }
 
@@ -45,18 +60,32 @@ export class ErrorTable {
     const e = describe(error);
     enc.arrayHeader(10);
     enc.int(this.#handle(error));
-    enc.str(e.name);
-    enc.str(e.code);
-    enc.str(e.message);
+    enc.str(this.#cut(e.name));
+    enc.str(this.#cut(e.code));
+    enc.str(this.#cut(e.message));
     enc.int(e.status);
     enc.bool(e.fatal);
     enc.bool(abort);
+    const start = enc.length;
     writeDetails(enc, details ?? e.details);
+    if (enc.length - start <= this.#detailsLeft) this.#detailsLeft -= enc.length - start;
+    else {
+      enc.truncate(start);
+      enc.nil();
+    }
     if (e.cause === undefined || depth >= MAX_CAUSES) enc.nil();
     else this.#write(enc, e.cause, abort, depth + 1);
     const suppressed = depth > 1 ? [] : e.suppressed.slice(0, MAX_SUPPRESSED);
     enc.arrayHeader(suppressed.length);
     for (const each of suppressed) this.#write(enc, each, false, depth + 1);
+  }
+
+  /** As much of a text as may still be written. */
+  #cut(text: string): string {
+    const room = new Uint8Array(Math.min(text.length * 3, this.#textLeft));
+    const { read: fit, written } = new TextEncoder().encodeInto(text, room);
+    this.#textLeft -= written;
+    return fit < text.length ? text.slice(0, fit) : text;
   }
 
   #handle(error: unknown): number {

@@ -245,14 +245,21 @@ export class HttpEffect {
 
   async #read(body: ReadableStream<Uint8Array>): Promise<void> {
     const redactor = this.#redactor;
+    const { signal } = this.#abort;
     const reader = body.getReader();
+    // A fetch of the program's own may not follow the signal: its body would be read to an end that never comes.
+    const leave = (): void => void reader.cancel().catch(() => undefined);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
     try {
       for (;;) {
         const { done, value } = await reader.read();
+        signal.throwIfAborted();
         if (done) return;
         this.#pass(redactor === undefined ? value : redactor.write(value));
       }
     } finally {
+      signal.removeEventListener('abort', leave);
       if (redactor !== undefined && !this.#abort.signal.aborted) this.#pass(redactor.rest());
     }
   }

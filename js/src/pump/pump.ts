@@ -170,17 +170,18 @@ export class Pump implements HistorySink, TurnPump {
     const runner = this.openRunner(input.spec);
     const turn = ++this.#lastTurn;
     const session = new Session(this, turn, input);
-    session.recorder = record?.(this, turn);
-    this.#recordRunner(session, input.spec, true);
-    const enc = this.frame();
-    encodeStart(enc, session, runner, seed, input, message);
-    this.#sessions.set(turn, session);
-    prepare?.(session);
     try {
+      session.recorder = record?.(this, turn);
+      this.#recordRunner(session, input.spec, true);
+      const enc = this.frame();
+      encodeStart(enc, session, runner, seed, input, message);
+      this.#sessions.set(turn, session);
+      prepare?.(session);
       const fault = this.send(session, enc);
       if (fault !== undefined) throw fault;
     } catch (error) {
       if (this.alive) this.#sessions.delete(turn);
+      session.discard();
       throw refusedStart(error, input, message);
     }
     this.drain();
@@ -290,8 +291,6 @@ export class Pump implements HistorySink, TurnPump {
     }
     return this.#failure;
   }
-
-  // Internals
 
   #verify(session: Session): void {
     const difference = verifyCollections(session, this.instance);

@@ -59,7 +59,7 @@ export class Session implements EventSource, TurnSession {
   readonly gates: Gates;
   readonly tools: SessionTools = new SessionTools(this);
   readonly handles = new HandleTable();
-  readonly errors = new ErrorTable();
+  readonly errors: ErrorTable;
   /** By number; 0 is the turn's. */
   readonly contexts: (ContextState | undefined)[] = [];
   /** Requests, answers of engines and calls of tools under way that the module may give up, by effect. */
@@ -108,6 +108,7 @@ export class Session implements EventSource, TurnSession {
     this.publicTurnId = input.standalone ? undefined : input.id;
     this.systemPrompt = input.systemPrompt;
     this.edits = new EditQueue(this.handles, pump.instance.limits.frame);
+    this.errors = new ErrorTable(pump.instance.limits);
     this.done = new Promise((resolve) => (this.#finish = resolve));
     this.#bus = input.bus;
     this.#tap = input.tap;
@@ -324,6 +325,12 @@ export class Session implements EventSource, TurnSession {
       iterations: frame[3] as number,
       error,
     });
+  }
+
+  /** Lets go of the caller's controller: the module has not taken the start. */
+  discard(): void {
+    this.ended = true;
+    this.#unfollow?.();
   }
 
   /** Closes what is open, innermost first: the instance has died. */
