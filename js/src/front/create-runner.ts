@@ -98,23 +98,18 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
     const config = checkConfig(given) as AgentConfig<Output>;
     const store = config.store ?? memoryStore();
     const most = config.bounds?.maxIterations ?? DEFAULT_ITERATIONS;
-    super(
-      {
-        ...storeCallbacks(store),
-        executorCallback: executorOf(config),
-        tools: config.tools,
-        turnInputPipeline: config.turnInputPipeline,
-        turnOutputPipeline: config.turnOutputPipeline,
-        dispatchInputPipeline: config.dispatchInputPipeline,
-        dispatchOutputPipeline: config.dispatchOutputPipeline,
-        tokenizers: config.tokenizers,
-        host: hostFor(config),
-      },
-      {
-        turnInputPipeline: [loadConversation(store)],
-        dispatchInputPipeline: most === false ? [] : [maxIterations(most)],
-      },
-    );
+    const bound = most === false ? [] : [maxIterations(most)];
+    super({
+      ...storeCallbacks(store),
+      executorCallback: executorOf(config),
+      tools: config.tools,
+      turnInputPipeline: [loadConversation(store), ...(config.turnInputPipeline ?? [])],
+      turnOutputPipeline: config.turnOutputPipeline,
+      dispatchInputPipeline: [...bound, ...(config.dispatchInputPipeline ?? [])],
+      dispatchOutputPipeline: config.dispatchOutputPipeline,
+      tokenizers: config.tokenizers,
+      host: hostFor(config),
+    });
     this.#system = config.system ?? DEFAULT_SYSTEM;
     this.#store = store;
   }

@@ -37,7 +37,7 @@ import type { Outcome } from '../pump/session.js';
 import { Registry, stashViolations } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
-import { check, type Checked } from '../validation/rules.js';
+import { check, type Checked, type Classes } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
 import type { OutputSchema } from '../output/output.js';
 import { TurnStream } from './turn-stream.js';
@@ -116,7 +116,7 @@ const classes = {
 };
 const configClasses = { ...classes, also: hostViolations };
 /** @internal Those that the rules of a turn's input speak of. */
-export const inputClasses = {
+export const inputClasses: Classes = {
   ...classes,
   also: (input: Readonly<Record<string, unknown>>) => stashViolations(input['stash']),
 };
@@ -139,13 +139,9 @@ export class TurnRunner<Output = unknown> {
   /**
    * Checks everything, loads nothing: this is legal before a module is there.
    *
-   * @param ahead for a class that extends this one: its own middleware, which runs before that of the configuration
    * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
    */
-  constructor(
-    config: TurnRunnerConfig,
-    ahead: Pick<TurnRunnerConfig, 'turnInputPipeline' | 'dispatchInputPipeline'> = {},
-  ) {
+  constructor(config: TurnRunnerConfig) {
     const values = check('TurnRunnerConfig', config, configClasses);
     requirePlaces('E_INVALID_TURN_RUNNER_CONFIG', values, pipelineNames);
     const tools = values['tools'] as readonly AnyTool[];
@@ -157,10 +153,7 @@ export class TurnRunner<Output = unknown> {
         'turnOutputPipeline',
         'dispatchInputPipeline',
         'dispatchOutputPipeline',
-      ].map((name) => [
-        ...((ahead as Record<string, readonly MiddlewareFn[] | undefined>)[name] ?? []),
-        ...(values[name] as readonly MiddlewareFn[]),
-      ]),
+      ].map((name) => values[name] as readonly MiddlewareFn[]),
       callbacks: callbacksOf(values, 'Callback'),
       tokenizers: tokenizersOf(values, 'E_INVALID_TURN_RUNNER_CONFIG'),
     };
