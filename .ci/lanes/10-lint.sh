@@ -34,6 +34,19 @@ shell_parses() {
 }
 
 need_npm
+# What Node checks runs beside what Go checks.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+(
+  check typescript in_js tsc -p tsconfig.test.json --noEmit
+  check eslint in_js eslint .
+  check 'eslint, examples' js/node_modules/.bin/eslint --config js/eslint.config.js examples
+  check prettier in_js prettier --check --log-level=warn --config .prettierrc . ../examples ../.ci
+  check 'API reference' in_js typedoc --emit none
+  check 'links in Markdown' node .ci/links.mjs
+  ((${#failed[@]} == 0))
+) >"$log" 2>&1 &
+node_checks=$!
 check 'go vet' go vet ./...
 check 'go vet, wasip1' env GOOS=wasip1 GOARCH=wasm go vet ./abi/... ./runtime/... ./wasm/guest/... ./wasm/module/...
 check 'go vet, full' env GOOS=wasip1 GOARCH=wasm go vet -tags=full ./wasm/module/...
@@ -41,11 +54,7 @@ check 'go vet, js' env GOOS=js GOARCH=wasm go vet ./wasm/module/...
 check staticcheck tool staticcheck ./...
 check gofumpt formatted
 check 'go.mod is tidy' go mod tidy -diff
-check typescript in_js tsc -p tsconfig.test.json --noEmit
-check eslint in_js eslint .
-check 'eslint, examples' js/node_modules/.bin/eslint --config js/eslint.config.js examples
-check prettier in_js prettier --check --log-level=warn --config .prettierrc . ../examples ../.ci
-check 'API reference' in_js typedoc --emit none
-check 'links in Markdown' node .ci/links.mjs
 check 'shell syntax' shell_parses
+wait "$node_checks" || failed+=('what Node checks')
+cat "$log"
 ((${#failed[@]} == 0)) || fail "failed: ${failed[*]}"

@@ -1,6 +1,6 @@
 # Every fuzz target of Go, two at a time, then the JavaScript ones
 # (js/test/**/*.fuzz.ts: node tests that read FUZZ_SECONDS). What takes bytes from outside (frames, steps, streams)
-# is fuzzed for 30 s, whole turns and answers for 15, the rest for 5; FUZZTIME sets one time for all.
+# is fuzzed for 20 s, whole turns and answers for 10, the rest for 3; FUZZTIME sets one time for all.
 source .ci/lib.sh
 need_wasm
 
@@ -14,10 +14,10 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 export logs
 fuzz() {
-  local log="$logs/$2" fuzztime=${FUZZTIME:-5s}
+  local log="$logs/$2" fuzztime=${FUZZTIME:-3s}
   case $2 in
-    FuzzDecodeFrame | FuzzStep | FuzzSSE) fuzztime=${FUZZTIME:-30s} ;;
-    FuzzTurn | FuzzChatStream) fuzztime=${FUZZTIME:-15s} ;;
+    FuzzDecodeFrame | FuzzStep | FuzzSSE) fuzztime=${FUZZTIME:-20s} ;;
+    FuzzTurn | FuzzChatStream) fuzztime=${FUZZTIME:-10s} ;;
   esac
   # At the end of its time the go command may say that a deadline was exceeded. A failure that
   # the target found leaves an input.
@@ -38,7 +38,7 @@ if [[ -n $(find js/test -name '*.fuzz.ts' 2>/dev/null) ]]; then
   need_js
   (cd js && npm run -s build:test)
   mapfile -t files < <(find js/build/test -name '*.fuzz.js' | sort)
-  fuzztime=${FUZZTIME:-30s}
+  fuzztime=${FUZZTIME:-20s}
   case $fuzztime in
     *m) FUZZ_SECONDS=$((${fuzztime%m} * 60)) ;;
     *) FUZZ_SECONDS=${fuzztime%s} ;;

@@ -37,11 +37,12 @@ type named struct {
 
 func (e named) Name() string { return e.name }
 
-// engines are those of the tests, and wazero's interpreter.
+// engines are those of the tests, and wazero's interpreter unless the race detector slows it further: it is one more engine
+// behind the same code of the host.
 func engines(t *testing.T) []host.Engine {
 	all := hosttest.Engines(t)
 	module, ok := full.Module()
-	if !ok {
+	if !ok || underRace {
 		return all
 	}
 	e, err := wazero.New(t.Context(), module, wazero.WithInterpreter())
