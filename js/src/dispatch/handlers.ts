@@ -75,9 +75,11 @@ export function addHandlers(bus: Bus<TurnEvents>, ...inputs: readonly Fields[]):
   const added = new Map<string, Set<unknown>>();
   for (const input of inputs) {
     for (const [group, names] of Object.entries(groups)) {
-      const handlers = (input[group] ?? {}) as Fields;
+      const handlers = input[group] as Fields | null | undefined;
+      if (handlers === undefined || handlers === null) continue;
       for (const name of names) {
         const value = handlers[name];
+        if (value === undefined) continue;
         let known = added.get(name);
         if (known === undefined) added.set(name, (known = new Set()));
         for (const handler of Array.isArray(value) ? (value as unknown[]) : [value]) {
