@@ -43,6 +43,11 @@ func (s *source) fillSpec(text []byte) ([]byte, error) {
 	if skip {
 		return nil, fmt.Errorf("SPEC.md: start mark without an end")
 	}
+	for _, t := range s.types {
+		if !strings.Contains(b.String(), "\n**`"+t.Name+"`**") {
+			return nil, fmt.Errorf("SPEC.md has no table of %s", t.Name)
+		}
+	}
 	return b.Bytes(), nil
 }
 

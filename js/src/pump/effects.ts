@@ -39,7 +39,7 @@ interface DispatchFacade {
 export function runEffect(session: Session, frame: readonly unknown[]): void {
   const effect = frame[2] as number;
   const context = frame[4] as number;
-  const args = frame[5];
+  const args = frame[7];
   switch (frame[3]) {
     case EffectKind.Executor:
       runExecutor(session, effect, session.context(context), args);
@@ -124,12 +124,12 @@ function nextOf(session: Session, effect: number, state: ContextState): NextFn {
 }
 
 function runTool(session: Session, effect: number, state: ContextState, args: unknown): void {
-  const a = requireShape(args, 'ns*bnnb', 'ToolArgs');
+  const a = requireShape(args, 'nsss*bnnb', 'ToolArgs');
   const tool = session.tools.get(a[0] as number);
-  const keep = a[3] as boolean;
-  const valid = takeKept(session, a[4] as number, a[2]);
-  const spool = a[5] as number;
-  const timed = a[6] === true ? new TimedCall(session, effect, state) : undefined;
+  const keep = a[5] as boolean;
+  const valid = takeKept(session, a[6] as number, a[4]);
+  const spool = a[7] as number;
+  const timed = a[8] === true ? new TimedCall(session, effect, state) : undefined;
   const settle = (value: unknown): void => {
     if (timed?.late === true) {
       settleEffect(session, effect, state, undefined);
@@ -268,9 +268,10 @@ async function commitOneByOne(
       applied++;
     }
   } catch (error) {
-    const enc = beginResult(session, effect, true);
+    const enc = beginResult(session, effect);
     if (enc === undefined) return;
     session.errors.encode(enc, asError(error), state.reason, [applied, deltas.length]);
+    enc.nil();
     sendResult(session, effect, enc);
     return;
   }
