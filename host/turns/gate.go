@@ -111,10 +111,10 @@ func (b *base) WaitFor(until context.Context, g Gate) (any, error) {
 	defer t.mu.Unlock()
 	t.opened = nil
 	raw, err := t.invokeThen(b.state.number, abi.MethodOpenGate, payload(args), w.begin)
-	if err != nil || value.IsNil(raw) {
+	if err != nil {
 		return nil, err
 	}
-	return value.Decode(raw)
+	return decodePlain(raw)
 }
 
 // waitOutside waits as the program sees to it. A panic there is an error like another.

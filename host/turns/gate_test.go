@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -324,6 +325,36 @@ func TestWaitingMayBeGivenUp(t *testing.T) {
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
 		if err != nil || result.Status != turns.Ack {
 			t.Fatal(result, err)
+		}
+	})
+}
+
+// What a gate was resolved with is plain data, defaults of its schema included.
+func TestWaitForGivesPlainData(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		gate := approval("g")
+		gate.Schema = `{"type":"object","properties":{"to":{"default":{"names":["a","b"],"n":1}}}}`
+		var got any
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) (err error) {
+			if got, err = ctx.WaitFor(ctx, gate); err != nil {
+				return err
+			}
+			return ctx.Ack()
+		}})
+		turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+			if err := ev.Gate.Resolve(map[string]any{"list": []any{1.5, map[string]any{"deep": true}}}); err != nil {
+				t.Error(err)
+			}
+		})
+		if _, err := r.Run(t.Context(), turns.TurnInput{NoSystemPrompt: true}); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]any{
+			"list": []any{1.5, map[string]any{"deep": true}},
+			"to":   map[string]any{"names": []any{"a", "b"}, "n": int64(1)},
+		}
+		if !reflect.DeepEqual(got, any(want)) {
+			t.Errorf("WaitFor gave %#v", got)
 		}
 	})
 }

@@ -206,11 +206,24 @@ func (s *Stash) All() map[string]any {
 
 // plain decodes a value that this package has encoded.
 func plain(data []byte) any {
-	v, err := wire.Read(data)
+	v, err := decodePlain(data)
 	if err != nil {
 		return nil
 	}
-	return unordered(v)
+	return v
+}
+
+// decodePlain decodes a value as plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any. No value
+// is nil.
+func decodePlain(data []byte) (any, error) {
+	if value.IsNil(data) {
+		return nil, nil
+	}
+	v, err := wire.Read(data)
+	if err != nil {
+		return nil, err
+	}
+	return unordered(v), nil
 }
 
 // unordered turns the maps in v into Go's.
