@@ -223,24 +223,7 @@ func decodePlain(data []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return unordered(v), nil
-}
-
-// unordered turns the maps in v into Go's.
-func unordered(v any) any {
-	switch v := v.(type) {
-	case wire.Map:
-		m := make(map[string]any, len(v))
-		for _, e := range v {
-			m[e.Key] = unordered(e.Value)
-		}
-		return m
-	case []any:
-		for i := range v {
-			v[i] = unordered(v[i])
-		}
-	}
-	return v
+	return wire.Plain(v), nil
 }
 
 func lookup(v any, steps []string) (any, bool) {
