@@ -108,6 +108,7 @@ const (
 	CodeInvalidModule  Code = abi.CodeInvalidModule
 	CodeABIVersion     Code = abi.CodeABIVersion
 	CodeInstanceFailed Code = abi.CodeInstanceFailed
+	CodeOverloaded     Code = abi.CodeOverloaded
 	CodeReplayDiverged Code = abi.CodeReplayDiverged
 
 	// Frames.
