@@ -104,7 +104,7 @@ const (
 	CodeInvalidTurnGateResolution = "E_INVALID_TURN_GATE_RESOLUTION"
 	// CodeInvalidTurnRunnerConfig: The turn runner's configuration is invalid.
 	CodeInvalidTurnRunnerConfig = "E_INVALID_TURN_RUNNER_CONFIG"
-	// CodeInvalidValue: The value cannot be encoded.
+	// CodeInvalidValue: The value is invalid.
 	CodeInvalidValue = "E_INVALID_VALUE"
 	// CodeListenerError: An event listener failed.
 	CodeListenerError = "E_LISTENER_ERROR"
@@ -422,8 +422,8 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeInvalidValue, Status: 422, Fatal: false,
-		Message: "The value cannot be encoded.",
-		Help:    "Only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep. The message names the field.",
+		Message: "The value is invalid.",
+		Help:    "The message names the argument or the field, and says what it must be. As data, only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep.",
 	},
 	{
 		Code: CodeListenerError, Status: 500, Fatal: false,

@@ -152,7 +152,7 @@ export const E_INVALID_TURN_GATE_RESOLUTION = /* @__PURE__ */ errorClass('E_INVA
 /** The turn runner's configuration is invalid. */
 export const E_INVALID_TURN_RUNNER_CONFIG = /* @__PURE__ */ errorClass('E_INVALID_TURN_RUNNER_CONFIG');
 
-/** The value cannot be encoded. */
+/** The value is invalid. */
 export const E_INVALID_VALUE = /* @__PURE__ */ errorClass('E_INVALID_VALUE');
 
 /** An event listener failed. */

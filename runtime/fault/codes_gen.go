@@ -104,7 +104,7 @@ const (
 	InvalidTurnGateResolution Code = "E_INVALID_TURN_GATE_RESOLUTION"
 	// InvalidTurnRunnerConfig: The turn runner's configuration is invalid.
 	InvalidTurnRunnerConfig Code = "E_INVALID_TURN_RUNNER_CONFIG"
-	// InvalidValue: The value cannot be encoded.
+	// InvalidValue: The value is invalid.
 	InvalidValue Code = "E_INVALID_VALUE"
 	// ListenerError: An event listener failed.
 	ListenerError Code = "E_LISTENER_ERROR"
@@ -220,7 +220,7 @@ var table = [...]info{
 	{InvalidTurnContext, "The turn's input is invalid.", 529, true},
 	{InvalidTurnGateResolution, "The gate's resolution does not match its schema.", 500, true},
 	{InvalidTurnRunnerConfig, "The turn runner's configuration is invalid.", 529, true},
-	{InvalidValue, "The value cannot be encoded.", 422, false},
+	{InvalidValue, "The value is invalid.", 422, false},
 	{ListenerError, "An event listener failed.", 500, false},
 	{LLMExecutionAlreadySignalled, "The dispatch has already been signalled.", 500, true},
 	{LLMExecutionExecutorError, "The executor failed.", 500, false},

@@ -317,8 +317,8 @@ export const CODES = {
   E_INVALID_VALUE: {
     status: 422,
     fatal: false,
-    message: 'The value cannot be encoded.',
-    help: 'Only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep. The message names the field.',
+    message: 'The value is invalid.',
+    help: 'The message names the argument or the field, and says what it must be. As data, only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep.',
   },
   E_LISTENER_ERROR: {
     status: 500,
