@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/recording"
+	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/turns"
 )
