@@ -136,14 +136,14 @@ func (t *Turn) Gate(number uint32) (g *Gate, known bool) {
 
 // GateSettled is the error for whoever settles a gate again: E_TURN_GATE_SETTLED, which says how it was settled.
 func (t *Turn) GateSettled(number uint32) error {
-	result := gateResults[t.settled[number-1]]
+	result := gateWords[t.settled[number-1]]
 	err := fault.New(fault.TurnGateSettled, result)
 	err.Details = value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "result"), result)
 	return err
 }
 
-// gateResults are the words for how a gate was settled.
-var gateResults = [...]string{GateResolved: "resolved", GateRejected: "rejected", GateAborted: "aborted", GateTimeout: "timeout"}
+// gateWords are the words for how a gate was settled.
+var gateWords = [...]string{GateResolved: "resolved", GateRejected: "rejected", GateAborted: "aborted", GateTimeout: "timeout"}
 
 // OpenGates is how many of the turn's gates are open.
 func (t *Turn) OpenGates() int { return len(t.gates) }
