@@ -89,7 +89,7 @@ func generate(root string) (map[string][]byte, error) {
 	}
 	for path, text := range map[string]func() ([]byte, error){
 		"runtime/chat/options_gen.go":     options.guestOptions,
-		"runtime/provider/members_gen.go": options.guestProviders,
+		"internal/provider/members_gen.go": options.guestProviders,
 		"host/turns/model_options_gen.go": options.hostOptions,
 		"host/turns/provider_gen.go":      options.hostProviders,
 	} {

@@ -73,7 +73,7 @@ func (t *optionTable) guestOptions() ([]byte, error) {
 	return format.Source(b.Bytes())
 }
 
-// guestProviders are the names, addresses and members of requests for runtime/provider.
+// guestProviders are the names, addresses and members of requests for internal/provider.
 func (t *optionTable) guestProviders() ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "provider")

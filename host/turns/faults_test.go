@@ -14,7 +14,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
-	"github.com/turncore/turncore/host/hosttest/faulty"
+	"github.com/turncore/turncore/host/internal/faulty"
 	"github.com/turncore/turncore/host/turns"
 )
 

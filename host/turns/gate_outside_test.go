@@ -165,7 +165,7 @@ func TestGatesOfAnInstanceThatDies(t *testing.T) {
 	if want := "gO gC(aborted) iE(0,nack)"; !strings.Contains(log.words(), want) {
 		t.Errorf("events %s, want %s in them", log.words(), want)
 	}
-	if !gate.IsSettled() || len(r.Gates()) != 0 || gate.Resolve(true) != nil {
+	if !gate.IsSettled() || len(r.Gates()) != 0 || !errors.Is(gate.Resolve(true), turns.ErrGateSettled) {
 		t.Error("the gate is open")
 	}
 }

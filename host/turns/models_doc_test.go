@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host/turns"
-	"github.com/turncore/turncore/runtime/provider"
+	"github.com/turncore/turncore/internal/provider"
 )
 
 var inBackticks = regexp.MustCompile("`([^`]*)`")

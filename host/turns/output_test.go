@@ -3,7 +3,6 @@ package turns_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -137,9 +136,9 @@ func TestOutputs(t *testing.T) {
 					t.Fatalf("object %v, %v, want %s %s", object, err, c.Expect.Code, c.Expect.Message)
 				}
 				if c.Expect.Text != "" {
-					details := fmt.Sprint(own.Details)
-					if !strings.Contains(details, "{text "+c.Expect.Text+"}") || strings.Count(details, "{path ") != 1 {
-						t.Errorf("details %s", details)
+					details, _ := own.Details.(map[string]any)
+					if violations, _ := details["violations"].([]any); details["text"] != c.Expect.Text || len(violations) != 1 {
+						t.Errorf("details %v", own.Details)
 					}
 				}
 				if len(messages) != 1 {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/turns"
-	"github.com/turncore/turncore/runtime/provider"
+	"github.com/turncore/turncore/internal/provider"
 )
 
 // providerCases are conversations with each provider, which every host plays.

@@ -81,10 +81,7 @@ func (r *TurnRunner) Host() *Host { return r.host }
 
 // Close frees what the runner holds. A host that was given to it stays open.
 func (r *TurnRunner) Close() error {
-	r.host.mu.Lock()
-	c := r.host.core
-	r.host.mu.Unlock()
-	if c != nil {
+	for _, c := range r.host.cores() {
 		c.closeRunner(r.config)
 	}
 	if r.ownHost {
@@ -270,7 +267,7 @@ func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
 		if c.enter(t) == nil {
 			return t, nil
 		}
-		// The core has died in between: another one is opened.
+		// The core has died or begun to drain in between: another one takes the turn.
 	}
 }
 

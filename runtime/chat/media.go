@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/trust"
 	"github.com/turncore/turncore/runtime/value"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/trust"
 	"github.com/turncore/turncore/runtime/value"
 )
 

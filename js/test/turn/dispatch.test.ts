@@ -197,12 +197,13 @@ describe('standalone dispatch', { skip }, () => {
     assert.equal(codeOf(bad.error), 'E_INVALID_LLM_DISPATCH_INPUT');
     assert.deepEqual((bad.error as TurncoreError).details, [
       '`executor` is required',
-      '`hooks.nonsense` is not a known field, only message, thought, toolCall are',
+      '`hooks`: unknown event name "nonsense"; must be one of "message", "thought", "toolCall"',
       '`hooks.message` must be a function',
       '`hooks.thought[1]` must be a function',
       '`hooks.thought[2]` must be a function',
-      '`observers.turnStart` is not a known field, only dispatchStart, dispatchEnd, iterationStart, iterationEnd, ' +
-        'toolExecutionStart, toolExecutionEnd, turnGateOpen, turnGateClosed, error, log, warning, generationStats are',
+      '`observers`: unknown event name "turnStart"; must be one of "dispatchStart", "dispatchEnd", ' +
+        '"iterationStart", "iterationEnd", "toolExecutionStart", "toolExecutionEnd", "turnGateOpen", ' +
+        '"turnGateClosed", "error", "log", "warning", "generationStats"',
       '`observers.log` must be a function',
     ]);
     const { storeMessage: _, ...incomplete } = raw({ hooks: { toolCall: 1 } as never });

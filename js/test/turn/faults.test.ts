@@ -1,5 +1,5 @@
 /**
- * What providers get wrong, and what lies between them and a host: each fault of the table in host/hosttest/faulty ends
+ * What providers get wrong, and what lies between them and a host: each fault of the table in host/internal/faulty ends
  * as the table says. The provider is that of Go's tests.
  */
 import assert from 'node:assert/strict';
@@ -189,7 +189,7 @@ describe('faults', { skip }, () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'turncore-faulty-'));
     const command = join(folder, 'serve');
-    await promisify(execFile)('go', ['build', '-o', command, './host/hosttest/faulty/serve'], {
+    await promisify(execFile)('go', ['build', '-o', command, './host/internal/faulty/serve'], {
       cwd: root,
     });
     provider = spawn(command, { stdio: ['pipe', 'pipe', 'inherit'] });
