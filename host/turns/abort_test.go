@@ -148,7 +148,7 @@ func TestAbortAtEveryPoint(t *testing.T) {
 							t.Error(err)
 						}
 					})
-					result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test"})
+					result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test"}))
 					cancel()
 					if err != nil {
 						t.Fatal(err)

@@ -158,7 +158,7 @@ func TestGatesOfAnInstanceThatDies(t *testing.T) {
 		gate = ev.Gate
 		go h.Close(context.Background()) //nolint:errcheck // the turn tells
 	})
-	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+	result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 	if err != nil || !errors.Is(result.Err, host.CodeInstanceFailed) {
 		t.Fatalf("%+v, %v", result, err)
 	}

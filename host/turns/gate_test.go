@@ -181,7 +181,7 @@ func TestGates(t *testing.T) {
 							cancel(errRefused)
 						}
 					})
-					result, err := r.Run(outer, turns.TurnInput{SystemPrompt: "test", TurnID: "T"})
+					result, err := finished(r.Run(outer, turns.TurnInput{SystemPrompt: "test", TurnID: "T"}))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -239,7 +239,7 @@ func TestAGateAfterTheAbort(t *testing.T) {
 					}
 				}
 			})
-			if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil {
+			if _, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil {
 				t.Fatal(err)
 			}
 			if want := map[bool]string{true: "tS gO gC(resolved) tE(aborted)", false: "tS gO gC(aborted) tE(aborted)"}[inTime]; log.words() != want {

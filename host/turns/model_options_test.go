@@ -124,7 +124,7 @@ func TestTypedOptions(t *testing.T) {
 			t.Errorf("%s: %v", provider, err)
 			continue
 		}
-		result, err := runner.Run(t.Context(), turns.Input{Message: "hi"})
+		result, err := finished(runner.Run(t.Context(), turns.Input{Message: "hi"}))
 		if err != nil || result.Err == nil || !strings.Contains(result.Err.Error(), "E_CHAT_HTTP_ERROR") {
 			t.Errorf("%s: %+v, %v", provider, result, err)
 		}

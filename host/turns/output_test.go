@@ -112,7 +112,7 @@ func TestOutputs(t *testing.T) {
 				if !reflect.DeepEqual(partials, c.Expect.Partials) {
 					t.Errorf("partial objects %v, want %v", partials, c.Expect.Partials)
 				}
-				result, err := stream.Result()
+				result, err := finished(stream.Result())
 				if err != nil || result.Status.String() != c.Expect.Status || n != len(c.Requests) || result.Usage != c.Expect.Usage {
 					t.Fatalf("%d requests, %+v, %v", n, result, err)
 				}

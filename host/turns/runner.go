@@ -2,6 +2,7 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -138,8 +139,11 @@ func (in *TurnInput) validate() error {
 	return invalid(abi.TurnInputRules, list)
 }
 
-// Run runs a turn to its end. Cancelling ctx aborts the turn. The error is only set when the input is refused, before any
-// event; how the turn went is in the result.
+// Run runs a turn to its end. Cancelling ctx aborts the turn.
+//
+// The error is nil for a turn that acked. For one that was nacked, failed or was aborted it is the Err of the result, which
+// is there all the same: the very error that the turn was nacked with, one with a code, or the abort's cause, as
+// context.Cause gives it. Without a result the input was refused, before any event.
 func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 	return r.runThen(ctx, in, func(*Result, error) {})
 }
@@ -204,7 +208,7 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 		case t == nil || !t.started:
 			ended(nil, errGoexit)
 		default:
-			go func() { ended(t.outcome()) }()
+			go func() { ended(withTurnError(t.outcome())) }()
 		}
 	}()
 	if t, err = r.prepare(ctx, in, own); err == nil {
@@ -215,8 +219,20 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 			return t.say(f, in)
 		})
 	}
+	result, err = withTurnError(result, err)
 	returned = true
 	return result, err
+}
+
+// withTurnError is what Run returns of a turn that has ended: why it did not ack, and what else went wrong.
+func withTurnError(result *Result, err error) (*Result, error) {
+	switch {
+	case result == nil || result.Err == nil:
+		return result, err
+	case err == nil:
+		return result, result.Err
+	}
+	return result, errors.Join(result.Err, err)
 }
 
 // prepare makes a turn of the input.
