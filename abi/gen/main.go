@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -88,15 +89,20 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	for path, text := range map[string]func() ([]byte, error){
-		"runtime/chat/options_gen.go":     options.guestOptions,
+		"runtime/chat/options_gen.go":      options.guestOptions,
 		"internal/provider/members_gen.go": options.guestProviders,
-		"host/turns/model_options_gen.go": options.hostOptions,
-		"host/turns/provider_gen.go":      options.hostProviders,
+		"host/turns/model_options_gen.go":  options.hostOptions,
+		"host/turns/provider_gen.go":       options.hostProviders,
 	} {
 		if files[path], err = text(); err != nil {
 			return nil, err
 		}
 	}
+	numbers, err := src.numbers()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, numbers)
 	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
 	if err != nil {
 		return nil, err
