@@ -202,6 +202,7 @@ export type {
   DispatchStartEvent,
   DispatchStatus,
   ErrorEvent,
+  ReportedError,
   EventHead,
   EventName,
   FunctionalEvents,
