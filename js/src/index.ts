@@ -18,17 +18,18 @@ export type {
   Bucket,
   ChatOptions,
   CommonChatOptions,
+  EngineChatOptions,
+  ExecutorOptions,
   GeminiChatOptions,
+  ModelCapabilities,
   OllamaChatOptions,
   OpenAIChatOptions,
+  OpenAIResponsesChatOptions,
   ProviderName,
-  ResponsesChatOptions,
   RetryOptions,
-  ToolRunOptions,
-} from './models/chat-options.js';
+} from './models/chat-options.gen.js';
 export type {
   ModelCall,
-  ModelCapabilities,
   ModelEngine,
   ModelContent,
   ModelMessage,

@@ -86,6 +86,9 @@ export class Session {
     const playback =
       recording === undefined ? undefined : await Playback.open(recording, seed ?? DEFAULT_SEED);
     const provider = playback?.provider ?? (await providerOf(options, clockOf(options)));
+    if (playback === undefined && options.provider === undefined) {
+      screen.notice('the model is simulated; --provider, --base-url or --model choose a real one');
+    }
     try {
       const module = loadModule(options.module ?? fullModuleURL);
       if (verbose) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 
-import { createRunner } from '../../src/index.js';
+import { createRunner, type OpenAIChatOptions } from '../../src/index.js';
 
 /** A built module's bytes. */
 const module = (path: string) => readFile(new URL(`../../../../wasm/${path}`, import.meta.url));
@@ -45,7 +45,7 @@ test('the core module says which module has a provider', async () => {
 });
 
 test('both modules take reasoning off the beginning of a text, and other formats are in the full one', async () => {
-  const says = async (path: string, reasoningFormat?: string) => {
+  const says = async (path: string, reasoningFormat?: OpenAIChatOptions['reasoningFormat']) => {
     const message = { content: '<think>Hm.</think>\n\nHello' };
     const answer = JSON.stringify({ choices: [{ message, finish_reason: 'stop' }] });
     const runner = createRunner({
