@@ -203,6 +203,7 @@ export type {
   DispatchStartEvent,
   DispatchStatus,
   ErrorEvent,
+  ReportedError,
   EventHead,
   EventName,
   FunctionalEvents,

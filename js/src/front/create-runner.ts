@@ -127,7 +127,7 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
     const { turn, settle } = this.#turn(input);
     try {
       const stream = super.stream(turn);
-      stream.result.then(settle, settle);
+      void stream.result.then(settle);
       return stream;
     } catch (error) {
       settle();
