@@ -106,7 +106,7 @@ const (
 	CodeInvalidTurnGateResolution = "E_INVALID_TURN_GATE_RESOLUTION"
 	// CodeInvalidTurnRunnerConfig: The turn runner's configuration is invalid.
 	CodeInvalidTurnRunnerConfig = "E_INVALID_TURN_RUNNER_CONFIG"
-	// CodeInvalidValue: The value cannot be encoded.
+	// CodeInvalidValue: The value is invalid.
 	CodeInvalidValue = "E_INVALID_VALUE"
 	// CodeListenerError: An event listener failed.
 	CodeListenerError = "E_LISTENER_ERROR"
@@ -136,6 +136,8 @@ const (
 	CodeNoReaderResolver = "E_NO_READER_RESOLVER"
 	// CodeOutputPipelineError: A middleware of the turn's output pipeline failed.
 	CodeOutputPipelineError = "E_OUTPUT_PIPELINE_ERROR"
+	// CodeOverloaded: The host takes no further turns for the moment.
+	CodeOverloaded = "E_OVERLOADED"
 	// CodePipelineShortCircuited: A pipeline ended without reaching its end.
 	CodePipelineShortCircuited = "E_PIPELINE_SHORT_CIRCUITED"
 	// CodeReaderNotDescribable: The value's reader cannot be described.
@@ -431,8 +433,8 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeInvalidValue, Status: 422, Fatal: false,
-		Message: "The value cannot be encoded.",
-		Help:    "Only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep. The message names the field.",
+		Message: "The value is invalid.",
+		Help:    "The message names the argument or the field, and says what it must be. As data, only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep.",
 	},
 	{
 		Code: CodeListenerError, Status: 500, Fatal: false,
@@ -503,6 +505,11 @@ var codes = [...]CodeInfo{
 		Code: CodeOutputPipelineError, Status: 500, Fatal: false,
 		Message: "A middleware of the turn's output pipeline failed.",
 		Help:    "The cause is what the middleware threw. The dispatch had ended with ack; what it committed stays.",
+	},
+	{
+		Code: CodeOverloaded, Status: 503, Fatal: false,
+		Message: "The host takes no further turns for the moment.",
+		Help:    "Its instances have grown beyond highWater and wait for turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.",
 	},
 	{
 		Code: CodePipelineShortCircuited, Status: 500, Fatal: false,

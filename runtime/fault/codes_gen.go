@@ -106,7 +106,7 @@ const (
 	InvalidTurnGateResolution Code = "E_INVALID_TURN_GATE_RESOLUTION"
 	// InvalidTurnRunnerConfig: The turn runner's configuration is invalid.
 	InvalidTurnRunnerConfig Code = "E_INVALID_TURN_RUNNER_CONFIG"
-	// InvalidValue: The value cannot be encoded.
+	// InvalidValue: The value is invalid.
 	InvalidValue Code = "E_INVALID_VALUE"
 	// ListenerError: An event listener failed.
 	ListenerError Code = "E_LISTENER_ERROR"
@@ -136,6 +136,8 @@ const (
 	NoReaderResolver Code = "E_NO_READER_RESOLVER"
 	// OutputPipelineError: A middleware of the turn's output pipeline failed.
 	OutputPipelineError Code = "E_OUTPUT_PIPELINE_ERROR"
+	// Overloaded: The host takes no further turns for the moment.
+	Overloaded Code = "E_OVERLOADED"
 	// PipelineShortCircuited: A pipeline ended without reaching its end.
 	PipelineShortCircuited Code = "E_PIPELINE_SHORT_CIRCUITED"
 	// ReaderNotDescribable: The value's reader cannot be described.
@@ -225,7 +227,7 @@ var table = [...]info{
 	{InvalidTurnContext, "The turn's input is invalid.", 529, true},
 	{InvalidTurnGateResolution, "The gate's resolution does not match its schema.", 500, true},
 	{InvalidTurnRunnerConfig, "The turn runner's configuration is invalid.", 529, true},
-	{InvalidValue, "The value cannot be encoded.", 422, false},
+	{InvalidValue, "The value is invalid.", 422, false},
 	{ListenerError, "An event listener failed.", 500, false},
 	{LLMExecutionAlreadySignalled, "The dispatch has already been signalled.", 500, true},
 	{LLMExecutionExecutorError, "The executor failed.", 500, false},
@@ -240,6 +242,7 @@ var table = [...]info{
 	{NotASpoolReader, "The value is not a spool reader.", 500, true},
 	{NoReaderResolver, "No resolver is registered for the reader's tag.", 422, false},
 	{OutputPipelineError, "A middleware of the turn's output pipeline failed.", 500, false},
+	{Overloaded, "The host takes no further turns for the moment.", 503, false},
 	{PipelineShortCircuited, "A pipeline ended without reaching its end.", 500, false},
 	{ReaderNotDescribable, "The value's reader cannot be described.", 422, false},
 	{ReplayDiverged, "The replayed turn differs from its journal.", 500, true},

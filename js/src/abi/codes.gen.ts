@@ -323,8 +323,8 @@ export const CODES = {
   E_INVALID_VALUE: {
     status: 422,
     fatal: false,
-    message: 'The value cannot be encoded.',
-    help: 'Only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep. The message names the field.',
+    message: 'The value is invalid.',
+    help: 'The message names the argument or the field, and says what it must be. As data, only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep.',
   },
   E_LISTENER_ERROR: {
     status: 500,
@@ -409,6 +409,12 @@ export const CODES = {
     fatal: false,
     message: "A middleware of the turn's output pipeline failed.",
     help: 'The cause is what the middleware threw. The dispatch had ended with ack; what it committed stays.',
+  },
+  E_OVERLOADED: {
+    status: 503,
+    fatal: false,
+    message: 'The host takes no further turns for the moment.',
+    help: 'Its instances have grown beyond highWater and wait for turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.',
   },
   E_PIPELINE_SHORT_CIRCUITED: {
     status: 500,
