@@ -136,6 +136,8 @@ const (
 	CodeNoReaderResolver = "E_NO_READER_RESOLVER"
 	// CodeOutputPipelineError: A middleware of the turn's output pipeline failed.
 	CodeOutputPipelineError = "E_OUTPUT_PIPELINE_ERROR"
+	// CodeOverloaded: The host takes no further turns for the moment.
+	CodeOverloaded = "E_OVERLOADED"
 	// CodePipelineShortCircuited: A pipeline ended without reaching its end.
 	CodePipelineShortCircuited = "E_PIPELINE_SHORT_CIRCUITED"
 	// CodeReaderNotDescribable: The value's reader cannot be described.
@@ -503,6 +505,11 @@ var codes = [...]CodeInfo{
 		Code: CodeOutputPipelineError, Status: 500, Fatal: false,
 		Message: "A middleware of the turn's output pipeline failed.",
 		Help:    "The cause is what the middleware threw. The dispatch had ended with ack; what it committed stays.",
+	},
+	{
+		Code: CodeOverloaded, Status: 503, Fatal: false,
+		Message: "The host takes no further turns for the moment.",
+		Help:    "Its instances have grown beyond highWater and wait for turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.",
 	},
 	{
 		Code: CodePipelineShortCircuited, Status: 500, Fatal: false,

@@ -47,6 +47,7 @@ const (
 	RuleNoField         = "noField"
 	RuleAlias           = "alias"
 	RuleExactlyOne      = "exactlyOne"
+	RuleSameWrites      = "sameWrites"
 	RuleEither          = "either"
 	RulePipeline        = "pipeline"
 	RuleRequires        = "requires"
@@ -95,6 +96,7 @@ var phrases = map[string]string{
 	"noField":         "the {type} must have at least one field",
 	"alias":           "`{alias}` is another name of `{field}`, give only one of them",
 	"exactlyOne":      "exactly one of `{field}` and `{other}` is required",
+	"sameWrites":      "`{field}` and `{other}` take the same writes: give only one of them beside the callbacks of a store",
 	"either":          "`{field}` or `{other}` is required",
 	"pipeline":        "`{field}` cannot be {name}, which belongs into {pipelines}",
 	"requires":        "`{other}` is required when `{field}` is given",

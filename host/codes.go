@@ -109,6 +109,7 @@ const (
 	CodeInvalidModule  Code = abi.CodeInvalidModule
 	CodeABIVersion     Code = abi.CodeABIVersion
 	CodeInstanceFailed Code = abi.CodeInstanceFailed
+	CodeOverloaded     Code = abi.CodeOverloaded
 	CodeClosed         Code = abi.CodeClosed
 	CodeReplayDiverged Code = abi.CodeReplayDiverged
 

@@ -63,7 +63,15 @@ func TestAGateIsNoTask(t *testing.T) {
 	if w.replies[0].Call != call {
 		t.Error("who settles is answered before who waits")
 	}
-	w.ok(w.call(0, abi.MethodSettleGate, &abi.SettleGateArgs{Gate: 1, Settle: abi.SettleAbort}))
+	for name, again := range map[string]*abi.SettleGateArgs{
+		"abort": {Gate: 1, Settle: abi.SettleAbort}, "reject": {Gate: 1, Settle: abi.SettleReject},
+		"resolve": {Gate: 1, Value: schemaOf(`true`)}, "a digest that is not the gate's": {Gate: 1, Value: schemaOf(`true`), Digest: "00"},
+	} {
+		e := w.failure(w.call(0, abi.MethodSettleGate, again))
+		if e.Code != abi.CodeTurnGateSettled || e.Status != 409 || !bytes.Equal(e.Details, schemaOf(`{"result":"resolved"}`)) {
+			t.Errorf("%s of a settled gate: %+v", name, e)
+		}
+	}
 	w.call(0, abi.MethodNext, &abi.NextArgs{Effect: m.Effect})
 	w.result(m)
 	e := w.effect(abi.EffectExecutor)

@@ -200,6 +200,9 @@ export const E_NO_READER_RESOLVER = /* @__PURE__ */ errorClass('E_NO_READER_RESO
 /** A middleware of the turn's output pipeline failed. */
 export const E_OUTPUT_PIPELINE_ERROR = /* @__PURE__ */ errorClass('E_OUTPUT_PIPELINE_ERROR');
 
+/** The host takes no further turns for the moment. */
+export const E_OVERLOADED = /* @__PURE__ */ errorClass('E_OVERLOADED');
+
 /** A pipeline ended without reaching its end. */
 export const E_PIPELINE_SHORT_CIRCUITED = /* @__PURE__ */ errorClass('E_PIPELINE_SHORT_CIRCUITED');
 

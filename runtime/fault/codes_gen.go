@@ -136,6 +136,8 @@ const (
 	NoReaderResolver Code = "E_NO_READER_RESOLVER"
 	// OutputPipelineError: A middleware of the turn's output pipeline failed.
 	OutputPipelineError Code = "E_OUTPUT_PIPELINE_ERROR"
+	// Overloaded: The host takes no further turns for the moment.
+	Overloaded Code = "E_OVERLOADED"
 	// PipelineShortCircuited: A pipeline ended without reaching its end.
 	PipelineShortCircuited Code = "E_PIPELINE_SHORT_CIRCUITED"
 	// ReaderNotDescribable: The value's reader cannot be described.
@@ -240,6 +242,7 @@ var table = [...]info{
 	{NotASpoolReader, "The value is not a spool reader.", 500, true},
 	{NoReaderResolver, "No resolver is registered for the reader's tag.", 422, false},
 	{OutputPipelineError, "A middleware of the turn's output pipeline failed.", 500, false},
+	{Overloaded, "The host takes no further turns for the moment.", 503, false},
 	{PipelineShortCircuited, "A pipeline ended without reaching its end.", 500, false},
 	{ReaderNotDescribable, "The value's reader cannot be described.", 422, false},
 	{ReplayDiverged, "The replayed turn differs from its journal.", 500, true},

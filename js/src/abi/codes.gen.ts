@@ -410,6 +410,12 @@ export const CODES = {
     message: "A middleware of the turn's output pipeline failed.",
     help: 'The cause is what the middleware threw. The dispatch had ended with ack; what it committed stays.',
   },
+  E_OVERLOADED: {
+    status: 503,
+    fatal: false,
+    message: 'The host takes no further turns for the moment.',
+    help: 'Its instances have grown beyond highWater and wait for turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.',
+  },
   E_PIPELINE_SHORT_CIRCUITED: {
     status: 500,
     fatal: false,

@@ -4,7 +4,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { baseURLOf, providerNames } from '../front/providers.js';
-import type { ProviderName } from '../models/chat-options.js';
+import type { ProviderName } from '../models/chat-options.gen.js';
 import { SIMULATED_MODEL } from '../simulated/provider.js';
 import { UsageError } from './usage.js';
 

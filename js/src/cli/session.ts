@@ -114,10 +114,19 @@ export class Session {
       systemPrompt: new Tokenizable(this.#options.system ?? DEFAULT_SYSTEM),
       turnAbortController: controller,
     });
-    for await (const event of stream) view.event(event);
+    let begun = false;
+    try {
+      for await (const event of stream) {
+        begun = true;
+        view.event(event);
+      }
+    } catch (error) {
+      // The end of the view tells how a turn failed.
+      if (!begun || error !== (await stream.result).error) throw error;
+    }
     const result = await stream.result;
     if (result.status !== 'aborted' || result.error !== undefined) return result;
-    return { ...result, error: controller.signal.reason as unknown };
+    return Object.assign(result, { error: controller.signal.reason as unknown });
   }
 }
 

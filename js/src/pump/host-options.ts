@@ -19,7 +19,7 @@ const rules: TypeRules = {
     allowedOrigins: { kind: 'list', item: { kind: 'string', nonEmpty: true } },
     fetch: { kind: 'function' },
     maxMemory: { kind: 'any' },
-    recycleMemory: { kind: 'any' },
+    highWater: { kind: 'any' },
     onStderr: { kind: 'function' },
     verify: { kind: 'boolean' },
   },
@@ -45,7 +45,7 @@ export function checkHost(options: unknown): Checked {
     also: (raw) => [
       ...limitViolations(raw['limits']),
       ...credentialViolations(raw['credentials']),
-      ...['maxMemory', 'recycleMemory'].flatMap((name) => byteViolations(name, raw[name])),
+      ...['maxMemory', 'highWater'].flatMap((name) => byteViolations(name, raw[name])),
     ],
   });
 }

@@ -57,7 +57,7 @@ const hosts: readonly (readonly [host: unknown, ...violations: string[]])[] = [
     '`host.limits.array` must be a whole number from 1 on',
   ],
   [{ maxMemory: '1' }, '`host.maxMemory` must be a number of bytes'],
-  [{ recycleMemory: Number.NaN }, '`host.recycleMemory` must be a number of bytes'],
+  [{ highWater: Number.NaN }, '`host.highWater` must be a number of bytes'],
   [
     { credentials: { key: { header: 'x', value: 5, origin: 'https://a.example' }, other: null } },
     '`host.credentials.key.origins` is required',
@@ -110,7 +110,7 @@ describe('options of a host', () => {
   });
 
   it('that are null count as absent, and Infinity is no bound', () => {
-    const host = { clock: null, limits: null, recycleMemory: Infinity, module: null } as never;
+    const host = { clock: null, limits: null, highWater: Infinity, module: null } as never;
     assert.ok(createRunner({ executor, host }));
   });
 });
