@@ -99,12 +99,21 @@ type ReportToolCallArgs struct {
 
 // LogArgs of MethodLog.
 type LogArgs struct {
-	Level      uint8 // 0 trace, 1 debug, 2 info, 3 warn, 4 error
+	Level      uint8 // LevelTrace, …
 	Kind       string
 	Message    string
 	HasPayload bool
 	Payload    Value
 }
+
+// Levels of the structured log.
+const (
+	LevelTrace uint8 = 0
+	LevelDebug uint8 = 1
+	LevelInfo  uint8 = 2
+	LevelWarn  uint8 = 3
+	LevelError uint8 = 4
+)
 
 // StatsArgs of MethodStats (reportGenerationStats).
 type StatsArgs struct {
@@ -165,7 +174,7 @@ type OpenGateArgs struct {
 }
 
 // SettleGateArgs of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled
-// stays as it is.
+// stays as it is, and the call fails with E_TURN_GATE_SETTLED.
 type SettleGateArgs struct {
 	Gate   uint32 // number of the gate within the turn, from GateOpenEvent
 	Settle uint8  // SettleResolve, …

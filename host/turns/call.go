@@ -263,7 +263,7 @@ func (c *DispatchContext) executeTool(tool *Tool, args any, providerCallID strin
 		return nil, err
 	}
 	if r.Effect == 0 { // the handler ran inside the core
-		return value.Decode(r.Value)
+		return decodePlain(r.Value)
 	}
 	result := t.kept[r.Effect]
 	delete(t.kept, r.Effect)

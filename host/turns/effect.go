@@ -127,7 +127,7 @@ func (e *effect) prepare(raw abi.Raw) error {
 			return err
 		}
 		ctx, callbacks := e.storage()
-		if callbacks.Commit == nil {
+		if !callbacks.atOnce() {
 			e.total = len(deltas)
 		}
 		e.perform = func() (abi.Raw, error) { return nil, callbacks.commit(ctx, deltas, &e.applied) }
@@ -260,7 +260,7 @@ func (e *effect) run() (r outcome) {
 			return
 		}
 		if v := recover(); v != nil {
-			r = e.failed(&panicError{v})
+			r = e.failed(caught(v))
 			return
 		}
 		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.

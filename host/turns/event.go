@@ -112,8 +112,10 @@ type ToolCallEvent struct {
 
 	IsComplete bool
 	IsError    bool
-	Results    any // what was reported, nil until then
+	Results    any // what was reported, nil until then; of a tool call inside the core plain data, as WaitFor gives it
 	CreatedAt  time.Time
+
+	results json.RawMessage // Results from inside the core, its members in their order
 }
 
 // TurnStartEvent begins a turn; its time is Head.At.
@@ -304,11 +306,11 @@ type Level uint8
 
 // Levels.
 const (
-	LevelTrace Level = iota
-	LevelDebug
-	LevelInfo
-	LevelWarn
-	LevelError
+	LevelTrace = Level(abi.LevelTrace)
+	LevelDebug = Level(abi.LevelDebug)
+	LevelInfo  = Level(abi.LevelInfo)
+	LevelWarn  = Level(abi.LevelWarn)
+	LevelError = Level(abi.LevelError)
 )
 
 // String returns the level's name.

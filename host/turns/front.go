@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/url"
+	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -156,6 +157,7 @@ type Input struct {
 }
 
 func (r *Runner) input(in Input) (TurnInput, error) {
+	r.mustBeMade()
 	stash := map[string]any{SessionKey: in.Session}
 	for key, v := range in.Stash {
 		if key == SessionKey {
@@ -168,7 +170,7 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 		full.SystemPrompt = r.system
 	}
 	if store, ok := r.store.(NewestStore); ok {
-		full.after = store.Newest(in.Session)
+		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, in.Session) }
 	}
 	return full, nil
 }
@@ -176,7 +178,8 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 // Store is where the conversations are kept.
 func (r *Runner) Store() Store { return r.store }
 
-// Run runs a turn to its end. Cancelling ctx aborts it. The error is only set when the input is refused.
+// Run runs a turn to its end. Cancelling ctx aborts it. The error is why the turn did not ack, with the result beside it, or
+// why the input was refused, without one: see TurnRunner.Run.
 func (r *Runner) Run(ctx context.Context, in Input) (*Result, error) {
 	full, err := r.input(in)
 	if err != nil {

@@ -2,6 +2,8 @@ package turns
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -22,6 +24,13 @@ type TurnRunner struct {
 
 	mu      sync.Mutex
 	running map[string]*attached // turns that have a caller-chosen id
+}
+
+// mustBeMade panics for a runner that no constructor has made.
+func (r *TurnRunner) mustBeMade() {
+	if r == nil || r.host == nil {
+		panic("turns: a runner is made by New or NewTurnRunner")
+	}
 }
 
 // attached is a turn that several callers wait for.
@@ -81,10 +90,8 @@ func (r *TurnRunner) Host() *Host { return r.host }
 
 // Close frees what the runner holds. A host that was given to it stays open.
 func (r *TurnRunner) Close() error {
-	r.host.mu.Lock()
-	c := r.host.core
-	r.host.mu.Unlock()
-	if c != nil {
+	r.mustBeMade()
+	for _, c := range r.host.cores() {
 		c.closeRunner(r.config)
 	}
 	if r.ownHost {
@@ -113,7 +120,8 @@ type TurnInput struct {
 	// Journal receives the turn's journal, which a replay plays back.
 	Journal io.Writer
 
-	after time.Time // Text is what was said after this
+	newest func(context.Context) (time.Time, error) // Text is what was said after this; nil for no matter when
+	after  time.Time                                // what newest gave
 }
 
 func (in *TurnInput) validate() error {
@@ -141,8 +149,11 @@ func (in *TurnInput) validate() error {
 	return invalid(abi.TurnInputRules, list)
 }
 
-// Run runs a turn to its end. Cancelling ctx aborts the turn. The error is only set when the input is refused, before any
-// event; how the turn went is in the result.
+// Run runs a turn to its end. Cancelling ctx aborts the turn.
+//
+// The error is nil for a turn that acked. For one that was nacked, failed or was aborted it is the Err of the result, which
+// is there all the same: the very error that the turn was nacked with, one with a code, or the abort's cause, as
+// context.Cause gives it. Without a result the input was refused, before any event.
 func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 	return r.runThen(ctx, in, func(*Result, error) {})
 }
@@ -150,6 +161,7 @@ func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 // runThen is Run, and calls ended with what it returns. When user code ends the goroutine, so that nothing is returned, ended
 // is called at the turn's end all the same, on another one.
 func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Result, error)) (*Result, error) {
+	r.mustBeMade()
 	if err := in.validate(); err != nil {
 		ended(nil, err)
 		return nil, err
@@ -207,7 +219,7 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 		case t == nil || !t.started:
 			ended(nil, errGoexit)
 		default:
-			go func() { ended(t.outcome()) }()
+			go func() { ended(withTurnError(t.outcome())) }()
 		}
 	}()
 	if t, err = r.prepare(ctx, in, own); err == nil {
@@ -218,12 +230,30 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 			return t.say(f, in)
 		})
 	}
+	result, err = withTurnError(result, err)
 	returned = true
 	return result, err
 }
 
+// withTurnError is what Run returns of a turn that has ended: why it did not ack, and what else went wrong.
+func withTurnError(result *Result, err error) (*Result, error) {
+	switch {
+	case result == nil || result.Err == nil:
+		return result, err
+	case err == nil:
+		return result, result.Err
+	}
+	return result, errors.Join(result.Err, err)
+}
+
 // prepare makes a turn of the input.
 func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*turn, error) {
+	if in.newest != nil {
+		var err error
+		if in.after, err = askNewest(ctx, in.newest); err != nil {
+			return nil, fmt.Errorf("the store does not tell how far the session has come: %w", err)
+		}
+	}
 	var stash stashData
 	if err := stash.load(in.Stash); err != nil {
 		return nil, err
@@ -236,6 +266,12 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*tur
 	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
 	t.root.state.stash = stash
 	return t, nil
+}
+
+// askNewest asks a store. A panic there is an error like another.
+func askNewest(ctx context.Context, newest func(context.Context) (time.Time, error)) (at time.Time, err error) {
+	defer recovered(&err)
+	return newest(ctx)
 }
 
 // outcome waits for the turn's end and tells how it went.
@@ -270,7 +306,7 @@ func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
 		if c.enter(t) == nil {
 			return t, nil
 		}
-		// The core has died in between: another one is opened.
+		// The core has died or begun to drain in between: another one takes the turn.
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
 type Store interface {
-	// Load returns what a session holds; an unknown session is an empty one.
+	// Load returns what a session holds. An unknown session is an empty one: nil stands for that, and in Records a nil list
+	// for an empty one.
 	Load(ctx context.Context, session string) (*Records, error)
 	// Apply does all of the writes, or none.
 	Apply(ctx context.Context, session string, writes []Delta) error
@@ -26,8 +27,8 @@ type Store interface {
 type NewestStore interface {
 	Store
 	// Newest returns the latest time at which a message, thought or tool call of the session was created; zero if it has
-	// none.
-	Newest(session string) time.Time
+	// none. Its error keeps the turn from starting: Run returns it.
+	Newest(ctx context.Context, session string) (time.Time, error)
 }
 
 // Records are what a session holds. Who loads them must not change them.
@@ -57,8 +58,14 @@ func sessionOf(ctx Context) (string, error) {
 	return session, nil
 }
 
-// StoreCallbacks returns callbacks that read and write a store. Change single ones afterwards if need be. The session is
-// what the turn's stash holds under SessionKey.
+// StoreCallbacks returns callbacks that read and write a store. The session is what the turn's stash holds under SessionKey.
+//
+// Single ones may be replaced afterwards. A function that is put in the place of one of them is called for every write of
+// its kind, in the program's middleware and in dispatches: the writes around it keep their order, and those of them that
+// stand together still go to the store in one Apply. A function of the program's own that stores or deletes tool calls gets
+// those of ReplaceToolCallGroup too, unless that is replaced as well. Replace Commit instead to see all writes of an
+// iteration together; a replaced Commit beside a replaced function for single writes is refused with
+// E_INVALID_TURN_RUNNER_CONFIG.
 func StoreCallbacks(store Store) Callbacks {
 	load := func(ctx Context) (*Records, error) { return loadSession(ctx, store) }
 	commit := func(ctx Context, deltas []Delta) error {
@@ -115,6 +122,7 @@ func StoreCallbacks(store Store) Callbacks {
 	c.StoreMessage, c.MutateMessage = writers[*Message](apply)
 	c.StoreThought, c.MutateThought = writers[*Thought](apply)
 	c.StoreToolCall, c.MutateToolCall = writers[*ToolCall](apply)
+	c.made = c.functions()
 	return c
 }
 
@@ -123,7 +131,11 @@ func loadSession(ctx Context, store Store) (*Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Load(ctx, session)
+	r, err := store.Load(ctx, session)
+	if r == nil && err == nil {
+		r = &Records{}
+	}
+	return r, err
 }
 
 func fetch[T any](load func(Context) (*Records, error), pick func(*Records) []T) func(Context) ([]T, error) {
@@ -190,7 +202,7 @@ func (c *TurnContext) loadAll(r *Records) error {
 
 // takeOver puts a history in front of a collection's elements.
 func takeOver[R Record](c *Collection[R], h *History[R]) error {
-	if h == nil || h.Len() == 0 {
+	if h.Len() == 0 {
 		return nil
 	}
 	mine := c.Slice()
@@ -201,7 +213,7 @@ func takeOver[R Record](c *Collection[R], h *History[R]) error {
 	return c.Add(mine...)
 }
 
-// MemoryStore is a store in memory. Its zero value is not ready: use NewMemoryStore.
+// MemoryStore is a store in memory. Its zero value is an empty store.
 type MemoryStore struct {
 	mu       sync.Mutex
 	sessions map[string]*session
@@ -221,13 +233,16 @@ type session struct {
 var _ NewestStore = (*MemoryStore)(nil)
 
 // NewMemoryStore returns an empty store.
-func NewMemoryStore() *MemoryStore { return &MemoryStore{sessions: make(map[string]*session)} }
+func NewMemoryStore() *MemoryStore { return &MemoryStore{} }
 
 // session returns a session, which it makes if need be. The caller holds m.mu.
 func (m *MemoryStore) session(id string) *session {
 	s := m.sessions[id]
 	if s == nil {
 		s = &session{bytes: make(map[string][]byte)}
+		if m.sessions == nil {
+			m.sessions = make(map[string]*session)
+		}
 		m.sessions[id] = s
 	}
 	return s
@@ -285,13 +300,13 @@ func (m *MemoryStore) Apply(_ context.Context, id string, writes []Delta) error 
 }
 
 // Newest implements NewestStore. Deleting a record does not turn the time back.
-func (m *MemoryStore) Newest(id string) time.Time {
+func (m *MemoryStore) Newest(_ context.Context, id string) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.sessions[id]; s != nil {
-		return s.newest
+		return s.newest, nil
 	}
-	return time.Time{}
+	return time.Time{}, nil
 }
 
 // PutBytes implements Store.

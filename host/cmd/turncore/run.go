@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/recording"
+	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -44,6 +44,9 @@ func (c *command) run(args []string) error {
 	o, err := c.parseRun(args)
 	if o == nil || err != nil {
 		return err
+	}
+	if o.engine.isAway() {
+		return c.away(o)
 	}
 	chat := false
 	if o.recording == "" && (o.prompt == "" || o.prompt == "-") {
@@ -85,6 +88,14 @@ func (c *command) readPrompt() (string, error) {
 	return prompt, nil
 }
 
+// partsSeed decides in what parts a recording's responses come.
+func (o *runFlags) partsSeed() uint32 {
+	if o.seeded {
+		return o.seed
+	}
+	return defaultSeed
+}
+
 // open makes what the turns need. What was made before something failed is closed again.
 func (c *command) open(o *runFlags) (_ *session, err error) {
 	s := &session{flags: o, screen: newScreen(c.stdout, c.stderr, c.getenv)}
@@ -113,7 +124,7 @@ func (c *command) open(o *runFlags) (_ *session, err error) {
 	switch {
 	case o.recording != "":
 		err = s.play(&config, &options)
-	case o.baseURL == "":
+	case o.isSimulated():
 		err = s.simulate(&config, &options)
 	default:
 		err = s.connect(&config, &options)
@@ -155,10 +166,7 @@ func (s *session) keep(ctx *turns.TurnContext, next func()) error {
 
 // play sets the stage for a recording.
 func (s *session) play(config *turns.Config, options *turns.HostOptions) (err error) {
-	seed := uint32(defaultSeed)
-	if s.flags.seeded {
-		seed = s.flags.seed
-	}
+	seed := s.flags.partsSeed()
 	if s.player, err = newPlayer(s.flags.recording, seed, options.Clock); err != nil {
 		return err
 	}
@@ -186,6 +194,7 @@ func (s *session) simulate(config *turns.Config, options *turns.HostOptions) err
 		return err
 	}
 	s.close = append(s.close, server.close)
+	s.screen.notice("the model is simulated; --provider, --base-url or --model choose a real one")
 	options.HTTP = server
 	config.Model = turns.Model{Name: s.flags.model, BaseURL: simulatedURL}
 	if config.Model.Name == "" {

@@ -242,6 +242,15 @@ export const Stream = {
   Thought: 1,
 } as const;
 
+/** Levels of the structured log. */
+export const Level = {
+  Trace: 0,
+  Debug: 1,
+  Info: 2,
+  Warn: 3,
+  Error: 4,
+} as const;
+
 /** Ways to settle a gate. */
 export const Settle = {
   Resolve: 0,
@@ -951,7 +960,7 @@ export const OpenGateArgsField = {
   timeout: 5,
 } as const;
 
-/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled stays as it is. */
+/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled stays as it is, and the call fails with E_TURN_GATE_SETTLED. */
 export type SettleGateArgs = [
   gate: number,
   settle: number,
