@@ -39,7 +39,7 @@ func (p *player) store(store turns.Store, now int64) error {
 			return fmt.Errorf("message %d of the recorded history: %w", entry.Message, err)
 		}
 	}
-	return store.Apply(context.Background(), "", h.writes)
+	return store.Commit(context.Background(), "", h.writes)
 }
 
 func (h *history) add(i int, entry recording.Entry) error {
