@@ -910,7 +910,7 @@ export const OpenGateArgsField = {
   timeout: 5,
 } as const;
 
-/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled stays as it is. */
+/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled stays as it is, and the call fails with E_TURN_GATE_SETTLED. */
 export type SettleGateArgs = [
   gate: number,
   settle: number,
