@@ -13,7 +13,7 @@ import (
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
 type Store interface {
-	// Load returns what a session holds; an unknown session is an empty one. after is "" or the Revision of what an
+	// Load returns what a session holds; an unknown session is an empty one, for which nil stands too. after is "" or the Revision of what an
 	// earlier call returned. If a session has only been added to since then, a store that has revisions returns just
 	// what came later, and sets After. A store may ignore after and return everything.
 	Load(ctx context.Context, session, after string) (*Conversation, error)
@@ -29,8 +29,8 @@ type Store interface {
 type NewestStore interface {
 	Store
 	// Newest returns the latest time at which a message, thought or tool call of the session was created; zero if it has
-	// none.
-	Newest(session string) time.Time
+	// none. Its error keeps the turn from starting: Run returns it.
+	Newest(ctx context.Context, session string) (time.Time, error)
 }
 
 // Conversation is what a session holds, or what was added to it after a revision: each kind in the order of storing.
@@ -142,7 +142,7 @@ func loadSession(ctx Context, store Store) (*Conversation, error) {
 		return nil, err
 	}
 	c, err := store.Load(ctx, session, "")
-	if c == nil {
+	if c == nil && err == nil {
 		c = &Conversation{}
 	}
 	return c, err
@@ -171,7 +171,7 @@ func remover(apply func(Context, Delta) error, kind string) func(Context, string
 	return func(ctx Context, id string) error { return apply(ctx, Delta{Op: DeleteOp, Kind: kind, ID: id}) }
 }
 
-// MemoryStore is a store in memory. Its zero value is not ready: use NewMemoryStore.
+// MemoryStore is a store in memory. Its zero value is an empty store.
 type MemoryStore struct {
 	mu       sync.Mutex
 	sessions map[string]*session
@@ -194,7 +194,7 @@ type session struct {
 var _ NewestStore = (*MemoryStore)(nil)
 
 // NewMemoryStore returns an empty store.
-func NewMemoryStore() *MemoryStore { return &MemoryStore{sessions: make(map[string]*session)} }
+func NewMemoryStore() *MemoryStore { return &MemoryStore{} }
 
 // session returns a session, which it makes if need be. The caller holds m.mu.
 func (m *MemoryStore) session(id string) *session {
@@ -202,6 +202,9 @@ func (m *MemoryStore) session(id string) *session {
 	if s == nil {
 		m.revision++
 		s = &session{bytes: make(map[string][]byte), revision: m.revision, settled: m.revision}
+		if m.sessions == nil {
+			m.sessions = make(map[string]*session)
+		}
 		m.sessions[id] = s
 	}
 	return s
@@ -257,13 +260,13 @@ func (m *MemoryStore) Commit(_ context.Context, id string, writes []Delta) error
 }
 
 // Newest implements NewestStore. Deleting a record does not turn the time back.
-func (m *MemoryStore) Newest(id string) time.Time {
+func (m *MemoryStore) Newest(_ context.Context, id string) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.sessions[id]; s != nil {
-		return s.newest
+		return s.newest, nil
 	}
-	return time.Time{}
+	return time.Time{}, nil
 }
 
 // WriteBytes implements Store.
