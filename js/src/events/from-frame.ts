@@ -6,6 +6,7 @@ import { CodecError } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
 import { RECORD_KINDS, recordName } from '../collections/kinds.js';
 import * as E from './events.js';
+import { gateResultOf } from './turn-gate.js';
 
 /** What an event's frame does not say. */
 export interface EventSource {
@@ -279,13 +280,11 @@ function toolExecutionEnd(
   return e as E.ToolExecutionEndEvent;
 }
 
-const gateResults = ['resolved', 'rejected', 'aborted', 'timeout'] as const;
-
 function gateClosed(at: number, payload: unknown): E.TurnGateClosedEvent {
   const p = requireShape(payload, 'nsn', 'GateClosedEvent');
   const e = new E.TurnGateClosedEvent() as Writable<E.TurnGateClosedEvent>;
   e.gateId = p[1] as string;
-  e.result = gateResults[p[2] as number] ?? 'aborted';
+  e.result = gateResultOf(p[2] as number);
   e.settledAt = at;
   return e as E.TurnGateClosedEvent;
 }
