@@ -119,7 +119,7 @@ func newTurn(c *core, config *definition, outer context.Context) *turn {
 		calls: make(map[uint32]*call), running: make(map[uint32]*effect),
 	}
 	t.wake.L = &t.mu
-	t.errors.maxText = min(maxErrorText, c.maxBody()/4)
+	t.errors.most = c.maxBody() / 4
 	t.tools.runner = config.tools
 	state := &contextState{turn: t, tools: toolSet{tools: config.tools, shared: true}}
 	t.root = &TurnContext{newBase(state)}
