@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -61,6 +62,10 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	builtins, err := loadBuiltins(filepath.Join(dir, "builtins.json"), tools, codes)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{
 		"js/src/models/chat-options.gen.ts": options.typeScript(),
 		"js/src/models/providers.gen.ts":    options.typeScriptProviders(),
@@ -88,20 +93,30 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	for path, text := range map[string]func() ([]byte, error){
-		"runtime/chat/options_gen.go":     options.guestOptions,
+		"runtime/chat/options_gen.go":      options.guestOptions,
 		"internal/provider/members_gen.go": options.guestProviders,
-		"host/turns/model_options_gen.go": options.hostOptions,
-		"host/turns/provider_gen.go":      options.hostProviders,
+		"host/turns/model_options_gen.go":  options.hostOptions,
+		"host/turns/provider_gen.go":       options.hostProviders,
 	} {
 		if files[path], err = text(); err != nil {
 			return nil, err
 		}
 	}
+	numbers, err := src.numbers()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, numbers)
 	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
 	if err != nil {
 		return nil, err
 	}
-	if files["abi/SPEC.md"], err = src.fillSpec(spec, options.table); err != nil {
+	if files["abi/SPEC.md"], err = src.fillSpec(spec, func(b *bytes.Buffer, names []string) (known bool, err error) {
+		if known, err = options.table(b, names); known || err != nil {
+			return known, err
+		}
+		return builtins.table(b, names)
+	}); err != nil {
 		return nil, err
 	}
 	for _, path := range []string{"docs/executor.md", "docs/models.md"} {
