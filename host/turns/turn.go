@@ -23,8 +23,9 @@ type turn struct {
 	systemPrompt string
 	now          int64 // clock at the start
 	outer        context.Context
-	bus          *bus // the runner's, nil for a standalone dispatch
-	own          *bus // this turn's alone, nil if there is none
+	bus          *bus      // the runner's, nil for a standalone dispatch
+	flight       *inFlight // the runner's, nil for a standalone dispatch
+	own          *bus      // this turn's alone, nil if there is none
 	journal      *recorder
 
 	mu       sync.Mutex
@@ -163,10 +164,19 @@ func (t *turn) abort(c *contextState, cause error) {
 	t.await(&a)
 }
 
+// leave takes the turn out of where turns are counted.
+func (t *turn) leave() {
+	t.core.leave(t)
+	t.core.host.flight.leave(t)
+	if t.flight != nil {
+		t.flight.leave(t)
+	}
+}
+
 // finish frees what a turn holds that has ended. The caller holds t.mu.
 func (t *turn) finish() {
 	t.done = true
-	t.core.leave(t)
+	t.leave()
 	if t.unwatch != nil {
 		t.unwatch()
 	}

@@ -97,6 +97,7 @@ export function fakeTurn(
           storeMediaBytes: never,
           storeRetrievableBytes: never,
           replaceToolCallGroup: undefined,
+          own: undefined,
           commit: undefined,
           discard: undefined,
         },
