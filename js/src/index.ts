@@ -280,7 +280,7 @@ export {
   type ModuleOptions,
 } from './engine/module.js';
 export type { ModuleSource } from './engine/source.js';
-export type { Limits } from './engine/limits.js';
+export type { Limits, Quota } from './engine/limits.js';
 export type { JournalHeader } from './journal/format.js';
 export { type JournalSink, MemoryJournal } from './journal/writer.js';
 export { replay, type ReplayDifference, type ReplayReport } from './journal/replay.js';
