@@ -40,7 +40,7 @@ func TestInputOfTheFrontDoor(t *testing.T) {
 		if len(kinds) == 0 || kinds[0] != turns.KindTurnStart || kinds[len(kinds)-1] != turns.KindTurnEnd {
 			t.Errorf("OnEvent heard %v", kinds)
 		}
-		if records, err := r.Store().Load(t.Context(), ""); err != nil || records.Messages.Len() != 1 {
+		if records, err := r.Store().Load(t.Context(), "", ""); err != nil || len(records.Messages) != 1 {
 			t.Errorf("%+v, %v", records, err)
 		}
 	}
