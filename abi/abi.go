@@ -11,7 +11,7 @@ package abi
 
 // Version of the ABI. A host refuses a module whose major differs; a minor only adds.
 const (
-	Major = 1
+	Major = 2
 	Minor = 0
 	// Version is what turncore_abi returns: major in the high 16 bits, minor in the low 16.
 	Version = Major<<16 | Minor

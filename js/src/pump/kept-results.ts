@@ -115,9 +115,9 @@ export function isNoted(kind: unknown): boolean {
 export function noteEvent(session: Session, frame: readonly unknown[]): void {
   if (isGateEvent(frame[3])) session.gates.note(frame);
   if (frame[3] !== EventKind.ToolCall) return;
-  const p = requireShape(frame[8], 'ss*snbbn*', 'ToolCallEvent');
+  const p = requireShape(frame[8], 'ss*snbbn*nss', 'ToolCallEvent');
   if (p[7] !== Results.Kept) return;
-  const effect = p[8] as number;
+  const effect = p[9] as number;
   if (!session.kept.has(effect)) {
     throw new CodecError('frame', 0, `nothing is kept of effect ${effect}`);
   }

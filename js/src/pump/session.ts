@@ -257,8 +257,8 @@ export class Session implements EventSource, TurnSession {
       this.#pending.delete(call);
     }
     if (pending === undefined || pending.done) return;
-    const failed = frame[3] as boolean;
-    pending.settle(failed, failed ? this.errors.decode(frame[4]) : frame[4]);
+    const failed = frame[3] !== null;
+    pending.settle(failed, failed ? this.errors.decode(frame[3]) : frame[4]);
   }
 
   /**
