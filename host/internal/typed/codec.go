@@ -112,7 +112,6 @@ type shape struct {
 	kind   shapeKind
 	fields map[string]*shape // of a struct, by JSON name
 	elem   *shape            // of a list or map
-	names  []string          // of the fields, in order
 	self   bool              // adapts, or one of its parts does; known after a first look
 	looked bool
 }

@@ -182,7 +182,7 @@ func TestSchemas(t *testing.T) {
 		Level *int     `json:"level,omitempty" enum:"1,2"`
 		Big   int64    `json:"big,string"`
 		Unit  unit     `json:"unit"`
-		skip  int      //nolint:unused // it must not show
+		Skip  int      `json:"-"`
 	}
 	for _, c := range []struct {
 		of   reflect.Type
