@@ -58,16 +58,18 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{
-		"js/src/abi/catalogue.gen.ts": catalogue(tools),
-		"docs/errors.md":              codes.markdown(),
-		"js/src/abi/codes.gen.ts":     codes.typeScript(),
-		"js/src/error-classes.gen.ts": codes.classes(),
-		"js/src/abi/rules.gen.ts":     rules.typeScript(),
-		"js/src/abi/frames.gen.ts":    src.typeScript(),
-		"runtime/fault/codes_gen.go":  nil,
-		"abi/codes_gen.go":            nil,
-		"abi/rules_gen.go":            nil,
-		"abi/codec_gen.go":            nil,
+		"js/src/abi/catalogue.gen.ts":  catalogue(tools),
+		"docs/errors.md":               codes.markdown(),
+		"js/src/abi/codes.gen.ts":      codes.typeScript(),
+		"js/src/error-classes.gen.ts":  codes.classes(),
+		"js/src/abi/rules.gen.ts":      rules.typeScript(),
+		"js/src/abi/frames.gen.ts":     src.constants(),
+		"js/src/codec/tuples.gen.ts":     nil,
+		"js/test/codec/layouts.gen.ts": src.layouts(),
+		"runtime/fault/codes_gen.go":   nil,
+		"abi/codes_gen.go":             nil,
+		"abi/rules_gen.go":             nil,
+		"abi/codec_gen.go":             nil,
 	}
 	if files["runtime/fault/codes_gen.go"], err = codes.guest(); err != nil {
 		return nil, err
@@ -79,6 +81,9 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	if files["abi/codec_gen.go"], err = src.codec(); err != nil {
+		return nil, err
+	}
+	if files["js/src/codec/tuples.gen.ts"], err = src.tuples(); err != nil {
 		return nil, err
 	}
 	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))

@@ -3,7 +3,7 @@
  */
 import { Method } from '../abi/frames.gen.js';
 import type { ContextState } from '../pump/context-state.js';
-import { type AnyTool, encodeArguments, executeTool, requireArguments } from '../tools/tool.js';
+import { type AnyTool, executeTool, requireArguments, writeArguments } from '../tools/tool.js';
 import { requireFunction, requireString } from './arguments.js';
 import { BaseContext, stateOf } from './base-context.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
@@ -54,12 +54,9 @@ export class DispatchContext extends BaseContext {
    */
   ack(): void {
     const state = this[stateOf];
-    const enc = state.session.beginCall(state.number, Method.Ack);
-    const { call } = state.session;
-    enc.nil();
     state.acking = true;
     try {
-      state.session.callNow(enc, call);
+      state.session.callNow(state.number, Method.Ack, null);
     } finally {
       state.acking = false;
     }
@@ -75,12 +72,10 @@ export class DispatchContext extends BaseContext {
   nack(error?: unknown): void {
     const state = this[stateOf];
     const { session } = state;
-    const enc = session.beginCall(state.number, Method.Nack);
-    const { call } = session;
     const cause = error ?? new Error('the dispatch was nacked without an error');
-    enc.arrayHeader(1);
-    session.errors.encode(enc, cause, state.reason);
-    session.callNow(enc, call);
+    session.callNow(state.number, Method.Nack, {
+      error: session.errors.wireOf(cause, state.reason),
+    });
   }
 
   /**
@@ -103,11 +98,7 @@ export class DispatchContext extends BaseContext {
   toolCallCount(checksum: string): number {
     requireString(checksum, 'checksum');
     const { session, number } = this[stateOf];
-    const enc = session.beginCall(number, Method.ToolCallCount);
-    const { call } = session;
-    enc.arrayHeader(1);
-    enc.str(checksum);
-    return session.callNow(enc, call) as number;
+    return session.callNow(number, Method.ToolCallCount, { checksum }) as number;
   }
 
   /**
@@ -116,23 +107,17 @@ export class DispatchContext extends BaseContext {
    */
   async commit(): Promise<void> {
     const { session, number } = this[stateOf];
-    const enc = session.beginCall(number, Method.Commit);
-    const { call } = session;
-    enc.nil();
-    await session.callLater(enc, call);
+    await session.callLater(number, Method.Commit, null);
   }
 
   /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
   async [executeTool](tool: AnyTool, args: unknown): Promise<unknown> {
     requireArguments(tool.name, args);
     const { session, number } = this[stateOf];
-    const known = session.tools.numberOf(tool);
-    const enc = session.beginCall(number, Method.ExecuteTool);
-    const { call } = session;
-    enc.arrayHeader(2);
-    enc.int(known);
-    encodeArguments(enc, args);
-    const effect = await session.callLater(enc, call);
+    const effect = await session.callLater(number, Method.ExecuteTool, {
+      tool: session.tools.numberOf(tool),
+      args: writeArguments(args),
+    });
     // A tool whose handler runs in the module gives its result in a list of one.
     if (typeof effect !== 'number') return (effect as readonly unknown[])[0] ?? undefined;
     return session.kept.take(effect);

@@ -1,9 +1,9 @@
 /**
  * The errors of a turn: which object an error on the wire stands for.
  */
-import type { Encoder } from '../codec/encoder.js';
+import type { ErrorValue } from '../codec/tuples.gen.js';
+import type { Encoder, Write } from '../codec/encoder.js';
 import { DEFAULT_LIMITS } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
 import { codeInfo, TurncoreError } from '../errors.js';
 
 /** Length that a chain of causes crosses to, and how deep the host follows one. */
@@ -35,49 +35,62 @@ export class ErrorTable {
   }
 
   /**
-   * Writes an error for the module and keeps it.
+   * An error for the module, which is kept; it is to be written before another one is made.
    *
    * @param error anything that was thrown
    * @param reason what the context's abort signal says, undefined unless it was aborted
    * @param details what goes with it in place of its own details
    */
-  encode(enc: Encoder, error: unknown, reason: unknown, details?: unknown): void {
+  wireOf(error: unknown, reason: unknown, details?: Write): ErrorValue<Write | null> {
     this.#textLeft = Math.min(MAX_TEXT, this.#most);
     this.#detailsLeft = this.#most;
-    this.#write(enc, error, isAbort(error, reason), 0, details);
+    return this.#wire(error, isAbort(error, reason), 0, details);
   }
 
-  /**
-   * The object that an error from the module stands for.
-   *
-   * @throws CodecError for a malformed one
-   */
-  decode(value: unknown): unknown {
+  /** The object that an error from the module stands for. */
+  decode(value: ErrorValue): unknown {
     return this.#read(value, 0);
   }
 
-  #write(enc: Encoder, error: unknown, abort: boolean, depth: number, details?: unknown): void {
+  #wire(
+    error: unknown,
+    abort: boolean,
+    depth: number,
+    details?: Write,
+  ): ErrorValue<Write | null> {
     const e = describe(error);
-    enc.arrayHeader(10);
-    enc.int(this.#handle(error));
-    enc.str(this.#cut(e.name));
-    enc.str(this.#cut(e.code));
-    enc.str(this.#cut(e.message));
-    enc.int(e.status);
-    enc.bool(e.fatal);
-    enc.bool(abort);
-    const start = enc.length;
-    writeDetails(enc, details ?? e.details);
-    if (enc.length - start <= this.#detailsLeft) this.#detailsLeft -= enc.length - start;
-    else {
-      enc.truncate(start);
-      enc.nil();
-    }
-    if (e.cause === undefined || depth >= MAX_CAUSES) enc.nil();
-    else this.#write(enc, e.cause, abort, depth + 1);
     const suppressed = depth > 1 ? [] : e.suppressed.slice(0, MAX_SUPPRESSED);
-    enc.arrayHeader(suppressed.length);
-    for (const each of suppressed) this.#write(enc, each, false, depth + 1);
+    return {
+      handle: this.#handle(error),
+      name: this.#cut(e.name),
+      code: this.#cut(e.code),
+      message: this.#cut(e.message),
+      status: e.status,
+      fatal: e.fatal,
+      abort,
+      details: details ?? ((enc) => this.#writeDetails(enc, e.details)),
+      cause:
+        e.cause === undefined || depth >= MAX_CAUSES
+          ? null
+          : this.#wire(e.cause, abort, depth + 1),
+      suppressed: suppressed.map((each) => this.#wire(each, false, depth + 1)),
+    };
+  }
+
+  /** Writes details, as much as may still be written. Those that cannot cross stay with the host's object. */
+  #writeDetails(enc: Encoder, details: unknown): void {
+    const start = enc.length;
+    try {
+      enc.value(details, 'details');
+      if (enc.length - start <= this.#detailsLeft) {
+        this.#detailsLeft -= enc.length - start;
+        return;
+      }
+    } catch {
+      // They have no encoding.
+    }
+    enc.truncate(start);
+    enc.nil();
   }
 
   /** As much of a text as may still be written. */
@@ -98,23 +111,20 @@ export class ErrorTable {
     return handle;
   }
 
-  #read(value: unknown, depth: number): unknown {
-    const v = requireShape(value, 'isssnbb*ea', 'ErrorValue');
-    const handle = v[0] as number;
+  #read(value: ErrorValue, depth: number): unknown {
+    const { handle } = value;
     if (handle > 0 && handle <= this.#host.length) return this.#host[handle - 1];
     const known = this.#guest?.get(handle);
     if (known !== undefined) return known;
-    const error = this.#make(v, depth);
+    const error = this.#make(value, depth);
     if (handle < 0) (this.#guest ??= new Map<number, unknown>()).set(handle, error);
     return error;
   }
 
-  #make(v: readonly unknown[], depth: number): Error {
-    const name = v[1] as string;
-    const code = v[2] as string;
-    const message = v[3] as string;
+  #make(value: ErrorValue, depth: number): Error {
+    const { name, code, message, cause } = value;
     const inner =
-      v[8] === null || depth >= MAX_CAUSES ? undefined : { cause: this.#read(v[8], depth + 1) };
+      cause === null || depth >= MAX_CAUSES ? undefined : { cause: this.#read(cause, depth + 1) };
     if (code === '') {
       const error = new Error(message, inner);
       if (name !== '' && name !== 'Error') {
@@ -122,13 +132,13 @@ export class ErrorTable {
       }
       return error;
     }
-    const list = depth >= MAX_CAUSES ? [] : ((v[9] ?? []) as unknown[]);
+    const suppressed = depth >= MAX_CAUSES ? [] : value.suppressed;
     return new TurncoreError(code, message, {
       ...inner,
-      status: v[4] === 0 ? undefined : (v[4] as number),
-      fatal: v[5] as boolean,
-      details: v[7] ?? undefined,
-      suppressed: list.map((each) => this.#read(each, depth + 1)),
+      status: value.status === 0 ? undefined : value.status,
+      fatal: value.fatal,
+      details: value.details ?? undefined,
+      suppressed: suppressed.map((each) => this.#read(each, depth + 1)),
     });
   }
 }
@@ -196,17 +206,6 @@ const plain: Described = {
 /** Other libraries have errors with a field of this name too. */
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
-}
-
-/** Details that cannot cross stay with the host's object. */
-function writeDetails(enc: Encoder, details: unknown): void {
-  const start = enc.length;
-  try {
-    enc.value(details, 'details');
-  } catch {
-    enc.truncate(start);
-    enc.nil();
-  }
 }
 
 /** Text of a thrown value that is no error: itself, else its JSON, else whatever String makes of it. */
