@@ -4,6 +4,8 @@ go 1.26.0
 
 toolchain go1.26.8
 
+ignore ./js/node_modules
+
 require (
 	github.com/andybalholm/brotli v1.2.8
 	github.com/briandowns/spinner v1.23.2

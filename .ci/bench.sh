@@ -12,7 +12,7 @@ if [[ ${QUICK:-} == 1 ]]; then options=(quick) out=build/bench-quick; fi
 rm -rf "$out"
 mkdir -p "$out/peers"
 
-go run ./host/bench "${options[@]/#/-}" -json "$out/go.json"
+go run ./host/internal/bench "${options[@]/#/-}" -json "$out/go.json"
 node js/bench/bench.mjs "${options[@]/#/--}" --json "$out/node.json"
 
 # npm_peer NAME PROGRAM ARGUMENT...: installs what js/bench/peers/NAME.json
@@ -33,7 +33,7 @@ extism_peer() {
   echo extism >&2
   local plugin=$PWD/$out/extism.wasm
   (
-    cd host/bench/peers/extism
+    cd host/internal/bench/peers/extism
     GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -ldflags='-s -w' -o "$plugin" ./guest
     go run . -guest "$plugin"
   ) >"$out/peers/extism.json"
@@ -46,4 +46,4 @@ if [[ ${PEERS:-} == 1 ]]; then
   npm_peer ai ai.mjs
 fi
 
-go run ./host/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json" | tee "$out.md"
+go run ./host/internal/bench/report -json "$out.json" -peers "$out/peers" "$out/go.json" "$out/node.json" | tee "$out.md"

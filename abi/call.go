@@ -155,7 +155,7 @@ type OpenGateArgs struct {
 }
 
 // SettleGateArgs of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled
-// stays as it is.
+// stays as it is, and the call fails with E_TURN_GATE_SETTLED.
 type SettleGateArgs struct {
 	Gate   uint32 // number of the gate within the turn, from GateOpenEvent
 	Settle uint8  // SettleResolve, …

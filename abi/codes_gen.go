@@ -52,6 +52,8 @@ const (
 	CodeChatUnknownTool = "E_CHAT_UNKNOWN_TOOL"
 	// CodeChatUnsupportedMedia: The model provider does not take a media of the conversation.
 	CodeChatUnsupportedMedia = "E_CHAT_UNSUPPORTED_MEDIA"
+	// CodeClosed: The runner or its host is closed.
+	CodeClosed = "E_CLOSED"
 	// CodeCredentialUnknown: The host has no credential of this name for this origin.
 	CodeCredentialUnknown = "E_CREDENTIAL_UNKNOWN"
 	// CodeDeadline: The dispatch ran past its deadline.
@@ -104,7 +106,7 @@ const (
 	CodeInvalidTurnGateResolution = "E_INVALID_TURN_GATE_RESOLUTION"
 	// CodeInvalidTurnRunnerConfig: The turn runner's configuration is invalid.
 	CodeInvalidTurnRunnerConfig = "E_INVALID_TURN_RUNNER_CONFIG"
-	// CodeInvalidValue: The value cannot be encoded.
+	// CodeInvalidValue: The value is invalid.
 	CodeInvalidValue = "E_INVALID_VALUE"
 	// CodeListenerError: An event listener failed.
 	CodeListenerError = "E_LISTENER_ERROR"
@@ -134,6 +136,8 @@ const (
 	CodeNoReaderResolver = "E_NO_READER_RESOLVER"
 	// CodeOutputPipelineError: A middleware of the turn's output pipeline failed.
 	CodeOutputPipelineError = "E_OUTPUT_PIPELINE_ERROR"
+	// CodeOverloaded: The host takes no further turns for the moment.
+	CodeOverloaded = "E_OVERLOADED"
 	// CodePipelineShortCircuited: A pipeline ended without reaching its end.
 	CodePipelineShortCircuited = "E_PIPELINE_SHORT_CIRCUITED"
 	// CodeReaderNotDescribable: The value's reader cannot be described.
@@ -162,6 +166,8 @@ const (
 	CodeToolFetch = "E_TOOL_FETCH"
 	// CodeTurnGateAborted: The gate was aborted.
 	CodeTurnGateAborted = "E_TURN_GATE_ABORTED"
+	// CodeTurnGateSettled: The gate is already settled.
+	CodeTurnGateSettled = "E_TURN_GATE_SETTLED"
 	// CodeTurnGateTimeout: The gate timed out.
 	CodeTurnGateTimeout = "E_TURN_GATE_TIMEOUT"
 	// CodeValidationException: The value breaks the rules.
@@ -289,6 +295,11 @@ var codes = [...]CodeInfo{
 		Code: CodeChatUnsupportedMedia, Status: 422, Fatal: false,
 		Message: "The model provider does not take a media of the conversation.",
 		Help:    "The message names the media and its kind. The option unsupportedMedia decides whether a text stands for it instead.",
+	},
+	{
+		Code: CodeClosed, Status: 503, Fatal: false,
+		Message: "The runner or its host is closed.",
+		Help:    "The program closed it or shut it down. To let turns finish first, shut down with a context that leaves them time; start further turns on a runner that is open.",
 	},
 	{
 		Code: CodeCredentialUnknown, Status: 401, Fatal: true,
@@ -422,8 +433,8 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeInvalidValue, Status: 422, Fatal: false,
-		Message: "The value cannot be encoded.",
-		Help:    "Only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep. The message names the field.",
+		Message: "The value is invalid.",
+		Help:    "The message names the argument or the field, and says what it must be. As data, only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep.",
 	},
 	{
 		Code: CodeListenerError, Status: 500, Fatal: false,
@@ -496,6 +507,11 @@ var codes = [...]CodeInfo{
 		Help:    "The cause is what the middleware threw. The dispatch had ended with ack; what it committed stays.",
 	},
 	{
+		Code: CodeOverloaded, Status: 503, Fatal: false,
+		Message: "The host takes no further turns for the moment.",
+		Help:    "Its instances have grown beyond highWater and wait for turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.",
+	},
+	{
 		Code: CodePipelineShortCircuited, Status: 500, Fatal: false,
 		Message: "A pipeline ended without reaching its end.",
 		Help:    "A middleware returned without calling next. Call it, or end the turn on purpose with ack, nack or abort.",
@@ -564,6 +580,11 @@ var codes = [...]CodeInfo{
 		Code: CodeTurnGateAborted, Status: 499, Fatal: false,
 		Message: "The gate was aborted.",
 		Help:    "The gate or its turn was aborted while somebody waited.",
+	},
+	{
+		Code: CodeTurnGateSettled, Status: 409, Fatal: false,
+		Message: "The gate is already settled.",
+		Help:    "Somebody else was first, or the gate timed out or was aborted. The message and the details say how it was settled.",
 	},
 	{
 		Code: CodeTurnGateTimeout, Status: 408, Fatal: false,

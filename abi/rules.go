@@ -1,6 +1,9 @@
 package abi
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is what the value of a field must be.
 type Kind string
@@ -67,4 +70,55 @@ func Violation(key string, args ...string) string {
 		text = strings.ReplaceAll(text, "{"+args[i]+"}", args[i+1])
 	}
 	return text
+}
+
+// UnknownField returns the violation for a field that is not one of the known ones, with the one that is likely meant:
+// by a word of another library, or by a typing error. path is where the field is, name the last part of it.
+func UnknownField(path, name string, known []string) string {
+	if meant := Suggest(name, known); meant != "" {
+		return Violation(RuleSuggested, "field", path, "known", meant)
+	}
+	return Violation(RuleUnknown, "field", path)
+}
+
+// Suggest returns the known name that is likely meant by another one, or an empty string.
+func Suggest(name string, known []string) string {
+	for _, meant := range words[name] {
+		if slices.Contains(known, meant) {
+			return meant
+		}
+	}
+	best, least := "", min(len(name)/3, maxTypos)+1
+	for _, k := range known {
+		if n := typos(strings.ToLower(name), strings.ToLower(k)); n < least {
+			best, least = k, n
+		}
+	}
+	return best
+}
+
+// maxTypos is the number of typing errors up to which a name is recognised.
+const maxTypos = 2
+
+// typos returns how many letters must be changed, inserted, dropped or swapped with the next one to make b of a.
+func typos(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := 0
+			if a[i-1] != b[j-1] {
+				change = 1
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
 }

@@ -42,9 +42,12 @@ const (
 	RuleEnum            = "enum"
 	RuleParams          = "params"
 	RuleUnknown         = "unknown"
+	RuleSuggested       = "suggested"
+	RuleByName          = "byName"
 	RuleNoField         = "noField"
 	RuleAlias           = "alias"
 	RuleExactlyOne      = "exactlyOne"
+	RuleSameWrites      = "sameWrites"
 	RuleEither          = "either"
 	RulePipeline        = "pipeline"
 	RuleRequires        = "requires"
@@ -88,14 +91,69 @@ var phrases = map[string]string{
 	"enum":            "`{field}` must be one of {values}",
 	"params":          "`{field}` must take at most {max} parameters",
 	"unknown":         "`{field}` is not a known field",
+	"suggested":       "`{field}` is not a known field; did you mean `{known}`?",
+	"byName":          "`{field}` must be a list: give the values of the object, each with its own name",
 	"noField":         "the {type} must have at least one field",
 	"alias":           "`{alias}` is another name of `{field}`, give only one of them",
 	"exactlyOne":      "exactly one of `{field}` and `{other}` is required",
+	"sameWrites":      "`{field}` and `{other}` take the same writes: give only one of them beside the callbacks of a store",
 	"either":          "`{field}` or `{other}` is required",
 	"pipeline":        "`{field}` cannot be {name}, which belongs into {pipelines}",
 	"requires":        "`{other}` is required when `{field}` is given",
 	"jsonSchema":      "no JSON Schema can be made of it, so `{other}` is required: {why}",
 	"requiredWithout": "`{field}` must be a non-empty string when `{other}` is not given",
+}
+
+// words are those of other libraries, with what may be meant by them.
+var words = map[string][]string{
+	"abortController": []string{"turnAbortController", "signal"},
+	"abortSignal":     []string{"signal", "turnAbortController"},
+	"arguments":       []string{"args"},
+	"baseUrl":         []string{"baseURL"},
+	"base_url":        []string{"baseURL"},
+	"callback":        []string{"handler"},
+	"chunk":           []string{"message"},
+	"content":         []string{"text", "message"},
+	"conversationId":  []string{"sessionId"},
+	"data":            []string{"message"},
+	"delta":           []string{"message"},
+	"done":            []string{"turnEnd"},
+	"end":             []string{"turnEnd"},
+	"execute":         []string{"handler", "executor"},
+	"finish":          []string{"turnEnd"},
+	"func":            []string{"handler"},
+	"functions":       []string{"tools"},
+	"input":           []string{"message", "args"},
+	"input_schema":    []string{"inputSchema"},
+	"instructions":    []string{"system", "systemPrompt"},
+	"invoke":          []string{"handler"},
+	"llm":             []string{"model"},
+	"maxIterations":   []string{"bounds"},
+	"maxSteps":        []string{"bounds"},
+	"maxTurns":        []string{"bounds"},
+	"messages":        []string{"message"},
+	"middleware":      []string{"dispatchInputPipeline"},
+	"outputSchema":    []string{"schema"},
+	"outputType":      []string{"schema"},
+	"parameters":      []string{"inputSchema"},
+	"prompt":          []string{"message", "system", "systemPrompt"},
+	"reasoning":       []string{"thought"},
+	"responseFormat":  []string{"schema"},
+	"response_format": []string{"schema"},
+	"run":             []string{"handler", "executor"},
+	"schema":          []string{"inputSchema"},
+	"session":         []string{"sessionId"},
+	"start":           []string{"turnStart"},
+	"stopWhen":        []string{"bounds"},
+	"storage":         []string{"store"},
+	"system":          []string{"systemPrompt"},
+	"text":            []string{"message", "content"},
+	"thinking":        []string{"thought"},
+	"threadId":        []string{"sessionId"},
+	"tool":            []string{"tools", "toolCall"},
+	"tool_calls":      []string{"toolCalls"},
+	"usage":           []string{"generationStats"},
+	"user":            []string{"message"},
 }
 
 // Rules of the types that hosts check before anything reaches the module.

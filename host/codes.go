@@ -74,6 +74,7 @@ const (
 	CodeInvalidTurnGateResolution   Code = abi.CodeInvalidTurnGateResolution
 	CodeTurnGateTimeout             Code = abi.CodeTurnGateTimeout
 	CodeTurnGateAborted             Code = abi.CodeTurnGateAborted
+	CodeTurnGateSettled             Code = abi.CodeTurnGateSettled
 
 	// Chat executor.
 
@@ -108,6 +109,8 @@ const (
 	CodeInvalidModule  Code = abi.CodeInvalidModule
 	CodeABIVersion     Code = abi.CodeABIVersion
 	CodeInstanceFailed Code = abi.CodeInstanceFailed
+	CodeOverloaded     Code = abi.CodeOverloaded
+	CodeClosed         Code = abi.CodeClosed
 	CodeReplayDiverged Code = abi.CodeReplayDiverged
 
 	// Frames.

@@ -39,8 +39,8 @@ type Instance interface {
 	// Retire drops the instance because of something that the host found wrong with its answers, and returns the error
 	// with [CodeInstanceFailed] that its turns end with. An instance that has failed before keeps its first error.
 	Retire(cause error) error
-	// MemoryBytes is the size of the instance's memory, 0 after its end. The native engine, which shares the
-	// program's memory, always says 0.
+	// MemoryBytes is the size of the instance's memory after its last step, 0 after its end. It does not wait for a step
+	// that is under way. The native engine, which shares the program's memory, always says 0.
 	MemoryBytes() uint64
 	// Close ends the instance and frees its memory. Closing twice is fine.
 	Close(ctx context.Context) error

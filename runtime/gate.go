@@ -3,8 +3,8 @@ package runtime
 import (
 	"slices"
 
+	"github.com/turncore/turncore/internal/schema"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/schema"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -66,6 +66,7 @@ func (t *Turn) OpenGate(d *Dispatch, in GateInput, settled func(value []byte, er
 		return err
 	}
 	t.lastGate++
+	t.settled = append(t.settled, GateResolved)
 	g := &Gate{
 		number: t.lastGate, id: in.ID, digest: digest, schema: compiled, doomed: t.context.aborted, dispatch: d, settled: settled,
 	}
@@ -133,6 +134,17 @@ func (t *Turn) Gate(number uint32) (g *Gate, known bool) {
 	return nil, number > 0 && number <= t.lastGate
 }
 
+// GateSettled is the error for whoever settles a gate again: E_TURN_GATE_SETTLED, which says how it was settled.
+func (t *Turn) GateSettled(number uint32) error {
+	result := gateWords[t.settled[number-1]]
+	err := fault.New(fault.TurnGateSettled, result)
+	err.Details = value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "result"), result)
+	return err
+}
+
+// gateWords are the words for how a gate was settled.
+var gateWords = [...]string{GateResolved: "resolved", GateRejected: "rejected", GateAborted: "aborted", GateTimeout: "timeout"}
+
 // OpenGates is how many of the turn's gates are open.
 func (t *Turn) OpenGates() int { return len(t.gates) }
 
@@ -192,6 +204,7 @@ func (t *Turn) settleGate(g *Gate, result GateResult, resolution []byte, err err
 		return
 	}
 	g.settled = nil
+	t.settled[g.number-1] = result
 	if i := slices.Index(t.gates, g); i >= 0 {
 		t.gates = slices.Delete(t.gates, i, i+1)
 	}

@@ -3,8 +3,8 @@ package runtime
 import (
 	"strconv"
 
+	"github.com/turncore/turncore/internal/pattern"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/pattern"
 	"github.com/turncore/turncore/runtime/value"
 )
 

@@ -3,7 +3,7 @@ package runtime
 import (
 	"math"
 
-	"github.com/turncore/turncore/runtime/artifact"
+	"github.com/turncore/turncore/runtime/internal/artifact"
 )
 
 func init() { readerGroups = append(readerGroups, &jsonTools) }

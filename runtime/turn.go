@@ -43,6 +43,7 @@ type Turn struct {
 	made     []*Tool           // by the guest, numbered from firstMade
 	gates    []*Gate           // open ones, in the order of their opening
 	lastGate uint32            // number of the last one
+	settled  []GateResult      // how each gate was settled, by number from 1; of open ones nothing
 	gateDue  uint64            // what the world was last asked for
 	usage    []usage           // of model calls, by model
 	counted  map[counted]int64 // tokens

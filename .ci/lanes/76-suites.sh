@@ -6,7 +6,7 @@ recorded=$(mktemp -d)
 trap 'rm -rf "$recorded"' EXIT
 mkdir "$recorded/go" "$recorded/node"
 
-TURNCORE_RECORD_TO="$recorded/go" go test -count=1 ./host/turns ./host/native ./wasm/guest
+TURNCORE_RECORD_TO="$recorded/go" go test -count=1 ./host/turns ./host/native ./internal/guest
 if [[ -d ${JOURNALS:-}/node ]]; then # by the lane js
   rm -r "$recorded/node"
   mv "$JOURNALS/node" "$recorded/node"

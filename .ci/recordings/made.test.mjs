@@ -9,7 +9,7 @@ import { after, describe, it } from 'node:test';
 
 import { reproducible, turncore } from './engines.mjs';
 
-const file = new URL('../../host/recording/testdata/conversations.json', import.meta.url);
+const file = new URL('../../host/internal/recording/testdata/conversations.json', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'turncore-made-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 

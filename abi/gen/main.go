@@ -49,6 +49,10 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	options, err := loadOptions(filepath.Join(dir, "options.json"))
+	if err != nil {
+		return nil, err
+	}
 	src, err := loadSource(dir)
 	if err != nil {
 		return nil, err
@@ -58,18 +62,20 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{
-		"js/src/abi/catalogue.gen.ts":  catalogue(tools),
-		"docs/errors.md":               codes.markdown(),
-		"js/src/abi/codes.gen.ts":      codes.typeScript(),
-		"js/src/error-classes.gen.ts":  codes.classes(),
-		"js/src/abi/rules.gen.ts":      rules.typeScript(),
-		"js/src/abi/frames.gen.ts":     src.constants(),
-		"js/src/codec/tuples.gen.ts":     nil,
-		"js/test/codec/layouts.gen.ts": src.layouts(),
-		"runtime/fault/codes_gen.go":   nil,
-		"abi/codes_gen.go":             nil,
-		"abi/rules_gen.go":             nil,
-		"abi/codec_gen.go":             nil,
+		"js/src/models/chat-options.gen.ts": options.typeScript(),
+		"js/src/models/providers.gen.ts":    options.typeScriptProviders(),
+		"js/src/abi/catalogue.gen.ts":       catalogue(tools),
+		"docs/errors.md":                    codes.markdown(),
+		"js/src/abi/codes.gen.ts":           codes.typeScript(),
+		"js/src/error-classes.gen.ts":       codes.classes(),
+		"js/src/abi/rules.gen.ts":           rules.typeScript(),
+		"js/src/abi/frames.gen.ts":          src.constants(),
+		"js/src/codec/tuples.gen.ts":        nil,
+		"js/test/codec/layouts.gen.ts":      src.layouts(),
+		"runtime/fault/codes_gen.go":        nil,
+		"abi/codes_gen.go":                  nil,
+		"abi/rules_gen.go":                  nil,
+		"abi/codec_gen.go":                  nil,
 	}
 	if files["runtime/fault/codes_gen.go"], err = codes.guest(); err != nil {
 		return nil, err
@@ -83,15 +89,39 @@ func generate(root string) (map[string][]byte, error) {
 	if files["abi/codec_gen.go"], err = src.codec(); err != nil {
 		return nil, err
 	}
-	if files["js/src/codec/tuples.gen.ts"], err = src.tuples(); err != nil {
-		return nil, err
+	for path, text := range map[string]func() ([]byte, error){
+		"js/src/codec/tuples.gen.ts":       src.tuples,
+		"runtime/chat/options_gen.go":      options.guestOptions,
+		"internal/provider/members_gen.go": options.guestProviders,
+		"host/turns/model_options_gen.go":  options.hostOptions,
+		"host/turns/provider_gen.go":       options.hostProviders,
+	} {
+		if files[path], err = text(); err != nil {
+			return nil, err
+		}
 	}
 	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
 	if err != nil {
 		return nil, err
 	}
-	if files["abi/SPEC.md"], err = src.fillSpec(spec); err != nil {
+	if files["abi/SPEC.md"], err = src.fillSpec(spec, options.table); err != nil {
 		return nil, err
+	}
+	for _, path := range []string{"docs/executor.md", "docs/models.md"} {
+		page, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			return nil, err
+		}
+		files[path], err = fillPage(path, page, func(b *bytes.Buffer, names []string) error {
+			known, err := options.table(b, names)
+			if err == nil && !known {
+				return fmt.Errorf("no table named %q", names[0])
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return files, nil
 }

@@ -13,9 +13,11 @@ import (
 
 // ruleTable is rules.json.
 type ruleTable struct {
-	Kinds   ordered[string]   `json:"kinds"`
-	Phrases ordered[string]   `json:"phrases"`
-	Types   ordered[ruleType] `json:"types"`
+	Kinds   ordered[string] `json:"kinds"`
+	Phrases ordered[string] `json:"phrases"`
+	// Words of other libraries, with the fields and events that may be meant, the likeliest first.
+	Words ordered[[]string] `json:"words"`
+	Types ordered[ruleType] `json:"types"`
 }
 
 // ruleType holds the rules of one type.
@@ -138,6 +140,10 @@ func (t *ruleTable) goSource() ([]byte, error) {
 		for _, k := range l.keys {
 			fmt.Fprintf(&b, "\t%q: %q,\n", k, l.values[k])
 		}
+	}
+	b.WriteString("}\n\n// words are those of other libraries, with what may be meant by them.\nvar words = map[string][]string{\n")
+	for _, k := range t.Words.keys {
+		fmt.Fprintf(&b, "\t%q: %#v,\n", k, t.Words.values[k])
 	}
 	b.WriteString("}\n\n// Rules of the types that hosts check before anything reaches the module.\nvar (\n")
 	for _, name := range t.Types.keys {
@@ -275,7 +281,12 @@ export const PHRASES = {
 			b.WriteString(tsProperty("  ", k, tsString(l.values[k])))
 		}
 	}
-	b.WriteString("} as const;\n\n/** The rules of each type. */\nexport const RULES = {\n")
+	b.WriteString("} as const;\n\n/** Words of other libraries, with the fields and events that may be meant, the likeliest first. */\n" +
+		"export const WORDS: Readonly<Record<string, readonly string[]>> = {\n")
+	for _, k := range t.Words.keys {
+		fmt.Fprintf(&b, "  %s: %s,\n", k, tsStrings(t.Words.values[k]))
+	}
+	b.WriteString("};\n\n/** The rules of each type. */\nexport const RULES = {\n")
 	for _, name := range t.Types.keys {
 		r := t.Types.values[name]
 		fmt.Fprintf(&b, "  %s: {\n    title: '%s',\n    code: '%s',\n", name, r.Title, r.Code)
@@ -326,13 +337,6 @@ func (f *ruleField) typeScriptLines(indent, key string) string {
 func (f *ruleField) typeScriptParts() []string {
 	parts := []string{"kind: " + tsString(f.Kind)}
 	add := func(name, value string) { parts = append(parts, name+": "+value) }
-	quoted := func(list []string) string {
-		out := make([]string, len(list))
-		for i, s := range list {
-			out[i] = tsString(s)
-		}
-		return "[" + strings.Join(out, ", ") + "]"
-	}
 	if f.Required {
 		add("required", "true")
 	}
@@ -344,7 +348,7 @@ func (f *ruleField) typeScriptParts() []string {
 		add("max", fmt.Sprint(*f.Max))
 	}
 	if len(f.Enum) > 0 {
-		add("enum", quoted(f.Enum))
+		add("enum", tsStrings(f.Enum))
 	}
 	if f.Class != "" {
 		add("class", tsString(f.Class))
@@ -356,12 +360,21 @@ func (f *ruleField) typeScriptParts() []string {
 		add("default", doubleQuoted.ReplaceAllString(string(f.Default), "'$1'"))
 	}
 	if len(f.Aliases) > 0 {
-		add("aliases", quoted(f.Aliases))
+		add("aliases", tsStrings(f.Aliases))
 	}
 	if f.Item != nil {
 		add("item", "{ "+strings.Join(f.Item.typeScriptParts(), ", ")+" }")
 	}
 	return parts
+}
+
+// tsStrings writes a list of strings.
+func tsStrings(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = tsString(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
 var doubleQuoted = regexp.MustCompile(`"([^"']*)"`)

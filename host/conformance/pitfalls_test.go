@@ -110,7 +110,7 @@ func namedElsewhere(t *testing.T) map[string]bool {
 			known[s.ID] = true
 		}
 	}
-	tables, err := filepath.Glob(filepath.Join(root, "host/hosttest/faulty/testdata/*.json"))
+	tables, err := filepath.Glob(filepath.Join(root, "host/internal/faulty/testdata/*.json"))
 	if err != nil || len(tables) == 0 {
 		t.Fatal("no table of faults", err)
 	}

@@ -14,11 +14,11 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/fair"
-	"github.com/turncore/turncore/runtime/catalogue"
+	"github.com/turncore/turncore/internal/catalogue"
+	"github.com/turncore/turncore/internal/fetch"
+	"github.com/turncore/turncore/internal/guest"
+	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/fetch"
-	"github.com/turncore/turncore/runtime/provider"
-	"github.com/turncore/turncore/wasm/guest"
 )
 
 // Name is what [Engine.Name] and [Engine.ModuleHash] say.

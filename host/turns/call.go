@@ -259,7 +259,7 @@ func (c *DispatchContext) executeTool(tool *Tool, args any) (any, error) {
 		return nil, err
 	}
 	if len(v) > 0 && v[0] == 0x91 { // the handler ran inside the core
-		return value.Decode(v[1:])
+		return decodePlain(v[1:])
 	}
 	in := abi.NewReader(v)
 	effect := uint32(in.Uint(math.MaxUint32))

@@ -27,6 +27,7 @@ type core struct {
 	runners   map[*definition]*openRunner
 	histories map[*historyData]*toldHistory
 	turns     map[uint32]*turn
+	drains    bool // it takes no further turns, and ends with the last one
 	failed    error
 }
 
@@ -256,30 +257,72 @@ func (c *core) dropHistory(d *historyData) {
 func (c *core) enter(t *turn) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.failed != nil {
+	switch {
+	case c.failed != nil:
 		return c.failed
+	case c.drains:
+		return errDrains
 	}
 	t.number = c.number()
 	c.turns[t.number] = t
 	return nil
 }
 
-// leave takes a turn that has ended out.
+// errDrains is why a core takes no turn. Nobody is told: the turn goes elsewhere.
+var errDrains = errors.New("the instance takes no further turns")
+
+// leave takes a turn that has ended out. The last one of a core that drains ends it.
 func (c *core) leave(t *turn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.turns, t.number)
+	if c.drains && len(c.turns) == 0 && c.failed == nil {
+		c.retireDrained()
+	}
 }
 
-// usable tells whether the core can take further turns. A core whose memory has grown too large can not, once it is
-// idle: a guest never gives memory back.
-func (c *core) usable(highWater uint64) bool {
+// admission is whether a core takes turns.
+type admission uint8
+
+const (
+	admitted admission = iota
+	drains             // it takes none, and ends with the last of its own
+	full               // it takes none, and must go on all the same, as others drain
+	ended
+)
+
+// admit tells whether the core takes further turns. One whose memory has grown beyond the mark does not: a guest never
+// gives memory back. It ends, once its turns have, if it may drain.
+func (c *core) admit(highWater uint64, mayDrain bool) admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.failed == nil && len(c.turns) == 0 && c.inst.MemoryBytes() > highWater {
-		c.failed = c.inst.Retire(fmt.Errorf("its memory has grown beyond %d bytes", highWater))
+	switch {
+	case c.failed != nil:
+		return ended
+	case c.inst.MemoryBytes() <= highWater:
+		return admitted
+	case len(c.turns) == 0:
+		c.retireDrained()
+		return ended
+	case !mayDrain:
+		return full
 	}
-	return c.failed == nil
+	c.drains = true
+	return drains
+}
+
+// retireDrained ends a core without turns. The caller holds c.mu.
+func (c *core) retireDrained() {
+	c.failed = c.inst.Retire(errors.New("its memory has grown and its turns have ended"))
+	clear(c.runners)
+	clear(c.histories)
+}
+
+// dead tells whether the core has ended.
+func (c *core) dead() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed != nil
 }
 
 // fail ends all turns of the core, which is dead.

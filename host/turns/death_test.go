@@ -99,7 +99,7 @@ func TestInstanceDies(t *testing.T) {
 				return nil
 			}})
 			r.OnAny(log.add)
-			result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+			result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 			if err != nil || result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInstanceFailed) {
 				t.Fatalf("%+v, %v", result, err)
 			}
@@ -117,7 +117,7 @@ func TestInstanceDies(t *testing.T) {
 			}
 			// A further turn gets an instance of its own.
 			r = newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
-			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+			if result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Ack {
 				t.Errorf("the next turn: %+v, %v", result, err)
 			}
 		})
@@ -138,7 +138,7 @@ func TestInstanceDiesUnderOtherTurns(t *testing.T) {
 	waiting.Observe(turns.KindTurnEnd, func(turns.Event) { close(heard) })
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		result, err := waiting.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		result, err := finished(waiting.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 		if err != nil || !errors.Is(result.Err, host.CodeInstanceFailed) {
 			t.Errorf("%+v, %v", result, err)
 		}
@@ -148,7 +148,7 @@ func TestInstanceDiesUnderOtherTurns(t *testing.T) {
 		engine.spoil = func([]byte, error) ([]byte, error) { return nil, host.NewError(host.CodeInstanceFailed, "trap", nil) }
 		return ctx.Ack()
 	}})
-	if result, err := dying.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Failed {
+	if result, err := finished(dying.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Failed {
 		t.Errorf("%+v, %v", result, err)
 	}
 	select {

@@ -127,7 +127,7 @@ func (e *effect) prepare(raw abi.Raw) error {
 			return err
 		}
 		ctx, callbacks := e.storage()
-		if callbacks.Commit == nil {
+		if !callbacks.atOnce() {
 			e.total = len(deltas)
 		}
 		e.perform = func() (abi.Raw, error) { return nil, callbacks.commit(ctx, deltas, &e.applied) }

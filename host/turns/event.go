@@ -108,8 +108,10 @@ type ToolCallEvent struct {
 	Checksum   string          // lower-case hex SHA-256 of tool and args, "" until both are known
 	IsComplete bool
 	IsError    bool
-	Results    any // what was reported, nil until then
+	Results    any // what was reported, nil until then; of a tool call inside the core plain data, as WaitFor gives it
 	CreatedAt  time.Time
+
+	results json.RawMessage // Results from inside the core, its members in their order
 }
 
 // TurnStartEvent begins a turn; its time is Head.At.

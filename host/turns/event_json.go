@@ -155,7 +155,11 @@ func (e *ToolCallEvent) MarshalJSON() ([]byte, error) {
 	l.str("checksum", e.Checksum)
 	l.truth("isComplete", e.IsComplete)
 	l.truth("isError", e.IsError)
-	l.any("results", e.Results)
+	if e.results != nil {
+		l.raw("results", e.results)
+	} else {
+		l.any("results", e.Results)
+	}
 	l.time("createdAt", e.CreatedAt)
 	l.time("updatedAt", e.At)
 	if e.IsComplete {

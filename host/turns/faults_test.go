@@ -14,7 +14,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
-	"github.com/turncore/turncore/host/hosttest/faulty"
+	"github.com/turncore/turncore/host/internal/faulty"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -118,7 +118,7 @@ func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case
 			cancel()
 		}()
 	}
-	result, err := r.Run(ctx, in)
+	result, err := finished(r.Run(ctx, in))
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -143,7 +143,7 @@ func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case
 	}
 	// The provider has no more faults in store: the session goes on.
 	if c.GoesOn {
-		next, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "And now?"})
+		next, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "And now?"}))
 		if err != nil || next.Status != turns.Ack || next.Text != faulty.Good {
 			wrong = append(wrong, fmt.Sprintf("the next turn: %+v, %v", next, err))
 		}

@@ -176,7 +176,8 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 // Store is where the conversations are kept.
 func (r *Runner) Store() Store { return r.store }
 
-// Run runs a turn to its end. Cancelling ctx aborts it. The error is only set when the input is refused.
+// Run runs a turn to its end. Cancelling ctx aborts it. The error is why the turn did not ack, with the result beside it, or
+// why the input was refused, without one: see TurnRunner.Run.
 func (r *Runner) Run(ctx context.Context, in Input) (*Result, error) {
 	full, err := r.input(in)
 	if err != nil {

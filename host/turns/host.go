@@ -2,7 +2,10 @@ package turns
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/turncore/turncore/abi"
@@ -15,10 +18,11 @@ import (
 type Host struct {
 	options HostOptions
 
-	mu     sync.Mutex
-	core   *core
-	chosen host.Engine // by default, so that it is this host's to close
-	closed bool
+	mu       sync.Mutex
+	core     *core       // takes turns; nil for none yet
+	draining []*core     // have turns to end, and take none
+	chosen   host.Engine // by default, so that it is this host's to close
+	closed   bool
 }
 
 // HostOptions configure a Host. The zero value is fine.
@@ -38,8 +42,9 @@ type HostOptions struct {
 	// AllowOrigin restricts where requests may go, origins being like "https://api.example.com". nil allows all: the
 	// options of the chat executor are the program's own.
 	AllowOrigin func(origin string) bool
-	// HighWater is the memory of an instance, in bytes, beyond which it is replaced when no turn runs in it. 0 means
-	// 256 MiB.
+	// HighWater is the memory of an instance, in bytes, beyond which it takes no further turns: they go to a fresh one,
+	// and it ends with the last of its own. At most two instances end like this at a time; then turns are refused with
+	// E_OVERLOADED. 0 means 256 MiB.
 	HighWater uint64
 	// Verify compares the core's collections with the host's after every step, and ends the instance when they differ.
 	// For tests: it takes a step more each time.
@@ -75,6 +80,12 @@ func (h *Host) engine(ctx context.Context) (host.Engine, error) {
 	return h.chosen, nil
 }
 
+// maxDraining is how many instances may wait for the last of their turns at a time.
+const maxDraining = 2
+
+// retryAfter is when a turn that was refused with E_OVERLOADED is worth another try, in ms.
+const retryAfter = 1000
+
 // acquire returns a core that can take a turn.
 func (h *Host) acquire(ctx context.Context) (*core, error) {
 	h.mu.Lock()
@@ -82,8 +93,18 @@ func (h *Host) acquire(ctx context.Context) (*core, error) {
 	if h.closed {
 		return nil, newError(abi.CodeInstanceFailed, "the host is closed", nil)
 	}
-	if h.core != nil && h.core.usable(h.options.HighWater) {
-		return h.core, nil
+	if h.core != nil {
+		h.draining = slices.DeleteFunc(h.draining, (*core).dead)
+		switch h.core.admit(h.options.HighWater, len(h.draining) < maxDraining) {
+		case admitted:
+			return h.core, nil
+		case full:
+			return nil, h.overloaded()
+		case drains:
+			h.draining = append(h.draining, h.core)
+		case ended:
+		}
+		h.core = nil
 	}
 	// Loading must not be given up because the turn that happens to need it first is.
 	c, err := openCore(context.WithoutCancel(ctx), h)
@@ -94,27 +115,48 @@ func (h *Host) acquire(ctx context.Context) (*core, error) {
 	return c, nil
 }
 
+// overloaded refuses a turn.
+func (h *Host) overloaded() error {
+	e := host.NewError(host.CodeOverloaded, fmt.Sprintf("%d instances have grown beyond %d bytes and still have turns to end",
+		maxDraining+1, h.options.HighWater), nil)
+	e.Details = map[string]any{"retryAfterMs": retryAfter}
+	return e
+}
+
+// cores are all that may be alive.
+func (h *Host) cores() []*core {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.coresLocked()
+}
+
+func (h *Host) coresLocked() []*core {
+	all := slices.Clone(h.draining)
+	if h.core != nil {
+		all = append(all, h.core)
+	}
+	return all
+}
+
 // Load loads the module and starts an instance, which the first turn does otherwise.
 func (h *Host) Load(ctx context.Context) error {
 	_, err := h.acquire(ctx)
 	return err
 }
 
-// Close ends the instance, and the engine if it is the host's own. Turns that run end with E_INSTANCE_FAILED.
+// Close ends the instances, and the engine if it is the host's own. Turns that run end with E_INSTANCE_FAILED.
 func (h *Host) Close(ctx context.Context) error {
 	h.mu.Lock()
-	c, chosen := h.core, h.chosen
-	h.core, h.chosen, h.closed = nil, nil, true
+	cores, chosen := h.coresLocked(), h.chosen
+	h.core, h.draining, h.chosen, h.closed = nil, nil, nil, true
 	h.mu.Unlock()
-	var err error
-	if c != nil {
-		err = c.inst.Close(ctx)
+	var errs []error
+	for _, c := range cores {
+		errs = append(errs, c.inst.Close(ctx))
 		c.fail(newError(abi.CodeInstanceFailed, "the host was closed", nil))
 	}
 	if chosen != nil {
-		if e := chosen.Close(ctx); err == nil {
-			err = e
-		}
+		errs = append(errs, chosen.Close(ctx))
 	}
-	return err
+	return errors.Join(errs...)
 }

@@ -181,7 +181,7 @@ func TestAbortDuringRequest(t *testing.T) {
 			r := newRunner(t, turns.TurnRunnerConfig{Chat: chat, Host: h})
 			ctx, cancel := context.WithCancel(t.Context())
 			turns.Listen(r, func(*turns.MessageEvent) { cancel() })
-			result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"})
+			result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}))
 			if err != nil || result.Status != turns.Aborted {
 				t.Errorf("%+v, %v", result, err)
 			}
@@ -246,7 +246,7 @@ func TestFrontDoorRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runner.Close()
-	result, err := runner.Run(t.Context(), turns.Input{Message: "Hi!"})
+	result, err := finished(runner.Run(t.Context(), turns.Input{Message: "Hi!"}))
 	if err != nil || !errors.Is(result.Err, host.CodeMaxIterations) || result.Iterations != turns.DefaultMaxIterations+1 {
 		t.Errorf("%+v, %v", result, err)
 	}

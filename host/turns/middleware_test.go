@@ -211,7 +211,7 @@ func ExampleDeadline() {
 		log.Fatal(err)
 	}
 	defer runner.Close()
-	result, err := runner.Run(ctx, turns.Input{Message: "Hello!"})
+	result, err := finished(runner.Run(ctx, turns.Input{Message: "Hello!"}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -180,14 +180,14 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 						return "done", ctx.Err()
 					})},
 				})
-				result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(turns.Event) {
+				result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(turns.Event) {
 					if seen == at {
 						cancel()
 						// The abort comes from another goroutine: here it has time to.
 						time.Sleep(time.Millisecond)
 					}
 					seen++
-				}})
+				}}))
 				if err != nil {
 					t.Fatal(err)
 				}

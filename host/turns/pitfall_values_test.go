@@ -298,7 +298,7 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				result, err := runner.Run(t.Context(), turns.Input{Message: "hi"})
+				result, err := finished(runner.Run(t.Context(), turns.Input{Message: "hi"}))
 				if err == nil && (result.Status == turns.Ack || result.Err == nil) {
 					t.Errorf("%s, %s: %+v", name, where, result)
 				}
@@ -330,7 +330,7 @@ func TestNilAsAReason(t *testing.T) {
 		r := newRunner(t, config)
 		r.OnAny(log.add)
 		r.Observe(turns.KindTurnGateOpen, func(ev turns.Event) { ev.(*turns.TurnGateOpenEvent).Gate.Reject(nil) })
-		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 		if err != nil || result.Status != turns.Nack || result.Err == nil || waited == nil || errors.Is(waited, host.Code("E_INVALID_INITIAL_TURN_GATE_VALUE")) {
 			t.Errorf("%+v, %v; the gate gave %v", result, err, waited)
 		}

@@ -151,9 +151,9 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer runner.Close()
-				result, err := runner.Run(ctx, turns.Input{Message: "work"})
+				result, err := finished(runner.Run(ctx, turns.Input{Message: "work"}))
 				if err == nil && result.Status != turns.Ack {
-					result, err = runner.Run(t.Context(), turns.Input{})
+					result, err = finished(runner.Run(t.Context(), turns.Input{}))
 				}
 				if err != nil || result.Status != turns.Ack {
 					t.Fatalf("killed behind commit %d: %+v, %v", kill, result, err)

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -81,10 +82,7 @@ func (r *TurnRunner) Host() *Host { return r.host }
 
 // Close frees what the runner holds. A host that was given to it stays open.
 func (r *TurnRunner) Close() error {
-	r.host.mu.Lock()
-	c := r.host.core
-	r.host.mu.Unlock()
-	if c != nil {
+	for _, c := range r.host.cores() {
 		c.closeRunner(r.config)
 	}
 	if r.ownHost {
@@ -141,8 +139,11 @@ func (in *TurnInput) validate() error {
 	return invalid(abi.TurnInputRules, list)
 }
 
-// Run runs a turn to its end. Cancelling ctx aborts the turn. The error is only set when the input is refused, before any
-// event; how the turn went is in the result.
+// Run runs a turn to its end. Cancelling ctx aborts the turn.
+//
+// The error is nil for a turn that acked. For one that was nacked, failed or was aborted it is the Err of the result, which
+// is there all the same: the very error that the turn was nacked with, one with a code, or the abort's cause, as
+// context.Cause gives it. Without a result the input was refused, before any event.
 func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 	return r.runThen(ctx, in, func(*Result, error) {})
 }
@@ -207,7 +208,7 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 		case t == nil || !t.started:
 			ended(nil, errGoexit)
 		default:
-			go func() { ended(t.outcome()) }()
+			go func() { ended(withTurnError(t.outcome())) }()
 		}
 	}()
 	if t, err = r.prepare(ctx, in, own); err == nil {
@@ -218,8 +219,20 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 			return t.say(f, in)
 		})
 	}
+	result, err = withTurnError(result, err)
 	returned = true
 	return result, err
+}
+
+// withTurnError is what Run returns of a turn that has ended: why it did not ack, and what else went wrong.
+func withTurnError(result *Result, err error) (*Result, error) {
+	switch {
+	case result == nil || result.Err == nil:
+		return result, err
+	case err == nil:
+		return result, result.Err
+	}
+	return result, errors.Join(result.Err, err)
 }
 
 // prepare makes a turn of the input.
@@ -270,7 +283,7 @@ func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
 		if c.enter(t) == nil {
 			return t, nil
 		}
-		// The core has died in between: another one is opened.
+		// The core has died or begun to drain in between: another one takes the turn.
 	}
 }
 

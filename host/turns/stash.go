@@ -206,28 +206,24 @@ func (s *Stash) All() map[string]any {
 
 // plain decodes a value that this package has encoded.
 func plain(data []byte) any {
-	v, err := wire.Read(data)
+	v, err := decodePlain(data)
 	if err != nil {
 		return nil
 	}
-	return unordered(v)
+	return v
 }
 
-// unordered turns the maps in v into Go's.
-func unordered(v any) any {
-	switch v := v.(type) {
-	case wire.Map:
-		m := make(map[string]any, len(v))
-		for _, e := range v {
-			m[e.Key] = unordered(e.Value)
-		}
-		return m
-	case []any:
-		for i := range v {
-			v[i] = unordered(v[i])
-		}
+// decodePlain decodes a value as plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any. No value
+// is nil.
+func decodePlain(data []byte) (any, error) {
+	if value.IsNil(data) {
+		return nil, nil
 	}
-	return v
+	v, err := wire.Read(data)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Plain(v), nil
 }
 
 func lookup(v any, steps []string) (any, bool) {

@@ -57,8 +57,14 @@ func sessionOf(ctx Context) (string, error) {
 	return session, nil
 }
 
-// StoreCallbacks returns callbacks that read and write a store. Change single ones afterwards if need be. The session is
-// what the turn's stash holds under SessionKey.
+// StoreCallbacks returns callbacks that read and write a store. The session is what the turn's stash holds under SessionKey.
+//
+// Single ones may be replaced afterwards. A function that is put in the place of one of them is called for every write of
+// its kind, in the program's middleware and in dispatches: the writes around it keep their order, and those of them that
+// stand together still go to the store in one Apply. A function of the program's own that stores or deletes tool calls gets
+// those of ReplaceToolCallGroup too, unless that is replaced as well. Replace Commit instead to see all writes of an
+// iteration together; a replaced Commit beside a replaced function for single writes is refused with
+// E_INVALID_TURN_RUNNER_CONFIG.
 func StoreCallbacks(store Store) Callbacks {
 	load := func(ctx Context) (*Records, error) { return loadSession(ctx, store) }
 	commit := func(ctx Context, deltas []Delta) error {
@@ -115,6 +121,7 @@ func StoreCallbacks(store Store) Callbacks {
 	c.StoreMessage, c.MutateMessage = writers[*Message](apply)
 	c.StoreThought, c.MutateThought = writers[*Thought](apply)
 	c.StoreToolCall, c.MutateToolCall = writers[*ToolCall](apply)
+	c.made = c.functions()
 	return c
 }
 

@@ -109,7 +109,7 @@ func TestSessionOfAnotherType(t *testing.T) {
 				return errors.Join(ctx.StoreMessage(message("m", "x")), ctx.Ack())
 			},
 		})
-		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: text, Stash: map[string]any{turns.SessionKey: 7}})
+		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: text, Stash: map[string]any{turns.SessionKey: 7}}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	wz "github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -51,6 +52,8 @@ type instance struct {
 	stack       [1]uint64
 	stderr      stderr
 	naps        int // in this step
+
+	size atomic.Uint64 // of the memory, after the last step
 }
 
 // sleep stands in for the real thing.
@@ -90,6 +93,7 @@ func (e *Engine) instantiate(ctx context.Context) (*instance, error) {
 	}
 	i.module, i.memory = module, module.Memory()
 	i.inbox, i.step = module.ExportedFunction(abi.ExportInbox), module.ExportedFunction(abi.ExportStep)
+	i.measure()
 
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -145,6 +149,7 @@ func (i *instance) Step(dst, in []byte) ([]byte, error) {
 	if mark, ok := i.memory.ReadByte(inbox + size); !ok || mark != markDone {
 		return dst, i.drop(errors.New("the step returned before its end"))
 	}
+	i.measure()
 	at, length := uint32(i.stack[0]>>32), uint32(i.stack[0])
 	if length == 0 {
 		return dst, nil
@@ -164,13 +169,13 @@ func (i *instance) Retire(cause error) error {
 }
 
 // MemoryBytes implements [host.Instance].
-func (i *instance) MemoryBytes() uint64 {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.failed != nil {
-		return 0
+func (i *instance) MemoryBytes() uint64 { return i.size.Load() }
+
+// measure notes how large the memory is. The caller holds the lock.
+func (i *instance) measure() {
+	if size := uint64(i.memory.Size()); size != i.size.Load() {
+		i.size.Store(size)
 	}
-	return uint64(i.memory.Size())
 }
 
 // Close implements [host.Instance].
@@ -203,6 +208,7 @@ func (i *instance) fail(cause error) error {
 		detail += "; its last lines on stderr:\n" + said
 	}
 	i.failed = host.NewError(host.CodeInstanceFailed, detail, cause)
+	i.size.Store(0)
 	return i.failed
 }
 

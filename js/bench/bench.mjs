@@ -1,9 +1,9 @@
 /**
- * Measures Turncore on Node: host/bench does the same for Go, and `make bench` puts both into one table.
+ * Measures Turncore on Node: host/internal/bench does the same for Go, and `make bench` puts both into one table.
  *
  *   node js/bench/bench.mjs                prints the results
  *   node js/bench/bench.mjs --quick        takes seconds, to see that everything runs
- *   node js/bench/bench.mjs --json FILE    writes them for host/bench/report
+ *   node js/bench/bench.mjs --json FILE    writes them for host/internal/bench/report
  */
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * Takes samples and makes figures of them, as host/bench does for Go.
+ * Takes samples and makes figures of them, as host/internal/bench does for Go.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -74,6 +74,9 @@ export const E_CHAT_UNKNOWN_TOOL = /* @__PURE__ */ errorClass('E_CHAT_UNKNOWN_TO
 /** The model provider does not take a media of the conversation. */
 export const E_CHAT_UNSUPPORTED_MEDIA = /* @__PURE__ */ errorClass('E_CHAT_UNSUPPORTED_MEDIA');
 
+/** The runner or its host is closed. */
+export const E_CLOSED = /* @__PURE__ */ errorClass('E_CLOSED');
+
 /** The host has no credential of this name for this origin. */
 export const E_CREDENTIAL_UNKNOWN = /* @__PURE__ */ errorClass('E_CREDENTIAL_UNKNOWN');
 
@@ -152,7 +155,7 @@ export const E_INVALID_TURN_GATE_RESOLUTION = /* @__PURE__ */ errorClass('E_INVA
 /** The turn runner's configuration is invalid. */
 export const E_INVALID_TURN_RUNNER_CONFIG = /* @__PURE__ */ errorClass('E_INVALID_TURN_RUNNER_CONFIG');
 
-/** The value cannot be encoded. */
+/** The value is invalid. */
 export const E_INVALID_VALUE = /* @__PURE__ */ errorClass('E_INVALID_VALUE');
 
 /** An event listener failed. */
@@ -197,6 +200,9 @@ export const E_NO_READER_RESOLVER = /* @__PURE__ */ errorClass('E_NO_READER_RESO
 /** A middleware of the turn's output pipeline failed. */
 export const E_OUTPUT_PIPELINE_ERROR = /* @__PURE__ */ errorClass('E_OUTPUT_PIPELINE_ERROR');
 
+/** The host takes no further turns for the moment. */
+export const E_OVERLOADED = /* @__PURE__ */ errorClass('E_OVERLOADED');
+
 /** A pipeline ended without reaching its end. */
 export const E_PIPELINE_SHORT_CIRCUITED = /* @__PURE__ */ errorClass('E_PIPELINE_SHORT_CIRCUITED');
 
@@ -238,6 +244,9 @@ export const E_TOOL_FETCH = /* @__PURE__ */ errorClass('E_TOOL_FETCH');
 
 /** The gate was aborted. */
 export const E_TURN_GATE_ABORTED = /* @__PURE__ */ errorClass('E_TURN_GATE_ABORTED');
+
+/** The gate is already settled. */
+export const E_TURN_GATE_SETTLED = /* @__PURE__ */ errorClass('E_TURN_GATE_SETTLED');
 
 /** The gate timed out. */
 export const E_TURN_GATE_TIMEOUT = /* @__PURE__ */ errorClass('E_TURN_GATE_TIMEOUT');

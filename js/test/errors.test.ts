@@ -22,12 +22,9 @@ describe('TurncoreError', () => {
   });
 
   it('makes messages of the code and the detail', () => {
-    assert.equal(TurncoreError.of('E_INVALID_VALUE').message, 'The value cannot be encoded.');
-    assert.equal(
-      TurncoreError.of('E_INVALID_VALUE', 'x').message,
-      'The value cannot be encoded: x',
-    );
-    assert.equal(invalidValue('args.a', 'no').message, 'The value cannot be encoded: args.a: no');
+    assert.equal(TurncoreError.of('E_INVALID_VALUE').message, 'The value is invalid.');
+    assert.equal(TurncoreError.of('E_INVALID_VALUE', 'x').message, 'The value is invalid: x');
+    assert.equal(invalidValue('args.a', 'no').message, 'The value is invalid: args.a: no');
   });
 
   it('is named by its code, in text too', () => {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/trust"
 	"github.com/turncore/turncore/runtime/value"
 )
 

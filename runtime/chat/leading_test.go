@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/markup"
+	"github.com/turncore/turncore/internal/provider/markup"
 )
 
 // told is a dispatch that keeps what is reported of an answer's text.

@@ -1,7 +1,7 @@
 package chat
 
 import (
-	"github.com/turncore/turncore/runtime/trust"
+	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/value"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/provider"
 )
 
 // sent is what the first request of an executor with options is, and how long it waits for the head, for the rest

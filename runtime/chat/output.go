@@ -3,8 +3,8 @@ package chat
 import (
 	"bytes"
 
+	"github.com/turncore/turncore/internal/schema"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/schema"
 	"github.com/turncore/turncore/runtime/value"
 )
 

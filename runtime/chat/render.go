@@ -3,8 +3,8 @@ package chat
 import (
 	"bytes"
 
+	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/trust"
 	"github.com/turncore/turncore/runtime/value"
 )
 

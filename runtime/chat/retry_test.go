@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/provider"
 )
 
 // attempts answers each request with the next of the streams, and the last one with text.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/trust"
 	"github.com/turncore/turncore/runtime/value"
 )
 
@@ -59,7 +59,7 @@ func (p *parser) thoughtOption(name string, v []byte) {
 		case "all":
 			o.surfacing = allOfAll
 		default:
-			p.fail(name, "must be one of all-self, latest-self, all")
+			p.fail(name, oneOfThoughtSurfacing)
 		}
 	default:
 		if value.EachItem(v, func(_ int, item []byte) bool {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/provider"
 	"github.com/turncore/turncore/runtime/record"
 )
 

@@ -52,6 +52,8 @@ const (
 	ChatUnknownTool Code = "E_CHAT_UNKNOWN_TOOL"
 	// ChatUnsupportedMedia: The model provider does not take a media of the conversation.
 	ChatUnsupportedMedia Code = "E_CHAT_UNSUPPORTED_MEDIA"
+	// Closed: The runner or its host is closed.
+	Closed Code = "E_CLOSED"
 	// CredentialUnknown: The host has no credential of this name for this origin.
 	CredentialUnknown Code = "E_CREDENTIAL_UNKNOWN"
 	// Deadline: The dispatch ran past its deadline.
@@ -104,7 +106,7 @@ const (
 	InvalidTurnGateResolution Code = "E_INVALID_TURN_GATE_RESOLUTION"
 	// InvalidTurnRunnerConfig: The turn runner's configuration is invalid.
 	InvalidTurnRunnerConfig Code = "E_INVALID_TURN_RUNNER_CONFIG"
-	// InvalidValue: The value cannot be encoded.
+	// InvalidValue: The value is invalid.
 	InvalidValue Code = "E_INVALID_VALUE"
 	// ListenerError: An event listener failed.
 	ListenerError Code = "E_LISTENER_ERROR"
@@ -134,6 +136,8 @@ const (
 	NoReaderResolver Code = "E_NO_READER_RESOLVER"
 	// OutputPipelineError: A middleware of the turn's output pipeline failed.
 	OutputPipelineError Code = "E_OUTPUT_PIPELINE_ERROR"
+	// Overloaded: The host takes no further turns for the moment.
+	Overloaded Code = "E_OVERLOADED"
 	// PipelineShortCircuited: A pipeline ended without reaching its end.
 	PipelineShortCircuited Code = "E_PIPELINE_SHORT_CIRCUITED"
 	// ReaderNotDescribable: The value's reader cannot be described.
@@ -162,6 +166,8 @@ const (
 	ToolFetch Code = "E_TOOL_FETCH"
 	// TurnGateAborted: The gate was aborted.
 	TurnGateAborted Code = "E_TURN_GATE_ABORTED"
+	// TurnGateSettled: The gate is already settled.
+	TurnGateSettled Code = "E_TURN_GATE_SETTLED"
 	// TurnGateTimeout: The gate timed out.
 	TurnGateTimeout Code = "E_TURN_GATE_TIMEOUT"
 	// ValidationException: The value breaks the rules.
@@ -194,6 +200,7 @@ var table = [...]info{
 	{ChatTotalTimeout, "The model's answer took too long as a whole.", 504, false},
 	{ChatUnknownTool, "The model called a tool that does not exist.", 404, false},
 	{ChatUnsupportedMedia, "The model provider does not take a media of the conversation.", 422, false},
+	{Closed, "The runner or its host is closed.", 503, false},
 	{CredentialUnknown, "The host has no credential of this name for this origin.", 401, true},
 	{Deadline, "The dispatch ran past its deadline.", 504, false},
 	{DispatchPipelineError, "A middleware of a dispatch pipeline failed.", 500, false},
@@ -220,7 +227,7 @@ var table = [...]info{
 	{InvalidTurnContext, "The turn's input is invalid.", 529, true},
 	{InvalidTurnGateResolution, "The gate's resolution does not match its schema.", 500, true},
 	{InvalidTurnRunnerConfig, "The turn runner's configuration is invalid.", 529, true},
-	{InvalidValue, "The value cannot be encoded.", 422, false},
+	{InvalidValue, "The value is invalid.", 422, false},
 	{ListenerError, "An event listener failed.", 500, false},
 	{LLMExecutionAlreadySignalled, "The dispatch has already been signalled.", 500, true},
 	{LLMExecutionExecutorError, "The executor failed.", 500, false},
@@ -235,6 +242,7 @@ var table = [...]info{
 	{NotASpoolReader, "The value is not a spool reader.", 500, true},
 	{NoReaderResolver, "No resolver is registered for the reader's tag.", 422, false},
 	{OutputPipelineError, "A middleware of the turn's output pipeline failed.", 500, false},
+	{Overloaded, "The host takes no further turns for the moment.", 503, false},
 	{PipelineShortCircuited, "A pipeline ended without reaching its end.", 500, false},
 	{ReaderNotDescribable, "The value's reader cannot be described.", 422, false},
 	{ReplayDiverged, "The replayed turn differs from its journal.", 500, true},
@@ -249,6 +257,7 @@ var table = [...]info{
 	{ToolDownstreamError, "The tool's handler failed.", 500, false},
 	{ToolFetch, "The address was not fetched.", 422, false},
 	{TurnGateAborted, "The gate was aborted.", 499, false},
+	{TurnGateSettled, "The gate is already settled.", 409, false},
 	{TurnGateTimeout, "The gate timed out.", 408, false},
 	{ValidationException, "The value breaks the rules.", 422, false},
 }

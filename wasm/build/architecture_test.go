@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
@@ -40,24 +41,19 @@ func TestRulesFindWhatTheyForbid(t *testing.T) {
 }
 
 func TestRuntimeNeverBlocks(t *testing.T) {
-	root := testRoot(t)
-	for _, dir := range []string{"runtime", "wasm/guest"} {
-		fset, files, err := parseTree(os.DirFS(root), dir)
-		if err != nil {
-			t.Fatal(err)
+	fset, core := coreFiles(t)
+	guest, err := parseTree(fset, os.DirFS(testRoot(t)), "internal/guest")
+	if err != nil || len(guest) == 0 {
+		t.Fatalf("internal/guest holds %d Go files, %v", len(guest), err)
+	}
+	for _, file := range slices.Concat(core, guest) {
+		for _, what := range blockingSyntax(fset, file) {
+			t.Error(what)
 		}
-		if len(files) == 0 {
-			t.Errorf("%s holds no Go file", dir)
-		}
-		for _, file := range files {
-			for _, what := range blockingSyntax(fset, file) {
-				t.Error(what)
-			}
-			if dir == "runtime" {
-				for _, what := range forbiddenImports(fset, file) {
-					t.Error(what)
-				}
-			}
+	}
+	for _, file := range core {
+		for _, what := range forbiddenImports(fset, file) {
+			t.Error(what)
 		}
 	}
 }
@@ -65,18 +61,15 @@ func TestRuntimeNeverBlocks(t *testing.T) {
 // A package that runtime imports is bytes that every page downloads, so a
 // further one is a decision: run this test with -update and commit the list.
 func TestRuntimeImportListIsFrozen(t *testing.T) {
-	_, files, err := parseTree(os.DirFS(testRoot(t)), "runtime")
-	if err != nil {
-		t.Fatal(err)
-	}
 	imports := map[string]bool{}
-	for _, file := range files {
+	_, core := coreFiles(t)
+	for _, file := range core {
 		for _, spec := range file.Imports {
 			name, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name != modulePath+"/runtime" && !strings.HasPrefix(name, modulePath+"/runtime/") {
+			if !within(name, "runtime") && !within(name, "internal") {
 				imports[name] = true
 			}
 		}
@@ -95,9 +88,9 @@ func TestPackagesKnowOnlyWhatTheyMay(t *testing.T) {
 		goos     string   // listed for GOOS/wasm, or for this machine when empty
 		never    []string // folders that no dependency may lie in
 	}{
-		{"runtime", "wasip1", []string{"abi", "wasm", "host", "examples"}},
+		{"runtime", "wasip1", []string{"abi", "wasm", "host", "examples", "internal/guest"}},
 		{"abi", "wasip1", []string{"runtime", "wasm", "host", "examples"}},
-		{"wasm/guest", "wasip1", []string{"host", "wasm/core", "wasm/full", "wasm/build", "examples"}},
+		{"internal/guest", "wasip1", []string{"host", "wasm/core", "wasm/full", "wasm/build", "examples"}},
 		{"wasm/module", "wasip1", []string{"host", "wasm/core", "wasm/full", "wasm/build", "examples"}},
 		{"wasm/core", "", []string{"abi", "runtime", "host", "examples"}},
 		{"wasm/full", "", []string{"abi", "runtime", "host", "examples"}},
@@ -136,7 +129,7 @@ func TestHostsKnowFramesOnly(t *testing.T) {
 		}
 		hosts++
 		for _, dep := range fields[1:] {
-			for _, folder := range []string{"runtime", "wasm/guest", "wasm/module"} {
+			for _, folder := range []string{"runtime", "internal", "wasm/module"} {
 				if within(dep, folder) {
 					t.Errorf("%s imports %s", fields[0], dep)
 				}
@@ -151,7 +144,8 @@ func TestHostsKnowFramesOnly(t *testing.T) {
 func TestTopLevel(t *testing.T) {
 	allowed := []string{
 		".ci", ".editorconfig", ".gitattributes", ".gitignore", "LICENSE", "Makefile", "README.md", "RATIONALE.md",
-		"abi", "docs", "examples", "go.mod", "go.sum", "host", "js", "runtime", "staticcheck.conf", "wasm",
+		"CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
+		"abi", "docs", "examples", "go.mod", "go.sum", "host", "internal", "js", "runtime", "staticcheck.conf", "wasm",
 	}
 	for _, file := range trackedFiles(t) {
 		top, _, _ := strings.Cut(file, "/")
@@ -184,6 +178,20 @@ func TestFilesAreNamedByTopic(t *testing.T) {
 func within(importPath, folder string) bool {
 	own := modulePath + "/" + folder
 	return importPath == own || strings.HasPrefix(importPath, own+"/")
+}
+
+// coreFiles returns the files of the core: runtime and the packages of internal, without the guest that runs them.
+func coreFiles(t *testing.T) (*token.FileSet, []*ast.File) {
+	t.Helper()
+	fset := token.NewFileSet()
+	files, err := parseTree(fset, os.DirFS(testRoot(t)), "runtime", "internal")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the core holds %d Go files, %v", len(files), err)
+	}
+	files = slices.DeleteFunc(files, func(file *ast.File) bool {
+		return strings.HasPrefix(fset.Position(file.Pos()).Filename, "internal/guest/")
+	})
+	return fset, files
 }
 
 func testRoot(t *testing.T) string {

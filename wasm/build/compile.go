@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/turncore/turncore/wasm/build/peephole"
-	"github.com/turncore/turncore/wasm/build/segments"
+	"github.com/turncore/turncore/wasm/build/internal/peephole"
+	"github.com/turncore/turncore/wasm/build/internal/segments"
 )
 
 // The module, and the main package that all files are compiled from.
@@ -63,9 +63,12 @@ func compileAll(ctx context.Context, root string, place func(target) string) err
 	return errors.Join(errs...)
 }
 
-// seldom are packages under runtime that no turn spends its time in: nothing is inlined in them, which makes the
+// seldom are packages that no turn spends its time in: nothing is inlined in them, which makes the
 // compressed module 6 KB smaller.
-var seldom = []string{"catalogue", "jsonpath", "markdown", "pattern", "yaml"}
+var seldom = []string{
+	"internal/catalogue", "internal/pattern",
+	"runtime/internal/jsonpath", "runtime/internal/markdown", "runtime/internal/yaml",
+}
 
 // compile builds t from the sources under root, rewrites it as the packages peephole
 // and segments do and puts it at path in one step, so that an interrupted build leaves the previous file.
@@ -98,7 +101,7 @@ func compileWith(ctx context.Context, root string, t target, path, ldflags strin
 
 	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=" + ldflags, "-o", built}, t.args...)
 	for _, name := range seldom {
-		args = append(args, "-gcflags="+modulePath+"/runtime/"+name+"=-l")
+		args = append(args, "-gcflags="+modulePath+"/"+name+"=-l")
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, modulePackage)...)
 	cmd.Dir = root

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/provider"
+	"github.com/turncore/turncore/internal/provider"
 )
 
 var update = flag.Bool("update", false, "rewrite the lists in testdata")
@@ -180,7 +180,7 @@ func TestAFailedBuildKeepsTheFile(t *testing.T) {
 // copySources copies what the module is compiled from.
 func copySources(t *testing.T, root, to string) {
 	t.Helper()
-	for _, dir := range []string{"abi", "runtime", "wasm"} {
+	for _, dir := range []string{"abi", "internal", "runtime", "wasm"} {
 		if err := os.CopyFS(filepath.Join(to, dir), withoutModules{os.DirFS(filepath.Join(root, dir))}); err != nil {
 			t.Fatal(err)
 		}

@@ -76,12 +76,11 @@ func forbiddenImports(fset *token.FileSet, file *ast.File) []string {
 	return found
 }
 
-// parseTree parses every Go file under dir of fsys that is compiled into a
+// parseTree parses every Go file under dirs of fsys that is compiled into a
 // program: tests and testdata are left out.
-func parseTree(fsys fs.FS, dir string) (*token.FileSet, []*ast.File, error) {
-	fset := token.NewFileSet()
+func parseTree(fset *token.FileSet, fsys fs.FS, dirs ...string) ([]*ast.File, error) {
 	var files []*ast.File
-	err := fs.WalkDir(fsys, dir, func(name string, entry fs.DirEntry, err error) error {
+	walk := func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -104,6 +103,11 @@ func parseTree(fsys fs.FS, dir string) (*token.FileSet, []*ast.File, error) {
 		}
 		files = append(files, file)
 		return nil
-	})
-	return fset, files, err
+	}
+	for _, dir := range dirs {
+		if err := fs.WalkDir(fsys, dir, walk); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }

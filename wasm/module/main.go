@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/wasm/guest"
+	"github.com/turncore/turncore/internal/guest"
 )
 
 var instance = guest.New(providers...)

@@ -2,6 +2,6 @@
 
 package main
 
-import "github.com/turncore/turncore/runtime/provider"
+import "github.com/turncore/turncore/internal/provider"
 
 var providers = provider.Core

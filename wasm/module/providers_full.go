@@ -3,9 +3,9 @@
 package main
 
 import (
-	"github.com/turncore/turncore/runtime/catalogue"
-	"github.com/turncore/turncore/runtime/fetch"
-	"github.com/turncore/turncore/runtime/provider"
+	"github.com/turncore/turncore/internal/catalogue"
+	"github.com/turncore/turncore/internal/fetch"
+	"github.com/turncore/turncore/internal/provider"
 )
 
 func init() { catalogue.Fetch = fetch.New }

@@ -47,8 +47,9 @@ const runHelp = `turncore run [PROMPT] [flags]
 Runs one turn and streams the answer. PROMPT is what the user says; without it, or
 as "-", it is read from standard input, and at a terminal a conversation begins.
 
-Without a provider and a base URL the model is simulated: it calls a tool that the
-prompt mentions. The tools current_time and calculate are offered then.
+Without a provider, a base URL and a model the model is simulated, which a note on
+standard error says: it calls a tool that the prompt mentions. The tools current_time
+and calculate are offered then.
 
 Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
 With --recording: 0 if the conversation went as recorded, 1 if not.
@@ -67,7 +68,7 @@ func (c *command) parseRun(args []string) (*runFlags, error) {
 	f := flag.NewFlagSet("run", flag.ContinueOnError)
 	f.Func("base-url", "`URL` of the provider's API, up to the version (the provider's own)", set(&o.baseURL))
 	f.Func("model", "`name` of the model (\""+defaultModel+"\" with OpenAI's providers, or \""+simulated.Model+"\" when it is simulated)", set(&o.model))
-	f.Func("provider", "`name` of the protocol that the model's API speaks: "+providerNames()+"\n(openai, when there is a base URL)", o.setProvider)
+	f.Func("provider", "`name` of the protocol that the model's API speaks: "+providerNames()+"\n(openai, when there is a base URL, or a model and OPENAI_API_KEY)", o.setProvider)
 	f.Func("system", "system prompt `text`; an empty one sends none", func(s string) error {
 		o.system, o.noSystem = s, s == ""
 		return nil
@@ -101,7 +102,9 @@ func (o *runFlags) environment(getenv func(string) string) {
 			if o.model == "" {
 				o.model = getenv("OPENAI_MODEL")
 			}
-			return // simulated
+			if o.isSimulated() || getenv("OPENAI_API_KEY") == "" {
+				return // check refuses another model
+			}
 		}
 	}
 	if o.provider == "" {
@@ -118,19 +121,48 @@ func (o *runFlags) environment(getenv func(string) string) {
 		if o.model == "" {
 			o.model = defaultModel
 		}
-		o.key = getenv("OPENAI_API_KEY")
 	case turns.ProviderAnthropic:
-		o.key = getenv("ANTHROPIC_API_KEY")
 		o.at(getenv("ANTHROPIC_BASE_URL"), "/v1")
 	case turns.ProviderGemini:
-		o.key = getenv("GEMINI_API_KEY")
 		o.at(getenv("GOOGLE_GEMINI_BASE_URL"), "/v1beta")
 	case turns.ProviderOllama:
 		o.at(ollamaURL(getenv("OLLAMA_HOST")), "")
 	}
+	if name := keyNames[o.provider]; name != "" {
+		o.key = getenv(name)
+	}
 	if o.baseURL == "" {
 		o.baseURL = o.provider.BaseURL()
 	}
+}
+
+// isSimulated tells whether the model is the simulated one.
+func (o *runFlags) isSimulated() bool {
+	return o.provider == "" && o.baseURL == "" && (o.model == "" || o.model == simulated.Model)
+}
+
+// keyNames are the variables that hold the providers' keys.
+var keyNames = map[turns.Provider]string{
+	turns.ProviderOpenAI:          "OPENAI_API_KEY",
+	turns.ProviderOpenAIResponses: "OPENAI_API_KEY",
+	turns.ProviderAnthropic:       "ANTHROPIC_API_KEY",
+	turns.ProviderGemini:          "GEMINI_API_KEY",
+}
+
+// checkModel refuses a model that nobody would answer for.
+func (o *runFlags) checkModel() error {
+	name := keyNames[o.provider]
+	switch {
+	case o.isSimulated():
+		return nil
+	case o.provider == "":
+		return usagef("run", "the model %q needs a provider: set OPENAI_API_KEY, or give --provider or --base-url", o.model)
+	case o.model == "":
+		return usagef("run", "--provider %s needs a --model", o.provider)
+	case name != "" && o.key == "" && o.baseURL == o.provider.BaseURL():
+		return usagef("run", "%s needs a key: set %s, or give the --base-url of an endpoint that needs none", o.provider, name)
+	}
+	return nil
 }
 
 // at takes an address from the environment, where the version is left out as the provider's own programs have it.
@@ -205,10 +237,7 @@ func (o *runFlags) check(rest []string, given map[string]bool) error {
 			return usagef("run", "the base URL must be one of http or https")
 		}
 	}
-	if o.provider != "" && o.model == "" {
-		return usagef("run", "--provider %s needs a --model", o.provider)
-	}
-	return nil
+	return o.checkModel()
 }
 
 // set takes a flag's value in place of the environment's, unless it is empty.

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/turncore/turncore/host/recording"
+	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/turns"
 )
 

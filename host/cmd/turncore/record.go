@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/turncore/turncore/host/recording"
+	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/turns"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/host/recording"
+	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/simulated"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/recording"
+	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -113,7 +113,7 @@ func (c *command) open(o *runFlags) (_ *session, err error) {
 	switch {
 	case o.recording != "":
 		err = s.play(&config, &options)
-	case o.baseURL == "":
+	case o.isSimulated():
 		err = s.simulate(&config, &options)
 	default:
 		err = s.connect(&config, &options)
@@ -186,6 +186,7 @@ func (s *session) simulate(config *turns.Config, options *turns.HostOptions) err
 		return err
 	}
 	s.close = append(s.close, server.close)
+	s.screen.notice("the model is simulated; --provider, --base-url or --model choose a real one")
 	options.HTTP = server
 	config.Model = turns.Model{Name: s.flags.model, BaseURL: simulatedURL}
 	if config.Model.Name == "" {

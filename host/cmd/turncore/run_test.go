@@ -65,6 +65,9 @@ func checkLog(t *testing.T, log string) (end endLine) {
 	return end
 }
 
+// simulatedNote is what a run says that has no real model.
+const simulatedNote = "note: the model is simulated; --provider, --base-url or --model choose a real one\n"
+
 func TestSimulatedModel(t *testing.T) {
 	on(t, func(t *testing.T, engine string) {
 		got := turncore(t, "run", "--engine", engine, "Please calculate (2 + 3) * 4 / 8")
@@ -72,7 +75,7 @@ func TestSimulatedModel(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		for _, want := range []string{
-			"The text mentions calculate", `→ calculate {"expression":"(2 + 3) * 4 / 8"}` + "\n", "← 2.5\n",
+			simulatedNote, "The text mentions calculate", `→ calculate {"expression":"(2 + 3) * 4 / 8"}` + "\n", "← 2.5\n",
 		} {
 			if !strings.Contains(got.stderr, want) {
 				t.Errorf("no %q in %q", want, got.stderr)
@@ -89,7 +92,7 @@ func TestSimulatedLogIsTheSameEverywhere(t *testing.T) {
 	on(t, func(t *testing.T, engine string) {
 		for range 2 {
 			got := turncore(t, "run", "--engine", engine, "--json", "--fixed-clock", "--seed", "1", "What is the current_time?")
-			if got.status != 0 || got.stderr != "" {
+			if got.status != 0 || got.stderr != simulatedNote {
 				t.Fatalf("%+v", got)
 			}
 			end := checkLog(t, got.stdout)
@@ -204,6 +207,22 @@ func TestEndpoint(t *testing.T) {
 	call{env: env, args: []string{"run", "--engine", "native", "--model", "from-flag", "--system", "", "hello"}}.run(t)
 	if _, body = e.asked(); !strings.Contains(body, `"model":"from-flag"`) || strings.Contains(body, "system") {
 		t.Errorf("%s", body)
+	}
+}
+
+// A model and a key are enough to reach OpenAI.
+func TestModelAndKeyChooseOpenAI(t *testing.T) {
+	for _, flags := range []runFlags{{model: "m"}, {}} {
+		env := map[string]string{"OPENAI_API_KEY": "sk", "OPENAI_MODEL": "m"}
+		flags.environment(func(name string) string { return env[name] })
+		if flags.provider != turns.ProviderOpenAI || flags.baseURL != "https://api.openai.com/v1" || flags.model != "m" || flags.key != "sk" {
+			t.Errorf("%+v", flags)
+		}
+	}
+	simulated := runFlags{}
+	simulated.environment(func(name string) string { return map[string]string{"OPENAI_API_KEY": "sk"}[name] })
+	if !simulated.isSimulated() {
+		t.Errorf("a key alone chose %+v", simulated)
 	}
 }
 

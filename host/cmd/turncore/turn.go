@@ -34,6 +34,9 @@ func (c *command) turn(s *session, prompt string) error {
 		in.OnEvent = out.event
 	}
 	result, err := s.runner.TurnRunner.Run(ctx, in)
+	if result != nil && err == result.Err {
+		err = nil // shown with the result
+	}
 	if e := closeLog(); err == nil {
 		err = e
 	}

@@ -4,7 +4,7 @@
  *
  *   node adk.mjs @iqai/adk|@google/adk [SAMPLES]
  *
- * Prints its figures as JSON for host/bench/report.
+ * Prints its figures as JSON for host/internal/bench/report.
  */
 import { z } from 'zod';
 import { sample, versionOf } from './sample.mjs';

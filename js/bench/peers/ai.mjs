@@ -3,7 +3,7 @@
  *
  *   node ai.mjs [SAMPLES]
  *
- * Prints its figures as JSON for host/bench/report.
+ * Prints its figures as JSON for host/internal/bench/report.
  */
 import { stepCountIs, streamText, tool } from 'ai';
 import * as testing from 'ai/test';

@@ -158,6 +158,12 @@ export const CODES = {
     message: 'The model provider does not take a media of the conversation.',
     help: 'The message names the media and its kind. The option unsupportedMedia decides whether a text stands for it instead.',
   },
+  E_CLOSED: {
+    status: 503,
+    fatal: false,
+    message: 'The runner or its host is closed.',
+    help: 'The program closed it or shut it down. To let turns finish first, shut down with a context that leaves them time; start further turns on a runner that is open.',
+  },
   E_CREDENTIAL_UNKNOWN: {
     status: 401,
     fatal: true,
@@ -317,8 +323,8 @@ export const CODES = {
   E_INVALID_VALUE: {
     status: 422,
     fatal: false,
-    message: 'The value cannot be encoded.',
-    help: 'Only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep. The message names the field.',
+    message: 'The value is invalid.',
+    help: 'The message names the argument or the field, and says what it must be. As data, only null, booleans, finite numbers, strings, bytes, times, lists and maps with string keys cross the boundary, integers up to 2^53-1, 60 levels deep.',
   },
   E_LISTENER_ERROR: {
     status: 500,
@@ -404,6 +410,12 @@ export const CODES = {
     message: "A middleware of the turn's output pipeline failed.",
     help: 'The cause is what the middleware threw. The dispatch had ended with ack; what it committed stays.',
   },
+  E_OVERLOADED: {
+    status: 503,
+    fatal: false,
+    message: 'The host takes no further turns for the moment.',
+    help: 'Its instances have grown beyond highWater and wait for turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.',
+  },
   E_PIPELINE_SHORT_CIRCUITED: {
     status: 500,
     fatal: false,
@@ -487,6 +499,12 @@ export const CODES = {
     fatal: false,
     message: 'The gate was aborted.',
     help: 'The gate or its turn was aborted while somebody waited.',
+  },
+  E_TURN_GATE_SETTLED: {
+    status: 409,
+    fatal: false,
+    message: 'The gate is already settled.',
+    help: 'Somebody else was first, or the gate timed out or was aborted. The message and the details say how it was settled.',
   },
   E_TURN_GATE_TIMEOUT: {
     status: 408,

@@ -6,7 +6,8 @@ import { basename } from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { baseURLOf, providerNames } from '../front/providers.js';
-import type { ProviderName } from '../models/chat-options.js';
+import type { ProviderName } from '../models/chat-options.gen.js';
+import { SIMULATED_MODEL } from '../simulated/provider.js';
 import { UsageError } from './usage.js';
 
 /** The environment of the process. */
@@ -263,8 +264,15 @@ function endpointOf(
   let provider = values.provider === undefined ? undefined : providerOf(values.provider, wrong);
   if (provider === undefined) {
     if (values['base-url'] === undefined && variable('OPENAI_BASE_URL') === undefined) {
-      const simulated = { provider, baseURL: undefined, key: undefined };
-      return { ...simulated, model: model ?? variable('OPENAI_MODEL') };
+      const name = model ?? variable('OPENAI_MODEL') ?? SIMULATED_MODEL;
+      if (name === SIMULATED_MODEL) {
+        return { provider, baseURL: undefined, key: undefined, model: name };
+      }
+      if (variable('OPENAI_API_KEY') === undefined) {
+        throw wrong(
+          `the model "${name}" needs a provider: set OPENAI_API_KEY, or give --provider or --base-url`,
+        );
+      }
     }
     provider = 'openai';
   }
@@ -273,7 +281,13 @@ function endpointOf(
   const chosen = model ?? variable(names.model) ?? (openAI ? DEFAULT_MODEL : undefined);
   if (chosen === undefined) throw wrong(`--provider ${provider} needs a --model`);
   const url = values['base-url'] ?? addressOf(provider, env) ?? baseURLOf(provider);
-  return { provider, baseURL: checkedURL(url!), key: variable(names.key), model: chosen };
+  const key = variable(names.key);
+  if (names.key !== undefined && key === undefined && url === baseURLOf(provider)) {
+    throw wrong(
+      `${provider} needs a key: set ${names.key}, or give the --base-url of an endpoint that needs none`,
+    );
+  }
+  return { provider, baseURL: checkedURL(url!), key, model: chosen };
 }
 
 /** The provider of a name; "responses" is short for openai-responses. */

@@ -3,9 +3,9 @@
  */
 import type { Clock } from '../entropy.js';
 import { providerKey } from '../front/providers.js';
-import type { ChatOptions, ProviderName } from '../models/chat-options.js';
+import type { ChatOptions, ProviderName } from '../models/chat-options.gen.js';
 import type { Credential } from '../pump/credential.js';
-import { SIMULATED_MODEL, simulatedProvider } from '../simulated/provider.js';
+import { simulatedProvider } from '../simulated/provider.js';
 import type { AnyTool } from '../tools/tool.js';
 import { builtinTools } from './builtin-tools.js';
 import type { RunOptions } from './command-line.js';
@@ -37,7 +37,7 @@ export async function providerOf(options: RunOptions, clock: Clock): Promise<Pro
   const taken = new Set(options.tools.map(({ name }) => name));
   const { fetch, close } = await serveLoopback(simulatedProvider());
   return {
-    chat: { baseURL: SIMULATED_URL, model: model ?? SIMULATED_MODEL },
+    chat: { baseURL: SIMULATED_URL, model: model! },
     tools: [...builtinTools(clock).filter(({ name }) => !taken.has(name)), ...programs],
     credentials: {},
     fetch,

@@ -86,6 +86,9 @@ export class Session {
     const playback =
       recording === undefined ? undefined : await Playback.open(recording, seed ?? DEFAULT_SEED);
     const provider = playback?.provider ?? (await providerOf(options, clockOf(options)));
+    if (playback === undefined && options.provider === undefined) {
+      screen.notice('the model is simulated; --provider, --base-url or --model choose a real one');
+    }
     try {
       const module = loadModule(options.module ?? fullModuleURL);
       if (verbose) {
@@ -143,10 +146,19 @@ export class Session {
       systemPrompt: new Tokenizable(system),
       turnAbortController: controller,
     });
-    for await (const event of stream) view.event(event);
+    let begun = false;
+    try {
+      for await (const event of stream) {
+        begun = true;
+        view.event(event);
+      }
+    } catch (error) {
+      // The end of the view tells how a turn failed.
+      if (!begun || error !== (await stream.result).error) throw error;
+    }
     const result = await stream.result;
     if (result.status !== 'aborted' || result.error !== undefined) return result;
-    return { ...result, error: controller.signal.reason as unknown };
+    return Object.assign(result, { error: controller.signal.reason as unknown });
   }
 }
 

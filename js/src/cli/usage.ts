@@ -45,8 +45,9 @@ export const HELP: Readonly<Record<string, string>> = {
 Runs one turn and streams the answer. PROMPT is what the user says; without it, or
 as "-", it is read from standard input, and at a terminal a conversation begins.
 
-Without a provider and a base URL the model is simulated: it calls a tool that the
-prompt mentions. The tools current_time and calculate are offered then.
+Without a provider, a base URL and a model the model is simulated, which a note on
+standard error says: it calls a tool that the prompt mentions. The tools current_time
+and calculate are offered then.
 
 Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
 With --recording: 0 if the conversation went as recorded, 1 if not.
@@ -72,7 +73,7 @@ ${list([
   [
     'provider name',
     `name of the protocol that the model's API speaks: ${providerNames.join(', ')}`,
-    '(openai, when there is a base URL)',
+    '(openai, when there is a base URL, or a model and OPENAI_API_KEY)',
   ],
   ['recording file', 'play the recorded conversation in file, and compare the requests with it'],
   [

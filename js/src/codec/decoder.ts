@@ -197,10 +197,10 @@ export class Decoder {
   op(): number {
     const p = this.#pos;
     const b = this.#buf;
+    if (p >= this.#end) throw truncated(p);
+    if (b[p]! <= 0x90 || b[p]! > 0x9f) throw new CodecError('frame', p, 'not a frame');
     if (p + 1 >= this.#end) throw truncated(p);
-    if (b[p]! <= 0x90 || b[p]! > 0x9f || b[p + 1]! >= 0x80) {
-      throw new CodecError('frame', p, 'not a frame');
-    }
+    if (b[p + 1]! >= 0x80) throw new CodecError('frame', p, 'not a frame');
     return b[p + 1]!;
   }
 

@@ -1081,7 +1081,7 @@ export function writeOpenGateArgs(e: Encoder, x: OpenGateArgs): void {
   e.int(x.timeout);
 }
 
-/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled stays as it is. */
+/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled stays as it is, and the call fails with E_TURN_GATE_SETTLED. */
 export interface SettleGateArgs {
   /** number of the gate within the turn, from GateOpenEvent */
   readonly gate: number;

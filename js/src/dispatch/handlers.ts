@@ -3,7 +3,7 @@
  */
 import type { Bus, Listener } from '../events/bus.js';
 import type { FunctionalEvents, ObservabilityEvents, TurnEvents } from '../events/events.js';
-import { functionalNames, observabilityNames } from '../events/names.js';
+import { functionalNames, observabilityNames, unknownEvent } from '../events/names.js';
 import { phrase } from '../validation/rules.js';
 
 /** One handler, or several: one that is there twice is called once. */
@@ -43,19 +43,17 @@ export function handlerViolations(input: Fields): string[] {
       continue;
     }
     for (const name of Object.keys(handlers)) {
-      if (!names.includes(name)) violations.push(unknownEvent(group, name, names));
+      if (!names.includes(name)) violations.push(strangeName(group, name, names));
     }
     for (const name of names) handlerViolation(`${group}.${name}`, handlers[name], violations);
   }
   return violations;
 }
 
-function unknownEvent(group: string, name: string, names: readonly string[]): string {
-  const unknown = phrase('unknown', { field: `${group}.${name}` });
+function strangeName(group: string, name: string, names: readonly string[]): string {
   const other = Object.keys(groups).find((g) => groups[g]?.includes(name));
-  return other === undefined
-    ? `${unknown}, only ${names.join(', ')} are`
-    : `${unknown}, but \`${other}.${name}\` is`;
+  const hint = other === undefined ? undefined : `it belongs in \`${other}\``;
+  return `\`${group}\`: ${unknownEvent(name, names, hint)}`;
 }
 
 function handlerViolation(field: string, value: unknown, violations: string[]): void {

@@ -301,10 +301,13 @@ export class WarningEvent extends BaseEvent {
   }
 }
 
+/** What a listener of errors gets: what was thrown or given to `nack`, as it is. Anything can be; it should be an Error. */
+export type ReportedError = Error & { readonly code?: unknown };
+
 /** Something failed. */
 export class ErrorEvent extends BaseEvent {
   readonly event = 'error';
-  /** The error object itself, the same one on every event. */
+  /** The error itself, the object that was thrown or given to `nack`. */
   declare readonly error: unknown;
 
   protected describe(json: JSONObject): void {

@@ -1,7 +1,8 @@
 /**
  * The names of events, as configurations and listeners give them.
  */
-import { invalidValue } from '../errors.js';
+import { TurncoreError } from '../errors.js';
+import { suggest } from '../validation/suggest.js';
 import type { FunctionalEvents, ObservabilityEvents } from './events.js';
 
 const functional: Readonly<Record<keyof FunctionalEvents, true>> = {
@@ -47,15 +48,25 @@ export function requireObservability(name: unknown): void {
 
 function require(
   name: unknown,
-  names: readonly unknown[],
+  names: readonly string[],
   others: readonly unknown[],
   bus: string,
   method: string,
 ): void {
-  if (names.includes(name)) return;
-  const list = names.map((known) => `"${String(known)}"`).join(', ');
-  const hint = others.includes(name)
-    ? `; "${String(name)}" is one of the ${bus} events, which "${method}" listens to`
-    : '';
-  throw invalidValue('name', `must be one of ${list}${hint}`);
+  if (names.some((known) => known === name)) return;
+  const other = others.includes(name)
+    ? `it is one of the ${bus} events, which "${method}" listens to`
+    : undefined;
+  throw TurncoreError.of('E_INVALID_VALUE', unknownEvent(name, names, other), {
+    details: { field: 'name' },
+  });
+}
+
+/** The words for a name that no event has. @param hint in place of the names that are known */
+export function unknownEvent(name: unknown, names: readonly string[], hint?: string): string {
+  const meant = typeof name === 'string' ? suggest(name, names) : undefined;
+  const known = names.map((n) => `"${n}"`).join(', ');
+  const more =
+    hint ?? (meant === undefined ? `must be one of ${known}` : `did you mean "${meant}"?`);
+  return `unknown event name ${typeof name === 'string' ? `"${name}"` : String(name)}; ${more}`;
 }

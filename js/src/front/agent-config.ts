@@ -9,7 +9,7 @@ import { Tool } from '../tools/tool.js';
 import { inputClasses } from '../turns/turn-runner.js';
 import { isObject } from '../validation/field-kinds.js';
 import { requirePlaces } from '../validation/pipelines.js';
-import { check, type Checked, phrase } from '../validation/rules.js';
+import { check, type Checked, phrase, unknownField } from '../validation/rules.js';
 
 const { tools, tokenizers, host, ...runner } = RULES.TurnRunnerConfig.fields;
 
@@ -82,7 +82,8 @@ export function checkConfig(config: unknown): Checked {
 export function requireInput(input: unknown): void {
   if (isObject(input)) {
     const { sessionId, signal, turnAbortController } = input;
-    const own = sessionId === undefined || typeof sessionId === 'string';
+    const known = Object.keys(input).every((name) => Object.hasOwn(inputRules.fields, name));
+    const own = known && (sessionId === undefined || typeof sessionId === 'string');
     if (own && signal === undefined) return;
     if (own && isSignal(signal) && turnAbortController === undefined) return;
   }
@@ -133,7 +134,7 @@ function boundsViolations(bounds: unknown): string[] {
   if (!isObject(bounds)) return [];
   const { maxIterations: most, ...others } = bounds;
   const violations = Object.keys(others).map((name) =>
-    phrase('unknown', { field: `bounds.${name}` }),
+    unknownField('bounds.', name, ['maxIterations']),
   );
   if (isAbsent(most) || most === false || (Number.isInteger(most) && (most as number) > 0)) {
     return violations;

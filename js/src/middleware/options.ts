@@ -4,6 +4,7 @@
 import { asBuiltin } from '../builtin.js';
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { invalidValue, TurncoreError } from '../errors.js';
+import { unknownField } from '../validation/rules.js';
 
 export const inputOnly = { input: true, output: false } as const;
 export const outputOnly = { input: false, output: true } as const;
@@ -33,6 +34,10 @@ export function requireOptions(name: string, options: unknown, known: readonly s
   if (typeof options !== 'object' || options === null)
     throw invalidValue(name, 'must be an object');
   for (const key of Object.keys(options)) {
-    if (!known.includes(key)) throw invalidValue(`${name}.${key}`, 'is not a known field');
+    if (!known.includes(key)) {
+      throw TurncoreError.of('E_INVALID_VALUE', unknownField(`${name}.`, key, known), {
+        details: { field: `${name}.${key}` },
+      });
+    }
   }
 }

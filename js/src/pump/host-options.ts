@@ -4,7 +4,7 @@
 import type { TypeRules } from '../abi/rules.gen.js';
 import { DEFAULT_INSTANCE_LIMITS } from '../engine/limits.js';
 import { isObject } from '../validation/field-kinds.js';
-import { check, type Checked, phrase, violationsIn } from '../validation/rules.js';
+import { check, type Checked, phrase, unknownField, violationsIn } from '../validation/rules.js';
 
 const rules: TypeRules = {
   title: 'host',
@@ -19,7 +19,7 @@ const rules: TypeRules = {
     allowedOrigins: { kind: 'list', item: { kind: 'string', nonEmpty: true } },
     fetch: { kind: 'function' },
     maxMemory: { kind: 'any' },
-    recycleMemory: { kind: 'any' },
+    highWater: { kind: 'any' },
     onStderr: { kind: 'function' },
     verify: { kind: 'boolean' },
   },
@@ -45,7 +45,7 @@ export function checkHost(options: unknown): Checked {
     also: (raw) => [
       ...limitViolations(raw['limits']),
       ...credentialViolations(raw['credentials']),
-      ...['maxMemory', 'recycleMemory'].flatMap((name) => byteViolations(name, raw[name])),
+      ...['maxMemory', 'highWater'].flatMap((name) => byteViolations(name, raw[name])),
     ],
   });
 }
@@ -60,7 +60,9 @@ function limitViolations(limits: unknown): string[] {
   if (!isObject(limits)) return [];
   return Object.entries(limits).flatMap(([name, limit]) => {
     const field = `limits.${name}`;
-    if (!Object.hasOwn(DEFAULT_INSTANCE_LIMITS, name)) return [phrase('unknown', { field })];
+    if (!Object.hasOwn(DEFAULT_INSTANCE_LIMITS, name)) {
+      return [unknownField('limits.', name, Object.keys(DEFAULT_INSTANCE_LIMITS))];
+    }
     const right = limit === undefined || (Number.isSafeInteger(limit) && (limit as number) > 0);
     return right ? [] : [`\`${field}\` must be a whole number from 1 on`];
   });

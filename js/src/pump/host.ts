@@ -8,6 +8,7 @@ import { type ModuleSource, tagOf } from '../engine/source.js';
 import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy.js';
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
+import { TurncoreError } from '../errors.js';
 import { setArgumentCheck } from '../tools/tool.js';
 import { isObject } from '../validation/field-kinds.js';
 import { phrase, violationsIn } from '../validation/rules.js';
@@ -36,17 +37,25 @@ export interface HostOptions {
   readonly fetch?: typeof fetch | undefined;
   /** Bytes of memory an instance may grow to before it is retired. Default 1 GiB. */
   readonly maxMemory?: number | undefined;
-  /** Bytes of memory from which on later turns get a fresh instance. Default 256 MiB. */
-  readonly recycleMemory?: number | undefined;
+  /**
+   * Bytes of memory beyond which an instance takes no further turns: they go to a fresh one, and it ends with the last
+   * of its own. At most two instances end like this at a time; then turns are refused with `E_OVERLOADED`. Default
+   * 256 MiB.
+   */
+  readonly highWater?: number | undefined;
   /** Gets each line the module writes to stderr. */
   readonly onStderr?: ((line: string) => void) | undefined;
   /** Compares the mirrored collections with the module's after each frame. For tests: it slows everything down. */
   readonly verify?: boolean | undefined;
 }
 
-const RECYCLE_MEMORY = 256 << 20;
+const HIGH_WATER = 256 << 20;
+/** Instances that may wait for the last of their turns at a time. */
+const MAX_DRAINING = 2;
+/** When a turn that was refused with E_OVERLOADED is worth another try, in ms. */
+const RETRY_AFTER = 1000;
 
-/** Runs the turns of one runner, or of several that share it: in one instance, and a fresh one when that has died. */
+/** Runs the turns of one runner, or of several that share it: in one instance, and a fresh one when that is done for. */
 export class Host {
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -54,7 +63,10 @@ export class Host {
   readonly #http: HttpSettings;
   #module: Module | undefined;
   #compiled = false;
+  /** What takes turns. */
   #pump: Pump | undefined;
+  /** What has turns to end and takes none. */
+  #draining: Pump[] = [];
   #hash = '';
   #acquiring: Promise<Pump> | undefined;
 
@@ -79,21 +91,30 @@ export class Host {
   ready(): Pump | undefined {
     const pump = this.#pump;
     if (pump?.alive !== true) return undefined;
-    const limit = this.#options.recycleMemory ?? RECYCLE_MEMORY;
-    if (pump.instance.memoryBytes <= limit) return pump;
-    // Its turns go on; it is let go when they have ended.
+    if (!this.#isFull(pump)) return pump;
+    this.#draining = this.#draining.filter((other) => other.alive && other.turns > 0);
+    if (pump.turns > 0) {
+      if (this.#draining.length >= MAX_DRAINING) return undefined;
+      this.#draining.push(pump);
+    }
+    // Nobody holds it beside its turns: it is let go when they have ended.
     this.#pump = undefined;
     return undefined;
+  }
+
+  #isFull(pump: Pump): boolean {
+    return pump.instance.memoryBytes > (this.#options.highWater ?? HIGH_WATER);
   }
 
   /**
    * The pump of a live instance, started if need be.
    *
-   * @throws TurncoreError (rejects) E_INVALID_MODULE, E_ABI_VERSION, E_INSTANCE_FAILED
+   * @throws TurncoreError (rejects) E_INVALID_MODULE, E_ABI_VERSION, E_INSTANCE_FAILED, E_OVERLOADED
    */
   acquire(): Promise<Pump> {
     const pump = this.ready();
     if (pump !== undefined) return Promise.resolve(pump);
+    if (this.#pump?.alive === true) return Promise.reject(this.#overloaded());
     // A module that is compiled starts at once: in workerd no request may wait for what another one began.
     if (this.#compiled || tagOf(this.#options.module) === 'WebAssembly.Module') {
       try {
@@ -126,6 +147,15 @@ export class Host {
     if (this.#options.journal !== undefined) this.#hash = await module.hash();
     this.#compiled = true;
     return this.ready() ?? this.#start();
+  }
+
+  #overloaded(): TurncoreError {
+    const mark = this.#options.highWater ?? HIGH_WATER;
+    return TurncoreError.of(
+      'E_OVERLOADED',
+      `${MAX_DRAINING + 1} instances have grown beyond ${mark} bytes and still have turns to end`,
+      { details: { retryAfterMs: RETRY_AFTER } },
+    );
   }
 
   #handle(): Module {

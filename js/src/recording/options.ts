@@ -1,7 +1,7 @@
 /**
  * The options of the chat executor that a recorded conversation is played with.
  */
-import type { ChatOptions } from '../models/chat-options.js';
+import type { ChatOptions } from '../models/chat-options.gen.js';
 import { type Conversation, sendsThoughts } from './conversation.js';
 import type { Recording } from './recording.js';
 import { retriesOf } from './thread.js';

@@ -11,7 +11,8 @@ import {
   type TypeRules,
 } from '../abi/rules.gen.js';
 import { isTurncoreError, TurncoreError } from '../errors.js';
-import { type ClassKinds, convert, type Conversion, invalid } from './field-kinds.js';
+import { type ClassKinds, convert, type Conversion, invalid, isObject } from './field-kinds.js';
+import { suggest } from './suggest.js';
 
 /** The classes that the rules of a type speak of. */
 export interface Classes extends ClassKinds {
@@ -108,7 +109,7 @@ function checkFields(
     checkField(plan.type, name, given, rules, value, values, classes, violations);
   }
   for (const key of Object.keys(raw)) {
-    if (!plan.names.has(key)) violations.push(phrase('unknown', { field: key }));
+    if (!plan.names.has(key)) violations.push(unknownField('', key, Object.keys(plan.type.fields)));
   }
 }
 
@@ -143,7 +144,8 @@ function checkList(
   violations: string[],
 ): Conversion {
   if (!Array.isArray(value)) {
-    violations.push(phrase('list', { field }));
+    const byName = rules.item?.kind === 'instance' && isObject(value);
+    violations.push(phrase(byName ? 'byName' : 'list', { field }));
     return invalid;
   }
   const item = rules.item;
@@ -258,6 +260,15 @@ export function violationsIn(field: string, checkValue: () => unknown): string[]
     if (!isTurncoreError(error) || !Array.isArray(error.details)) throw error;
     return error.details.map((part) => within(field, String(part)));
   }
+}
+
+/** The violation for a field that is not one of the known ones, with the one that is likely meant. */
+export function unknownField(path: string, name: string, known: readonly string[]): string {
+  const field = path + name;
+  const meant = suggest(name, known);
+  return meant === undefined
+    ? phrase('unknown', { field })
+    : phrase('suggested', { field, known: meant });
 }
 
 /** The words of a broken rule. */

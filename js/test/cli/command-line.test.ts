@@ -37,7 +37,19 @@ describe('the command line of a run', () => {
     const over = parseRun(['x', '--base-url', 'http://b/v1', '--model', 'n'], env)!;
     assert.deepEqual([over.baseURL, over.key, over.model], ['http://b/v1', 'k', 'n']);
     const empty = parseRun(['x'], { OPENAI_BASE_URL: '', OPENAI_API_KEY: '', OPENAI_MODEL: '' })!;
-    assert.deepEqual([empty.baseURL, empty.key, empty.model], [undefined, undefined, undefined]);
+    assert.deepEqual([empty.baseURL, empty.key, empty.model], [undefined, undefined, 'simulated']);
+  });
+
+  it('reaches OpenAI by a model and a key', () => {
+    const env = { OPENAI_API_KEY: 'sk', OPENAI_MODEL: 'm' };
+    for (const args of [['x', '--model', 'm'], ['x']]) {
+      const { provider, baseURL, key, model } = parseRun(args, env)!;
+      assert.deepEqual(
+        [provider, baseURL, key, model],
+        ['openai', 'https://api.openai.com/v1', 'sk', 'm'],
+      );
+    }
+    assert.equal(parseRun(['x'], { OPENAI_API_KEY: 'sk' })!.provider, undefined);
   });
 
   it('names a provider, which has an address and a key of its own', () => {
@@ -66,11 +78,14 @@ describe('the command line of a run', () => {
       ...['ollama', 'http://localhost:11434', undefined, 'q'],
     ]);
     const at = (provider: string, name: string, value: string): string | undefined =>
-      parseRun(['x', '--provider', provider, '--model', 'm'], { [name]: value })!.baseURL;
+      parseRun(['x', '--provider', provider, '--model', 'm'], {
+        [name]: value,
+        ANTHROPIC_API_KEY: 'a',
+      })!.baseURL;
     for (const [provider, name, value, url] of addresses) {
       assert.equal(at(provider, name, value), url, `${name}=${value}`);
     }
-    const bare = parseRun(['x', '--provider', 'openai'], {})!;
+    const bare = parseRun(['x', '--provider', 'openai'], { OPENAI_API_KEY: 'o' })!;
     assert.deepEqual([bare.baseURL, bare.model], ['https://api.openai.com/v1', 'gpt-4o-mini']);
   });
 
@@ -107,6 +122,12 @@ describe('the command line of a run', () => {
     [['--provider', ''], /--provider: it is empty/],
     [['--provider', 'other'], /--provider: it must be one of openai, openai-responses, anthropic/],
     [['--provider', 'anthropic'], /--provider anthropic needs a --model/],
+    [
+      ['--model', 'gpt-4o-mini'],
+      /^the model "gpt-4o-mini" needs a provider: set OPENAI_API_KEY, or/,
+    ],
+    [['--provider', 'openai'], /^openai needs a key: set OPENAI_API_KEY, or give the --base-url/],
+    [['--provider', 'gemini', '--model', 'm'], /^gemini needs a key: set GEMINI_API_KEY/],
     [['--tool', 'x'], /NAME=CMD/],
     [['--tool', 'x= '], /NAME=CMD/],
     [['--tool', 'ä=b'], /letters, digits/],

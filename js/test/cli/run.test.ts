@@ -7,6 +7,10 @@ import { conversations, endLine, needCommand, reproducible, turncore } from './t
 
 before(needCommand);
 
+/** What a run says that has no real model. */
+const simulatedNote =
+  'note: the model is simulated; --provider, --base-url or --model choose a real one\n';
+
 describe('turncore run', () => {
   it('shows an answer, with thoughts and tool calls beside it', async () => {
     const { status, stdout, stderr } = await turncore(['run', 'calculate (2 + 3) * 4']);
@@ -14,7 +18,7 @@ describe('turncore run', () => {
     assert.equal(stdout, 'The tool answered: 20\n');
     assert.equal(
       stderr,
-      'The text mentions calculate, so I call it.\n→ calculate {"expression":"(2 + 3) * 4"}\n← 20\n',
+      `${simulatedNote}The text mentions calculate, so I call it.\n→ calculate {"expression":"(2 + 3) * 4"}\n← 20\n`,
     );
   });
 
@@ -22,7 +26,7 @@ describe('turncore run', () => {
     const args = ['run', 'what is the current time?', '--json', ...reproducible];
     const { status, stdout, stderr } = await turncore(args);
     assert.equal(status, 0, stderr);
-    assert.equal(stderr, '');
+    assert.equal(stderr, simulatedNote);
     assert.equal((await turncore(args)).stdout, stdout);
     const lines = stdout.trimEnd().split('\n');
     assert.match(
@@ -203,7 +207,7 @@ describe('turncore run', () => {
     for (const module of ['/nowhere/x.wasm', import.meta.filename]) {
       const { status, stderr } = await turncore(['run', 'hello', '--module', module]);
       assert.equal(status, 1);
-      assert.match(stderr, /^error: E_INVALID_MODULE: /);
+      assert.match(stderr, /^error: E_INVALID_MODULE: /m);
     }
   });
 });
@@ -229,6 +233,7 @@ describe('turncore', () => {
       [],
       ['frob'],
       ['run', '--nope'],
+      ['run', '--model', 'gpt-4o-mini', 'hello'],
       ['replay'],
       ['version', 'x'],
       ['help', 'x'],

@@ -98,7 +98,7 @@ describe('a request', () => {
 
 describe('the list of allowed differences', () => {
   it('is the one of the Go module', async () => {
-    const url = new URL('../../../../host/recording/differences.json', import.meta.url);
+    const url = new URL('../../../../host/internal/recording/differences.json', import.meta.url);
     const list: unknown = JSON.parse(await readFile(url, 'utf8'));
     assert.deepEqual(DIFFERENCES, list, 'run node tools/copy-differences.mjs');
   });

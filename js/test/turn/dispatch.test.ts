@@ -53,7 +53,7 @@ async function dispatch(
   input: Partial<DispatchInput>,
 ): Promise<{ names: string[]; events: TurnEvent[]; error: unknown; outcome: unknown }> {
   const events: TurnEvent[] = [];
-  const keep = (event: TurnEvent): void => void events.push(event);
+  const keep = (told: unknown, event = told): void => void events.push(event as TurnEvent);
   const handlers = Object.fromEntries(observed.map((name) => [name, keep]));
   let error: unknown;
   const outcome = await DispatchRunner.dispatch({
@@ -197,12 +197,13 @@ describe('standalone dispatch', { skip }, () => {
     assert.equal(codeOf(bad.error), 'E_INVALID_LLM_DISPATCH_INPUT');
     assert.deepEqual((bad.error as TurncoreError).details, [
       '`executor` is required',
-      '`hooks.nonsense` is not a known field, only message, thought, toolCall are',
+      '`hooks`: unknown event name "nonsense"; must be one of "message", "thought", "toolCall"',
       '`hooks.message` must be a function',
       '`hooks.thought[1]` must be a function',
       '`hooks.thought[2]` must be a function',
-      '`observers.turnStart` is not a known field, only dispatchStart, dispatchEnd, iterationStart, iterationEnd, ' +
-        'toolExecutionStart, toolExecutionEnd, turnGateOpen, turnGateClosed, error, log, warning, generationStats are',
+      '`observers`: unknown event name "turnStart"; must be one of "dispatchStart", "dispatchEnd", ' +
+        '"iterationStart", "iterationEnd", "toolExecutionStart", "toolExecutionEnd", "turnGateOpen", ' +
+        '"turnGateClosed", "error", "log", "warning", "generationStats"',
       '`observers.log` must be a function',
     ]);
     const { storeMessage: _, ...incomplete } = raw({ hooks: { toolCall: 1 } as never });

@@ -68,12 +68,13 @@ function refusal(method: string, name: unknown, listener: unknown = () => 1): Er
 
 for (const { methods, own, others, other } of buses) {
   describe(methods.join(', '), () => {
-    it('refuse names that no event has, and list those that there are', () => {
+    it('refuse names that no event has, and say which is meant or which there are', () => {
       for (const method of methods) {
         for (const name of nonsense) {
           const { message } = refusal(method, name);
-          assert.match(message, /name: must be one of/);
-          for (const known of own) assert.ok(message.includes(`"${known}"`), message);
+          assert.match(message, /unknown event name .*; (must be one of|did you mean)/);
+          const listed = own.filter((known) => message.includes(`"${known}"`));
+          assert.ok(listed.length === own.length || listed.length === 1, message);
         }
       }
     });
@@ -126,11 +127,15 @@ describe('hooks and observers', { skip }, () => {
   it('list the names that there are', async () => {
     await assert.rejects(dispatch({ hooks: { mesage: () => 1 } }), {
       code: 'E_INVALID_LLM_DISPATCH_INPUT',
-      details: ['`hooks.mesage` is not a known field, only message, thought, toolCall are'],
+      details: ['`hooks`: unknown event name "mesage"; did you mean "message"?'],
     });
     await assert.rejects(dispatch({ observers: { turnStart: () => 1 } }), {
       details: [
-        `\`observers.turnStart\` is not a known field, only ${observability.slice(2).join(', ')} are`,
+        `\`observers\`: unknown event name "turnStart"; must be one of ` +
+          observability
+            .slice(2)
+            .map((name) => `"${name}"`)
+            .join(', '),
       ],
     });
   });
@@ -138,8 +143,8 @@ describe('hooks and observers', { skip }, () => {
   it('say when a handler is in the wrong one of the two', async () => {
     await assert.rejects(dispatch({ hooks: { error: () => 1 }, observers: { message: () => 1 } }), {
       details: [
-        '`hooks.error` is not a known field, but `observers.error` is',
-        '`observers.message` is not a known field, but `hooks.message` is',
+        '`hooks`: unknown event name "error"; it belongs in `observers`',
+        '`observers`: unknown event name "message"; it belongs in `hooks`',
       ],
     });
   });

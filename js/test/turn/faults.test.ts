@@ -1,5 +1,5 @@
 /**
- * What providers get wrong, and what lies between them and a host: each fault of the table in host/hosttest/faulty ends
+ * What providers get wrong, and what lies between them and a host: each fault of the table in host/internal/faulty ends
  * as the table says. The provider is that of Go's tests.
  */
 import assert from 'node:assert/strict';
@@ -23,7 +23,7 @@ import {
   type TurnResult,
 } from '../../src/index.js';
 import { root } from '../engine/go-guest.js';
-import { skip, testHost } from './harness.js';
+import { hear, skip, testHost } from './harness.js';
 
 interface Stored {
   readonly messages?: number;
@@ -189,7 +189,7 @@ describe('faults', { skip }, () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'turncore-faulty-'));
     const command = join(folder, 'serve');
-    await promisify(execFile)('go', ['build', '-o', command, './host/hosttest/faulty/serve'], {
+    await promisify(execFile)('go', ['build', '-o', command, './host/internal/faulty/serve'], {
       cwd: root,
     });
     provider = spawn(command, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -227,13 +227,13 @@ describe('faults', { skip }, () => {
       void ask(`node/${name}/arrived`).then(() => controller.abort());
     }
     try {
-      for await (const event of stream) {
+      await hear(stream, (event) => {
         shown.hear(event);
         if (c.abort === 'text' && event.event === 'message') controller.abort();
         if (c.abort === 'retry' && event.event === 'log' && event.kind === 'retry-attempt') {
           controller.abort();
         }
-      }
+      });
     } finally {
       clearTimeout(limit);
     }

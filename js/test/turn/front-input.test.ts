@@ -38,7 +38,10 @@ function refused(make: () => unknown): TurncoreError {
 const hosts: readonly (readonly [host: unknown, ...violations: string[]])[] = [
   [5, '`host` must be an object or a Host'],
   [[], '`host` must be an object or a Host'],
-  [{ allowedOrigin: ['https://a.example'] }, '`host.allowedOrigin` is not a known field'],
+  [
+    { allowedOrigin: ['https://a.example'] },
+    '`host.allowedOrigin` is not a known field; did you mean `allowedOrigins`?',
+  ],
   [{ allowedOrigins: 'https://a.example' }, '`host.allowedOrigins` must be a list'],
   [{ allowedOrigins: [5] }, '`host.allowedOrigins[0]` must be a string'],
   [
@@ -49,16 +52,16 @@ const hosts: readonly (readonly [host: unknown, ...violations: string[]])[] = [
   ],
   [
     { limits: { frames: 1, string: 0, array: 1.5, depth: 10 } },
-    '`host.limits.frames` is not a known field',
+    '`host.limits.frames` is not a known field; did you mean `frame`?',
     '`host.limits.string` must be a whole number from 1 on',
     '`host.limits.array` must be a whole number from 1 on',
   ],
   [{ maxMemory: '1' }, '`host.maxMemory` must be a number of bytes'],
-  [{ recycleMemory: Number.NaN }, '`host.recycleMemory` must be a number of bytes'],
+  [{ highWater: Number.NaN }, '`host.highWater` must be a number of bytes'],
   [
     { credentials: { key: { header: 'x', value: 5, origin: 'https://a.example' }, other: null } },
     '`host.credentials.key.origins` is required',
-    '`host.credentials.key.origin` is not a known field',
+    '`host.credentials.key.origin` is not a known field; did you mean `origins`?',
     '`host.credentials.key.value` must be a string or a function',
     '`host.credentials.other` must be an object',
   ],
@@ -107,7 +110,7 @@ describe('options of a host', () => {
   });
 
   it('that are null count as absent, and Infinity is no bound', () => {
-    const host = { clock: null, limits: null, recycleMemory: Infinity, module: null } as never;
+    const host = { clock: null, limits: null, highWater: Infinity, module: null } as never;
     assert.ok(createRunner({ executor, host }));
   });
 });
@@ -131,7 +134,10 @@ const configs: readonly (readonly [config: unknown, ...violations: string[]])[] 
     '`store.commit` must be a function',
     '`store.writeBytes` must be a function',
   ],
-  [{ executor, bounds: { maxIteration: 3 } }, '`bounds.maxIteration` is not a known field'],
+  [
+    { executor, bounds: { maxIteration: 3 } },
+    '`bounds.maxIteration` is not a known field; did you mean `maxIterations`?',
+  ],
   [{ executor, bounds: 3 }, '`bounds` must be an object'],
   [{ executor, turnInputPipeline: executor }, '`turnInputPipeline` must be a list'],
   [

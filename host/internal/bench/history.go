@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/bench/figure"
+	"github.com/turncore/turncore/host/turns"
+)
+
+const longHistory = 5000
+
+// messages are a conversation of n messages of a sentence each.
+func messages(n int) []*turns.Message {
+	list := make([]*turns.Message, n)
+	for i := range list {
+		role := turns.User
+		if i%2 == 1 {
+			role = turns.Assistant
+		}
+		list[i] = turns.NewMessage("h"+strconv.Itoa(i), role, "Message "+strconv.Itoa(i)+" says what a message says, in some words.", instant)
+	}
+	return list
+}
+
+// measureHistories measures a further turn, and a further iteration of a turn, on histories that the core holds.
+func measureHistories(p pace, e host.Engine) ([]figure.Row, error) {
+	ids := map[int][2]string{
+		0: {figure.History0, figure.Iter0}, 50: {figure.History50, figure.Iter50}, longHistory: {figure.History5000, figure.Iter5000},
+	}
+	var further, iterations []*subject
+	for _, n := range []int{0, 50, longHistory} {
+		c, err := newConversation(e, 0, withHistory(n))
+		if err != nil {
+			return nil, err
+		}
+		defer c.close()
+		further = append(further, timed(ids[n][0], c.turn))
+		s, done, err := iterating(e, n, ids[n][1])
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		iterations = append(iterations, s)
+	}
+	if err := p.measure(further...); err != nil {
+		return nil, err
+	}
+	if err := p.measure(iterations...); err != nil {
+		return nil, err
+	}
+	var rows []figure.Row
+	for _, s := range append(further, iterations...) {
+		rows = append(rows, s.row(e.Name()))
+	}
+	return append(
+		rows,
+		paired(figure.HistoryRatio, e.Name(), figure.Times, further[2], further[0], ratio),
+		paired(figure.IterRatio, e.Name(), figure.Times, iterations[2], iterations[0], ratio),
+	), nil
+}
+
+// withHistory has every turn begin with a history of n messages.
+func withHistory(n int) func(*turns.TurnRunnerConfig) { return withMessages(messages(n)) }
+
+// withMessages is the same for these messages.
+func withMessages(list []*turns.Message) func(*turns.TurnRunnerConfig) {
+	history, err := turns.NewHistory(list...)
+	return func(c *turns.TurnRunnerConfig) {
+		c.TurnInputPipeline = []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
+			if err == nil {
+				err = ctx.TurnMessages().AddAll(history)
+			}
+			if err == nil && ctx.TurnMessages().Len() != len(list)+1 {
+				err = fmt.Errorf("the turn has %d messages: %w", ctx.TurnMessages().Len(), errUnexpected)
+			}
+			next()
+			return err
+		}}
+	}
+}
+
+// iterating measures an iteration in which the executor returns without having signalled: 100 of them to a turn, whose
+// beginning and end are not counted.
+func iterating(e host.Engine, n int, id string) (s *subject, done func(), err error) {
+	const iterations = 100
+	var begun time.Time
+	var took time.Duration
+	c, err := newConversation(e, 0, func(config *turns.TurnRunnerConfig) {
+		withHistory(n)(config)
+		config.Executor = func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			switch ctx.Iteration() {
+			case 0:
+				begun = time.Now()
+			case iterations:
+				took = time.Since(begun)
+				return ctx.Ack()
+			}
+			return nil
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &subject{figure: id, sample: func() (float64, error) {
+		result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
+		if err == nil && result.Status != turns.Ack {
+			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
+		}
+		return float64(took.Nanoseconds()) / iterations, err
+	}}, c.close, nil
+}
+
+// measureAdding measures messages that a turn has not seen, added one by one to its collection, and the call that takes
+// them across.
+func measureAdding(p pace, e host.Engine) ([]figure.Row, error) {
+	list := messages(longHistory)
+	engine := &watched{Engine: e}
+	var took time.Duration
+	var steps int64
+	c, err := newConversation(engine, 0, func(config *turns.TurnRunnerConfig) {
+		config.Executor = func(ctx *turns.DispatchContext, h *turns.Helpers) error {
+			before, begun := engine.steps.Load(), time.Now()
+			if err := ctx.TurnMessages().Add(list...); err != nil {
+				return err
+			}
+			if err := h.ReportMessage("m1", "done", true); err != nil {
+				return err
+			}
+			took, steps = time.Since(begun), engine.steps.Load()-before
+			return ctx.Ack()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	s := &subject{figure: figure.AddEach, sample: func() (float64, error) {
+		result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
+		if err == nil && result.Status != turns.Ack {
+			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
+		}
+		return float64(took.Nanoseconds()) / longHistory, err
+	}}
+	if err := p.measure(s); err != nil {
+		return nil, err
+	}
+	crossings := figure.Row{
+		Figure: figure.AddCrossings, Engine: e.Name(), Median: float64(steps), P10: float64(steps), P90: float64(steps), Samples: 1,
+	}
+	return []figure.Row{s.row(e.Name()), crossings}, nil
+}

@@ -1,0 +1,274 @@
+package guest
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/internal/trust"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/record"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// chatExecutor runs package chat as a runner's executor.
+type chatExecutor struct{ executor *chat.Executor }
+
+func newChat(options []byte, providers []chat.Provider) (runtime.Executor, error) {
+	e, err := chat.New(valueOf(options), providers...)
+	if err != nil {
+		return nil, err
+	}
+	return chatExecutor{e}, nil
+}
+
+// Execute implements runtime.Executor.
+func (e chatExecutor) Execute(task runtime.Task, d *runtime.Dispatch) error {
+	return e.executor.Execute(&chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits})
+}
+
+// Measure implements runtime.Measurer.
+func (e chatExecutor) Measure(task runtime.Task, d *runtime.Dispatch, without map[int64]bool, visit func(text []byte, handles []int64, inside bool)) error {
+	return e.executor.Measure(&chatDispatch{Dispatch: d, task: task, limits: task.(*coroutine).in.limits, without: without}, visit)
+}
+
+// chatDispatch shows a dispatch to the chat executor. What is not here is the dispatch's own.
+type chatDispatch struct {
+	*runtime.Dispatch
+	task    runtime.Task
+	limits  abi.Limits
+	without map[int64]bool // records that are as if they were not there; nil for none
+}
+
+// Records implements chat.Dispatch.
+func (c *chatDispatch) Records(kind record.Kind, yield func(handle int64, body []byte) bool) {
+	c.Dispatch.Records(kind, func(handle int64, body []byte) bool {
+		return c.without[handle] || yield(handle, body)
+	})
+}
+
+// RecordsFrom implements chat.Dispatch.
+func (c *chatDispatch) RecordsFrom(kind record.Kind, n int, yield func(handle int64, body []byte)) {
+	c.Dispatch.RecordsFrom(kind, n, func(handle int64, body []byte) {
+		if !c.without[handle] {
+			yield(handle, body)
+		}
+	})
+}
+
+// Version implements chat.Dispatch. What lacks records is no collection of anybody's.
+func (c *chatDispatch) Version(kind record.Kind) (version uint32, size int) {
+	if len(c.without) > 0 {
+		return 0, -1
+	}
+	return c.Dispatch.Version(kind)
+}
+
+var (
+	_ chat.Dispatch    = (*chatDispatch)(nil)
+	_ runtime.Measurer = chatExecutor{}
+)
+
+func (c *chatDispatch) Stamp() int64               { return c.Turn().Stamp() }
+func (c *chatDispatch) Floor(ms int64)             { c.Turn().Floor(ms) }
+func (c *chatDispatch) Elapsed() uint64            { return c.Turn().Elapsed() }
+func (c *chatDispatch) Now() int64                 { return c.Turn().Now + int64(c.Elapsed()) }
+func (c *chatDispatch) Sleep(ms uint64) error      { return c.task.Sleep(c.Number(), ms) }
+func (c *chatDispatch) Random() uint64             { return c.Turn().Random() }
+func (c *chatDispatch) NewID(prefix string) string { return c.Turn().NewID(prefix) }
+func (c *chatDispatch) Nonce(kind record.Kind, id []byte) string {
+	return trust.Nonce(c.Turn().Seed, []byte{byte(kind)}, id)
+}
+func (c *chatDispatch) SystemPrompt() string { return c.Turn().SystemPrompt }
+
+func (c *chatDispatch) Stash(key string) ([]byte, bool) { return c.Turn().Stash(c.Number()).Get(key) }
+
+func (c *chatDispatch) Instructions(yield func(text []byte) bool) {
+	c.Records(record.Instructions, func(_ int64, body []byte) bool {
+		text, _ := value.String(body)
+		return yield(text)
+	})
+}
+
+func (c *chatDispatch) Tools(yield func(chat.Tool) bool) {
+	c.Dispatch.Tools().Visible(func(t *runtime.Tool) bool { return yield(chatTool(t)) })
+}
+
+func (c *chatDispatch) Tool(name string) (chat.Tool, bool) {
+	t, ok := c.Dispatch.Tools().Get(name)
+	if !ok {
+		return chat.Tool{}, false
+	}
+	return chatTool(t), true
+}
+
+func chatTool(t *runtime.Tool) chat.Tool {
+	return chat.Tool{Number: t.Number, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, Artifact: t.Artifact, Trusted: t.Trusted}
+}
+
+func (c *chatDispatch) ArtifactSize(kind record.Kind, handle int64, part int) (bytes, lines uint64, err error) {
+	return c.Dispatch.ArtifactSize(c.task, kind, handle, part)
+}
+
+func (c *chatDispatch) ArtifactText(kind record.Kind, handle int64, part int) ([]byte, error) {
+	return c.Dispatch.ArtifactText(c.task, kind, handle, part)
+}
+
+func (c *chatDispatch) MediaSize(handle int64, part int) (int64, error) {
+	return c.Dispatch.MediaSize(c.task, handle, part)
+}
+
+func (c *chatDispatch) ReaderTools(class string) []string { return runtime.ReaderTools(class) }
+
+// fits refuses what the frame that carries it to the host would have no room for.
+func (c *chatDispatch) fits(size int) error {
+	limit := int(min(c.limits.Frame-c.limits.Frame/16, c.limits.String))
+	if size > limit {
+		return fault.New(fault.ABILimitExceeded, itoa(int64(size))+" bytes of an answer")
+	}
+	return nil
+}
+
+func (c *chatDispatch) ReportMessage(id string, delta []byte, complete bool) error {
+	if err := c.fits(len(delta)); err != nil {
+		return err
+	}
+	return c.Report(runtime.MessageStream, bytesOf(id), delta, complete)
+}
+
+func (c *chatDispatch) ReportThought(id string, delta []byte, complete bool) error {
+	if err := c.fits(len(delta)); err != nil {
+		return err
+	}
+	return c.Report(runtime.ThoughtStream, bytesOf(id), delta, complete)
+}
+
+func (c *chatDispatch) SealMessage(id string, interrupted bool) error {
+	return c.seal(runtime.MessageStream, id, interrupted)
+}
+
+func (c *chatDispatch) SealThought(id string, interrupted bool) error {
+	return c.seal(runtime.ThoughtStream, id, interrupted)
+}
+
+func (c *chatDispatch) seal(kind runtime.StreamKind, id string, interrupted bool) error {
+	if interrupted {
+		return c.Interrupt(kind, bytesOf(id), nil)
+	}
+	return c.Report(kind, bytesOf(id), nil, true)
+}
+
+func (c *chatDispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
+	if err := c.fits(len(id) + len(r.Args) + len(r.Results)); err != nil {
+		return err
+	}
+	return c.Dispatch.ReportToolCall(id, runtime.ToolCallReport{
+		Tool: r.Tool, HasTool: r.Tool != "", Args: r.Args, Results: r.Results, Kept: r.Kept,
+		IsError: r.IsError, HasIsError: r.HasIsError, Complete: r.Complete,
+	})
+}
+
+func (c *chatDispatch) ReportStats(stats []byte) error {
+	c.Dispatch.ReportStats(stats)
+	return nil
+}
+
+func (c *chatDispatch) Log(level chat.Level, kind, message string, payload []byte) {
+	c.Dispatch.Log(uint8(level), kind, message, payload)
+}
+
+func (c *chatDispatch) StoreMessage(body []byte) error { return c.store(record.Messages, body) }
+func (c *chatDispatch) StoreThought(body []byte) error { return c.store(record.Thoughts, body) }
+
+func (c *chatDispatch) StoreToolCall(body []byte, kept uint32) error {
+	if err := c.fits(len(body)); err != nil {
+		return err
+	}
+	return c.Dispatch.StoreToolCall(body, kept)
+}
+
+func (c *chatDispatch) store(kind record.Kind, body []byte) error {
+	if err := c.fits(len(body)); err != nil {
+		return err
+	}
+	return c.StoreBody(kind, body)
+}
+
+func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (chat.ToolResult, error) {
+	tool, ok := c.Turn().ToolByNumber(t.Number)
+	if !ok {
+		return chat.ToolResult{}, errors.New("tool " + t.Name + " is not defined")
+	}
+	if err := c.fits(len(args)); err != nil {
+		return chat.ToolResult{}, err
+	}
+	how := runtime.ToolRun{Spool: run.Spool, Timed: run.Timeout > 0}
+	if t.Artifact {
+		how.Spool = 0 // the model has asked for the text itself
+	}
+	var r runtime.ToolResult
+	var err error
+	if run.Timeout == 0 {
+		r, err = c.Dispatch.ExecuteTool(c.task, tool, args, how)
+	} else {
+		late := fault.New(fault.ChatToolTimeout, "more than "+itoa(int64(run.Timeout))+" ms")
+		if c.task.(*coroutine).within(run.Timeout, late, func(task runtime.Task) {
+			r, err = c.Dispatch.ExecuteTool(task, tool, args, how)
+		}, func(cause error) {
+			err = cause
+		}) {
+			r, err = runtime.ToolResult{}, late
+		}
+	}
+	return chat.ToolResult{Value: r.Value, Parts: r.Parts, Kept: r.Effect}, err
+}
+
+func (c *chatDispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) error) error {
+	return c.task.(*coroutine).each(n, atOnce, func(task runtime.Task, i int) error {
+		d := *c
+		d.task = task
+		return body(&d, i)
+	})
+}
+
+func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {
+	s, err := c.task.Request(&runtime.HTTPRequest{
+		Context: c.Number(), Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Body, Credential: r.Credential,
+		Redirect: runtime.RedirectFollow, Redirects: r.Redirects, Splices: splices(r.Splices),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return chatStream{s}, nil
+}
+
+func (c *chatDispatch) Model(r chat.ModelRequest) (chat.Stream, error) {
+	s, err := c.task.Generate(&runtime.ModelRequest{Context: c.Number(), Model: r.Model, Body: r.Body, Splices: splices(r.Splices)})
+	if err != nil {
+		return nil, err
+	}
+	return chatStream{s}, nil
+}
+
+func splices(list []chat.Splice) (all []runtime.Splice) {
+	for _, s := range list {
+		all = append(all, runtime.Splice(s))
+	}
+	return all
+}
+
+// chatStream shows an answer in chunks to the chat executor.
+type chatStream struct{ runtime.Stream }
+
+func (s chatStream) Next() (chat.Chunk, bool, error) {
+	c, more, err := s.Stream.Next()
+	if errors.Is(err, runtime.ErrIdle) {
+		err = chat.ErrIdle
+	}
+	return chat.Chunk(c), more, err
+}
+
+// bytesOf shows a string as bytes, which are not to be changed.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

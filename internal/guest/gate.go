@@ -1,0 +1,62 @@
+package guest
+
+import (
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/fault"
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// frameDepth is how deep a value may lie in a frame.
+const frameDepth = abi.MaxDepth - abi.MaxValueDepth
+
+// callOpenGate opens a gate. What waits for its Reply is the host: here a gate is an entry in its turn's list and no
+// task.
+func (t *turn) callOpenGate(call uint32, d *runtime.Dispatch, a *abi.OpenGateArgs) {
+	if t.run.OpenGates() >= int(t.in.limits.TurnEffects) {
+		t.reply(call, nil, fault.New(fault.ABILimitExceeded, "too many gates are open"))
+		return
+	}
+	payload := a.Payload
+	if len(payload) == 0 {
+		payload = abi.Raw{0xc0} // null is something to decide on, and the decoder leaves nothing of it
+	}
+	err := t.run.OpenGate(d, runtime.GateInput{
+		ID: a.ID, Reason: a.Reason, Payload: payload, CreatedAt: a.CreatedAt, Schema: valueOf(a.Schema), Timeout: a.Timeout,
+	}, func(resolution []byte, err error) { t.reply(call, resolution, err) })
+	if err != nil {
+		t.reply(call, nil, err)
+	}
+}
+
+// settleGate settles a gate. One that is settled stays as it is.
+func (t *turn) settleGate(a *abi.SettleGateArgs) error {
+	g, known := t.run.Gate(a.Gate)
+	if !known || a.Settle > abi.SettleAbort {
+		return fault.New(fault.ABIUnknownTarget, "gate "+itoa(int64(a.Gate))+", settled in way "+itoa(int64(a.Settle)))
+	}
+	if g == nil {
+		return t.run.GateSettled(a.Gate)
+	}
+	switch a.Settle {
+	case abi.SettleResolve:
+		resolution, err := g.Accept(a.Value, a.Digest)
+		if err != nil {
+			return err
+		}
+		// The schema's defaults may have made it large.
+		if len(resolution) > int(t.in.limits.Frame)-callMargin || !value.Fits(resolution, int(t.in.limits.Depth)-frameDepth, int(t.in.limits.Array)) {
+			return fault.New(fault.ABILimitExceeded, "a resolution of "+itoa(int64(len(resolution)))+" bytes with its defaults")
+		}
+		t.run.ResolveGate(g, clone(resolution))
+	case abi.SettleReject:
+		var err error
+		if a.Error != nil {
+			err = faultOf(a.Error)
+		}
+		t.run.RejectGate(g, err)
+	default:
+		t.run.AbortGate(g)
+	}
+	return nil
+}
