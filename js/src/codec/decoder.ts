@@ -215,7 +215,8 @@ export class Decoder {
     } else {
       const found = this.#arrayHeader(start);
       this.#enter(found, found, start);
-      if (found !== n) this.#wrong(start, `a tuple of ${n} elements is expected, there are ${found}`);
+      if (found !== n)
+        this.#wrong(start, `a tuple of ${n} elements is expected, there are ${found}`);
     }
     return outer;
   }

@@ -333,7 +333,7 @@ function errorEvent({ error }: ErrorEvent, from: EventSource): E.ErrorEvent {
 function statsEvent(at: number, { stats }: StatsEvent): E.GenerationStatsEvent {
   const e = new E.GenerationStatsEvent();
   if (typeof stats === 'object' && stats !== null) {
-    for (const [key, value] of Object.entries(stats)) {
+    for (const [key, value] of Object.entries(stats as Record<string, unknown>)) {
       if (key !== 'event' && key !== 'toJSON') Object.assign(e, { [key]: value });
     }
   }

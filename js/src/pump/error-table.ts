@@ -52,12 +52,7 @@ export class ErrorTable {
     return this.#read(value, 0);
   }
 
-  #wire(
-    error: unknown,
-    abort: boolean,
-    depth: number,
-    details?: Write,
-  ): ErrorValue<Write | null> {
+  #wire(error: unknown, abort: boolean, depth: number, details?: Write): ErrorValue<Write | null> {
     const e = describe(error);
     const suppressed = depth > 1 ? [] : e.suppressed.slice(0, MAX_SUPPRESSED);
     return {
@@ -70,9 +65,7 @@ export class ErrorTable {
       abort,
       details: details ?? ((enc) => this.#writeDetails(enc, e.details)),
       cause:
-        e.cause === undefined || depth >= MAX_CAUSES
-          ? null
-          : this.#wire(e.cause, abort, depth + 1),
+        e.cause === undefined || depth >= MAX_CAUSES ? null : this.#wire(e.cause, abort, depth + 1),
       suppressed: suppressed.map((each) => this.#wire(each, false, depth + 1)),
     };
   }

@@ -2,11 +2,7 @@
  * The gates of a turn, and the open ones of a runner's turns.
  */
 import { EventKind, GateResult, Method, Op, Scope, Settle } from '../abi/frames.gen.js';
-import {
-  type EventFrame,
-  type GateOpenEvent,
-  type SettleGateArgs,
-} from '../codec/tuples.gen.js';
+import { type EventFrame, type GateOpenEvent, type SettleGateArgs } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import type { Write } from '../codec/encoder.js';
 import { setHead } from '../events/base-event.js';

@@ -13,9 +13,7 @@ interface Span {
 }
 
 type EndKind =
-  | typeof EventKind.TurnEnd
-  | typeof EventKind.DispatchEnd
-  | typeof EventKind.IterationEnd;
+  typeof EventKind.TurnEnd | typeof EventKind.DispatchEnd | typeof EventKind.IterationEnd;
 
 /** The turns, dispatches and iterations that listeners were told have begun. */
 export class OpenSpans {

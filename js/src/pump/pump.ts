@@ -384,9 +384,7 @@ export class Pump implements HistorySink, TurnPump {
     }
   }
 
-  #take(
-    frames: readonly OutboundFrame[],
-  ): { offset: number; error: TurncoreError } | undefined {
+  #take(frames: readonly OutboundFrame[]): { offset: number; error: TurncoreError } | undefined {
     let fault: { offset: number; error: TurncoreError } | undefined;
     for (const frame of frames) {
       switch (frame.op) {

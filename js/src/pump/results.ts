@@ -53,7 +53,12 @@ export function settleEffect(
 ): void {
   let enc: Encoder | undefined;
   try {
-    enc = result(session, effect, false, value === undefined ? null : (e) => e.value(value, 'result'));
+    enc = result(
+      session,
+      effect,
+      false,
+      value === undefined ? null : (e) => e.value(value, 'result'),
+    );
   } catch (error) {
     failEffect(session, effect, state, error);
     return;

@@ -251,9 +251,7 @@ export class Session implements EventSource, TurnSession {
       elapsed: this.elapsed(),
       context,
       reason:
-        reason === undefined
-          ? null
-          : (e) => writeErrorValue(e, this.errors.wireOf(reason, reason)),
+        reason === undefined ? null : (e) => writeErrorValue(e, this.errors.wireOf(reason, reason)),
     });
     this.pump.sendAndDrain(this, enc);
   }
