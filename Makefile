@@ -31,8 +31,8 @@ test-long: ## Run the same with 5 minutes for each fuzz target, 10 rounds under 
 mutants: ## Seed faults into the core, one at a time: the conformance corpus must catch each
 	@go run ./host/conformance/mutants .
 
-bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too
-	@QUICK=$(QUICK) .ci/bench.sh
+bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too, BASE=<commit> against that commit
+	@QUICK=$(QUICK) BASE=$(BASE) .ci/bench.sh
 
 wasm: ## Build the modules into wasm/core and wasm/full and print what they weigh
 	@go run ./wasm/build

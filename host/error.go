@@ -1,6 +1,7 @@
 package host
 
 import (
+	"log/slog"
 	"strings"
 
 	"github.com/turncore/turncore/abi"
@@ -64,6 +65,28 @@ func (e *Error) Error() string {
 		return e.Name + ": " + e.Message
 	}
 	return e.Message
+}
+
+// LogValue gives slog the code, the message, the details and the causes, of a panic with its stack.
+func (e *Error) LogValue() slog.Value {
+	if e == nil {
+		return slog.StringValue(e.Error())
+	}
+	attrs := make([]slog.Attr, 0, 4)
+	switch {
+	case e.Code != "":
+		attrs = append(attrs, slog.String("code", string(e.Code)))
+	case e.Name != "":
+		attrs = append(attrs, slog.String("name", e.Name))
+	}
+	attrs = append(attrs, slog.String("message", e.Message))
+	if e.Details != nil {
+		attrs = append(attrs, slog.Any("details", e.Details))
+	}
+	if e.Cause != nil {
+		attrs = append(attrs, slog.Any("cause", e.Cause))
+	}
+	return slog.GroupValue(attrs...)
 }
 
 // Is reports whether target is this error's code, so that errors.Is(err, host.CodeInstanceFailed) works.

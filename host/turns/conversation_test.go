@@ -180,15 +180,15 @@ func TestNewest(t *testing.T) {
 		if err := store.Apply(t.Context(), "s", []turns.Delta{step.write}); err != nil {
 			t.Fatal(err)
 		}
-		if got := store.Newest("s"); !got.Equal(step.want) {
+		if got, err := store.Newest(t.Context(), "s"); err != nil || !got.Equal(step.want) {
 			t.Errorf("after write %d: %v, want %v", i, got, step.want)
 		}
 	}
-	if got := store.Newest("other"); !got.IsZero() {
+	if got, err := store.Newest(t.Context(), "other"); err != nil || !got.IsZero() {
 		t.Errorf("an unknown session: %v", got)
 	}
 	store.Forget("s")
-	if got := store.Newest("s"); !got.IsZero() {
+	if got, err := store.Newest(t.Context(), "s"); err != nil || !got.IsZero() {
 		t.Errorf("a forgotten session: %v", got)
 	}
 }

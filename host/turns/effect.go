@@ -260,7 +260,7 @@ func (e *effect) run() (r outcome) {
 			return
 		}
 		if v := recover(); v != nil {
-			r = e.failed(&panicError{v})
+			r = e.failed(caught(v))
 			return
 		}
 		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/url"
+	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -156,6 +157,7 @@ type Input struct {
 }
 
 func (r *Runner) input(in Input) (TurnInput, error) {
+	r.mustBeMade()
 	stash := map[string]any{SessionKey: in.Session}
 	for key, v := range in.Stash {
 		if key == SessionKey {
@@ -168,7 +170,7 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 		full.SystemPrompt = r.system
 	}
 	if store, ok := r.store.(NewestStore); ok {
-		full.after = store.Newest(in.Session)
+		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, in.Session) }
 	}
 	return full, nil
 }

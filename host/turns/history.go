@@ -49,9 +49,15 @@ func NewHistory[R Record](records ...R) (*History[R], error) {
 	return h, nil
 }
 
-// Append adds records, those that are not in already. It refuses invalid ones with the error that their Validate
+// empty tells whether a history is nil or the zero value.
+func (h *History[R]) empty() bool { return h == nil || h.data == nil }
+
+// Append adds records, those that are not in already. It panics for a history that NewHistory has not made, and refuses invalid ones with the error that their Validate
 // returns, and then adds none.
 func (h *History[R]) Append(records ...R) error {
+	if h.empty() {
+		panic("turns: a History is made by NewHistory")
+	}
 	// Encoding runs code of payloads, so that no lock may be held.
 	bodies := make([][]byte, len(records))
 	for i, r := range records {
@@ -74,15 +80,21 @@ func (h *History[R]) Append(records ...R) error {
 	return nil
 }
 
-// Len is the number of records.
+// Len is the number of records, 0 for a nil history.
 func (h *History[R]) Len() int {
+	if h.empty() {
+		return 0
+	}
 	h.data.mu.Lock()
 	defer h.data.mu.Unlock()
 	return len(h.data.records)
 }
 
-// Slice returns the records in order, in a slice of the caller's own.
+// Slice returns the records in order, in a slice of the caller's own; nil for a nil history.
 func (h *History[R]) Slice() []R {
+	if h.empty() {
+		return nil
+	}
 	h.data.mu.Lock()
 	defer h.data.mu.Unlock()
 	list := make([]R, len(h.data.records))

@@ -88,6 +88,9 @@ const retryAfter = 1000
 
 // acquire returns a core that can take a turn.
 func (h *Host) acquire(ctx context.Context) (*core, error) {
+	if h.options.Clock == nil {
+		panic("turns: a Host is made by NewHost")
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {

@@ -3,6 +3,7 @@ package turns
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -23,6 +24,13 @@ type TurnRunner struct {
 
 	mu      sync.Mutex
 	running map[string]*attached // turns that have a caller-chosen id
+}
+
+// mustBeMade panics for a runner that no constructor has made.
+func (r *TurnRunner) mustBeMade() {
+	if r == nil || r.host == nil {
+		panic("turns: a runner is made by New or NewTurnRunner")
+	}
 }
 
 // attached is a turn that several callers wait for.
@@ -82,6 +90,7 @@ func (r *TurnRunner) Host() *Host { return r.host }
 
 // Close frees what the runner holds. A host that was given to it stays open.
 func (r *TurnRunner) Close() error {
+	r.mustBeMade()
 	for _, c := range r.host.cores() {
 		c.closeRunner(r.config)
 	}
@@ -111,7 +120,8 @@ type TurnInput struct {
 	// Journal receives the turn's journal, which a replay plays back.
 	Journal io.Writer
 
-	after time.Time // Text is what was said after this
+	newest func(context.Context) (time.Time, error) // Text is what was said after this; nil for no matter when
+	after  time.Time                                // what newest gave
 }
 
 func (in *TurnInput) validate() error {
@@ -151,6 +161,7 @@ func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 // runThen is Run, and calls ended with what it returns. When user code ends the goroutine, so that nothing is returned, ended
 // is called at the turn's end all the same, on another one.
 func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Result, error)) (*Result, error) {
+	r.mustBeMade()
 	if err := in.validate(); err != nil {
 		ended(nil, err)
 		return nil, err
@@ -237,6 +248,12 @@ func withTurnError(result *Result, err error) (*Result, error) {
 
 // prepare makes a turn of the input.
 func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*turn, error) {
+	if in.newest != nil {
+		var err error
+		if in.after, err = askNewest(ctx, in.newest); err != nil {
+			return nil, fmt.Errorf("the store does not tell how far the session has come: %w", err)
+		}
+	}
 	var stash stashData
 	if err := stash.load(in.Stash); err != nil {
 		return nil, err
@@ -249,6 +266,12 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*tur
 	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
 	t.root.state.stash = stash
 	return t, nil
+}
+
+// askNewest asks a store. A panic there is an error like another.
+func askNewest(ctx context.Context, newest func(context.Context) (time.Time, error)) (at time.Time, err error) {
+	defer recovered(&err)
+	return newest(ctx)
 }
 
 // outcome waits for the turn's end and tells how it went.

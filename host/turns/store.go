@@ -12,7 +12,8 @@ import (
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
 type Store interface {
-	// Load returns what a session holds; an unknown session is an empty one.
+	// Load returns what a session holds. An unknown session is an empty one: nil stands for that, and in Records a nil list
+	// for an empty one.
 	Load(ctx context.Context, session string) (*Records, error)
 	// Apply does all of the writes, or none.
 	Apply(ctx context.Context, session string, writes []Delta) error
@@ -26,8 +27,8 @@ type Store interface {
 type NewestStore interface {
 	Store
 	// Newest returns the latest time at which a message, thought or tool call of the session was created; zero if it has
-	// none.
-	Newest(session string) time.Time
+	// none. Its error keeps the turn from starting: Run returns it.
+	Newest(ctx context.Context, session string) (time.Time, error)
 }
 
 // Records are what a session holds. Who loads them must not change them.
@@ -130,7 +131,11 @@ func loadSession(ctx Context, store Store) (*Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Load(ctx, session)
+	r, err := store.Load(ctx, session)
+	if r == nil && err == nil {
+		r = &Records{}
+	}
+	return r, err
 }
 
 func fetch[T any](load func(Context) (*Records, error), pick func(*Records) []T) func(Context) ([]T, error) {
@@ -197,7 +202,7 @@ func (c *TurnContext) loadAll(r *Records) error {
 
 // takeOver puts a history in front of a collection's elements.
 func takeOver[R Record](c *Collection[R], h *History[R]) error {
-	if h == nil || h.Len() == 0 {
+	if h.Len() == 0 {
 		return nil
 	}
 	mine := c.Slice()
@@ -208,7 +213,7 @@ func takeOver[R Record](c *Collection[R], h *History[R]) error {
 	return c.Add(mine...)
 }
 
-// MemoryStore is a store in memory. Its zero value is not ready: use NewMemoryStore.
+// MemoryStore is a store in memory. Its zero value is an empty store.
 type MemoryStore struct {
 	mu       sync.Mutex
 	sessions map[string]*session
@@ -228,13 +233,16 @@ type session struct {
 var _ NewestStore = (*MemoryStore)(nil)
 
 // NewMemoryStore returns an empty store.
-func NewMemoryStore() *MemoryStore { return &MemoryStore{sessions: make(map[string]*session)} }
+func NewMemoryStore() *MemoryStore { return &MemoryStore{} }
 
 // session returns a session, which it makes if need be. The caller holds m.mu.
 func (m *MemoryStore) session(id string) *session {
 	s := m.sessions[id]
 	if s == nil {
 		s = &session{bytes: make(map[string][]byte)}
+		if m.sessions == nil {
+			m.sessions = make(map[string]*session)
+		}
 		m.sessions[id] = s
 	}
 	return s
@@ -292,13 +300,13 @@ func (m *MemoryStore) Apply(_ context.Context, id string, writes []Delta) error 
 }
 
 // Newest implements NewestStore. Deleting a record does not turn the time back.
-func (m *MemoryStore) Newest(id string) time.Time {
+func (m *MemoryStore) Newest(_ context.Context, id string) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.sessions[id]; s != nil {
-		return s.newest
+		return s.newest, nil
 	}
-	return time.Time{}
+	return time.Time{}, nil
 }
 
 // PutBytes implements Store.

@@ -35,6 +35,7 @@ func newStream(abort context.CancelFunc) *Stream {
 
 // Stream starts a turn, in a goroutine of its own, and gives its events as they come. Cancelling ctx aborts the turn.
 func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
+	r.mustBeMade()
 	ctx, abort := context.WithCancel(ctx)
 	s := newStream(abort)
 	listen := in.OnEvent

@@ -22,6 +22,7 @@ import type {
 import { CodecError } from '../codec/decoder.js';
 import { RECORD_KINDS, recordName } from '../collections/kinds.js';
 import * as E from './events.js';
+import { gateResultOf } from './turn-gate.js';
 
 /** What an event's frame does not say. */
 export interface EventSource {
@@ -293,12 +294,10 @@ function toolExecutionEnd(
   return e as E.ToolExecutionEndEvent;
 }
 
-const gateResults = ['resolved', 'rejected', 'aborted', 'timeout'] as const;
-
 function gateClosed(at: number, { id, result }: GateClosedEvent): E.TurnGateClosedEvent {
   const e = new E.TurnGateClosedEvent() as Writable<E.TurnGateClosedEvent>;
   e.gateId = id;
-  e.result = gateResults[result] ?? 'aborted';
+  e.result = gateResultOf(result);
   e.settledAt = at;
   return e as E.TurnGateClosedEvent;
 }

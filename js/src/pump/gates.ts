@@ -2,11 +2,11 @@
  * The gates of a turn, and the open ones of a runner's turns.
  */
 import { EventKind, GateResult, Method, Op, Scope, Settle } from '../abi/frames.gen.js';
-import { type EventFrame, type GateOpenEvent, type SettleGateArgs } from '../codec/tuples.gen.js';
+import type { EventFrame, GateClosedEvent, GateOpenEvent, SettleGateArgs } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import type { Write } from '../codec/encoder.js';
 import { setHead } from '../events/base-event.js';
-import { type Settlement, TurnGate } from '../events/turn-gate.js';
+import { gateResultOf, type Settlement, TurnGate } from '../events/turn-gate.js';
 import type { TurnSession } from './contract.js';
 
 /** Converts what a gate is resolved with, on the host. @throws what refuses it */
@@ -100,9 +100,9 @@ export class Gates {
   }
 
   /** Takes note of a gate that closes, when its frame comes out of the module. */
-  noteClosed(number: number): void {
+  noteClosed({ gate: number, result }: GateClosedEvent): void {
     const numbered = this.#gates.get(number);
-    if (numbered !== undefined) this.#close(numbered.gate);
+    if (numbered !== undefined) this.#close(numbered.gate, result);
   }
 
   /** The gate of an event. @throws CodecError if there is none */
@@ -121,7 +121,7 @@ export class Gates {
   *abandon(turn: number, elapsed: number, seq: () => number): Generator<EventFrame> {
     for (const [number, { gate, dispatch }] of this.#gates) {
       if (gate.isSettled) continue;
-      this.#close(gate);
+      this.#close(gate, GateResult.Aborted);
       yield {
         op: Op.Event,
         turn,
@@ -153,8 +153,8 @@ export class Gates {
     this.#book?.add(gate);
   }
 
-  #close(gate: TurnGate): void {
-    gate.close();
+  #close(gate: TurnGate, result: number): void {
+    gate.close(gateResultOf(result));
     this.#book?.remove(gate);
   }
 

@@ -121,7 +121,7 @@ export function noteEvent(session: Session, frame: EventFrame): void {
       session.gates.noteOpen(frame, frame.payload);
       return;
     case EventKind.TurnGateClosed:
-      session.gates.noteClosed(frame.payload.gate);
+      session.gates.noteClosed(frame.payload);
       return;
     case EventKind.ToolCall: {
       const { id, results, value: effect } = frame.payload;
