@@ -24,6 +24,7 @@ var alsoWritten = []string{"StreamEvent", "ToolCallEvent", "ToolStartEvent", "To
 var choices = map[string]struct{ field, by, group string }{
 	"Event":  {"Payload", "Kind", "EventKind"},
 	"Effect": {"Args", "Kind", "EffectKind"},
+	"Call":   {"Args", "Method", "Method"},
 }
 
 // tsCodec is what the TypeScript codec is made of.
@@ -228,6 +229,8 @@ func (c *tsCodec) declare(t *tuple) error {
 	choice, chosen := choices[t.Name]
 	failing := failing(t)
 	switch {
+	case t.Name == "Call":
+		params, chosen = "<M extends keyof MethodArgs>", false
 	case chosen:
 		params = "<Kind, Payload>"
 	case failing >= 0 && c.read[t.Name]:
@@ -243,6 +246,10 @@ func (c *tsCodec) declare(t *tuple) error {
 	for i, f := range t.Fields {
 		kind := c.tsType(t, f.Type)
 		switch {
+		case t.Name == "Call" && f.Name == choice.by:
+			kind = "M"
+		case t.Name == "Call" && f.Name == choice.field:
+			kind = "MethodArgs[M]"
 		case i == 0 && tag != "":
 			if !c.read[t.Name] {
 				continue
@@ -425,10 +432,18 @@ func (c *tsCodec) writer(t *tuple) {
 	if tag != "" && c.read[t.Name] {
 		of = fmt.Sprintf("Omit<%s, '%s'>", of, lowerCamel(t.Fields[0].Name))
 	}
-	fmt.Fprintf(&c.b, "\n/** Writes {@link %s}. */\nexport function write%s(e: Encoder, x: %s): void {\n  e.arrayHeader(%d);\n", name, t.Name, of, len(t.Fields))
+	params, choice := "", choices[t.Name]
+	if t.Name == "Call" {
+		params, of = "<M extends keyof MethodArgs>", of+"<M>"
+	}
+	fmt.Fprintf(&c.b, "\n/** Writes {@link %s}. */\nexport function write%s%s(e: Encoder, x: %s): void {\n  e.arrayHeader(%d);\n", name, t.Name, params, of, len(t.Fields))
 	for i, f := range t.Fields {
 		if i == 0 && tag != "" {
 			fmt.Fprintf(&c.b, "  e.int(%s);\n", tag)
+			continue
+		}
+		if t.Name == "Call" && f.Name == choice.field {
+			c.b.WriteString("  writeMethodArgs[x.method](e, x.args);\n")
 			continue
 		}
 		c.b.WriteString("  " + c.tsWrite("x."+lowerCamel(f.Name), f.Type) + "\n")
@@ -499,7 +514,7 @@ func (c *tsCodec) methods() {
 		}
 		fmt.Fprintf(&c.b, "  readonly [Method.%s]: %s;\n", m.Name, kind)
 	}
-	c.b.WriteString("}\n\n/** Writes the arguments of a method. */\nexport const writeMethodArgs: {\n" +
+	c.b.WriteString("}\n\n/** Writes the arguments of a method. */\nconst writeMethodArgs: {\n" +
 		"  readonly [M in keyof MethodArgs]: (e: Encoder, args: MethodArgs[M]) => void;\n} = {\n")
 	for _, m := range methods {
 		write := "writeNothing"

@@ -285,7 +285,7 @@ export function writeBlock(e: Encoder, x: Block): void {
 }
 
 /** Is a method that host code calls on a context. Answered by Reply with the same turn and call. */
-export interface CallFrame {
+export interface CallFrame<M extends keyof MethodArgs> {
   readonly turn: number;
   /** numbered by the host within the turn, from 1 */
   readonly call: number;
@@ -294,12 +294,12 @@ export interface CallFrame {
   /** 0 the turn, n the turn's n-th dispatch */
   readonly context: number;
   /** see call.go */
-  readonly method: number;
-  readonly args: Write | null;
+  readonly method: M;
+  readonly args: MethodArgs[M];
 }
 
 /** Writes {@link CallFrame}. */
-export function writeCall(e: Encoder, x: CallFrame): void {
+export function writeCall<M extends keyof MethodArgs>(e: Encoder, x: CallFrame<M>): void {
   e.arrayHeader(7);
   e.int(Op.Call);
   e.int(x.turn);
@@ -307,7 +307,7 @@ export function writeCall(e: Encoder, x: CallFrame): void {
   e.int(x.elapsed);
   e.int(x.context);
   e.int(x.method);
-  e.put(x.args);
+  writeMethodArgs[x.method](e, x.args);
 }
 
 /** Is a change that host code made to a collection. It has no answer; the host has applied it to its own copy. */
@@ -2094,7 +2094,7 @@ export interface MethodArgs {
 }
 
 /** Writes the arguments of a method. */
-export const writeMethodArgs: {
+const writeMethodArgs: {
   readonly [M in keyof MethodArgs]: (e: Encoder, args: MethodArgs[M]) => void;
 } = {
   [Method.Next]: writeNextArgs,

@@ -2,7 +2,7 @@
  * The journal of a turn, played in a fresh instance: what gates are open there.
  */
 import { EventKind, Method, Op, Settle } from '../abi/frames.gen.js';
-import { readFrame, writeCall, writeSettleGateArgs } from '../codec/tuples.gen.js';
+import { readFrame, writeCall } from '../codec/tuples.gen.js';
 import { framesOf } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 import { loadModule, Module } from '../engine/module.js';
@@ -66,14 +66,13 @@ function settling(turn: number, gate: number, value: unknown): Uint8Array {
     elapsed: 0,
     context: 0,
     method: Method.SettleGate,
-    args: (args) =>
-      writeSettleGateArgs(args, {
-        gate,
-        settle: Settle.Resolve,
-        value: (e) => e.value(value, 'value'),
-        digest: '',
-        error: null,
-      }),
+    args: {
+      gate,
+      settle: Settle.Resolve,
+      value: (e) => e.value(value, 'value'),
+      digest: '',
+      error: null,
+    },
   });
   return enc.copy();
 }

@@ -2,7 +2,12 @@
  * The gates of a turn, and the open ones of a runner's turns.
  */
 import { EventKind, GateResult, Method, Op, Scope, Settle } from '../abi/frames.gen.js';
-import type { EventFrame, GateClosedEvent, GateOpenEvent, SettleGateArgs } from '../codec/tuples.gen.js';
+import type {
+  EventFrame,
+  GateClosedEvent,
+  GateOpenEvent,
+  SettleGateArgs,
+} from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import type { Write } from '../codec/encoder.js';
 import { setHead } from '../events/base-event.js';

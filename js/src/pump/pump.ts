@@ -18,7 +18,6 @@ import {
   writeEdit,
   writeReply,
   writeToolDef,
-  writeValidateToolArgs,
 } from '../codec/tuples.gen.js';
 import { CodecError, type Decoder, valueOf } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
@@ -287,14 +286,13 @@ export class Pump implements HistorySink, TurnPump {
   validate(tool: AnyTool, args: unknown): unknown {
     const call = ++this.#lastCall;
     const enc = this.frame();
-    const validated = { tool: toolDef(1, tool), args: writeArguments(args) };
     writeCall(enc, {
       turn: 0,
       call,
       elapsed: 0,
       context: 0,
       method: Method.Validate,
-      args: (e) => writeValidateToolArgs(e, validated),
+      args: { tool: toolDef(1, tool), args: writeArguments(args) },
     });
     return this.#ask(call, enc);
   }

@@ -12,7 +12,6 @@ import {
   writeAbort,
   writeCall,
   writeErrorValue,
-  writeMethodArgs,
   writeTick,
 } from '../codec/tuples.gen.js';
 import { rejected } from '../attempt.js';
@@ -232,7 +231,7 @@ export class Session implements EventSource, TurnSession {
       elapsed: this.elapsed(),
       context,
       method,
-      args: (e) => writeMethodArgs[method](e, args),
+      args,
     });
     return enc;
   }
