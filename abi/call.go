@@ -97,12 +97,21 @@ type ReportToolCallArgs struct {
 
 // LogArgs of MethodLog.
 type LogArgs struct {
-	Level      uint8 // 0 trace, 1 debug, 2 info, 3 warn, 4 error
+	Level      uint8 // LevelTrace, …
 	Kind       string
 	Message    string
 	HasPayload bool
 	Payload    Raw
 }
+
+// Levels of the structured log.
+const (
+	LevelTrace uint8 = 0
+	LevelDebug uint8 = 1
+	LevelInfo  uint8 = 2
+	LevelWarn  uint8 = 3
+	LevelError uint8 = 4
+)
 
 // StatsArgs of MethodStats (reportGenerationStats).
 type StatsArgs struct {

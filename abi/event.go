@@ -93,7 +93,7 @@ type ToolEndEvent struct {
 
 // LogEvent is a line of the structured log.
 type LogEvent struct {
-	Level      uint8
+	Level      uint8 // LevelTrace, …
 	Kind       string
 	Message    string
 	HasPayload bool

@@ -18,16 +18,8 @@ type GateInput struct {
 	Timeout   uint64 // ms from the opening; 0 for none
 }
 
-// GateResult is how a gate was settled. The numbers are the ABI's.
+// GateResult is how a gate was settled.
 type GateResult uint8
-
-// Results of a gate.
-const (
-	GateResolved GateResult = 0
-	GateRejected GateResult = 1
-	GateAborted  GateResult = 2
-	GateTimeout  GateResult = 3
-)
 
 // Gate is an open gate, or one that was settled. It belongs to its turn, wherever in it it was opened: the end of a
 // dispatch leaves it open, the abort and the end of the turn settle it.

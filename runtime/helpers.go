@@ -14,14 +14,8 @@ type stream struct {
 	sealed  bool
 }
 
-// StreamKind tells message streams from thought streams. The numbers are the ABI's.
+// StreamKind tells message streams from thought streams.
 type StreamKind uint8
-
-// Kinds of stream.
-const (
-	MessageStream StreamKind = 0
-	ThoughtStream StreamKind = 1
-)
 
 // Report adds a delta to a stream and tells listeners. The first report of an id opens its stream, complete seals it;
 // a report on a sealed stream fails with fault.ErrStreamSealed.

@@ -86,15 +86,8 @@ type Spool struct {
 	Into    int64 // set by Await: the handle of that record; 0 when the retrievable stays as it is
 }
 
-// ReadOp is a way to read an artifact. The numbers are the ABI's.
+// ReadOp is a way to read an artifact.
 type ReadOp uint8
-
-// Ways to read.
-const (
-	ReadSize  ReadOp = 0 // Bytes and Count only; all that can be read of a media
-	ReadLines ReadOp = 1 // some of the lines
-	ReadText  ReadOp = 2 // the whole text, as the one line
-)
 
 // Read reads an artifact through its reader.
 type Read struct {
@@ -159,15 +152,8 @@ type Splice struct {
 	Max    int64 // bytes that it may have
 }
 
-// RedirectOp says what becomes of a redirect. The numbers are the ABI's.
+// RedirectOp says what becomes of a redirect.
 type RedirectOp uint8
-
-// What becomes of a redirect.
-const (
-	RedirectError  RedirectOp = 0 // the request fails with E_HTTP_REDIRECT
-	RedirectFollow RedirectOp = 1 // the host follows it
-	RedirectManual RedirectOp = 2 // it is the answer, where the platform shows it; E_HTTP_REDIRECT elsewhere
-)
 
 // ModelRequest asks an engine of the host's for an answer.
 type ModelRequest struct {

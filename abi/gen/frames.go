@@ -86,6 +86,7 @@ var groupDocs = map[string]string{
 	"Signal":         "How a dispatch was signalled.",
 	"Status":         "How something ended.",
 	"Method":         "Methods of Call.",
+	"Level":          "Levels of the structured log.",
 	"Stream":         "Streams of ReportArgs.",
 	"EffectKind":     "Kinds of effect.",
 	"Pipeline":       "Pipelines of MiddlewareArgs.",

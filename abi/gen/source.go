@@ -67,6 +67,7 @@ var families = []struct{ prefix, name string }{
 	{"Signal", "Signal"},
 	{"Status", "Status"},
 	{"Method", "Method"},
+	{"Level", "Level"},
 	{"Stream", "Stream"},
 	{"Effect", "EffectKind"},
 	{"Pipeline", "Pipeline"},

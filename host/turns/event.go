@@ -296,11 +296,11 @@ type Level uint8
 
 // Levels.
 const (
-	LevelTrace Level = iota
-	LevelDebug
-	LevelInfo
-	LevelWarn
-	LevelError
+	LevelTrace = Level(abi.LevelTrace)
+	LevelDebug = Level(abi.LevelDebug)
+	LevelInfo  = Level(abi.LevelInfo)
+	LevelWarn  = Level(abi.LevelWarn)
+	LevelError = Level(abi.LevelError)
 )
 
 // String returns the level's name.

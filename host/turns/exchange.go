@@ -129,7 +129,7 @@ func (t *turn) step(a *actor, in []byte) error {
 			return err // the core has not seen it
 		}
 		t.perish(err)
-		return err
+		return t.deadOr(err)
 	}
 	*buffer = out
 	t.journal.step(in, out)

@@ -21,6 +21,7 @@ type TurnRunner struct {
 	config  *definition
 	bus     bus
 	gates   gateBook
+	flight  inFlight
 
 	mu      sync.Mutex
 	running map[string]*attached // turns that have a caller-chosen id
@@ -88,9 +89,25 @@ func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
 // Host is where the runner's turns run.
 func (r *TurnRunner) Host() *Host { return r.host }
 
-// Close frees what the runner holds. A host that was given to it stays open.
+// Shutdown closes the runner when its turns have ended. No further one begins: Run and Stream fail with ErrClosed, but for who
+// attaches to a turn that still runs. When ctx ends first, the turns that are left are aborted with ErrClosed, whose cause is
+// that of ctx; they have a second to end, and Shutdown returns the cause of ctx. A host that was given to the runner stays
+// open.
+func (r *TurnRunner) Shutdown(ctx context.Context) error {
+	r.mustBeMade()
+	late := r.flight.drain(ctx)
+	return errors.Join(late, r.Close())
+}
+
+// Close frees what the runner holds, without waiting for anything. Turns that run end with ErrClosed: as failed with a host
+// of the runner's own, which is closed as well; on a host that was given to it, which stays open, they are aborted. Run and
+// Stream fail with ErrClosed from then on. Use Shutdown to let the turns finish.
 func (r *TurnRunner) Close() error {
 	r.mustBeMade()
+	left := r.flight.close()
+	if !r.ownHost {
+		abortAll(left, newError(abi.CodeClosed, "", nil))
+	}
 	for _, c := range r.host.cores() {
 		c.closeRunner(r.config)
 	}
@@ -262,6 +279,11 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*tur
 	if err != nil {
 		return nil, err
 	}
+	if err := r.flight.enter(t); err != nil {
+		t.leave()
+		return nil, err
+	}
+	t.flight = &r.flight
 	t.bus, t.own, t.book = &r.bus, own, &r.gates
 	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
 	t.root.state.stash = stash
@@ -304,6 +326,10 @@ func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
 		t := newTurn(c, config, ctx)
 		t.runner = r
 		if c.enter(t) == nil {
+			if err := h.flight.enter(t); err != nil {
+				c.leave(t)
+				return nil, err
+			}
 			return t, nil
 		}
 		// The core has died or begun to drain in between: another one takes the turn.
@@ -360,7 +386,7 @@ func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func(f *abi.StartTurn) 
 	defer t.mu.Unlock()
 	defer func() {
 		if !t.started {
-			t.core.leave(t)
+			t.leave()
 		}
 	}()
 	o := &t.core.host.options

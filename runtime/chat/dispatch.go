@@ -140,17 +140,8 @@ type ToolCallReport struct {
 	Complete   bool
 }
 
-// Level is the severity of a log line. The numbers are the ABI's.
+// Level is the severity of a log line.
 type Level uint8
-
-// Levels.
-const (
-	Trace Level = iota
-	Debug
-	Info
-	Warn
-	Error
-)
 
 // Request is an HTTP request that the host sends.
 type Request struct {

@@ -240,6 +240,15 @@ export const Stream = {
   Thought: 1,
 } as const;
 
+/** Levels of the structured log. */
+export const Level = {
+  Trace: 0,
+  Debug: 1,
+  Info: 2,
+  Warn: 3,
+  Error: 4,
+} as const;
+
 /** Ways to settle a gate. */
 export const Settle = {
   Resolve: 0,

@@ -945,7 +945,7 @@ export function writeReportToolCallArgs(e: Encoder, x: ReportToolCallArgs): void
 
 /** Of MethodLog. */
 export interface LogArgs {
-  /** 0 trace, 1 debug, 2 info, 3 warn, 4 error */
+  /** LevelTrace, … */
   readonly level: number;
   readonly kind: string;
   readonly message: string;
@@ -1605,6 +1605,7 @@ export function writeToolEndEvent(e: Encoder, x: ToolEndEvent): void {
 
 /** Is a line of the structured log. */
 export interface LogEvent {
+  /** LevelTrace, … */
   readonly level: number;
   readonly kind: string;
   readonly message: string;

@@ -6,7 +6,7 @@ import type { Encoder, Write } from '../codec/encoder.js';
 import { DEFAULT_LIMITS } from '../codec/decoder.js';
 import { codeInfo, TurncoreError } from '../errors.js';
 
-/** Length that a chain of causes crosses to, and how deep the host follows one. */
+/** How many errors of a chain of causes cross, and how deep the host follows one. */
 const MAX_CAUSES = 8;
 
 /** How many of the errors that followed one cross with it. */
@@ -23,7 +23,6 @@ export class ErrorTable {
   readonly #host: unknown[] = [];
   // Most turns have no error.
   #guest: Map<number, unknown> | undefined;
-  #handles: Map<unknown, number> | undefined;
   readonly #most: number;
   /** Bytes of texts and of details that may still be written of an error and those that go with it. */
   #textLeft = 0;
@@ -35,7 +34,7 @@ export class ErrorTable {
   }
 
   /**
-   * An error for the module, which is kept; it is to be written before another one is made.
+   * An error for the module, which is kept under a fresh handle; it is to be written before another one is made.
    *
    * @param error anything that was thrown
    * @param reason what the context's abort signal says, undefined unless it was aborted
@@ -44,7 +43,7 @@ export class ErrorTable {
   wireOf(error: unknown, reason: unknown, details?: Write): ErrorValue<Write | null> {
     this.#textLeft = Math.min(MAX_TEXT, this.#most);
     this.#detailsLeft = this.#most;
-    return this.#wire(error, isAbort(error, reason), 0, details);
+    return this.#wire(error, this.#host.push(error), reason, 0, details);
   }
 
   /** The object that an error from the module stands for. */
@@ -52,21 +51,29 @@ export class ErrorTable {
     return this.#read(value, 0);
   }
 
-  #wire(error: unknown, abort: boolean, depth: number, details?: Write): ErrorValue<Write | null> {
+  #wire(
+    error: unknown,
+    handle: number,
+    reason: unknown,
+    depth: number,
+    details?: Write,
+  ): ErrorValue<Write | null> {
     const e = describe(error);
     const suppressed = depth > 1 ? [] : e.suppressed.slice(0, MAX_SUPPRESSED);
     return {
-      handle: this.#handle(error),
-      name: this.#cut(e.name),
+      handle,
+      name: this.#cut(e.name === e.code ? '' : e.name),
       code: this.#cut(e.code),
       message: this.#cut(e.message),
       status: e.status,
       fatal: e.fatal,
-      abort,
+      abort: isAbort(error, reason),
       details: details ?? ((enc) => this.#writeDetails(enc, e.details)),
       cause:
-        e.cause === undefined || depth >= MAX_CAUSES ? null : this.#wire(e.cause, abort, depth + 1),
-      suppressed: suppressed.map((each) => this.#wire(each, false, depth + 1)),
+        e.cause === undefined || depth >= MAX_CAUSES - 1
+          ? null
+          : this.#wire(e.cause, 0, reason, depth + 1),
+      suppressed: suppressed.map((each) => this.#wire(each, 0, undefined, depth + 2)),
     };
   }
 
@@ -92,16 +99,6 @@ export class ErrorTable {
     const { read: fit, written } = new TextEncoder().encodeInto(text, room);
     this.#textLeft -= written;
     return fit < text.length ? text.slice(0, fit) : text;
-  }
-
-  #handle(error: unknown): number {
-    this.#handles ??= new Map();
-    let handle = this.#handles.get(error);
-    if (handle === undefined) {
-      handle = this.#host.push(error);
-      this.#handles.set(error, handle);
-    }
-    return handle;
   }
 
   #read(value: ErrorValue, depth: number): unknown {
@@ -161,11 +158,11 @@ function describe(error: unknown): Described {
     code: typeof code === 'string' ? code : '',
     message: typeof message === 'string' ? message : textOf(error),
     status:
-      typeof status === 'number' && Number.isInteger(status) && status > 0 && status < 0x10000
+      typeof status === 'number' && Number.isInteger(status) && status > 0 && status < 1000
         ? status
         : (codeInfo(typeof code === 'string' ? code : '')?.status ?? 500),
     fatal: read(error, 'fatal') === true,
-    details: read(error, 'details'),
+    details: read(error, 'details') ?? undefined,
     cause: read(error, 'cause') ?? undefined,
     suppressed: listOf(read(error, 'suppressed')),
   };
