@@ -348,6 +348,8 @@ var (
 			{Name: "tool", Kind: KindString, Required: true, NonEmpty: true},
 			{Name: "args", Kind: KindArgs, Required: true},
 			{Name: "checksum", Kind: KindString, Required: true, NonEmpty: true},
+			{Name: "executionId", Kind: KindString, NonEmpty: true},
+			{Name: "providerCallId", Kind: KindString, NonEmpty: true},
 			{Name: "isComplete", Kind: KindBoolean, Required: true},
 			{Name: "isError", Kind: KindBoolean, Required: true},
 			{Name: "results", Kind: KindResults, Required: true},

@@ -73,6 +73,8 @@ type ToolCallReport struct {
 	IsError    bool
 	HasIsError bool
 	Complete   bool
+	// The execution that the results are of, and what the provider calls the call; empty if absent.
+	ExecutionID, ProviderCallID string
 }
 
 type toolStream struct {
@@ -85,6 +87,8 @@ type toolStream struct {
 	kept     uint32
 	isError  bool
 	sealed   bool
+
+	executionID, providerCallID string
 }
 
 // ReportToolCall tells listeners about a tool call. A report after a complete one fails with fault.ErrStreamSealed.
@@ -121,6 +125,12 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 	if r.HasIsError {
 		s.isError = r.IsError
 	}
+	if r.ExecutionID != "" {
+		s.executionID = r.ExecutionID
+	}
+	if r.ProviderCallID != "" {
+		s.providerCallID = r.ProviderCallID
+	}
 	if s.tool != "" && s.args != nil && (r.HasTool || r.Args != nil || s.checksum == "") {
 		sum, err := value.Checksum(s.tool, s.args)
 		if err != nil {
@@ -132,6 +142,7 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 	d.turn.emit(d, EventToolCall, &ToolCallEvent{
 		ID: id, Tool: s.tool, Args: s.args, Checksum: s.checksum, Created: s.created,
 		Complete: s.sealed, IsError: s.isError, Results: s.results, HostHas: s.hostHas, Kept: s.kept,
+		ExecutionID: s.executionID, ProviderCallID: s.providerCallID,
 	})
 	return nil
 }

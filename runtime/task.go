@@ -44,11 +44,14 @@ type CallTool struct {
 	Context uint32
 	Tool    *Tool
 	CallID  string
-	Args    []byte // validated value
-	Number  uint32 // set by Await: the effect's number, under which a kept result lies
-	Valid   uint32 // number of the effect that validated Args; 0 if the schema did
-	Run     ToolRun
-	Parts   []byte // set by Await: what the outside keeps of the result, an artifact, a media or a list of either; nil for none
+	// ExecutionID names this execution alone.
+	ExecutionID string
+
+	Args   []byte // validated value
+	Number uint32 // set by Await: the effect's number, under which a kept result lies
+	Valid  uint32 // number of the effect that validated Args; 0 if the schema did
+	Run    ToolRun
+	Parts  []byte // set by Await: what the outside keeps of the result, an artifact, a media or a list of either; nil for none
 }
 
 // CallValidate runs a tool's own validation; its value is what the handler is to get.

@@ -56,6 +56,8 @@ type ToolCallEvent struct {
 	Results  []byte // value made by the guest, nil if none
 	HostHas  bool   // the host holds the results
 	Kept     uint32 // number of the tool effect whose result they are, which the host keeps; 0 for none
+
+	ExecutionID, ProviderCallID string // empty until known
 }
 
 // TurnEndEvent ends a turn.
@@ -80,17 +82,25 @@ type IterationEndEvent struct {
 	Discarded []Delta
 }
 
+// ToolExecution names an execution of a tool.
+type ToolExecution struct {
+	Tool           string
+	CallID         string // the checksum, which equal calls share
+	ExecutionID    string // of this execution alone
+	ProviderCallID string // what the provider called the call; empty for none
+}
+
 // ToolStartEvent says that a handler is about to run.
 type ToolStartEvent struct {
-	Tool, CallID string
-	Args         []byte
+	ToolExecution
+	Args []byte
 }
 
 // ToolEndEvent says that a handler has ended.
 type ToolEndEvent struct {
-	Tool, CallID string
-	Started      uint64
-	IsError      bool
+	ToolExecution
+	Started uint64
+	IsError bool
 }
 
 // GateOpenEvent says that a gate waits to be settled.

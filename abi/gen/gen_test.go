@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -50,5 +52,30 @@ func TestNames(t *testing.T) {
 	}
 	if got := tsString(`it's`); got != `"it's"` {
 		t.Errorf("tsString: %s", got)
+	}
+}
+
+// TestSpecNeedsEveryTable fails when a tuple or a group of constants could be left out of SPEC.md.
+func TestSpecNeedsEveryTable(t *testing.T) {
+	src, err := loadSource("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := func(_ *bytes.Buffer, names []string) (known bool, err error) {
+		return slices.Contains([]string{"options", "providers", "members", "middleware", "tools"}, names[0]), nil
+	}
+	if _, err := src.fillSpec(text, others); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{" ValidateToolArgs", " const:Scope", " StartTurn"} {
+		without := strings.Replace(string(text), name, "", 1)
+		_, err := src.fillSpec([]byte(without), others)
+		if plain := strings.TrimPrefix(strings.TrimSpace(name), "const:"); err == nil || !strings.HasSuffix(err.Error(), " "+plain) {
+			t.Errorf("without%s: %v", name, err)
+		}
 	}
 }

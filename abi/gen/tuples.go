@@ -31,6 +31,7 @@ var choices = map[string]struct{ field, by, group string }{
 type tsCodec struct {
 	*source
 	read, written map[string]bool
+	values        map[string]bool // tuples that are read out of values: results of methods, as a Reply does not name its method
 	raw           map[string]bool // tuples that hold, at any depth, a value of any kind
 	b             bytes.Buffer
 }
@@ -58,7 +59,7 @@ func (s *source) payload(c enumerator) string {
 }
 
 func newTSCodec(s *source) (*tsCodec, error) {
-	c := &tsCodec{source: s, read: map[string]bool{}, written: map[string]bool{}, raw: map[string]bool{}}
+	c := &tsCodec{source: s, read: map[string]bool{}, written: map[string]bool{}, values: map[string]bool{}, raw: map[string]bool{}}
 	for _, name := range append(alsoRead, alsoWritten...) {
 		if s.find(name) == nil {
 			return nil, fmt.Errorf("there is no tuple %s, which the generator names", name)
@@ -86,7 +87,9 @@ func newTSCodec(s *source) (*tsCodec, error) {
 			switch g.Name {
 			case "Method":
 				mark(s, c.written, s.named(args)...)
-				mark(s, c.read, s.named(value)...)
+				for _, name := range s.named(value) {
+					c.read[name], c.values[name] = true, true
+				}
 			case "EffectKind":
 				mark(s, c.read, s.named(args)...)
 				mark(s, c.written, s.named(value)...)
@@ -105,7 +108,7 @@ func newTSCodec(s *source) (*tsCodec, error) {
 		for _, t := range s.types {
 			for _, f := range t.Fields {
 				base := strings.TrimRight(f.Type, "?[]")
-				any := f.Type == "raw" || f.Type == "bin?" || c.raw[base]
+				any := f.Type == "raw" || f.Type == "value" || f.Type == "bin?" || c.raw[base]
 				if any && !c.raw[t.Name] {
 					c.raw[t.Name], again = true, true
 				}
@@ -168,7 +171,7 @@ func (c *tsCodec) tsType(t *tuple, kind string) string {
 			return "Uint8Array"
 		}
 		return "Uint8Array<ArrayBuffer>"
-	case "raw", "bin?":
+	case "raw", "value", "bin?":
 		plain, write := "unknown", "Write | null"
 		if kind == "bin?" {
 			plain, write = "Uint8Array<ArrayBuffer> | null", "Uint8Array | Write | null"
@@ -202,13 +205,18 @@ func (s *source) tuples() ([]byte, error) {
 	b := &c.b
 	fmt.Fprintf(b, tsHeader, "the Go types in abi/")
 	b.WriteString("import { EffectKind, EventKind, Method, Op, Part } from '../abi/frames.gen.js';\n" +
-		"import { CodecError, type Decoder } from './decoder.js';\nimport type { Encoder, Write } from './encoder.js';\n")
+		"import { CodecError, type Decoder } from './decoder.js';\nimport type { Encoder, Write } from './encoder.js';\nimport { fieldsOf } from './tuple.js';\n")
 	for _, t := range s.types {
 		b.WriteString("\n")
 		if err := c.declare(t); err != nil {
 			return nil, err
 		}
-		if c.read[t.Name] {
+		switch {
+		case c.values[t.Name]:
+			if err := c.valueReader(t); err != nil {
+				return nil, err
+			}
+		case c.read[t.Name]:
 			if err := c.reader(t); err != nil {
 				return nil, err
 			}
@@ -227,19 +235,16 @@ func (c *tsCodec) declare(t *tuple) error {
 	name, tag := t.tsName(), c.tag(t)
 	params, extends := "", ""
 	choice, chosen := choices[t.Name]
-	failing := failing(t)
 	switch {
 	case t.Name == "Call":
 		params, chosen = "<M extends keyof MethodArgs>", false
 	case chosen:
 		params = "<Kind, Payload>"
-	case failing >= 0 && c.read[t.Name]:
-		params = "<Failed, Value>"
 	case c.generic(t.Name):
 		params = "<Raw = unknown>"
 	}
 	of := name
-	if chosen || failing >= 0 && c.read[t.Name] {
+	if chosen {
 		of = t.Name + "Of"
 	}
 	fmt.Fprintf(&c.b, "/** %s */\nexport interface %s%s%s {\n", tsDoc(t), of, params, extends)
@@ -259,10 +264,6 @@ func (c *tsCodec) declare(t *tuple) error {
 			kind = "Payload"
 		case chosen && f.Name == choice.by:
 			kind = "Kind"
-		case of != name && i == failing:
-			kind = "Failed"
-		case of != name && i == failing+1:
-			kind = "Value"
 		}
 		if f.Doc != "" {
 			fmt.Fprintf(&c.b, "  /** %s */\n", f.Doc)
@@ -271,10 +272,6 @@ func (c *tsCodec) declare(t *tuple) error {
 	}
 	c.b.WriteString("}\n")
 	if of == name {
-		return nil
-	}
-	if !chosen {
-		fmt.Fprintf(&c.b, "\n/** %s */\nexport type %s = %s<false, unknown> | %s<true, ErrorValue>;\n", tsDoc(t), name, of, of)
 		return nil
 	}
 	fmt.Fprintf(&c.b, "\n/** %s */\nexport type %s =", tsDoc(t), name)
@@ -313,22 +310,11 @@ func (c *tsCodec) alternatives(group string) []alternative {
 	return list
 }
 
-// failing is the place of a field Failed which tells whether the value behind it is an ErrorValue, -1 if there is none.
-func failing(t *tuple) int {
-	for i, f := range t.Fields {
-		if f.Name == "Failed" && i+1 < len(t.Fields) && t.Fields[i+1].Type == "raw" {
-			return i
-		}
-	}
-	return -1
-}
-
 // reader writes the function that reads a tuple.
 func (c *tsCodec) reader(t *tuple) error {
 	name := t.tsName()
 	fmt.Fprintf(&c.b, "\n/** Reads {@link %s}. @throws CodecError */\nexport function read%s(d: Decoder): %s {\n", name, t.Name, name)
 	choice, chosen := choices[t.Name]
-	failing := failing(t)
 	expr := func(i int, f field) (string, error) {
 		if tag := c.tag(t); i == 0 && tag != "" {
 			return "d.tag(" + tag + ")", nil
@@ -336,12 +322,9 @@ func (c *tsCodec) reader(t *tuple) error {
 		if chosen && f.Name == choice.field {
 			return fmt.Sprintf("read%s%s(d, %s)", t.Name, f.Name, lowerCamel(choice.by)), nil
 		}
-		if failing >= 0 && i == failing+1 {
-			return "failed ? readErrorValue(d) : d.value()", nil
-		}
 		return c.tsRead(f)
 	}
-	if !chosen && failing < 0 {
+	if !chosen {
 		fmt.Fprintf(&c.b, "  return d.end(d.tuple('%s', %d), {\n", t.Name, len(t.Fields))
 		for i, f := range t.Fields {
 			x, err := expr(i, f)
@@ -364,9 +347,6 @@ func (c *tsCodec) reader(t *tuple) error {
 		fmt.Fprintf(&c.b, "  const %s = %s;\n", names[i], x)
 	}
 	fmt.Fprintf(&c.b, "  return d.end(outer, { %s }) as %s;\n}\n", strings.Join(names, ", "), name)
-	if !chosen {
-		return nil
-	}
 	fmt.Fprintf(&c.b, "\nfunction read%s%s(d: Decoder, %s: number): unknown {\n  switch (%s) {\n", t.Name, choice.field, lowerCamel(choice.by), lowerCamel(choice.by))
 	for _, alt := range c.alternatives(choice.group) {
 		if alt.tuple == "" {
@@ -381,12 +361,31 @@ func (c *tsCodec) reader(t *tuple) error {
 	return nil
 }
 
+// valueReader writes the function that takes a tuple out of a value that was read before.
+func (c *tsCodec) valueReader(t *tuple) error {
+	name := t.tsName()
+	kinds, fields := make([]string, len(t.Fields)), make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		switch f.Type {
+		case "u8", "u16", "u32", "u64", "str", "bool", "value", "raw":
+		default:
+			return fmt.Errorf("%s.%s: the result of a method holds no %s", t.Name, f.Name, f.Type)
+		}
+		kinds[i] = "'" + f.Type + "'"
+		fields[i] = fmt.Sprintf("    %s: v[%d] as %s,\n", lowerCamel(f.Name), i, c.tsType(t, f.Type))
+	}
+	fmt.Fprintf(&c.b, "\n/** Takes {@link %s} out of a value that came in a frame. @throws CodecError */\n"+
+		"export function to%s(value: unknown): %s {\n  const v = fieldsOf(value, '%s', %s);\n  return {\n%s  };\n}\n",
+		name, t.Name, name, t.Name, strings.Join(kinds, ", "), strings.Join(fields, ""))
+	return nil
+}
+
 // tsRead is the expression that reads a field.
 func (c *tsCodec) tsRead(f field) (string, error) {
 	switch kind := f.Type; kind {
 	case "u8", "u16", "u32", "u64", "i32", "i64", "f64", "bool", "str", "bin":
 		return "d." + kind + "()", nil
-	case "raw":
+	case "raw", "value":
 		return "d.value()", nil
 	case "str[]":
 		return "d.strs()", nil
@@ -426,9 +425,6 @@ func (c *tsCodec) writer(t *tuple) {
 	if c.generic(t.Name) {
 		of += "<Write | null>"
 	}
-	if failing(t) >= 0 && c.read[t.Name] {
-		of = t.Name + "Of<boolean, Write | null>"
-	}
 	if tag != "" && c.read[t.Name] {
 		of = fmt.Sprintf("Omit<%s, '%s'>", of, lowerCamel(t.Fields[0].Name))
 	}
@@ -462,7 +458,7 @@ func (c *tsCodec) tsWrite(x, kind string) string {
 		return "e." + kind + "(" + x + ");"
 	case "str[]":
 		return "e.strs(" + x + ");"
-	case "raw":
+	case "raw", "value":
 		return "e.put(" + x + ");"
 	case "bin?":
 		return "e.data(" + x + ");"
@@ -532,8 +528,8 @@ func (s *source) layouts() []byte {
 	fmt.Fprintf(&b, tsHeader, "the Go types in abi/")
 	b.WriteString(`/**
  * Every tuple's fields in order: u8 to u64 and i32, i64 are integers of that range, in their shortest form; f64 is
- * always a float64, str a string, bool, bin a byte string, raw any one value; other words name a tuple. A question mark
- * behind means nil or the thing, brackets a list.
+ * always a float64, str a string, bool, bin a byte string, value one value of user code's, raw a tuple or value that
+ * other fields tell apart; other words name a tuple. A question mark behind means nil or the thing, brackets a list.
  */
 export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 `)

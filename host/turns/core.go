@@ -54,7 +54,7 @@ func openCore(ctx context.Context, h *Host) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	greeting, err := host.Greet(inst, features, h.options.Limits)
+	greeting, err := host.Greet(inst, abi.Hello{Features: features, Limits: h.options.Limits})
 	if err != nil {
 		return nil, err
 	}
@@ -192,11 +192,8 @@ func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 		err = fmt.Errorf("frame %d came in place of a Reply", op)
 	default:
 		var f abi.Reply
-		if err = abi.DecodeTo(frame, &f); err == nil && f.Failed {
-			var v abi.ErrorValue
-			if err = abi.DecodeTo(f.Value, &v); err == nil {
-				refused = host.ErrorOf(&v, nil)
-			}
+		if err = abi.DecodeTo(frame, &f); err == nil && f.Error != nil {
+			refused = host.ErrorOf(f.Error, nil)
 		}
 		value = f.Value
 	}

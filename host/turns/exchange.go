@@ -70,7 +70,7 @@ func (t *turn) exchange(a *actor, frame abi.Frame) error {
 		if _, starts := frame.(*abi.StartTurn); !starts {
 			cause := context.Cause(t.outer)
 			state.abort(cause)
-			reason := abi.AppendPayload(nil, t.errors.keep(cause, describe(cause, cause)))
+			reason := t.errors.keep(cause, describe(cause, cause))
 			t.batch = abi.Append(t.batch, &abi.Abort{Turn: t.number, Elapsed: t.tick(), Reason: reason})
 		}
 	}
@@ -216,16 +216,10 @@ func (t *turn) readReply(frame []byte) error {
 	}
 	delete(t.calls, f.Call)
 	switch {
-	case f.Failed:
-		var v abi.ErrorValue
-		if err := abi.DecodeTo(f.Value, &v); err != nil {
-			return err
-		}
-		if v.Code == "" && v.Handle == 0 {
-			c.err = ErrStreamSealed
-		} else {
-			c.err = t.errors.decode(&v)
-		}
+	case f.Error != nil && f.Error.Code == "" && f.Error.Handle == 0:
+		c.err = ErrStreamSealed
+	case f.Error != nil:
+		c.err = t.errors.decode(f.Error)
 	case !value.IsNil(f.Value):
 		c.value = bytes.Clone(f.Value)
 	}

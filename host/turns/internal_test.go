@@ -129,7 +129,7 @@ func FuzzAnswer(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	in := abi.Append(nil, &abi.Hello{Major: abi.Major, Features: features})
+	in := abi.Append(nil, &abi.Hello{Major: abi.Major, Features: features, Seed: make([]byte, abi.SeedSize)})
 	if _, err := inst.Step(nil, in); err != nil {
 		f.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func (t *turn) abort(c *contextState, cause error) {
 	}
 	c.abort(cause)
 	t.frames.abort = abi.Abort{
-		Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: abi.AppendPayload(nil, t.errors.keep(cause, about)),
+		Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: t.errors.keep(cause, about),
 	}
 	a := actor{busy: true, first: true}
 	if err := t.exchange(&a, &t.frames.abort); err != nil && !t.closed {

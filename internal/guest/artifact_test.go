@@ -66,7 +66,7 @@ func TestStoreSpools(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	w.result(write)
-	if len(w.replies) != 1 || w.replies[0].Failed || !slices.Equal(w.replies[0].Value, []byte{2}) {
+	if len(w.replies) != 1 || w.replies[0].Error != nil || !slices.Equal(w.replies[0].Value, []byte{2}) {
 		t.Errorf("replies %+v", w.replies)
 	}
 	w.result(m)
@@ -301,7 +301,7 @@ func TestReaderToolOverTheWire(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	w.settle(read, &abi.ReadResult{Bytes: 20, Count: 4, Lines: []string{"bananä"}})
-	if len(w.replies) != 1 || w.replies[0].Failed || !value.Equal(w.replies[0].Value, schemaOf(`["beta\nbananä"]`)) {
+	if len(w.replies) != 1 || !value.Equal(w.executed(&w.replies[0]).Value, schemaOf(`"beta\nbananä"`)) {
 		t.Errorf("replies %+v", w.replies)
 	}
 	w.want("toolStart toolEnd")
@@ -332,7 +332,7 @@ func TestEstimateOverTheWire(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect, Value: schemaOf(`[321]`)})
-	if len(w.replies) != 1 || !value.Equal(w.replies[0].Value, schemaOf(`["321"]`)) {
+	if len(w.replies) != 1 || !value.Equal(w.executed(&w.replies[0]).Value, schemaOf(`"321"`)) {
 		t.Errorf("replies %+v", w.replies)
 	}
 }

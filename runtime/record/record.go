@@ -26,7 +26,7 @@ func (k Kind) String() string {
 }
 
 // createdAt is the place of a kind's createdAt field; updatedAt follows it.
-var createdAt = [Kinds]int{-1, 4, 7, 4, 5, 11}
+var createdAt = [Kinds]int{-1, 4, 7, 4, 5, 13}
 
 // ID returns a record's id, a part of the body. An instruction has none and is named by its text.
 func ID(kind Kind, body []byte) []byte {

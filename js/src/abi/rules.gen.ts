@@ -405,6 +405,8 @@ export const RULES = {
       tool: { kind: 'string', required: true, nonEmpty: true },
       args: { kind: 'args', required: true },
       checksum: { kind: 'string', required: true, nonEmpty: true },
+      executionId: { kind: 'string', nonEmpty: true },
+      providerCallId: { kind: 'string', nonEmpty: true },
       isComplete: { kind: 'boolean', required: true },
       isError: { kind: 'boolean', required: true },
       results: { kind: 'results', required: true },

@@ -3,6 +3,7 @@
 import { EffectKind, EventKind, Method, Op, Part } from '../abi/frames.gen.js';
 import { CodecError, type Decoder } from './decoder.js';
 import type { Encoder, Write } from './encoder.js';
+import { fieldsOf } from './tuple.js';
 
 /** Opens the conversation; it is the first frame an instance gets, exactly once. The guest answers Welcome. */
 export interface HelloFrame {
@@ -12,16 +13,22 @@ export interface HelloFrame {
   readonly features: number;
   /** zero fields keep the default; a value above the default is lowered to it */
   readonly limits: Limits;
+  /** zero fields keep the default */
+  readonly quota: Quota;
+  /** 16 bytes of entropy, of this instance alone */
+  readonly seed: Uint8Array;
 }
 
 /** Writes {@link HelloFrame}. */
 export function writeHello(e: Encoder, x: HelloFrame): void {
-  e.arrayHeader(5);
+  e.arrayHeader(7);
   e.int(Op.Hello);
   e.int(x.major);
   e.int(x.minor);
   e.int(x.features);
   writeLimits(e, x.limits);
+  writeQuota(e, x.quota);
+  e.bin(x.seed);
 }
 
 /** Bound what either side accepts. A host may lower them, never raise them. */
@@ -61,6 +68,29 @@ export function writeLimits(e: Encoder, x: Limits): void {
   e.int(x.depth);
   e.int(x.turnEffects);
   e.int(x.instanceEffects);
+}
+
+/** Bounds the bytes that the guest holds for turns: bodies of records, queued writes, open streams and requests. A turn that would pass either bound fails with E_TURN_QUOTA_EXCEEDED. */
+export interface Quota {
+  /** bytes for one turn */
+  readonly turn: number;
+  /** bytes for all turns and histories of the instance; a history counts once */
+  readonly instance: number;
+}
+
+/** Reads {@link Quota}. @throws CodecError */
+export function readQuota(d: Decoder): Quota {
+  return d.end(d.tuple('Quota', 2), {
+    turn: d.u64(),
+    instance: d.u64(),
+  });
+}
+
+/** Writes {@link Quota}. */
+export function writeQuota(e: Encoder, x: Quota): void {
+  e.arrayHeader(2);
+  e.int(x.turn);
+  e.int(x.instance);
 }
 
 /** Gives the guest the configuration that many turns share. Answered by Reply with turn 0. */
@@ -348,8 +378,9 @@ export interface ResultFrame {
   readonly turn: number;
   readonly effect: number;
   readonly elapsed: number;
-  readonly failed: boolean;
-  /** the value, or an ErrorValue */
+  /** why the effect failed; nil for success */
+  readonly error: ErrorValue<Write | null> | null;
+  /** what the effect's kind says, nil for none */
   readonly value: Write | null;
 }
 
@@ -360,7 +391,8 @@ export function writeResult(e: Encoder, x: ResultFrame): void {
   e.int(x.turn);
   e.int(x.effect);
   e.int(x.elapsed);
-  e.bool(x.failed);
+  if (x.error === null) e.nil();
+  else writeErrorValue(e, x.error);
   e.put(x.value);
 }
 
@@ -394,8 +426,7 @@ export interface AbortFrame {
   readonly elapsed: number;
   /** 0 the turn, n its n-th dispatch */
   readonly context: number;
-  /** ErrorValue or nil */
-  readonly reason: Write | null;
+  readonly reason: ErrorValue<Write | null> | null;
 }
 
 /** Writes {@link AbortFrame}. */
@@ -405,7 +436,8 @@ export function writeAbort(e: Encoder, x: AbortFrame): void {
   e.int(x.turn);
   e.int(x.elapsed);
   e.int(x.context);
-  e.put(x.reason);
+  if (x.reason === null) e.nil();
+  else writeErrorValue(e, x.reason);
 }
 
 /** Tells a turn the time, when the Timer it asked for is due. */
@@ -431,53 +463,58 @@ export interface WelcomeFrame {
   readonly features: number;
   /** in force */
   readonly limits: Limits;
+  /** in force */
+  readonly quota: Quota;
   /** version of the module, for people */
   readonly build: string;
+  /** protocols of the chat executor, the default one first */
+  readonly providers: readonly string[];
 }
 
 /** Reads {@link WelcomeFrame}. @throws CodecError */
 export function readWelcome(d: Decoder): WelcomeFrame {
-  return d.end(d.tuple('Welcome', 6), {
+  return d.end(d.tuple('Welcome', 8), {
     op: d.tag(Op.Welcome),
     major: d.u16(),
     minor: d.u16(),
     features: d.u64(),
     limits: readLimits(d),
+    quota: readQuota(d),
     build: d.str(),
+    providers: d.strs(),
   });
 }
 
 /** Answers a Call or an OpenRunner (turn 0). */
-export interface ReplyOf<Failed, Value> {
+export interface ReplyFrame<Raw = unknown> {
   readonly op: typeof Op.Reply;
   readonly turn: number;
   readonly call: number;
-  readonly failed: Failed;
-  /** the method's result, nil if it has none, or an ErrorValue */
-  readonly value: Value;
+  /** why the call failed; nil for success */
+  readonly error: ErrorValue<Raw> | null;
+  /** the method's result, nil if it has none */
+  readonly value: Raw;
 }
-
-/** Answers a Call or an OpenRunner (turn 0). */
-export type ReplyFrame = ReplyOf<false, unknown> | ReplyOf<true, ErrorValue>;
 
 /** Reads {@link ReplyFrame}. @throws CodecError */
 export function readReply(d: Decoder): ReplyFrame {
-  const outer = d.tuple('Reply', 5);
-  const op = d.tag(Op.Reply);
-  const turn = d.u32();
-  const call = d.u32();
-  const failed = d.bool();
-  const value = failed ? readErrorValue(d) : d.value();
-  return d.end(outer, { op, turn, call, failed, value }) as ReplyFrame;
+  return d.end(d.tuple('Reply', 5), {
+    op: d.tag(Op.Reply),
+    turn: d.u32(),
+    call: d.u32(),
+    error: d.nil() ? null : readErrorValue(d),
+    value: d.value(),
+  });
 }
 
 /** Writes {@link ReplyFrame}. */
-export function writeReply(e: Encoder, x: Omit<ReplyOf<boolean, Write | null>, 'op'>): void {
+export function writeReply(e: Encoder, x: Omit<ReplyFrame<Write | null>, 'op'>): void {
   e.arrayHeader(5);
   e.int(Op.Reply);
   e.int(x.turn);
   e.int(x.call);
-  e.bool(x.failed);
+  if (x.error === null) e.nil();
+  else writeErrorValue(e, x.error);
   e.put(x.value);
 }
 
@@ -572,11 +609,15 @@ function readEventPayload(d: Decoder, kind: number): unknown {
 export interface EffectOf<Kind, Payload> {
   readonly op: typeof Op.Effect;
   readonly turn: number;
-  /** numbered within the turn, from 1; with the turn's id it is the idempotency key */
+  /** numbered within the turn, from 1 */
   readonly effect: number;
   /** see effect.go */
   readonly kind: Kind;
   readonly context: number;
+  /** of the seam that asks for it, such as "d1.0.x" */
+  readonly path: string;
+  /** from 1: among the effects of this kind in that seam; of a Tool among those with its CallID */
+  readonly ordinal: number;
   readonly args: Payload;
 }
 
@@ -598,14 +639,16 @@ export type EffectFrame =
 
 /** Reads {@link EffectFrame}. @throws CodecError */
 export function readEffect(d: Decoder): EffectFrame {
-  const outer = d.tuple('Effect', 6);
+  const outer = d.tuple('Effect', 8);
   const op = d.tag(Op.Effect);
   const turn = d.u32();
   const effect = d.u32();
   const kind = d.u8();
   const context = d.u32();
+  const path = d.str();
+  const ordinal = d.u32();
   const args = readEffectArgs(d, kind);
-  return d.end(outer, { op, turn, effect, kind, context, args }) as EffectFrame;
+  return d.end(outer, { op, turn, effect, kind, context, path, ordinal, args }) as EffectFrame;
 }
 
 function readEffectArgs(d: Decoder, kind: number): unknown {
@@ -928,11 +971,15 @@ export interface ReportToolCallArgs {
   readonly hasIsError: boolean;
   readonly isError: boolean;
   readonly complete: boolean;
+  /** of the execution that gives the results; empty if absent */
+  readonly executionId: string;
+  /** what the provider calls the call; empty if absent */
+  readonly providerCallId: string;
 }
 
 /** Writes {@link ReportToolCallArgs}. */
 export function writeReportToolCallArgs(e: Encoder, x: ReportToolCallArgs): void {
-  e.arrayHeader(8);
+  e.arrayHeader(10);
   e.str(x.id);
   e.bool(x.hasTool);
   e.str(x.tool);
@@ -941,6 +988,8 @@ export function writeReportToolCallArgs(e: Encoder, x: ReportToolCallArgs): void
   e.bool(x.hasIsError);
   e.bool(x.isError);
   e.bool(x.complete);
+  e.str(x.executionId);
+  e.str(x.providerCallId);
 }
 
 /** Of MethodLog. */
@@ -979,14 +1028,36 @@ export function writeStatsArgs(e: Encoder, x: StatsArgs): void {
 export interface ExecuteToolArgs {
   /** number of a defined tool */
   readonly tool: number;
+  /** what the provider called the call; empty for none */
+  readonly providerCallId: string;
   readonly args: Write | null;
 }
 
 /** Writes {@link ExecuteToolArgs}. */
 export function writeExecuteToolArgs(e: Encoder, x: ExecuteToolArgs): void {
-  e.arrayHeader(2);
+  e.arrayHeader(3);
   e.int(x.tool);
+  e.str(x.providerCallId);
   e.put(x.args);
+}
+
+/** Is the reply's value of MethodExecuteTool. */
+export interface ExecuteToolResult {
+  readonly executionId: string;
+  /** number of the tool effect whose value the host kept; 0 for a handler that runs in the module */
+  readonly effect: number;
+  /** what a handler that runs in the module returned */
+  readonly value: unknown;
+}
+
+/** Takes {@link ExecuteToolResult} out of a value that came in a frame. @throws CodecError */
+export function toExecuteToolResult(value: unknown): ExecuteToolResult {
+  const v = fieldsOf(value, 'ExecuteToolResult', 'str', 'u32', 'value');
+  return {
+    executionId: v[0] as string,
+    effect: v[1] as number,
+    value: v[2] as unknown,
+  };
 }
 
 /** Of MethodValidate, which checks arguments against a tool's schema outside of any turn. */
@@ -1032,13 +1103,14 @@ export interface DispatchResult {
   readonly iterations: number;
 }
 
-/** Reads {@link DispatchResult}. @throws CodecError */
-export function readDispatchResult(d: Decoder): DispatchResult {
-  return d.end(d.tuple('DispatchResult', 3), {
-    dispatch: d.u32(),
-    status: d.u8(),
-    iterations: d.u32(),
-  });
+/** Takes {@link DispatchResult} out of a value that came in a frame. @throws CodecError */
+export function toDispatchResult(value: unknown): DispatchResult {
+  const v = fieldsOf(value, 'DispatchResult', 'u32', 'u8', 'u32');
+  return {
+    dispatch: v[0] as number,
+    status: v[1] as number,
+    iterations: v[2] as number,
+  };
 }
 
 /** Of MethodEmit: ctx.emitMessage, emitThought, emitToolCall, emitToolExecutionStart, emitToolExecutionEnd. */
@@ -1159,6 +1231,10 @@ export interface ToolArgs {
   readonly tool: number;
   /** the checksum */
   readonly callId: string;
+  /** of this execution alone */
+  readonly executionId: string;
+  /** what the provider called the call; empty for none */
+  readonly providerCallId: string;
   /** validated, defaults applied */
   readonly args: unknown;
   /** host code asked for it: keep the handler's result and send nil */
@@ -1173,9 +1249,11 @@ export interface ToolArgs {
 
 /** Reads {@link ToolArgs}. @throws CodecError */
 export function readToolArgs(d: Decoder): ToolArgs {
-  return d.end(d.tuple('ToolArgs', 7), {
+  return d.end(d.tuple('ToolArgs', 9), {
     tool: d.u32(),
     callId: d.str(),
+    executionId: d.str(),
+    providerCallId: d.str(),
     args: d.value(),
     keep: d.bool(),
     valid: d.u32(),
@@ -1468,13 +1546,19 @@ export interface ToolCallEvent<Raw = unknown> {
   readonly isError: boolean;
   /** ResultsNone, ResultsHost, ResultsValue, ResultsKept */
   readonly results: number;
-  /** ResultsValue: the results. ResultsKept: the number of the effect */
+  /** ResultsValue: the results */
   readonly value: Raw;
+  /** ResultsKept: the number of the effect */
+  readonly kept: number;
+  /** "" until the call is executed, and for host code that does not tell */
+  readonly executionId: string;
+  /** what the provider calls the call; "" for none */
+  readonly providerCallId: string;
 }
 
 /** Reads {@link ToolCallEvent}. @throws CodecError */
 export function readToolCallEvent(d: Decoder): ToolCallEvent {
-  return d.end(d.tuple('ToolCallEvent', 9), {
+  return d.end(d.tuple('ToolCallEvent', 12), {
     id: d.str(),
     tool: d.str(),
     args: d.value(),
@@ -1484,12 +1568,15 @@ export function readToolCallEvent(d: Decoder): ToolCallEvent {
     isError: d.bool(),
     results: d.u8(),
     value: d.value(),
+    kept: d.u32(),
+    executionId: d.str(),
+    providerCallId: d.str(),
   });
 }
 
 /** Writes {@link ToolCallEvent}. */
 export function writeToolCallEvent(e: Encoder, x: ToolCallEvent<Write | null>): void {
-  e.arrayHeader(9);
+  e.arrayHeader(12);
   e.str(x.id);
   e.str(x.tool);
   e.put(x.args);
@@ -1499,6 +1586,9 @@ export function writeToolCallEvent(e: Encoder, x: ToolCallEvent<Write | null>): 
   e.bool(x.isError);
   e.int(x.results);
   e.put(x.value);
+  e.int(x.kept);
+  e.str(x.executionId);
+  e.str(x.providerCallId);
 }
 
 /** Ends a turn. */
@@ -1554,25 +1644,34 @@ export function readIterationEndEvent(d: Decoder): IterationEndEvent {
 /** Says that a handler is about to run. */
 export interface ToolStartEvent<Raw = unknown> {
   readonly tool: string;
+  /** the checksum: equal calls have equal ones */
   readonly callId: string;
+  /** of this execution alone; its end has the same */
+  readonly executionId: string;
+  /** what the provider calls the call; "" for none */
+  readonly providerCallId: string;
   /** validated */
   readonly args: Raw;
 }
 
 /** Reads {@link ToolStartEvent}. @throws CodecError */
 export function readToolStartEvent(d: Decoder): ToolStartEvent {
-  return d.end(d.tuple('ToolStartEvent', 3), {
+  return d.end(d.tuple('ToolStartEvent', 5), {
     tool: d.str(),
     callId: d.str(),
+    executionId: d.str(),
+    providerCallId: d.str(),
     args: d.value(),
   });
 }
 
 /** Writes {@link ToolStartEvent}. */
 export function writeToolStartEvent(e: Encoder, x: ToolStartEvent<Write | null>): void {
-  e.arrayHeader(3);
+  e.arrayHeader(5);
   e.str(x.tool);
   e.str(x.callId);
+  e.str(x.executionId);
+  e.str(x.providerCallId);
   e.put(x.args);
 }
 
@@ -1580,15 +1679,19 @@ export function writeToolStartEvent(e: Encoder, x: ToolStartEvent<Write | null>)
 export interface ToolEndEvent {
   readonly tool: string;
   readonly callId: string;
+  readonly executionId: string;
+  readonly providerCallId: string;
   readonly started: number;
   readonly isError: boolean;
 }
 
 /** Reads {@link ToolEndEvent}. @throws CodecError */
 export function readToolEndEvent(d: Decoder): ToolEndEvent {
-  return d.end(d.tuple('ToolEndEvent', 4), {
+  return d.end(d.tuple('ToolEndEvent', 6), {
     tool: d.str(),
     callId: d.str(),
+    executionId: d.str(),
+    providerCallId: d.str(),
     started: d.u64(),
     isError: d.bool(),
   });
@@ -1596,9 +1699,11 @@ export function readToolEndEvent(d: Decoder): ToolEndEvent {
 
 /** Writes {@link ToolEndEvent}. */
 export function writeToolEndEvent(e: Encoder, x: ToolEndEvent): void {
-  e.arrayHeader(4);
+  e.arrayHeader(6);
   e.str(x.tool);
   e.str(x.callId);
+  e.str(x.executionId);
+  e.str(x.providerCallId);
   e.int(x.started);
   e.bool(x.isError);
 }
@@ -1862,6 +1967,10 @@ export interface ToolCallRecord<Raw = unknown> {
   /** map */
   readonly args: Raw;
   readonly checksum: string;
+  /** of the execution that gave the results; nil if unknown */
+  readonly executionId: string | null;
+  /** what the provider called the call; nil for none */
+  readonly providerCallId: string | null;
   readonly isComplete: boolean;
   readonly isError: boolean;
   /** string, ArtifactPart, MediaPart, or an array of parts of one kind */
@@ -1877,11 +1986,13 @@ export interface ToolCallRecord<Raw = unknown> {
 
 /** Reads {@link ToolCallRecord}. @throws CodecError */
 export function readToolCall(d: Decoder): ToolCallRecord {
-  return d.end(d.tuple('ToolCall', 14), {
+  return d.end(d.tuple('ToolCall', 16), {
     id: d.str(),
     tool: d.str(),
     args: d.value(),
     checksum: d.str(),
+    executionId: d.nil() ? null : d.str(),
+    providerCallId: d.nil() ? null : d.str(),
     isComplete: d.bool(),
     isError: d.bool(),
     results: d.value(),
@@ -1897,11 +2008,15 @@ export function readToolCall(d: Decoder): ToolCallRecord {
 
 /** Writes {@link ToolCallRecord}. */
 export function writeToolCall(e: Encoder, x: ToolCallRecord<Write | null>): void {
-  e.arrayHeader(14);
+  e.arrayHeader(16);
   e.str(x.id);
   e.str(x.tool);
   e.put(x.args);
   e.str(x.checksum);
+  if (x.executionId === null) e.nil();
+  else e.str(x.executionId);
+  if (x.providerCallId === null) e.nil();
+  else e.str(x.providerCallId);
   e.bool(x.isComplete);
   e.bool(x.isError);
   e.put(x.results);

@@ -2,9 +2,16 @@
  * The context of a dispatch.
  */
 import { Method } from '../abi/frames.gen.js';
+import { toExecuteToolResult } from '../codec/tuples.gen.js';
 import type { ContextState } from '../pump/context-state.js';
-import { type AnyTool, executeTool, requireArguments, writeArguments } from '../tools/tool.js';
-import { requireFunction, requireString } from './arguments.js';
+import {
+  type AnyTool,
+  type CallOptions,
+  executeTool,
+  requireArguments,
+  writeArguments,
+} from '../tools/tool.js';
+import { optionalString, requireFunction, requireString } from './arguments.js';
 import { BaseContext, stateOf } from './base-context.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
 
@@ -111,16 +118,18 @@ export class DispatchContext extends BaseContext {
   }
 
   /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
-  async [executeTool](tool: AnyTool, args: unknown): Promise<unknown> {
+  async [executeTool](tool: AnyTool, args: unknown, options: CallOptions = {}): Promise<unknown> {
     requireArguments(tool.name, args);
+    const providerCallId = optionalString(options.providerCallId, 'providerCallId') ?? '';
     const { session, number } = this[stateOf];
-    const effect = await session.callLater(number, Method.ExecuteTool, {
+    const reply = await session.callLater(number, Method.ExecuteTool, {
       tool: session.tools.numberOf(tool),
+      providerCallId,
       args: writeArguments(args),
     });
-    // A tool whose handler runs in the module gives its result in a list of one.
-    if (typeof effect !== 'number') return (effect as readonly unknown[])[0] ?? undefined;
-    return session.kept.take(effect);
+    const { effect, value } = toExecuteToolResult(reply);
+    // A handler that ran in the module is no effect.
+    return effect === 0 ? (value ?? undefined) : session.kept.take(effect);
   }
 
   /** @internal The same context for a tool's call with a signal of its own. */

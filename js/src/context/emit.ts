@@ -3,6 +3,7 @@
  */
 import { EventKind, Feature, Method, Results } from '../abi/frames.gen.js';
 import {
+  type ToolEndEvent,
   writeStreamEvent,
   writeToolCallEvent,
   writeToolEndEvent,
@@ -47,6 +48,10 @@ export interface EmittedToolCall {
   readonly args?: unknown;
   /** SHA-256 of tool and arguments. Default: empty. */
   readonly checksum?: string | undefined;
+  /** The execution that gave the results. */
+  readonly executionId?: string | undefined;
+  /** What the provider calls the call. */
+  readonly providerCallId?: string | undefined;
   readonly isComplete: boolean;
   readonly isError?: boolean | undefined;
   readonly results?: unknown;
@@ -59,6 +64,10 @@ export interface EmittedToolExecutionStart {
   readonly toolName: string;
   /** SHA-256 of tool and arguments. */
   readonly callId: string;
+  /** Names this execution alone. */
+  readonly executionId?: string | undefined;
+  /** What the provider calls the call. */
+  readonly providerCallId?: string | undefined;
   readonly args?: unknown;
 }
 
@@ -67,6 +76,10 @@ export interface EmittedToolExecutionEnd {
   readonly toolName: string;
   /** SHA-256 of tool and arguments. */
   readonly callId: string;
+  /** That of its start. */
+  readonly executionId?: string | undefined;
+  /** What the provider calls the call. */
+  readonly providerCallId?: string | undefined;
   readonly isError: boolean;
   /** When it began. Default: now. */
   readonly startedAt?: Timestamp | undefined;
@@ -106,6 +119,9 @@ export function emitToolCall(state: ContextState, content: EmittedToolCall): voi
     isError: booleanOf(content.isError, 'isError'),
     results: results === undefined ? Results.None : Results.Host,
     value: null,
+    kept: 0,
+    executionId: optionalString(content.executionId, 'executionId') ?? '',
+    providerCallId: optionalString(content.providerCallId, 'providerCallId') ?? '',
   };
   state.reporting(event.id, results, () =>
     emit(state, EventKind.ToolCall, (e) => writeToolCallEvent(e, event)),
@@ -119,8 +135,7 @@ export function emitToolExecutionStart(
 ): void {
   requireObject(content, 'content');
   const event = {
-    tool: requireString(content.toolName, 'toolName'),
-    callId: requireString(content.callId, 'callId'),
+    ...executionOf(content),
     args: (e: Encoder) => e.value(content.args, 'args'),
   };
   emit(state, EventKind.ToolExecutionStart, (e) => writeToolStartEvent(e, event));
@@ -130,12 +145,23 @@ export function emitToolExecutionStart(
 export function emitToolExecutionEnd(state: ContextState, content: EmittedToolExecutionEnd): void {
   requireObject(content, 'content');
   const event = {
-    tool: requireString(content.toolName, 'toolName'),
-    callId: requireString(content.callId, 'callId'),
+    ...executionOf(content),
     started: elapsedAt(state, content.startedAt),
     isError: booleanOf(content.isError, 'isError'),
   };
   emit(state, EventKind.ToolExecutionEnd, (e) => writeToolEndEvent(e, event));
+}
+
+/** The four fields that name an execution. */
+function executionOf(
+  content: EmittedToolExecutionStart | EmittedToolExecutionEnd,
+): Pick<ToolEndEvent, 'tool' | 'callId' | 'executionId' | 'providerCallId'> {
+  return {
+    tool: requireString(content.toolName, 'toolName'),
+    callId: requireString(content.callId, 'callId'),
+    executionId: optionalString(content.executionId, 'executionId') ?? '',
+    providerCallId: optionalString(content.providerCallId, 'providerCallId') ?? '',
+  };
 }
 
 function emit(state: ContextState, kind: number, payload: Write): void {

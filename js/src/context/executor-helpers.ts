@@ -30,6 +30,10 @@ export interface ToolCallReport {
   /** What came out: anything. It stays on the host. */
   readonly results?: unknown;
   readonly isError?: boolean | undefined;
+  /** The execution that gave the results. */
+  readonly executionId?: string | undefined;
+  /** What the provider calls the call. */
+  readonly providerCallId?: string | undefined;
   /** Whether this is the last report; the call is sealed then. Default false. */
   readonly isComplete?: boolean | undefined;
 }
@@ -110,6 +114,8 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
   const failed = booleanOf(isError, 'isError');
   const complete = booleanOf(partial.isComplete, 'isComplete');
   const tool = optionalString(partial.tool, 'tool');
+  const executionId = optionalString(partial.executionId, 'executionId') ?? '';
+  const providerCallId = optionalString(partial.providerCallId, 'providerCallId') ?? '';
   state.reporting(id, results, () => {
     session.callNow(state.number, Method.ReportToolCall, {
       id,
@@ -120,6 +126,8 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
       hasIsError: isError !== undefined,
       isError: failed,
       complete,
+      executionId,
+      providerCallId,
     });
   });
 }

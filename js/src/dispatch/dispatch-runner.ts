@@ -2,8 +2,7 @@
  * Runs dispatches by themselves, or from a context.
  */
 import { Method } from '../abi/frames.gen.js';
-import { readDispatchResult } from '../codec/tuples.gen.js';
-import { tupleOf } from '../codec/tuple.js';
+import { toDispatchResult } from '../codec/tuples.gen.js';
 import { BaseContext, stateOf } from '../context/base-context.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import { facadeOf } from '../context/facade.js';
@@ -34,6 +33,7 @@ import {
   type DispatchCallbacks,
   type NamedDispatchCallbacks,
 } from '../turns/callbacks.js';
+import { mixedViolations } from '../turns/own-callbacks.js';
 import { accepted } from '../turns/turn-runner.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked } from '../validation/rules.js';
@@ -122,6 +122,7 @@ const classes = {
 const rawClasses = {
   ...classes,
   also: (raw: Readonly<Record<string, unknown>>) => [
+    ...mixedViolations(raw),
     ...handlerViolations(raw),
     ...stashViolations(raw['stash']),
   ],
@@ -181,7 +182,7 @@ async function dispatchFrom(
     const reply = await session.opening(spec, bus, () =>
       session.callLater(source.number, Method.Dispatch, { runner }),
     );
-    const { dispatch, status, iterations } = tupleOf(reply, readDispatchResult);
+    const { dispatch, status, iterations } = toDispatchResult(reply);
     return {
       dispatchId: session.dispatchId(dispatch),
       status: dispatchStatusOf(status),

@@ -14,6 +14,23 @@ export interface Limits extends CodecLimits {
   instanceEffects: number;
 }
 
+/** Bytes that the module may hold for turns: records, queued writes, open streams and requests. */
+export interface Quota {
+  /** For one turn. Default 64 MiB. */
+  turn: number;
+  /** For all turns and histories of one instance; a history counts once. Default 256 MiB. */
+  instance: number;
+}
+
+/** The quota of a host that names none. */
+export const DEFAULT_QUOTA: Readonly<Quota> = Object.freeze({
+  turn: 64 * 2 ** 20,
+  instance: 256 * 2 ** 20,
+});
+
+/** Bytes of entropy that an instance gets. */
+export const SEED_SIZE = 16;
+
 /** The ABI's own bounds. */
 export const DEFAULT_INSTANCE_LIMITS: Readonly<Limits> = Object.freeze({
   ...DEFAULT_LIMITS,
@@ -43,12 +60,19 @@ export interface Welcome {
   readonly limits: Readonly<Limits>;
   /** Version of the module, for people. */
   readonly build: string;
+  /** Protocols of the chat executor, the default one first. */
+  readonly providers: readonly string[];
 }
 
 /** Encodes the Hello frame. */
-export function encodeHello(features: number, limits: Readonly<Limits>): Uint8Array<ArrayBuffer> {
+export function encodeHello(
+  features: number,
+  limits: Readonly<Limits>,
+  quota: Readonly<Quota>,
+  seed: Uint8Array,
+): Uint8Array<ArrayBuffer> {
   const e = new Encoder(64);
-  writeHello(e, { major: ABI_MAJOR, minor: ABI_MINOR, features, limits });
+  writeHello(e, { major: ABI_MAJOR, minor: ABI_MINOR, features, limits, quota, seed });
   return e.copy();
 }
 
@@ -68,7 +92,8 @@ export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welco
   for (const key of Object.keys(limits) as (keyof Limits)[]) {
     if (frame.limits[key] > 0) limits[key] = Math.min(limits[key], frame.limits[key]);
   }
-  return { features: frame.features, limits: Object.freeze(limits), build: frame.build };
+  const { features, build, providers } = frame;
+  return { features, limits: Object.freeze(limits), build, providers };
 }
 
 /** Names what came, with the text of a Fault. */

@@ -183,6 +183,8 @@ function toolCallEvent(
   e.tool = payload.tool;
   if (payload.args !== null) e.args = payload.args;
   e.checksum = payload.checksum;
+  if (payload.executionId !== '') e.executionId = payload.executionId;
+  if (payload.providerCallId !== '') e.providerCallId = payload.providerCallId;
   e.isComplete = payload.complete;
   e.isError = payload.isError;
   if (results === Results.Host || results === Results.Kept) e.results = from.results(dispatch, id);
@@ -269,29 +271,35 @@ function discardedWrite(delta: Delta, from: EventSource): E.DiscardedWrite {
   return { op, kind: recordName(collection), id: id || from.recordId(handle) };
 }
 
-function toolExecutionStart(
-  at: number,
-  { tool, callId, args }: ToolStartEvent,
-): E.ToolExecutionStartEvent {
+function toolExecutionStart(at: number, payload: ToolStartEvent): E.ToolExecutionStartEvent {
   const e = new E.ToolExecutionStartEvent() as Writable<E.ToolExecutionStartEvent>;
-  e.toolName = tool;
-  e.callId = callId;
-  e.args = args;
+  setExecution(e, payload);
+  e.args = payload.args;
   e.startedAt = at;
   return e as E.ToolExecutionStartEvent;
 }
 
 function toolExecutionEnd(
   at: number,
-  { tool, callId, started, isError }: ToolEndEvent,
+  payload: ToolEndEvent,
   from: EventSource,
 ): E.ToolExecutionEndEvent {
   const e = new E.ToolExecutionEndEvent() as Writable<E.ToolExecutionEndEvent>;
+  setExecution(e, payload);
+  e.isError = payload.isError;
+  setSpan(e, from.now + payload.started, at);
+  return e as E.ToolExecutionEndEvent;
+}
+
+/** Takes the four fields that name an execution. */
+function setExecution(
+  e: Writable<E.ToolExecutionStartEvent> | Writable<E.ToolExecutionEndEvent>,
+  { tool, callId, executionId, providerCallId }: ToolStartEvent | ToolEndEvent,
+): void {
   e.toolName = tool;
   e.callId = callId;
-  e.isError = isError;
-  setSpan(e, from.now + started, at);
-  return e as E.ToolExecutionEndEvent;
+  e.executionId = executionId;
+  if (providerCallId !== '') e.providerCallId = providerCallId;
 }
 
 function gateClosed(at: number, { id, result }: GateClosedEvent): E.TurnGateClosedEvent {

@@ -30,7 +30,7 @@ import { HttpEffect } from './http.js';
 import { settleForModel } from './kept-results.js';
 import { ModelEffect, type ModelListener } from './model.js';
 import { failEffect, isThenable, perform, performOnly, settleEffect } from './results.js';
-import type { NextFn } from './runner-spec.js';
+import type { Callbacks, NextFn } from './runner-spec.js';
 import { copyValue } from '../stash/copy-value.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
 import type { Session } from './session.js';
@@ -199,14 +199,16 @@ function storageState(session: Session, context: number): ContextState {
   return session.contexts[0] ?? session.context(context);
 }
 
-/** A write with the number of its collection. */
+/** A write with the numbers of its collection and kind. */
 interface QueuedWrite {
   readonly collection: number;
+  readonly kind: number;
   readonly delta: Delta;
 }
 
 function writeOf(session: Session, wire: WireDelta): QueuedWrite {
-  return { collection: wire.collection, delta: deltaOf(wire, session.handles) };
+  const { collection, write: kind } = wire;
+  return { collection, kind, delta: deltaOf(wire, session.handles) };
 }
 
 /** Calls the storage callback of one write. */
@@ -258,9 +260,9 @@ async function replaceOneByOne(
 function runCommit(session: Session, effect: number, context: number, args: CommitArgs): void {
   const writes = args.deltas.map((wire) => writeOf(session, wire));
   const state = storageState(session, context);
-  const { commit } = session.spec.callbacks;
-  if (commit === undefined) {
-    void commitOneByOne(session, effect, state, writes);
+  const { commit, own } = session.spec.callbacks;
+  if (commit === undefined || own !== undefined) {
+    void commitInParts(session, effect, state, writes);
     return;
   }
   performOnly(session, effect, state, () =>
@@ -271,8 +273,11 @@ function runCommit(session: Session, effect: number, context: number, args: Comm
   );
 }
 
-/** Writes a queue through the per-record callbacks, in order, up to the first failure. */
-async function commitOneByOne(
+/**
+ * Writes a queue in order, up to the first failure: through the callbacks for single writes, or, beside some of the
+ * program's own, what stands together through the store's commit.
+ */
+async function commitInParts(
   session: Session,
   effect: number,
   state: ContextState,
@@ -280,10 +285,14 @@ async function commitOneByOne(
 ): Promise<void> {
   let applied = 0;
   try {
-    for (const write of writes) {
-      const result = writeOne(state, write);
+    while (applied < writes.length) {
+      const part = togetherFrom(session.spec.callbacks, writes, applied);
+      const result =
+        part.length === 0
+          ? writeOne(state, writes[applied]!)
+          : session.spec.callbacks.commit!(state.facade, part);
       if (isThenable(result)) await result;
-      applied++;
+      applied += Math.max(part.length, 1);
     }
   } catch (error) {
     const total = writes.length;
@@ -291,6 +300,20 @@ async function commitOneByOne(
     return;
   }
   settleEffect(session, effect, state, undefined);
+}
+
+/** The next writes of a queue that the store's commit takes. */
+function togetherFrom(
+  { commit, own }: Callbacks,
+  writes: readonly QueuedWrite[],
+  first: number,
+): Delta[] {
+  const part: Delta[] = [];
+  if (commit === undefined || own === undefined) return part;
+  const isOwn = ({ delta, collection, kind }: QueuedWrite): boolean =>
+    delta.op === 'replaceToolCallGroup' ? own.replaceGroup : own.single[collection]![kind]!;
+  for (let i = first; i < writes.length && !isOwn(writes[i]!); i++) part.push(writes[i]!.delta);
+  return part;
 }
 
 function runDiscard(session: Session, effect: number, context: number, args: DiscardArgs): void {

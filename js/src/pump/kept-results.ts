@@ -124,12 +124,12 @@ export function noteEvent(session: Session, frame: EventFrame): void {
       session.gates.noteClosed(frame.payload);
       return;
     case EventKind.ToolCall: {
-      const { id, results, value: effect } = frame.payload;
+      const { id, results, kept } = frame.payload;
       if (results !== Results.Kept) return;
-      if (typeof effect !== 'number' || !session.kept.has(effect)) {
-        throw new CodecError('frame', 0, `nothing is kept of effect ${String(effect)}`);
+      if (!session.kept.has(kept)) {
+        throw new CodecError('frame', 0, `nothing is kept of effect ${kept}`);
       }
-      session.context(frame.dispatch).setResults(id, session.kept.get(effect));
+      session.context(frame.dispatch).setResults(id, session.kept.get(kept));
       return;
     }
     default:

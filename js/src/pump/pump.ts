@@ -468,8 +468,8 @@ export class Pump implements HistorySink, TurnPump {
     if (opened === undefined || frame.op !== Op.Reply) return;
     if (frame.turn !== 0 || frame.call !== opened.call) return;
     opened.done = true;
-    if (frame.failed) opened.error = frame.value;
-    else opened.value = frame.value;
+    opened.error = frame.error ?? undefined;
+    opened.value = frame.value;
   }
 
   readonly #startEffects = (): void => {
@@ -510,7 +510,7 @@ export class Pump implements HistorySink, TurnPump {
     encodeOpenRunner(enc, this.#runners.get(spec)!, call, spec);
     const reply = this.frame();
     if (first) reply.raw(this.instance.welcome);
-    writeReply(reply, { turn: 0, call, failed: false, value: null });
+    writeReply(reply, { turn: 0, call, error: null, value: null });
     session.recorder.step(enc.copy(), reply.copy());
     this.#encoders.push(enc, reply);
   }

@@ -1,7 +1,7 @@
 /**
  * Results: how effects are settled.
  */
-import { writeErrorValue, writeResult } from '../codec/tuples.gen.js';
+import { type ErrorValue, writeResult } from '../codec/tuples.gen.js';
 import type { Encoder, Write } from '../codec/encoder.js';
 import type { ContextState } from './context-state.js';
 import { asError } from './error-table.js';
@@ -56,7 +56,7 @@ export function settleEffect(
     enc = result(
       session,
       effect,
-      false,
+      null,
       value === undefined ? null : (e) => e.value(value, 'result'),
     );
   } catch (error) {
@@ -68,7 +68,7 @@ export function settleEffect(
 
 /** Sends what is written as the value of an effect, which is known to have an encoding. */
 export function settleWith(session: Session, effect: number, write: Write | null): void {
-  send(session, effect, result(session, effect, false, write));
+  send(session, effect, result(session, effect, null, write));
 }
 
 /**
@@ -90,12 +90,12 @@ export function failEffect(
 function result(
   session: Session,
   effect: number,
-  failed: boolean,
+  error: ErrorValue<Write | null> | null,
   value: Write | null,
 ): Encoder | undefined {
   if (session.ended || !session.pump.alive) return undefined;
   const enc = session.pump.frame();
-  writeResult(enc, { turn: session.number, effect, elapsed: session.elapsed(), failed, value });
+  writeResult(enc, { turn: session.number, effect, elapsed: session.elapsed(), error, value });
   return enc;
 }
 
@@ -106,9 +106,7 @@ function failure(
   reason: unknown,
   details?: Write,
 ): Encoder | undefined {
-  return result(session, effect, true, (e) =>
-    writeErrorValue(e, session.errors.wireOf(error, reason, details)),
-  );
+  return result(session, effect, session.errors.wireOf(error, reason, details), null);
 }
 
 /** Sends a Result. One that the module cannot take, because it is too large say, is replaced by that failure. */

@@ -11,7 +11,6 @@ import {
   type SyncFrame,
   writeAbort,
   writeCall,
-  writeErrorValue,
   writeTick,
 } from '../codec/tuples.gen.js';
 import { rejected } from '../attempt.js';
@@ -249,8 +248,7 @@ export class Session implements EventSource, TurnSession {
       turn: this.number,
       elapsed: this.elapsed(),
       context,
-      reason:
-        reason === undefined ? null : (e) => writeErrorValue(e, this.errors.wireOf(reason, reason)),
+      reason: reason === undefined ? null : this.errors.wireOf(reason, reason),
     });
     this.pump.sendAndDrain(this, enc);
   }
@@ -286,7 +284,9 @@ export class Session implements EventSource, TurnSession {
       this.#pending.delete(call);
     }
     if (pending === undefined || pending.done) return;
-    pending.settle(frame.failed, frame.failed ? this.errors.decode(frame.value) : frame.value);
+    const { error, value } = frame;
+    if (error === null) pending.settle(false, value);
+    else pending.settle(true, this.errors.decode(error));
   }
 
   /**

@@ -43,7 +43,7 @@ function digests(session: Session, state: ContextState, instance: Instance): num
     args: null,
   });
   const [reply] = instance.decode(instance.step(enc.bytes()));
-  return reply?.op === Op.Reply && !reply.failed ? (reply.value as number[]) : undefined;
+  return reply?.op === Op.Reply && reply.error === null ? (reply.value as number[]) : undefined;
 }
 
 /** FNV-1a over the handles in order, each as four bytes, least first. */

@@ -39,6 +39,7 @@ import { type AnyTool, Tool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked, type Classes } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
+import { mixedViolations } from './own-callbacks.js';
 import type { OutputSchema } from '../output/output.js';
 import { TurnStream } from './turn-stream.js';
 
@@ -114,7 +115,13 @@ const classes = {
       Object.prototype.toString.call(value) === '[object AbortController]',
   },
 };
-const configClasses = { ...classes, also: hostViolations };
+const configClasses = {
+  ...classes,
+  also: (config: Readonly<Record<string, unknown>>) => [
+    ...mixedViolations(config),
+    ...hostViolations(config),
+  ],
+};
 /** @internal Those that the rules of a turn's input speak of. */
 export const inputClasses: Classes = {
   ...classes,

@@ -2,8 +2,8 @@
 
 /**
  * Every tuple's fields in order: u8 to u64 and i32, i64 are integers of that range, in their shortest form; f64 is
- * always a float64, str a string, bool, bin a byte string, raw any one value; other words name a tuple. A question mark
- * behind means nil or the thing, brackets a list.
+ * always a float64, str a string, bool, bin a byte string, value one value of user code's, raw a tuple or value that
+ * other fields tell apart; other words name a tuple. A question mark behind means nil or the thing, brackets a list.
  */
 export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Hello: {
@@ -12,6 +12,8 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     minor: 'u16',
     features: 'u64',
     limits: 'Limits',
+    quota: 'Quota',
+    seed: 'bin',
   },
   Limits: {
     frame: 'u32',
@@ -21,12 +23,16 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     turnEffects: 'u32',
     instanceEffects: 'u32',
   },
+  Quota: {
+    turn: 'u64',
+    instance: 'u64',
+  },
   OpenRunner: {
     op: 'u8',
     runner: 'u32',
     call: 'u32',
     executor: 'u8',
-    chat: 'raw',
+    chat: 'value',
     tools: 'ToolDef[]',
     turnInput: 'Middleware[]',
     turnOutput: 'Middleware[]',
@@ -38,17 +44,17 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
   Middleware: {
     kind: 'u8',
     name: 'str',
-    arg: 'raw',
+    arg: 'value',
   },
   ToolDef: {
     number: 'u32',
     name: 'str',
     description: 'str',
-    inputSchema: 'raw',
+    inputSchema: 'value',
     flags: 'u32',
     onCollision: 'u8',
     builtin: 'str',
-    arg: 'raw',
+    arg: 'value',
   },
   CloseRunner: {
     op: 'u8',
@@ -75,7 +81,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     id: 'str',
     systemPrompt: 'str',
     instructions: 'Instruction[]',
-    stash: 'raw',
+    stash: 'value',
     message: 'Block',
     initial: 'Block[]',
     aborted: 'bool',
@@ -116,7 +122,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     turn: 'u32',
     effect: 'u32',
     elapsed: 'u64',
-    failed: 'bool',
+    error: 'ErrorValue?',
     value: 'raw',
   },
   Chunk: {
@@ -133,7 +139,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     turn: 'u32',
     elapsed: 'u64',
     context: 'u32',
-    reason: 'raw',
+    reason: 'ErrorValue?',
   },
   Tick: {
     op: 'u8',
@@ -146,13 +152,15 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     minor: 'u16',
     features: 'u64',
     limits: 'Limits',
+    quota: 'Quota',
     build: 'str',
+    providers: 'str[]',
   },
   Reply: {
     op: 'u8',
     turn: 'u32',
     call: 'u32',
-    failed: 'bool',
+    error: 'ErrorValue?',
     value: 'raw',
   },
   Event: {
@@ -172,6 +180,8 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     effect: 'u32',
     kind: 'u8',
     context: 'u32',
+    path: 'str',
+    ordinal: 'u32',
     args: 'raw',
   },
   Cancel: {
@@ -216,7 +226,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     status: 'u16',
     fatal: 'bool',
     abort: 'bool',
-    details: 'raw',
+    details: 'value',
     cause: 'ErrorValue?',
     suppressed: 'ErrorValue[]',
   },
@@ -259,29 +269,37 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     id: 'str',
     hasTool: 'bool',
     tool: 'str',
-    args: 'raw',
+    args: 'value',
     hasResults: 'bool',
     hasIsError: 'bool',
     isError: 'bool',
     complete: 'bool',
+    executionId: 'str',
+    providerCallId: 'str',
   },
   LogArgs: {
     level: 'u8',
     kind: 'str',
     message: 'str',
     hasPayload: 'bool',
-    payload: 'raw',
+    payload: 'value',
   },
   StatsArgs: {
-    stats: 'raw',
+    stats: 'value',
   },
   ExecuteToolArgs: {
     tool: 'u32',
-    args: 'raw',
+    providerCallId: 'str',
+    args: 'value',
+  },
+  ExecuteToolResult: {
+    executionId: 'str',
+    effect: 'u32',
+    value: 'value',
   },
   ValidateToolArgs: {
     tool: 'ToolDef',
-    args: 'raw',
+    args: 'value',
   },
   CountArgs: {
     checksum: 'str',
@@ -301,15 +319,15 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
   OpenGateArgs: {
     id: 'str',
     reason: 'str',
-    payload: 'raw',
+    payload: 'value',
     createdAt: 'i64',
-    schema: 'raw',
+    schema: 'value',
     timeout: 'u64',
   },
   SettleGateArgs: {
     gate: 'u32',
     settle: 'u8',
-    value: 'raw',
+    value: 'value',
     digest: 'str',
     error: 'ErrorValue?',
   },
@@ -318,7 +336,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     message: 'str',
     once: 'str',
     error: 'ErrorValue?',
-    payload: 'raw',
+    payload: 'value',
   },
   ExecutorArgs: {
     iteration: 'u32',
@@ -330,7 +348,9 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
   ToolArgs: {
     tool: 'u32',
     callId: 'str',
-    args: 'raw',
+    executionId: 'str',
+    providerCallId: 'str',
+    args: 'value',
     keep: 'bool',
     valid: 'u32',
     spool: 'u64',
@@ -395,7 +415,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   ValidateArgs: {
     tool: 'u32',
-    args: 'raw',
+    args: 'value',
   },
   ForgeArgs: {
     classes: 'str[]',
@@ -415,13 +435,16 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
   ToolCallEvent: {
     id: 'str',
     tool: 'str',
-    args: 'raw',
+    args: 'value',
     checksum: 'str',
     created: 'u64',
     complete: 'bool',
     isError: 'bool',
     results: 'u8',
-    value: 'raw',
+    value: 'value',
+    kept: 'u32',
+    executionId: 'str',
+    providerCallId: 'str',
   },
   TurnEndEvent: {
     started: 'u64',
@@ -442,11 +465,15 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
   ToolStartEvent: {
     tool: 'str',
     callId: 'str',
-    args: 'raw',
+    executionId: 'str',
+    providerCallId: 'str',
+    args: 'value',
   },
   ToolEndEvent: {
     tool: 'str',
     callId: 'str',
+    executionId: 'str',
+    providerCallId: 'str',
     started: 'u64',
     isError: 'bool',
   },
@@ -455,26 +482,26 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     kind: 'str',
     message: 'str',
     hasPayload: 'bool',
-    payload: 'raw',
+    payload: 'value',
   },
   WarningEvent: {
     source: 'u8',
     kind: 'str',
     message: 'str',
     error: 'ErrorValue?',
-    payload: 'raw',
+    payload: 'value',
   },
   ErrorEvent: {
     error: 'ErrorValue',
   },
   StatsEvent: {
-    stats: 'raw',
+    stats: 'value',
   },
   GateOpenEvent: {
     gate: 'u32',
     id: 'str',
     reason: 'str',
-    payload: 'raw',
+    payload: 'value',
     createdAt: 'i64',
     digest: 'str',
   },
@@ -508,7 +535,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     id: 'str',
     content: 'str',
     identity: 'Identity?',
-    payload: 'raw',
+    payload: 'value',
     replayCompatibility: 'str?',
     createdAt: 'i64',
     updatedAt: 'i64',
@@ -516,12 +543,14 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
   ToolCall: {
     id: 'str',
     tool: 'str',
-    args: 'raw',
+    args: 'value',
     checksum: 'str',
+    executionId: 'str?',
+    providerCallId: 'str?',
     isComplete: 'bool',
     isError: 'bool',
     results: 'raw',
-    payload: 'raw',
+    payload: 'value',
     replayCompatibility: 'str?',
     fromArtifactTool: 'bool',
     inline: 'bool',
@@ -557,7 +586,7 @@ export const LAYOUTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     modalityHazard: 'str',
     source: 'str?',
     bytes: 'i64',
-    stash: 'raw',
+    stash: 'value',
   },
   TextPart: {
     part: 'u8',

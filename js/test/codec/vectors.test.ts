@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Op, Part } from '../../src/abi/frames.gen.js';
+import { Method, Op, Part } from '../../src/abi/frames.gen.js';
 import * as tuples from '../../src/codec/tuples.gen.js';
 import { CodecError, decodeValue, Decoder, framesOf, valueOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
@@ -152,7 +152,9 @@ interface FrameVector {
 const codec = tuples as unknown as Readonly<Record<string, unknown>>;
 
 function readerOf(type: string): ((d: Decoder) => unknown) | undefined {
-  return codec[`read${type}`] as ((d: Decoder) => unknown) | undefined;
+  const read = codec[`read${type}`] as ((d: Decoder) => unknown) | undefined;
+  const take = codec[`to${type}`] as ((value: unknown) => unknown) | undefined;
+  return read ?? (take && ((d) => take(d.value())));
 }
 
 function writerOf(type: string): ((e: Encoder, tuple: unknown) => void) | undefined {
@@ -165,7 +167,7 @@ function fieldOf(kind: string, value: unknown, way: 'read' | 'write'): unknown {
     return (value as unknown[]).map((v) => fieldOf(kind.slice(0, -2), v, way));
   }
   if (kind === 'bin') return bytesOf(value as string);
-  if (kind === 'raw' || kind === 'bin?') {
+  if (kind === 'raw' || kind === 'value' || kind === 'bin?') {
     if (value === '' || value === null) return null;
     const bytes = bytesOf(value as string);
     if (kind === 'bin?') return bytes;
@@ -201,7 +203,7 @@ function plain({ type, fields, hex }: FrameVector): {
   const others: Readonly<Record<string, object>> = {
     Event: { kind: 0xff },
     Effect: { kind: 0xff },
-    Reply: { failed: false },
+    Call: { method: Method.Ack, args: '' },
     ArtifactPart: { part: Part.Artifact },
     MediaPart: { part: Part.Media },
     TextPart: { part: Part.Text },
@@ -276,7 +278,7 @@ describe('frames.json', () => {
 
 /** Values that a field of a kind cannot have. */
 function wrongFor(kind: string): readonly unknown[] {
-  if (kind === 'raw') return [];
+  if (kind === 'raw' || kind === 'value') return [];
   if (kind === 'bin?') return [7, 'x', [], true];
   if (kind.endsWith('[]')) return [null, 7, 'x', {}, true, [{ a: 'x'.repeat(200) }]];
   if (kind.endsWith('?')) return wrongFor(kind.slice(0, -1)).filter((v) => v !== null);
@@ -307,7 +309,7 @@ function wrongFor(kind: string): readonly unknown[] {
 
 /** A right value for a field. */
 function anyOf(kind: string): unknown {
-  if (kind === 'raw' || kind.endsWith('?')) return null;
+  if (kind === 'raw' || kind === 'value' || kind.endsWith('?')) return null;
   if (kind.endsWith('[]')) return [];
   if (/^[uif]\d/.test(kind)) return 0;
   if (kind === 'bool') return false;
@@ -377,11 +379,11 @@ describe('malformed tuples', () => {
       offset: 5,
     });
     // A field behind a nested tuple is the outer one's.
-    const welcome = [Op.Welcome, 1, 0, 0, [0, 0, 0, 0, 0, 0], 7];
+    const welcome = [Op.Welcome, 2, 0, 0, [0, 0, 0, 0, 0, 0], [0, 0], 7, []];
     e.reset();
     e.value(welcome, 'frame');
     assert.throws(() => valueOf(tuples.readWelcome, e.bytes()), {
-      message: 'Welcome: a string is expected at byte 12',
+      message: 'Welcome: a string is expected at byte 15',
     });
   });
 

@@ -12,7 +12,7 @@ import { JournalWriter, MemoryJournal } from '../../src/journal/writer.js';
 import { buildGuest, missingGo } from '../engine/go-guest.js';
 
 const header: JournalHeader = {
-  abi: 0x10000,
+  abi: 0x20000,
   features: 15,
   module: 'native',
   engine: 'node',
@@ -62,7 +62,7 @@ describe('a journal', () => {
     new JournalWriter(sink, { ...header, turn: 1 });
     assert.equal(
       Buffer.from(sink.bytes()).toString('latin1'),
-      '\x87\xa8turncore\xa7journal\xa7version\x01\xa3abi\xce\x00\x01\x00\x00\xa8features\x0f' +
+      '\x87\xa8turncore\xa7journal\xa7version\x01\xa3abi\xce\x00\x02\x00\x00\xa8features\x0f' +
         '\xa6module\xa6native\xa6engine\xa4node\xa4turn\x01',
     );
   });
@@ -107,7 +107,7 @@ describe('a journal', () => {
     const timer = frame(39, 3, 1);
     const cancel = frame(37, 3, 1);
     const fault = frame(41, 0, 'E_X', 'x', 0);
-    const welcome = frame(33, 3, 0, 0, [0, 0, 0, 0, 0, 0], 'b');
+    const welcome = frame(33, 3, 0, 0, [0, 0, 0, 0, 0, 0], [0, 0], 'b', []);
     const bytes = concat(timer, frame(39, 4, 1), cancel, welcome);
     assert.deepEqual(cut(bytes, 3), concat(timer, cancel));
     assert.deepEqual(cut(bytes, 5), new Uint8Array(0));
@@ -173,7 +173,7 @@ describe('replay', { skip }, () => {
   });
 
   it('refuses a journal of another ABI', async () => {
-    await assert.rejects(replay(recorded(echo, { abi: 0x20000 }), module), (error) =>
+    await assert.rejects(replay(recorded(echo, { abi: 0x10000 }), module), (error) =>
       isTurncoreError(error, 'E_ABI_VERSION'),
     );
   });

@@ -95,7 +95,7 @@ describe('collections that differ', { skip }, () => {
 
 describe('a module that lies', () => {
   const toolCallBody = batch([
-    ['c', 't', {}, 's', true, false, 'r', null, null, false, false, 1, 1, 1],
+    ['c', 't', {}, 's', null, null, true, false, 'r', null, null, false, false, 1, 1, 1],
   ]);
   const end = (turn: unknown): unknown[] => [Op.End, turn, 0, 0, null];
 
@@ -112,7 +112,7 @@ describe('a module that lies', () => {
     'an op that no module sends': (turn) => [[7, turn]],
     'an unknown op': (turn) => [[55, turn]],
     'a frame that is too short': (turn) => [[Op.Event, turn, 1]],
-    'a frame with a field of another type': (turn) => [[Op.Reply, turn, 'one', false, null]],
+    'a frame with a field of another type': (turn) => [[Op.Reply, turn, 'one', null, null]],
     'a negative turn': () => [[Op.End, -1, 0, 0, null]],
     'a payload of another shape': (turn) => [[Op.Event, turn, 2, EventKind.Log, 0, 0, -1, 2, [1]]],
     'a mark on a stream that goes on': (turn) => [
@@ -144,7 +144,7 @@ describe('a module that lies', () => {
         1,
         0,
         3,
-        ['c', '', null, '', 0, true, false, 3, 7],
+        ['c', '', null, '', 0, true, false, 3, null, 7, '', ''],
       ],
     ],
     'a collection that does not exist': (turn) => [[Op.Sync, turn, 0, 9, 0, 1, 0, null]],
@@ -174,14 +174,14 @@ describe('a module that lies', () => {
   const asking = (effect: readonly unknown[]): ReturnType<typeof fakeTurn> =>
     fakeTurn(([op, turn]) =>
       op === Op.StartTurn
-        ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, ...effect]]
+        ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, effect[0], effect[1], '', 1, effect[2]]]
         : [],
     );
 
   it('effects whose arguments are malformed retire it', () => {
     const effects: [unknown[], RegExp][] = [
       [[1, 1, 'x'], /ExecutorArgs: an array is expected/],
-      [[3, 1, [5, 'c', null, true]], /ToolArgs: a tuple of 7 elements is expected, there are 4/],
+      [[3, 1, [5, 'c', null, true]], /ToolArgs: a tuple of 9 elements is expected, there are 4/],
       [[5, 1, [[[7, 3, '1', '', [], []]]]], /Delta: an integer is expected/],
       [[7, 1, ['GET']], /HTTPArgs: a tuple of 8 elements is expected, there are 1/],
     ];
@@ -196,7 +196,7 @@ describe('a module that lies', () => {
       [1, 3, [0]],
       [2, 0, [0, 0]],
       [2, 0, [9, 0]],
-      [3, 1, [5, 'c', null, true, 0, 0, false]],
+      [3, 1, [5, 'c', 'x', '', null, true, 0, 0, false]],
       [4, 0, [0, 3, 99, '', [], []]],
       [5, 1, [[[7, 3, 1, '', [], []]]]],
       [7, 1, ['GET', 'https://a.test/', [['name']], null, '', 0, 0, []]],
@@ -215,7 +215,11 @@ describe('a module that lies', () => {
     const { session } = fakeTurn(
       ([op, turn]) =>
         op === Op.StartTurn
-          ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, 1, 1, [0]]]
+          ? [
+              start(turn),
+              [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+              [Op.Effect, turn, 1, 1, 1, '', 1, [0]],
+            ]
           : new Error('unreachable'),
       (ctx) => {
         assert.throws(() => ctx.ack(), { code: 'E_INSTANCE_FAILED' });
@@ -230,7 +234,11 @@ describe('a module that lies', () => {
     const { session, pump } = fakeTurn(
       ([op, turn]) =>
         op === Op.StartTurn
-          ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, 1, 1, [0]]]
+          ? [
+              start(turn),
+              [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+              [Op.Effect, turn, 1, 1, 1, '', 1, [0]],
+            ]
           : [],
       (ctx) => {
         assert.throws(() => ctx.toolCallCount('x'), { code: 'E_INSTANCE_FAILED' });
@@ -248,7 +256,7 @@ describe('a module that lies', () => {
           return [
             start(turn),
             [Op.Sync, turn, 1, 0, 3, 0, 0, null],
-            [Op.Effect, turn, 1, 1, 1, [0]],
+            [Op.Effect, turn, 1, 1, 1, '', 1, [0]],
           ];
         }
         if (op === Op.Result) return [end(turn)];
@@ -273,7 +281,10 @@ describe('a module that lies', () => {
     // What is wrong with a Sync comes out in the step itself, so the turn is begun first and lied to afterwards.
     const turn = fakeTurn((frame) => {
       if (frame[0] === Op.StartTurn) {
-        return [start(frame[1]), [Op.Effect, frame[1], 1, EventKind.Message, 0, [0]]].slice(0, 1);
+        return [start(frame[1]), [Op.Effect, frame[1], 1, EventKind.Message, 0, '', 1, [0]]].slice(
+          0,
+          1,
+        );
       }
       if (second) return [];
       second = true;

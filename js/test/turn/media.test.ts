@@ -16,7 +16,8 @@ import {
   Tool,
 } from '../../src/index.js';
 import { readSplice, type Splice } from '../../src/codec/tuples.gen.js';
-import { tupleOf } from '../../src/codec/tuple.js';
+import { valueOf } from '../../src/codec/decoder.js';
+import { Encoder } from '../../src/codec/encoder.js';
 import { insertMedia, mediaSplices } from '../../src/pump/splice.js';
 import { fullModule, skip, testHost } from './harness.js';
 
@@ -28,7 +29,9 @@ const asksForShot =
 
 /** Splices as they cross. */
 function wire(list: unknown): Splice[] {
-  return tupleOf(list, (d) => d.list(readSplice, 5));
+  const e = new Encoder();
+  e.value(list, 'splices');
+  return valueOf((d) => d.list(readSplice, 5), e.bytes());
 }
 
 /** A media whose length nobody knows, in pieces. */
