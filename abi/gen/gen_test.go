@@ -71,11 +71,14 @@ func TestSpecNeedsEveryTable(t *testing.T) {
 	if _, err := src.fillSpec(text, others); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{" ValidateToolArgs", " const:Scope", " StartTurn"} {
-		without := strings.Replace(string(text), name, "", 1)
-		_, err := src.fillSpec([]byte(without), others)
-		if plain := strings.TrimPrefix(strings.TrimSpace(name), "const:"); err == nil || !strings.HasSuffix(err.Error(), " "+plain) {
-			t.Errorf("without%s: %v", name, err)
+	for _, c := range []struct{ name, mark, without string }{
+		{"ValidateToolArgs", "WarnArgs ValidateToolArgs", "WarnArgs"},
+		{"Scope", "const:EventKind const:Scope", "const:EventKind"},
+		{"StartTurn", "generated: StartTurn", "generated:"},
+	} {
+		page := strings.Replace(string(text), c.mark, c.without, 1)
+		if _, err := src.fillSpec([]byte(page), others); err == nil || !strings.HasSuffix(err.Error(), " "+c.name) {
+			t.Errorf("without %s: %v", c.name, err)
 		}
 	}
 }

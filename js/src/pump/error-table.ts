@@ -198,7 +198,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
 
-/** Text of a thrown value that is no error: itself, else its JSON, else whatever String makes of it. */
+/** Text of a thrown value that is not an error: itself, else its JSON, else whatever String makes of it. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   try {

@@ -309,7 +309,7 @@ export class Session implements EventSource, TurnSession {
     this.context(frame.context).callAckHandlers();
   }
 
-  /** Takes an Event and tells whoever listens. */
+  /** Takes an Event and tells the listeners. */
   event(frame: EventFrame): void {
     const { kind, dispatch, scope } = frame;
     const name = eventNames[kind];
