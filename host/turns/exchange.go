@@ -177,7 +177,7 @@ func (t *turn) read(a *actor, out []byte) (refusal, err error) {
 		case abi.OpFault:
 			refusal = faultError(frame)
 		default:
-			err = fmt.Errorf("frame %d does not belong into the answer to a turn's frames", op)
+			err = fmt.Errorf("frame %d does not belong in the answer to a turn's frames", op)
 		}
 		if err != nil {
 			return nil, err

@@ -117,7 +117,7 @@ export const PHRASES = {
   exactlyOne: 'exactly one of `{field}` and `{other}` is required',
   sameWrites: '`{field}` and `{other}` take the same writes: give only one of them beside the callbacks of a store',
   either: '`{field}` or `{other}` is required',
-  pipeline: '`{field}` cannot be {name}, which belongs into {pipelines}',
+  pipeline: '`{field}` cannot be {name}, which belongs in {pipelines}',
   requires: '`{other}` is required when `{field}` is given',
   jsonSchema: 'no JSON Schema can be made of it, so `{other}` is required: {why}',
   requiredWithout: '`{field}` must be a non-empty string when `{other}` is not given',

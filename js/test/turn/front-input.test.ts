@@ -219,7 +219,7 @@ describe('input of an ordinary turn', { skip }, () => {
 
 const expectedCode = { code: 'E_INVALID_TURN_CONTEXT' };
 
-describe('a session’s id that is no string', { skip }, () => {
+describe('a session’s id that is not a string', { skip }, () => {
   it('is nobody’s session, and not the default one', async () => {
     const store = memoryStore();
     const runner = new TurnRunner({
@@ -251,7 +251,7 @@ describe('storeCallbacks and loadConversation', { skip }, () => {
   const uses = { storeCallbacks, loadConversation };
 
   for (const [name, use] of Object.entries(uses)) {
-    it(`${name} refuses what is no store, and settings that are none`, () => {
+    it(`${name} refuses anything that is not a store, and settings that are none`, () => {
       const store = memoryStore();
       for (const [field, ...args] of [
         ['store', undefined],
