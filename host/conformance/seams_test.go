@@ -57,6 +57,9 @@ func TestSeams(t *testing.T) {
 			continue
 		}
 		name := callbacks.Field(i).Name
+		if !callbacks.Field(i).IsExported() {
+			continue
+		}
 		want = append(want, strings.ToLower(name[:1])+name[1:]+"Callback")
 	}
 	for _, name := range want {

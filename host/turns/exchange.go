@@ -217,7 +217,7 @@ func (t *turn) readReply(frame []byte) error {
 	delete(t.calls, f.Call)
 	switch {
 	case f.Error != nil && f.Error.Code == "" && f.Error.Handle == 0:
-		c.err = ErrStreamSealed
+		c.err = sealedError(f.Error.Message)
 	case f.Error != nil:
 		c.err = t.errors.decode(f.Error)
 	case !value.IsNil(f.Value):

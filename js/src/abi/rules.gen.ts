@@ -115,6 +115,7 @@ export const PHRASES = {
   noField: 'the {type} must have at least one field',
   alias: '`{alias}` is another name of `{field}`, give only one of them',
   exactlyOne: 'exactly one of `{field}` and `{other}` is required',
+  hasItsOwn: '`{field}` cannot be given beside a {type}, which has its own',
   sameWrites: '`{field}` and `{other}` take the same writes: give only one of them beside the callbacks of a store',
   either: '`{field}` or `{other}` is required',
   pipeline: '`{field}` cannot be {name}, which belongs in {pipelines}',
@@ -242,6 +243,7 @@ export const RULES = {
       systemPrompt: { kind: 'text', required: true, nonEmpty: true },
       standingInstructions: { kind: 'list', default: [], item: { kind: 'text', nonEmpty: true } },
       message: { kind: 'message', nonEmpty: true },
+      attachments: { kind: 'list', nonEmpty: true, item: { kind: 'instance', class: 'Media' } },
     },
   },
   DispatchInput: {
