@@ -124,7 +124,7 @@ func generate(root string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[path], err = fillPage(path, page, func(b *bytes.Buffer, names []string) error {
+		files[path], err = fillPage(path, page, func(b *bytes.Buffer, _ string, names []string) error {
 			known, err := options.table(b, names)
 			if err == nil && !known {
 				return fmt.Errorf("no table named %q", names[0])

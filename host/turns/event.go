@@ -181,7 +181,7 @@ type TurnGateOpenEvent struct {
 	Gate *OpenGate
 }
 
-// TurnGateClosedEvent says that a gate was settled, at Head.At. It comes before whoever waits goes on. Every gate that
+// TurnGateClosedEvent says that a gate was settled, at Head.At. It comes before the waiting code goes on. Every gate that
 // opened is closed in front of its turn's end: one that nobody settled as aborted.
 type TurnGateClosedEvent struct {
 	Head

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -127,9 +128,11 @@ type TurnInput struct {
 	NoSystemPrompt bool
 	// StandingInstructions are texts, none of them empty.
 	StandingInstructions []string
-	// Message is what the user says. It is stored before the input pipeline runs. Give text, or a whole Message.
-	Text    string
-	Message *Message
+	// Text is what the user says, and Attachments what goes with it or stands alone. It is stored as a message before the
+	// input pipeline runs. Message is such a message given whole, in place of both.
+	Text        string
+	Attachments []*Media
+	Message     *Message
 	// Stash is what the turn's stash begins with: JSON-like values.
 	Stash map[string]any
 	// OnEvent is called for every event of this turn, after the runner's own listeners.
@@ -155,10 +158,14 @@ func (in *TurnInput) validate() error {
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "text", "other", "message"))
 	}
 	if in.Message != nil {
+		if len(in.Attachments) > 0 {
+			list = append(list, abi.Violation(abi.RuleHasItsOwn, "field", "attachments", "type", "Message"))
+		}
 		if err := in.Message.Validate(); err != nil {
 			list = append(list, "message: "+err.Error())
 		}
 	}
+	list = append(list, invalidMedia("attachments", in.Attachments)...)
 	var stash stashData
 	if err := stash.load(in.Stash); err != nil {
 		list = append(list, err.Error())
@@ -362,9 +369,10 @@ const maxTime = 8_640_000_000_000_000
 // say puts the user's message into the turn's start.
 func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	m := in.Message
-	if in.Text != "" {
+	if in.Text != "" || len(in.Attachments) > 0 {
 		created := min(max(t.now, in.after.UnixMilli()+1), maxTime)
 		m = NewMessage(t.id+".user", User, in.Text, time.UnixMilli(created).UTC())
+		m.Attachments = slices.Clone(in.Attachments)
 	}
 	if m == nil {
 		return nil

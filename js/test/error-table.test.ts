@@ -68,7 +68,7 @@ describe('the table of errors', () => {
     });
   }
 
-  it('what is no error of a code is none of a class', () => {
+  it('anything that is not an error of a code is none of a class', () => {
     for (const value of [undefined, null, 'E_DEADLINE', new Error('x'), { code: 'E_DEADLINE' }]) {
       assert.equal(value instanceof turncore.E_DEADLINE, false);
     }

@@ -95,7 +95,7 @@ export class DispatchContext extends BaseContext {
    * before the next event. Not when it was acked already, and not on nack.
    *
    * @returns a function that takes this back
-   * @throws TurncoreError E_INVALID_VALUE for what is no function
+   * @throws TurncoreError E_INVALID_VALUE for anything that is not a function
    */
   onAck(handler: () => void): () => void {
     requireFunction(handler, 'handler');
@@ -105,7 +105,7 @@ export class DispatchContext extends BaseContext {
   /**
    * How many of the dispatch's current tool calls carry a checksum: how often the model has asked for the same.
    *
-   * @throws TurncoreError E_CALL_AFTER_END; E_INVALID_VALUE for what is no string
+   * @throws TurncoreError E_CALL_AFTER_END; E_INVALID_VALUE for anything that is not a string
    */
   toolCallCount(checksum: string): number {
     requireString(checksum, 'checksum');

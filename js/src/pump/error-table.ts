@@ -206,7 +206,7 @@ function writeDetails(enc: Encoder, details: unknown): boolean {
   }
 }
 
-/** Text of a thrown value that is no error: itself, else its JSON, else whatever String makes of it. */
+/** Text of a thrown value that is not an error: itself, else its JSON, else whatever String makes of it. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   try {

@@ -92,7 +92,7 @@ function withBytes(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? base64(value) : value;
 }
 
-/** Bytes as text; undefined for what is no UTF-8. */
+/** Bytes as text; undefined for anything that is not UTF-8. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

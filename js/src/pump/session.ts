@@ -284,7 +284,7 @@ export class Session implements EventSource, TurnSession {
     this.context(frame[2] as number).callAckHandlers();
   }
 
-  /** Takes an Event and tells whoever listens. */
+  /** Takes an Event and tells the listeners. */
   event(frame: readonly unknown[]): void {
     const kind = frame[3] as number;
     const dispatch = frame[5] as number;

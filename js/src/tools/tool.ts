@@ -173,7 +173,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
    * @returns a function that resolves to what the handler returned. It rejects with E_INVALID_TOOL_ARGS when the
    *   arguments break the schema (the handler is not called), with E_TOOL_DOWNSTREAM_ERROR when the handler threw, and
    *   with E_CALL_AFTER_END when the dispatch had ended before the handler
-   * @throws TurncoreError E_INVALID_VALUE for what is no context of a dispatch
+   * @throws TurncoreError E_INVALID_VALUE for anything that is not a context of a dispatch
    */
   executor(ctx: DispatchContext): ToolCaller<Input, Result> {
     requireCaller(ctx);

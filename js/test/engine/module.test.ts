@@ -160,7 +160,7 @@ describe('loadModule', () => {
     assert.ok((await module.instantiate()).alive);
   });
 
-  it('refuses what is no WebAssembly', async () => {
+  it('refuses anything that is not WebAssembly', async () => {
     for (const source of [new Uint8Array(0), new TextEncoder().encode('<!doctype html>')]) {
       const error = await failure(loadModule(source));
       assert.equal(error.code, 'E_INVALID_MODULE');
