@@ -331,7 +331,7 @@ function runHttp(session: Session, effect: number, context: number, args: HTTPAr
       sendChunk(session, effect, status, headers, null),
     ...streamed(session, effect, context),
   };
-  const request = new HttpEffect(session.pump.http, args, listener, recordsOf(session));
+  const request = new HttpEffect(session.http, args, listener, recordsOf(session));
   startStream(session, effect, request);
 }
 

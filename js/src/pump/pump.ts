@@ -34,7 +34,6 @@ import type { TurnPump, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
-import type { HttpSettings } from './http.js';
 import { isNoted, noteEvent } from './kept-results.js';
 import type { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
@@ -46,7 +45,6 @@ import { verifyCollections } from './verify.js';
 /** What a pump needs of its host. */
 export interface PumpHost {
   readonly clock: Clock;
-  readonly http: HttpSettings;
   /** Called once, when the instance has died. */
   readonly died: (pump: Pump) => void;
   /** Compare mirrored collections with the module's after each step. For tests. */
@@ -77,7 +75,6 @@ const ROOM = 4096;
 export class Pump implements HistorySink, TurnPump {
   readonly instance: Instance;
   readonly clock: Clock;
-  readonly http: HttpSettings;
   readonly #host: PumpHost;
   readonly #sessions = new Map<number, Session>();
   readonly #runners = new Map<RunnerSpec, number>();
@@ -100,7 +97,6 @@ export class Pump implements HistorySink, TurnPump {
   constructor(instance: Instance, host: PumpHost) {
     this.instance = instance;
     this.clock = host.clock;
-    this.http = host.http;
     this.#host = host;
     this.#histories = new HistoryUploads(instance);
   }
