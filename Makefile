@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long mutants bench wasm docs lint fmt release clean
+.PHONY: help setup demo test test-quick test-long mutants bench wasm audit docs lint fmt release clean
 
 LIB := source .ci/lib.sh;
 TOOL := go tool -modfile=.ci/tools/go.mod
@@ -25,6 +25,9 @@ demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 test: ## Run every test lane; LANES="lint go" runs these only
 	@.ci/test.sh
 
+test-quick: ## The inner loop, in three minutes: lint, generated files, the short Go tests, the JavaScript tests
+	@QUICK=1 .ci/test.sh
+
 test-long: ## Run the same with 5 minutes for each fuzz target, 10 rounds under the race detector and the longest artifacts
 	@TURNCORE_LONG=1 FUZZTIME=$${FUZZTIME:-5m} ROUNDS=$${ROUNDS:-10} LANE_TIMEOUT=$${LANE_TIMEOUT:-3h} .ci/test.sh
 
@@ -36,6 +39,9 @@ bench: ## Measure sizes, start, steps, effects and turns on wazero, native and N
 
 wasm: ## Build the modules into wasm/core and wasm/full and print what they weigh
 	@go run ./wasm/build
+
+audit: ## Look every dependency up in the vulnerability databases of Go and npm; needs the network, so no lane runs it
+	@$(TOOL) govulncheck ./...; cd js && npm audit
 
 docs: ## Write the API reference of the npm package to docs/api (that of the Go packages: go doc)
 	@$(LIB) need_npm; cd js && node_modules/.bin/typedoc --logLevel Warn && echo 'docs/api/index.html'

@@ -74,7 +74,9 @@ func generate(root string) (map[string][]byte, error) {
 		"js/src/abi/codes.gen.ts":           codes.typeScript(),
 		"js/src/error-classes.gen.ts":       codes.classes(),
 		"js/src/abi/rules.gen.ts":           rules.typeScript(),
-		"js/src/abi/frames.gen.ts":          src.typeScript(),
+		"js/src/abi/frames.gen.ts":          src.constants(),
+		"js/src/codec/tuples.gen.ts":        nil,
+		"js/test/codec/layouts.gen.ts":      src.layouts(),
 		"runtime/fault/codes_gen.go":        nil,
 		"abi/codes_gen.go":                  nil,
 		"abi/rules_gen.go":                  nil,
@@ -93,6 +95,7 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	for path, text := range map[string]func() ([]byte, error){
+		"js/src/codec/tuples.gen.ts":       src.tuples,
 		"runtime/chat/options_gen.go":      options.guestOptions,
 		"internal/provider/members_gen.go": options.guestProviders,
 		"host/turns/model_options_gen.go":  options.hostOptions,
@@ -124,7 +127,7 @@ func generate(root string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[path], err = fillPage(path, page, func(b *bytes.Buffer, names []string) error {
+		files[path], err = fillPage(path, page, func(b *bytes.Buffer, _ string, names []string) error {
 			known, err := options.table(b, names)
 			if err == nil && !known {
 				return fmt.Errorf("no table named %q", names[0])

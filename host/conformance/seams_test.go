@@ -53,7 +53,13 @@ func TestSeams(t *testing.T) {
 	want := append(contractNames(t), turnEvents()...)
 	callbacks := reflect.TypeFor[turns.Callbacks]()
 	for i := range callbacks.NumField() {
+		if !callbacks.Field(i).IsExported() {
+			continue
+		}
 		name := callbacks.Field(i).Name
+		if !callbacks.Field(i).IsExported() {
+			continue
+		}
 		want = append(want, strings.ToLower(name[:1])+name[1:]+"Callback")
 	}
 	for _, name := range want {

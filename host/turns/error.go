@@ -13,8 +13,15 @@ import (
 	"github.com/turncore/turncore/host/internal/value"
 )
 
-// ErrStreamSealed is returned by a report on a stream that an earlier report has completed.
+// ErrStreamSealed is what a report on a stream fails with that an earlier report has completed. The error's text names the
+// stream.
 var ErrStreamSealed = errors.New("the stream is sealed: an earlier report completed it")
+
+// sealedError is ErrStreamSealed in the core's words.
+type sealedError string
+
+func (e sealedError) Error() string        { return string(e) }
+func (e sealedError) Is(target error) bool { return target == ErrStreamSealed }
 
 // errGoexit is what ending its goroutine fails user code with.
 var errGoexit = errors.New("user code ended its goroutine")

@@ -177,7 +177,7 @@ func (t *turn) read(a *actor, out []byte) (refusal, err error) {
 		case abi.OpFault:
 			refusal = faultError(frame)
 		default:
-			err = fmt.Errorf("frame %d does not belong into the answer to a turn's frames", op)
+			err = fmt.Errorf("frame %d does not belong in the answer to a turn's frames", op)
 		}
 		if err != nil {
 			return nil, err
@@ -217,7 +217,7 @@ func (t *turn) readReply(frame []byte) error {
 	delete(t.calls, f.Call)
 	switch {
 	case f.Error != nil && f.Error.Code == "" && f.Error.Handle == 0:
-		c.err = ErrStreamSealed
+		c.err = sealedError(f.Error.Message)
 	case f.Error != nil:
 		c.err = t.errors.decode(f.Error)
 	case !value.IsNil(f.Value):

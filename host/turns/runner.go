@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,11 +56,15 @@ func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 	return r, nil
 }
 
-// On calls fn for every event of the given kind of all the runner's turns: KindMessage, KindThought, KindToolCall. fn is
-// called before the call returns that caused the event, on the same goroutine, one event of a turn after the other; a
-// call of a context that fn makes returns when its answer is there, its events follow after fn. A panic in fn becomes an
-// error event with E_LISTENER_ERROR. A fn that is registered twice is called twice. The function returned takes fn off. On
-// panics for a nil fn and for a kind that no event has.
+// On calls fn for every event of the given kind of all the runner's turns: KindMessage, KindThought, KindToolCall.
+//
+// fn is called before the call returns that caused the event, on the same goroutine, one event of a turn after the other. It
+// may call methods of the turn's contexts: such a call returns when its answer is there, and the events that it causes
+// follow after fn. Other goroutines that use the turn wait until their own events are delivered, so fn must not wait for
+// them. A panic in fn becomes an error event with E_LISTENER_ERROR.
+//
+// A fn that is registered twice is called twice. The function returned takes fn off. On panics for a nil fn and for an unknown
+// kind.
 func (r *TurnRunner) On(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
 
 // Observe does for the other kinds of event, those that tell how a turn goes, what On does for those that an application
@@ -127,9 +132,11 @@ type TurnInput struct {
 	NoSystemPrompt bool
 	// StandingInstructions are texts, none of them empty.
 	StandingInstructions []string
-	// Message is what the user says. It is stored before the input pipeline runs. Give text, or a whole Message.
-	Text    string
-	Message *Message
+	// Text is what the user says, and Attachments what goes with it or stands alone. It is stored as a message before the
+	// input pipeline runs. Message is such a message given whole, in place of both.
+	Text        string
+	Attachments []*Media
+	Message     *Message
 	// Stash is what the turn's stash begins with: JSON-like values.
 	Stash map[string]any
 	// OnEvent is called for every event of this turn, after the runner's own listeners.
@@ -155,10 +162,14 @@ func (in *TurnInput) validate() error {
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "text", "other", "message"))
 	}
 	if in.Message != nil {
+		if len(in.Attachments) > 0 {
+			list = append(list, abi.Violation(abi.RuleHasItsOwn, "field", "attachments", "type", "Message"))
+		}
 		if err := in.Message.Validate(); err != nil {
 			list = append(list, "message: "+err.Error())
 		}
 	}
+	list = append(list, invalidMedia("attachments", in.Attachments)...)
 	var stash stashData
 	if err := stash.load(in.Stash); err != nil {
 		list = append(list, err.Error())
@@ -362,9 +373,10 @@ const maxTime = 8_640_000_000_000_000
 // say puts the user's message into the turn's start.
 func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	m := in.Message
-	if in.Text != "" {
+	if in.Text != "" || len(in.Attachments) > 0 {
 		created := min(max(t.now, in.after.UnixMilli()+1), maxTime)
 		m = NewMessage(t.id+".user", User, in.Text, time.UnixMilli(created).UTC())
+		m.Attachments = slices.Clone(in.Attachments)
 	}
 	if m == nil {
 		return nil

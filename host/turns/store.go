@@ -54,7 +54,7 @@ type Conversation struct {
 // SessionKey is the key in a turn's stash that names its session.
 const SessionKey = "sessionId"
 
-// sessionOf returns the session that a context belongs to. What is no string is refused: it must not be taken for another
+// sessionOf returns the session that a context belongs to. Anything that is not a string is refused: it must not be taken for another
 // session's.
 func sessionOf(ctx Context) (string, error) {
 	v, _ := ctx.Stash().Get(SessionKey)

@@ -108,7 +108,7 @@ func TestLoadConversation(t *testing.T) {
 	})
 }
 
-// A session's id that is no string is nobody's session, and not the one without an id.
+// A session's id that is not a string is nobody's session, and not the one without an id.
 func TestSessionOfAnotherType(t *testing.T) {
 	for _, text := range []string{"", "hello"} {
 		store := turns.NewMemoryStore()

@@ -195,18 +195,18 @@ func TestMalformedAnswersAboutArtifacts(t *testing.T) {
 		kind uint8
 		raw  []byte
 	}{
-		"a record that is none":        {abi.EffectSpool, []byte{0xa1, 'x'}},
-		"a handle that is not above":   {abi.EffectSpool, raw(item(4, spooledText("a")))},
-		"a handle that nobody knows":   {abi.EffectSpool, raw(item(9, nil))},
-		"nothing read":                 {abi.EffectRead, []byte{0xc0}},
-		"lines that are none":          {abi.EffectRead, schemaOf(`[1,1,[2]]`)},
-		"lines that are no list":       {abi.EffectRead, schemaOf(`[1,1,"a"]`)},
-		"more lines than bytes":        {abi.EffectRead, []byte{0x93, 1, 1, 0xdd, 0x00, 0xff, 0xff, 0xff}},
-		"a negative size":              {abi.EffectRead, schemaOf(`[-1,1,[]]`)},
-		"a field more":                 {abi.EffectRead, schemaOf(`[1,1,["a"],1]`)},
-		"an estimate that is no list":  {abi.EffectEstimate, schemaOf(`5`)},
-		"an estimate of several texts": {abi.EffectEstimate, schemaOf(`[5,6]`)},
-		"a negative estimate":          {abi.EffectEstimate, schemaOf(`[-5]`)},
+		"a record that is none":          {abi.EffectSpool, []byte{0xa1, 'x'}},
+		"a handle that is not above":     {abi.EffectSpool, raw(item(4, spooledText("a")))},
+		"a handle that nobody knows":     {abi.EffectSpool, raw(item(9, nil))},
+		"nothing read":                   {abi.EffectRead, []byte{0xc0}},
+		"lines that are none":            {abi.EffectRead, schemaOf(`[1,1,[2]]`)},
+		"lines that are no list":         {abi.EffectRead, schemaOf(`[1,1,"a"]`)},
+		"more lines than bytes":          {abi.EffectRead, []byte{0x93, 1, 1, 0xdd, 0x00, 0xff, 0xff, 0xff}},
+		"a negative size":                {abi.EffectRead, schemaOf(`[-1,1,[]]`)},
+		"a field more":                   {abi.EffectRead, schemaOf(`[1,1,["a"],1]`)},
+		"an estimate that is not a list": {abi.EffectEstimate, schemaOf(`5`)},
+		"an estimate of several texts":   {abi.EffectEstimate, schemaOf(`[5,6]`)},
+		"a negative estimate":            {abi.EffectEstimate, schemaOf(`[-5]`)},
 	} {
 		w, e := ask(c.kind)
 		w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect, Value: c.raw})

@@ -16,7 +16,7 @@ import { type SessionOptions, sessionOf } from './store-callbacks.js';
  * With one that has none every turn loads and encodes the whole session, but what the module has already does not cross
  * to it again.
  *
- * @throws TurncoreError E_INVALID_VALUE for what is no store
+ * @throws TurncoreError E_INVALID_VALUE for anything that is not a store
  */
 export function loadConversation(
   store: Store,

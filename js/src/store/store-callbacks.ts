@@ -27,7 +27,7 @@ export function stashedSession(ctx: TurnContext): string {
 /**
  * The session that a stash's `sessionId` stands for: "default" when there is none.
  *
- * @throws TurncoreError E_INVALID_VALUE for what is no string: it must not be taken for another session's
+ * @throws TurncoreError E_INVALID_VALUE for anything that is not a string: it must not be taken for another session's
  */
 export function sessionNamed(id: unknown): string {
   if (id === undefined || id === null || id === '') return 'default';
@@ -39,7 +39,7 @@ export function sessionNamed(id: unknown): string {
  * Tells which session of a store a turn belongs to.
  *
  * @throws TurncoreError E_INVALID_VALUE unless there is a store, and for settings that are none; the function that is
- *   returned throws it for a session's id that is no string
+ *   returned throws it for a session's id that is not a string
  */
 export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnContext) => string {
   requireObject(store, 'store');
@@ -62,7 +62,7 @@ export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnCont
  * in one `commit`. One that stores or deletes tool calls gets those of `replaceToolCallGroup` too, unless that is replaced as
  * well. A `commitCallback` of one's own beside one for single writes is refused.
  *
- * @throws TurncoreError E_INVALID_VALUE for what is no store
+ * @throws TurncoreError E_INVALID_VALUE for anything that is not a store
  */
 export function storeCallbacks(store: Store, options: SessionOptions = {}): TurnCallbacks {
   const session = sessionOf(store, options);
