@@ -84,6 +84,9 @@ func (in *Instance) chunk(f *abi.Chunk) error {
 	}
 	t.run.SetElapsed(f.Elapsed)
 	eff := t.find(f.Effect)
+	if eff == nil && f.Effect > t.next {
+		return neverIssued("Chunk", f.Effect)
+	}
 	if eff == nil {
 		return nil
 	}

@@ -254,6 +254,9 @@ func (in *Instance) result(f *abi.Result) error {
 	}
 	t.run.SetElapsed(f.Elapsed)
 	eff := t.find(f.Effect)
+	if eff == nil && f.Effect > t.next {
+		return neverIssued("Result", f.Effect)
+	}
 	if eff == nil {
 		t.late = slices.DeleteFunc(t.late, func(n uint32) bool { return n == f.Effect })
 		return nil
@@ -273,6 +276,12 @@ func (in *Instance) result(f *abi.Result) error {
 	}
 	t.settle(eff, nil, faultOf(f.Error))
 	return nil
+}
+
+// neverIssued refuses what a host says of an effect that it was not asked for. One that is settled is no error: a Cancel may
+// have crossed its Result.
+func neverIssued(frame string, effect uint32) error {
+	return fault.New(fault.ABIUnknownTarget, frame+": effect "+itoa(int64(effect))+" was never issued")
 }
 
 // valueOf copies a value out of a frame; nil for nil.
