@@ -88,14 +88,22 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	for path, text := range map[string]func() ([]byte, error){
-		"runtime/chat/options_gen.go":     options.guestOptions,
+		"runtime/chat/options_gen.go":      options.guestOptions,
 		"internal/provider/members_gen.go": options.guestProviders,
-		"host/turns/model_options_gen.go": options.hostOptions,
-		"host/turns/provider_gen.go":      options.hostProviders,
+		"host/turns/model_options_gen.go":  options.hostOptions,
+		"host/turns/provider_gen.go":       options.hostProviders,
 	} {
 		if files[path], err = text(); err != nil {
 			return nil, err
 		}
+	}
+	journal, err := src.layouts()
+	if err != nil {
+		return nil, err
+	}
+	files["js/src/journal/layouts.gen.ts"] = journal.typeScript()
+	if files["host/journal/layouts_gen.go"], err = journal.goSource(); err != nil {
+		return nil, err
 	}
 	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
 	if err != nil {
