@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -61,6 +62,10 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	builtins, err := loadBuiltins(filepath.Join(dir, "builtins.json"), tools, codes)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{
 		"js/src/models/chat-options.gen.ts": options.typeScript(),
 		"js/src/models/providers.gen.ts":    options.typeScriptProviders(),
@@ -105,11 +110,21 @@ func generate(root string) (map[string][]byte, error) {
 	if files["host/journal/layouts_gen.go"], err = journal.goSource(); err != nil {
 		return nil, err
 	}
+	numbers, err := src.numbers()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, numbers)
 	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
 	if err != nil {
 		return nil, err
 	}
-	if files["abi/SPEC.md"], err = src.fillSpec(spec, options.table); err != nil {
+	if files["abi/SPEC.md"], err = src.fillSpec(spec, func(b *bytes.Buffer, names []string) (known bool, err error) {
+		if known, err = options.table(b, names); known || err != nil {
+			return known, err
+		}
+		return builtins.table(b, names)
+	}); err != nil {
 		return nil, err
 	}
 	for _, path := range []string{"docs/executor.md", "docs/models.md"} {
@@ -117,7 +132,7 @@ func generate(root string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[path], err = fillPage(path, page, func(b *bytes.Buffer, names []string) error {
+		files[path], err = fillPage(path, page, func(b *bytes.Buffer, _ string, names []string) error {
 			known, err := options.table(b, names)
 			if err == nil && !known {
 				return fmt.Errorf("no table named %q", names[0])

@@ -158,9 +158,6 @@ func (w *writer) tuple(name string, depth int) bool {
 			continue
 		}
 		w.text = append(value.AppendJSONString(w.text, field), ':')
-		if field == "failed" && len(w.b) > 0 && w.b[0] == 0xc3 {
-			numbers["failed"] = 1
-		}
 		if !w.value(kind, numbers, depth+1) {
 			return false
 		}
@@ -175,9 +172,7 @@ func (w *writer) value(kind string, numbers map[string]int64, depth int) bool {
 		return false
 	}
 	if group, ok := strings.CutPrefix(kind, "@"); ok {
-		if kind = payloads[group][numbers[group]]; numbers["failed"] != 0 {
-			kind = "ErrorValue"
-		}
+		kind = payloads[group][numbers[group]]
 	}
 	kind = strings.TrimSuffix(kind, "?")
 	if tuples[kind] != "" && w.b[0] != 0xc0 {

@@ -20,7 +20,7 @@ type toldStore struct {
 	fail string // the write that fails
 }
 
-func (s toldStore) Apply(ctx context.Context, session string, writes []turns.Delta) error {
+func (s toldStore) Commit(ctx context.Context, session string, writes []turns.Delta) error {
 	words := make([]string, len(writes))
 	for i, d := range writes {
 		words[i] = strings.TrimSpace(fmt.Sprint(d.Op, " ", d.Kind, " ", d.ID, strings.Join(d.IDs, "+")))
@@ -29,7 +29,7 @@ func (s toldStore) Apply(ctx context.Context, session string, writes []turns.Del
 	if slices.Contains(words, s.fail) {
 		return errRefused
 	}
-	return s.MemoryStore.Apply(ctx, session, writes)
+	return s.MemoryStore.Commit(ctx, session, writes)
 }
 
 func call(id string) *turns.ToolCall {

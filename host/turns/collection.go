@@ -69,16 +69,26 @@ func (c *Collection[R]) Add(records ...R) error {
 // AddAll appends the records that a history has at this moment, whatever their number in constant time. A nil history has
 // none.
 func (c *Collection[R]) AddAll(h *History[R]) error {
-	t := c.turn()
 	if h.empty() {
+		c.turn() // says what a zero Collection lacks
 		return nil
 	}
+	return c.addView(h, h.data.view())
+}
+
+// addFirst appends the first n records of a history.
+func (c *Collection[R]) addFirst(h *History[R], n int) error {
+	return c.addView(h, h.data.view().first(n))
+}
+
+func (c *Collection[R]) addView(h *History[R], view historyView) error {
+	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !slices.Contains(t.histories, any(h)) {
 		t.histories = append(t.histories, h)
 	}
-	return t.addHistory(c.state, h.data)
+	return t.addHistory(c.state, view)
 }
 
 // Remove takes a record out. It tells whether it was in.

@@ -148,12 +148,16 @@ func (m *Model) chat() (*ChatOptions, map[string]Credential) {
 
 // Input is what a turn of a Runner begins with.
 type Input struct {
-	Message string // what the user says
-	Session string // whose conversation it is; "" is one as well
-	System  string // in place of the runner's system prompt
-	TurnID  string // as in TurnInput
-	Stash   map[string]any
-	Journal io.Writer // as in TurnInput
+	Message     string   // what the user says
+	Attachments []*Media // what goes with it: pictures, files; alone without a Message
+	Session     string   // whose conversation it is; "" is one as well
+	System      string   // in place of the runner's system prompt
+	// StandingInstructions are texts that the model is given beside the system prompt in this turn.
+	StandingInstructions []string
+	TurnID               string // as in TurnInput
+	Stash                map[string]any
+	OnEvent              func(Event) // as in TurnInput
+	Journal              io.Writer   // as in TurnInput
 }
 
 func (r *Runner) input(in Input) (TurnInput, error) {
@@ -165,7 +169,10 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 		}
 		stash[key] = v
 	}
-	full := TurnInput{TurnID: in.TurnID, SystemPrompt: in.System, Text: in.Message, Stash: stash, Journal: in.Journal}
+	full := TurnInput{
+		TurnID: in.TurnID, SystemPrompt: in.System, StandingInstructions: in.StandingInstructions,
+		Text: in.Message, Attachments: in.Attachments, Stash: stash, OnEvent: in.OnEvent, Journal: in.Journal,
+	}
 	if full.SystemPrompt == "" {
 		full.SystemPrompt = r.system
 	}

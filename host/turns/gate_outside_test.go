@@ -159,7 +159,7 @@ func TestGatesOfAnInstanceThatDies(t *testing.T) {
 		go h.Close(context.Background()) //nolint:errcheck // the turn tells
 	})
 	result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
-	if err != nil || !errors.Is(result.Err, host.CodeInstanceFailed) {
+	if err != nil || !errors.Is(result.Err, turns.ErrClosed) {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	if want := "gO gC(aborted) iE(0,nack)"; !strings.Contains(log.words(), want) {

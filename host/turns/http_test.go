@@ -222,11 +222,11 @@ func TestFrontDoor(t *testing.T) {
 			if result, err = runner.Run(t.Context(), turns.Input{Message: "And now?", Session: "s"}); err != nil || result.Status != turns.Ack {
 				t.Fatalf("%+v, %v", result, err)
 			}
-			records, err := runner.Store().Load(t.Context(), "s")
-			if err != nil || records.Messages.Len() < 4 || records.ToolCalls.Len() != 1 {
-				t.Errorf("%d messages, %d tool calls, %v", records.Messages.Len(), records.ToolCalls.Len(), err)
+			records, err := runner.Store().Load(t.Context(), "s", "")
+			if err != nil || len(records.Messages) < 4 || len(records.ToolCalls) != 1 {
+				t.Errorf("%d messages, %d tool calls, %v", len(records.Messages), len(records.ToolCalls), err)
 			}
-			if others, err := runner.Store().Load(t.Context(), "t"); err != nil || others.Messages.Len() != 0 {
+			if others, err := runner.Store().Load(t.Context(), "t", ""); err != nil || len(others.Messages) != 0 {
 				t.Errorf("another session: %v, %v", others, err)
 			}
 		})

@@ -117,11 +117,11 @@ func TestOutputs(t *testing.T) {
 					t.Fatalf("%d requests, %+v, %v", n, result, err)
 				}
 				object, err := turns.Object[any](result)
-				records, loadErr := runner.Store().Load(t.Context(), "")
+				records, loadErr := runner.Store().Load(t.Context(), "", "")
 				if loadErr != nil {
 					t.Fatal(loadErr)
 				}
-				messages := records.Messages.Slice()
+				messages := records.Messages
 				if c.Expect.Code == "" {
 					if err != nil || last != nil || !reflect.DeepEqual(object, c.Expect.Object) {
 						t.Errorf("object %v, %v, %v", object, err, last)

@@ -217,11 +217,11 @@ func TestBytesStayBytes(t *testing.T) {
 		if result.Status != turns.Ack {
 			t.Fatalf("%+v", result)
 		}
-		records, err := store.Load(t.Context(), "")
+		records, err := store.Load(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		open("stored result", records.ToolCalls.Slice()[0].Results.(*turns.Media).Reader)
+		open("stored result", records.ToolCalls[0].Results.(*turns.Media).Reader)
 
 		// Text that is not UTF-8 is repaired on its way, and says the same from then on.
 		const broken = "a\xed\xa0\x80b\xffc\x00d\xf0\x9f"
@@ -316,7 +316,7 @@ type failingStore struct {
 	err error
 }
 
-func (s failingStore) Apply(context.Context, string, []turns.Delta) error { return s.err }
+func (s failingStore) Commit(context.Context, string, []turns.Delta) error { return s.err }
 
 // What a nil error is given to still ends as it says: a nack, an abort, a gate that is rejected.
 func TestNilAsAReason(t *testing.T) {

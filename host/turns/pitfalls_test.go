@@ -158,14 +158,14 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 				if err != nil || result.Status != turns.Ack {
 					t.Fatalf("killed behind commit %d: %+v, %v", kill, result, err)
 				}
-				records, err := store.Load(t.Context(), "")
+				records, err := store.Load(t.Context(), "", "")
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, m := range records.Messages.Slice() {
+				for _, m := range records.Messages {
 					log = append(log, string(m.Role)+": "+m.Content)
 				}
-				for _, c := range records.ToolCalls.Slice() {
+				for _, c := range records.ToolCalls {
 					log = append(log, fmt.Sprint(c.ID, " ", string(c.Args), " ", c.Results))
 				}
 				return log, ran
@@ -189,8 +189,8 @@ type countingStore struct {
 	applied func()
 }
 
-func (s *countingStore) Apply(ctx context.Context, session string, writes []turns.Delta) error {
-	err := s.MemoryStore.Apply(ctx, session, writes)
+func (s *countingStore) Commit(ctx context.Context, session string, writes []turns.Delta) error {
+	err := s.MemoryStore.Commit(ctx, session, writes)
 	s.applied()
 	return err
 }

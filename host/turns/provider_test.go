@@ -98,12 +98,12 @@ func TestProviders(t *testing.T) {
 				if n != len(c.Requests) || result.Text != c.Expect.Text || result.Usage != c.Expect.Usage {
 					t.Errorf("%d requests, text %q, usage %+v", n, result.Text, result.Usage)
 				}
-				records, err := runner.Store().Load(t.Context(), "")
+				records, err := runner.Store().Load(t.Context(), "", "")
 				if err != nil {
 					t.Fatal(err)
 				}
 				thoughts := []string{}
-				for _, thought := range records.Thoughts.Slice() {
+				for _, thought := range records.Thoughts {
 					thoughts = append(thoughts, thought.Content)
 				}
 				if !slices.Equal(thoughts, c.Expect.Thoughts) {

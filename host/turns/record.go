@@ -103,10 +103,14 @@ func contentString(content string, t *Tokenizable) (string, error) {
 
 // ToolCall is a completed call of a tool.
 type ToolCall struct {
-	ID         string
-	Tool       string
-	Args       json.RawMessage // an object
-	Checksum   string          // of tool and args, as in ToolCallEvent.Checksum
+	ID       string
+	Tool     string
+	Args     json.RawMessage // an object
+	Checksum string          // of tool and args, as in ToolCallEvent.Checksum
+	// ExecutionID is that of the execution which gave the results, "" if unknown. ProviderCallID is what the provider
+	// called the call, "" for none.
+	ExecutionID, ProviderCallID string
+
 	IsComplete bool
 	IsError    bool
 	// Results is what the tool answered: a string, a *Tokenizable, a *SpooledArtifact, a *Media, or a []*SpooledArtifact or []*Media that

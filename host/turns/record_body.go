@@ -131,13 +131,14 @@ func (t *Thought) appendBody(dst []byte) ([]byte, error) {
 }
 
 func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
-	dst = value.Array(dst, 14)
+	dst = value.Array(dst, 16)
 	dst = value.String(value.String(dst, c.ID), c.Tool)
 	dst, err := value.FromJSON(dst, c.Args)
 	if err != nil {
 		return nil, fmt.Errorf("args: %w", err)
 	}
 	dst = value.String(dst, c.Checksum)
+	dst = appendOptional(appendOptional(dst, c.ExecutionID), c.ProviderCallID)
 	dst = value.Bool(value.Bool(dst, c.IsComplete), c.IsError)
 	if dst, err = appendResults(dst, c.Results); err != nil {
 		return nil, err
@@ -261,7 +262,8 @@ func decodeToolCall(body []byte) (record, error) {
 		return nil, err
 	}
 	c := &ToolCall{
-		ID: b.ID, Tool: b.Tool, Checksum: b.Checksum, IsComplete: b.IsComplete, IsError: b.IsError,
+		ID: b.ID, Tool: b.Tool, Checksum: b.Checksum, ExecutionID: optional(b.ExecutionID),
+		ProviderCallID: optional(b.ProviderCallID), IsComplete: b.IsComplete, IsError: b.IsError,
 		ReplayCompatibility: optional(b.ReplayCompatibility), FromArtifactTool: b.FromArtifactTool, Inline: b.Inline,
 		CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt), CompletedAt: instant(b.CompletedAt),
 	}

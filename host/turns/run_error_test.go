@@ -3,6 +3,7 @@ package turns_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
@@ -94,4 +95,21 @@ func TestTheErrorOfATurn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An executor that forgets to signal is called again, and told so when it reports what it has reported.
+func TestAnExecutorThatForgetsToSignal(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(_ *turns.DispatchContext, helpers *turns.Helpers) error {
+			return helpers.ReportMessage("answer", "Hi.", true)
+		}})
+		_, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		if !errors.Is(err, turns.ErrStreamSealed) {
+			t.Error(err)
+		}
+		const want = `the message "answer" takes no more reports: it was completed in iteration 0, and the executor runs again since nobody called ack or nack`
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	})
 }

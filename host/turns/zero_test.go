@@ -68,14 +68,14 @@ func TestZeroValues(t *testing.T) {
 
 func TestZeroMemoryStore(t *testing.T) {
 	var store turns.MemoryStore
-	if err := store.PutBytes(t.Context(), "s", "b", []byte("x")); err != nil {
+	if err := store.WriteBytes(t.Context(), "s", "b", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	r := newFront(t, turns.Config{Store: &store, Executor: say("Hi.")})
 	if _, err := r.Run(t.Context(), turns.Input{Message: "hello", Session: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	if records, err := store.Load(t.Context(), "s"); err != nil || records.Messages.Len() != 1 {
+	if records, err := store.Load(t.Context(), "s", ""); err != nil || len(records.Messages) != 1 {
 		t.Errorf("%+v, %v", records, err)
 	}
 }
@@ -100,19 +100,21 @@ func newFront(t *testing.T, config turns.Config) *turns.Runner {
 // bareStore is a store as a program might write it first: it knows no session, and says so with nothing.
 type bareStore struct {
 	newest func(ctx context.Context, session string) (time.Time, error)
-	loaded *turns.Records
+	loaded *turns.Conversation
 }
 
-func (bareStore) Apply(context.Context, string, []turns.Delta) error     { return nil }
-func (bareStore) PutBytes(context.Context, string, string, []byte) error { return nil }
-func (s bareStore) Load(context.Context, string) (*turns.Records, error) { return s.loaded, nil }
+func (bareStore) Commit(context.Context, string, []turns.Delta) error      { return nil }
+func (bareStore) WriteBytes(context.Context, string, string, []byte) error { return nil }
+func (s bareStore) Load(context.Context, string, string) (*turns.Conversation, error) {
+	return s.loaded, nil
+}
 func (s bareStore) Newest(ctx context.Context, session string) (time.Time, error) {
 	return s.newest(ctx, session)
 }
 
 // Nothing loaded is an empty conversation.
 func TestLoadOfNothing(t *testing.T) {
-	for name, loaded := range map[string]*turns.Records{"nil": nil, "no lists": {}} {
+	for name, loaded := range map[string]*turns.Conversation{"nil": nil, "no lists": {}} {
 		store := bareStore{loaded: loaded, newest: func(context.Context, string) (time.Time, error) { return time.Time{}, nil }}
 		fetched := -1
 		r := newFront(t, turns.Config{Store: store, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {

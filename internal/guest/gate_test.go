@@ -57,7 +57,7 @@ func TestAGateIsNoTask(t *testing.T) {
 	}
 	settle := w.call(0, abi.MethodSettleGate, &abi.SettleGateArgs{Gate: 1, Value: schemaOf(`{"ok":true}`)})
 	w.ok(settle)
-	if r := w.answered(call); r.Failed || !bytes.Equal(r.Value, schemaOf(`{"ok":true}`)) {
+	if r := w.answered(call); r.Error != nil || !bytes.Equal(r.Value, schemaOf(`{"ok":true}`)) {
 		t.Errorf("reply %+v", r)
 	}
 	if w.replies[0].Call != call {
@@ -120,8 +120,8 @@ func TestAbortsAndGates(t *testing.T) {
 	if e := w.failure(w.answered(call)); e.Code != abi.CodeTurnGateAborted {
 		t.Errorf("error %+v", e)
 	}
-	raw, _ := (&abi.ErrorValue{Handle: 1000, Code: abi.CodeTurnGateAborted, Message: "x"}).MarshalMsg(nil)
-	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: m.Effect, Failed: true, Value: raw})
+	reason := &abi.ErrorValue{Handle: 1000, Code: abi.CodeTurnGateAborted, Message: "x"}
+	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: m.Effect, Error: reason})
 	w.want("turnStart gateOpen(1 g) gateClosed(1 2) gateOpen(2 g) gateClosed(2 2) turnEnd(2)")
 	w.clean()
 }

@@ -10,7 +10,7 @@ import (
 
 // Gemini speaks generateContent and streamGenerateContent of Google's Gemini API.
 //
-//   - Options have the API's own names. Those that belong into generationConfig are put there.
+//   - Options have the API's own names. Those that belong in generationConfig are put there.
 //   - Thought signatures go back in the parts that they came in: calls, thoughts and the end of a text.
 //   - A call's result names the call by its function, and by its id where the API gave one.
 //   - Media are parts of a user's content; those of a tool's result follow it in one, as results are texts here.

@@ -36,7 +36,7 @@ func (p *player) store(store turns.Store, now int64) error {
 	if err != nil {
 		return err
 	}
-	return store.Apply(context.Background(), "", records)
+	return store.Commit(context.Background(), "", records)
 }
 
 // records are what was said before the user's message.

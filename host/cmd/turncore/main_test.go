@@ -174,8 +174,8 @@ func TestHelp(t *testing.T) {
 		{[]string{"help", "replay"}, []string{"-module file"}},
 		{[]string{"version", "-h"}, []string{"turncore version"}},
 		{[]string{"help", "version"}, []string{"turncore version"}},
-		{[]string{"version"}, []string{"turncore ", "abi 1.", "go go1.", "module "}},
-		{[]string{"--version"}, []string{"abi 1."}},
+		{[]string{"version"}, []string{"turncore ", "abi 2.", "go go1.", "module "}},
+		{[]string{"--version"}, []string{"abi 2."}},
 	} {
 		got := turncore(t, c.args...)
 		for _, want := range c.want {

@@ -79,10 +79,8 @@ type frame struct {
 	Sync       string
 	Count      int64
 	Other      int64
-	Failed     bool
 	Args       json.RawMessage
 	Payload    json.RawMessage
-	Value      json.RawMessage
 	Data       json.RawMessage
 	Message    json.RawMessage
 	Initial    []block
@@ -151,7 +149,7 @@ func (t *timeline) frame(text json.RawMessage) {
 	case "Reply":
 		if m := t.calls[f.Call]; m != nil {
 			t.settle(m, f)
-			if f.Failed {
+			if f.Error != nil {
 				m.hidden = false
 			}
 		}
@@ -356,12 +354,7 @@ func (t *timeline) settle(m *moment, f *frame) {
 	}
 	m.tail += ", " + duration(t.now-m.begun)
 	t.attach(m, m.chunks)
-	if f.Failed {
-		var e failure
-		_ = json.Unmarshal(f.Value, &e)
-		m.tail += " ✗ " + e.String()
-		m.style = bad
-	}
+	t.blame(m, f.Error)
 }
 
 func (t *timeline) event(f *frame) {

@@ -103,7 +103,7 @@ export class Timeline {
         const call = this.#calls.get(num(f['call']));
         if (call === undefined) break;
         this.#settle(call, f);
-        if (f['failed'] === true) call.hidden = false;
+        if (isGiven(f['error'])) call.hidden = false;
         break;
       }
       case 'Sync':
@@ -316,7 +316,7 @@ export class Timeline {
     if (m.size > 0) m.tail += `, ${m.size} bytes`;
     m.tail += `, ${duration(this.#now - m.at)}`;
     this.#attach(m, joined(m.chunks));
-    if (f['failed'] === true) blame(m, fields(f['value']));
+    blame(m, f['error']);
   }
 
   #event(f: Fields): void {

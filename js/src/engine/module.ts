@@ -8,7 +8,8 @@ import { Wasi, WASI_MODULE } from '../wasi/wasi.js';
 import { checkModule, checkVersion, type ModuleTarget } from './contract.js';
 import { startGoJS, type GoRuntime } from './gojs.js';
 import { Instance, instanceFailed, type Guest, type StartedGuest } from './instance.js';
-import { encodeHello, lowerLimits, type Limits } from './limits.js';
+import { systemEntropy } from '../entropy.js';
+import { DEFAULT_QUOTA, encodeHello, lowerLimits, SEED_SIZE, type Limits } from './limits.js';
 import { cannotLoad, compileSource, hashSource, tagOf, type ModuleSource } from './source.js';
 
 /** Settings of {@link loadModule}. */
@@ -121,7 +122,14 @@ export class Module {
     return new Instance({
       guest,
       hello:
-        options.handshake === false ? undefined : encodeHello(options.features ?? FEATURES, limits),
+        options.handshake === false
+          ? undefined
+          : encodeHello(
+              options.features ?? FEATURES,
+              limits,
+              DEFAULT_QUOTA,
+              systemEntropy(SEED_SIZE),
+            ),
       limits,
       abi,
       maxMemory: options.maxMemory ?? MAX_MEMORY,

@@ -28,7 +28,7 @@ export interface EngineSettings {
   readonly name?: string | undefined;
   /** What the model can do, where that differs from the adapter's defaults. */
   readonly capabilities?: ModelCapabilities | undefined;
-  /** Told how the engine comes up. What it throws is nobody's business. */
+  /** Told how the engine comes up. Errors it throws are ignored. */
   readonly onProgress?: TellProgress | undefined;
 }
 

@@ -168,12 +168,14 @@ function toolCallEvent(
   payload: unknown,
   from: EventSource,
 ): E.ToolCallEvent {
-  const p = requireShape(payload, 'ss*snbbn*', 'ToolCallEvent');
+  const p = requireShape(payload, 'ss*snbbn*nss', 'ToolCallEvent');
   const e = new E.ToolCallEvent() as Writable<E.ToolCallEvent>;
   e.id = p[0] as string;
   e.tool = p[1] as string;
   if (p[2] !== null) e.args = p[2];
   e.checksum = p[3] as string;
+  if (p[10] !== '') e.executionId = p[10] as string;
+  if (p[11] !== '') e.providerCallId = p[11] as string;
   e.isComplete = p[5] as boolean;
   e.isError = p[6] as boolean;
   if (p[7] === Results.Host || p[7] === Results.Kept) e.results = from.results(dispatch, e.id);
@@ -257,11 +259,10 @@ function discardedWrite(delta: unknown, from: EventSource): E.DiscardedWrite {
 }
 
 function toolExecutionStart(at: number, payload: unknown): E.ToolExecutionStartEvent {
-  const p = requireShape(payload, 'ss*', 'ToolStartEvent');
+  const p = requireShape(payload, 'ssss*', 'ToolStartEvent');
   const e = new E.ToolExecutionStartEvent() as Writable<E.ToolExecutionStartEvent>;
-  e.toolName = p[0] as string;
-  e.callId = p[1] as string;
-  e.args = p[2];
+  setExecution(e, p);
+  e.args = p[4];
   e.startedAt = at;
   return e as E.ToolExecutionStartEvent;
 }
@@ -271,13 +272,23 @@ function toolExecutionEnd(
   payload: unknown,
   from: EventSource,
 ): E.ToolExecutionEndEvent {
-  const p = requireShape(payload, 'ssnb', 'ToolEndEvent');
+  const p = requireShape(payload, 'ssssnb', 'ToolEndEvent');
   const e = new E.ToolExecutionEndEvent() as Writable<E.ToolExecutionEndEvent>;
+  setExecution(e, p);
+  e.isError = p[5] as boolean;
+  setSpan(e, from.now + (p[4] as number), at);
+  return e as E.ToolExecutionEndEvent;
+}
+
+/** Takes the four fields that name an execution. */
+function setExecution(
+  e: Writable<E.ToolExecutionStartEvent> | Writable<E.ToolExecutionEndEvent>,
+  p: readonly unknown[],
+): void {
   e.toolName = p[0] as string;
   e.callId = p[1] as string;
-  e.isError = p[3] as boolean;
-  setSpan(e, from.now + (p[2] as number), at);
-  return e as E.ToolExecutionEndEvent;
+  e.executionId = p[2] as string;
+  if (p[3] !== '') e.providerCallId = p[3] as string;
 }
 
 function gateClosed(at: number, payload: unknown): E.TurnGateClosedEvent {

@@ -80,7 +80,7 @@ export class TurnGate extends BaseEvent {
   }
 
   /**
-   * Settles the gate with a value, JSON-like data, which whoever waits gets.
+   * Settles the gate with a value, JSON-like data, which the waiting code gets.
    *
    * @throws TurncoreError E_INVALID_TURN_GATE_RESOLUTION, its details listing what breaks the gate's schema: the gate
    *   stays open; E_TURN_GATE_SETTLED, whatever the value
@@ -90,7 +90,7 @@ export class TurnGate extends BaseEvent {
     this.#settle({ by: 'resolve', value, digest: this.#digestIn(options) });
   }
 
-  /** Settles the gate with an error, which whoever waits gets as it is. @throws TurncoreError E_TURN_GATE_SETTLED */
+  /** Settles the gate with an error, which the waiting code gets as it is. @throws TurncoreError E_TURN_GATE_SETTLED */
   reject(error: unknown): void {
     this.#requireOpen();
     this.#settle({ by: 'reject', error });
@@ -133,7 +133,7 @@ export class TurnGate extends BaseEvent {
 }
 
 /**
- * A gate was settled. It comes before whoever waits goes on. Every gate that opened is closed before its turn's end: one
+ * A gate was settled. It comes before the waiting code goes on. Every gate that opened is closed before its turn's end: one
  * that nobody settled as aborted.
  */
 export class TurnGateClosedEvent extends BaseEvent {

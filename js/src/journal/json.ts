@@ -125,7 +125,6 @@ class Writer {
         this.head();
         return `"frame":"${name}"`;
       }
-      if (member === 'failed' && this.rest[0] === 0xc3) numbers.set('failed', 1);
       return `"${member}":${this.value(kind, numbers, depth + 1)}`;
     });
     return `{${members.join(',')}}`;
@@ -140,7 +139,7 @@ class Writer {
     if (depth > MAX_NESTING || this.rest.length === 0) throw new Malformed();
     if (kind.startsWith('@')) {
       const group = kind.slice(1);
-      kind = numbers.has('failed') ? 'ErrorValue' : (PAYLOADS[group]?.[numbers.get(group)!] ?? '');
+      kind = PAYLOADS[group]?.[numbers.get(group)!] ?? '';
     }
     kind = kind.replace(/\?$/, '');
     if (Object.hasOwn(TUPLES, kind) && this.rest[0] !== 0xc0) return this.tuple(kind, depth);

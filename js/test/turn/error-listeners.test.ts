@@ -81,7 +81,7 @@ describe('a listener of errors', { skip }, () => {
     assert.equal(streamed[0], limit);
   });
 
-  it('gets what is no error as it is', async () => {
+  it('gets anything that is not an error as it is', async () => {
     const { runner } = await makeRun((ctx) => ctx.nack('enough'));
     const heard: unknown[] = [];
     runner.observe('error', (error) => heard.push(error));

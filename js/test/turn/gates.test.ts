@@ -114,7 +114,7 @@ interface Case {
   readonly settle?: (gate: TurnGate, ctx: AnyContext, controller: AbortController) => void;
   readonly timeout?: number;
   readonly closed: string;
-  /** What whoever waits is told: a code or an error; nothing when the gate is resolved. */
+  /** What the waiting code is told: a code or an error; nothing when the gate is resolved. */
   readonly told?: string | Error;
   readonly status?: string;
 }
@@ -212,7 +212,7 @@ for (const [place, [open, code]] of Object.entries(places)) {
             told = error;
             throw error;
           } finally {
-            assert.ok(closed, 'whoever waits went on before turnGateClosed');
+            assert.ok(closed, 'the waiting code went on before turnGateClosed');
           }
         });
         const run = await makeRun(executor as never, config);
