@@ -2,7 +2,7 @@
  * Runs dispatches by themselves, or from a context.
  */
 import { Method } from '../abi/frames.gen.js';
-import { requireShape } from '../codec/shape.js';
+import { toDispatchResult } from '../codec/tuples.gen.js';
 import { BaseContext, stateOf } from '../context/base-context.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import { facadeOf } from '../context/facade.js';
@@ -23,7 +23,7 @@ import { isToolCall, type ToolCall } from '../primitives/tool-call.js';
 import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
 import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import type { ContextState } from '../pump/context-state.js';
-import { type Host, hostOf, type HostOptions, hostViolations, sharedHost } from '../pump/host.js';
+import { type Host, hostOf, type HostOptions, hostViolations } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
 import { type MiddlewareFn, toolParts, type RunnerSpec } from '../pump/runner-spec.js';
 import { Registry, stashViolations } from '../stash/registry.js';
@@ -179,16 +179,14 @@ async function dispatchFrom(
   const runner = session.pump.openRunner(spec);
   try {
     session.pump.recordRunner(session, spec);
-    const enc = session.beginCall(source.number, Method.Dispatch);
-    const { call } = session;
-    enc.arrayHeader(1);
-    enc.int(runner);
-    const reply = await session.opening(spec, bus, () => session.callLater(enc, call));
-    const [dispatch, status, iterations] = requireShape(reply, 'nnn', 'DispatchResult') as number[];
+    const reply = await session.opening(spec, bus, () =>
+      session.callLater(source.number, Method.Dispatch, { runner }),
+    );
+    const { dispatch, status, iterations } = toDispatchResult(reply);
     return {
-      dispatchId: session.dispatchId(dispatch!),
-      status: dispatchStatusOf(status!),
-      iterations: iterations!,
+      dispatchId: session.dispatchId(dispatch),
+      status: dispatchStatusOf(status),
+      iterations,
     };
   } finally {
     if (session.pump.alive) session.pump.closeRunner(spec);
@@ -199,7 +197,7 @@ async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<Dispa
   const raw = check('RawContext', values['raw'], rawClasses);
   addHandlers(bus, { hooks: raw['hooks'] }, values);
   const { host: given, module } = values;
-  const host = given === undefined ? sharedHost(module) : hostOf(given, module);
+  const host = hostOf(given, module);
   const pump = host.ready() ?? (await host.acquire());
   const tools = raw['tools'] as readonly AnyTool[];
   const spec: RunnerSpec = {
@@ -235,6 +233,7 @@ function startRaw(
   return pump.start(
     {
       spec,
+      http: host.http,
       id,
       standalone: true,
       systemPrompt: raw['systemPrompt'] as Tokenizable,

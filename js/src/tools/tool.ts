@@ -2,7 +2,7 @@
  * Tools: what a model may call.
  */
 import { attempt } from '../attempt.js';
-import type { Encoder } from '../codec/encoder.js';
+import type { Write } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import { Registry, stashViolations } from '../stash/registry.js';
@@ -92,17 +92,6 @@ export interface ToolDescription {
   readonly inputSchema: ObjectSchema;
 }
 
-/** Checks arguments by a JSON Schema: the module does. */
-export type ArgumentCheck = (tool: AnyTool, args: unknown, host: unknown) => Promise<unknown>;
-
-/** What {@link Tool.validate} checks by; there once the part of the package that has the module is loaded. */
-const checker: { check?: ArgumentCheck } = {};
-
-/** @internal Says how arguments are checked by a JSON Schema. */
-export function setArgumentCheck(argumentCheck: ArgumentCheck): void {
-  checker.check = argumentCheck;
-}
-
 /**
  * Something a model may call. Immutable.
  *
@@ -168,20 +157,13 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
    * @throws TurncoreError (rejects) E_INVALID_TOOL_ARGS, and E_INVALID_INITIAL_TOOL_VALUE for a JSON Schema that uses
    *   what is not supported; and whatever a Standard Schema throws
    */
-  validate(args: unknown, host?: object): Promise<Args> {
+  async validate(args: unknown, host?: object): Promise<Args> {
     const schema = this.inputSchema;
-    if (isStandardSchema(schema)) {
-      return validateArguments(schema, this.name, args);
-    }
-    if (checker.check === undefined) {
-      return Promise.reject(
-        TurncoreError.of('E_INVALID_OPTIONS', 'import a runner or Host to validate by JSON Schema'),
-      );
-    }
-    return attempt(() => {
-      requireArguments(this.name, args);
-      return checker.check!(this, args, host) as Promise<Args>;
-    });
+    if (isStandardSchema(schema)) return validateArguments(schema, this.name, args);
+    requireArguments(this.name, args);
+    // What runs the module has tools itself. Nothing is registered, so that bundlers may leave out what is not used.
+    const { validateBySchema } = await import('../pump/validate-arguments.js');
+    return (await validateBySchema(this, args, host)) as Args;
   }
 
   /**
@@ -246,14 +228,16 @@ export function requireArguments(tool: string, args: unknown): void {
   });
 }
 
-/** Appends the arguments of a call. @throws TurncoreError E_INVALID_TOOL_ARGS, by the part that cannot be encoded */
-export function encodeArguments(enc: Encoder, args: unknown): void {
-  try {
-    enc.value(args, 'args');
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw TurncoreError.of('E_INVALID_TOOL_ARGS', why, { cause });
-  }
+/** Writes the arguments of a call, which throws a TurncoreError E_INVALID_TOOL_ARGS by the part that has no encoding. */
+export function writeArguments(args: unknown): Write {
+  return (e) => {
+    try {
+      e.value(args, 'args');
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw TurncoreError.of('E_INVALID_TOOL_ARGS', why, { cause });
+    }
+  };
 }
 
 /** A handler whatever its arguments. */
