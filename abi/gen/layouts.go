@@ -77,7 +77,8 @@ type layoutsMember struct {
 	name   string
 }
 
-func (s *source) layouts() (*layouts, error) {
+// shown returns the tables.
+func (s *source) shown() (*layouts, error) {
 	l := &layouts{}
 	used := map[string]bool{"Op": true}
 	known := 0
@@ -110,7 +111,7 @@ func (s *source) layouts() (*layouts, error) {
 				name = c.Name
 			}
 			group.members = append(group.members, layoutsMember{n, name})
-			if tuple := s.payload(g.Name, c); tuple != "" {
+			if tuple := s.shownPayload(g.Name, c); tuple != "" {
 				payload.members = append(payload.members, layoutsMember{n, tuple})
 			}
 		}
@@ -122,18 +123,13 @@ func (s *source) layouts() (*layouts, error) {
 	return l, nil
 }
 
-// payload is the tuple that goes with a constant: its comment names it before an arrow.
-func (s *source) payload(group string, c enumerator) string {
+// shownPayload is the tuple that goes with a constant of a group.
+func (s *source) shownPayload(group string, c enumerator) string {
 	switch group {
 	case "Collection":
 		return bodies[c.Name]
 	case "Method", "EffectKind", "EventKind":
-		args, _, _ := strings.Cut(c.Doc, "→")
-		for _, word := range strings.FieldsFunc(args, func(r rune) bool { return r == ' ' || r == ',' || r == ':' }) {
-			if s.find(word) != nil {
-				return word
-			}
-		}
+		return s.payload(c)
 	}
 	return ""
 }

@@ -105,7 +105,7 @@ func generate(root string) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	journal, err := src.layouts()
+	journal, err := src.shown()
 	if err != nil {
 		return nil, err
 	}
