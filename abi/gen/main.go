@@ -1,6 +1,7 @@
-// Command gen writes everything that is generated from the ABI's tables and Go types: the error table in Go (guest and
-// hosts) and TypeScript and as documentation, the validation rules in Go and TypeScript, the frames in TypeScript, and
-// the tables of SPEC.md. It is run by go generate in the folder abi; a test fails when a file is stale.
+// Command gen writes everything that is generated from the ABI's descriptions and Go types: the error table, the
+// validation rules, the chat options, the providers of models and the built-in tools, in Go (guest and hosts), TypeScript
+// and documentation; the guest's enumerations; the frames in TypeScript; the tables of SPEC.md and of pages in docs. It is
+// run by go generate in the folder abi; a test fails when a file is stale.
 package main
 
 import (
@@ -74,7 +75,9 @@ func generate(root string) (map[string][]byte, error) {
 		"js/src/abi/codes.gen.ts":           codes.typeScript(),
 		"js/src/error-classes.gen.ts":       codes.classes(),
 		"js/src/abi/rules.gen.ts":           rules.typeScript(),
-		"js/src/abi/frames.gen.ts":          src.typeScript(),
+		"js/src/abi/frames.gen.ts":          src.constants(),
+		"js/src/codec/tuples.gen.ts":        nil,
+		"js/test/codec/layouts.gen.ts":      src.layouts(),
 		"runtime/fault/codes_gen.go":        nil,
 		"abi/codes_gen.go":                  nil,
 		"abi/rules_gen.go":                  nil,
@@ -93,6 +96,7 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	for path, text := range map[string]func() ([]byte, error){
+		"js/src/codec/tuples.gen.ts":       src.tuples,
 		"runtime/chat/options_gen.go":      options.guestOptions,
 		"internal/provider/members_gen.go": options.guestProviders,
 		"host/turns/model_options_gen.go":  options.hostOptions,
@@ -101,6 +105,14 @@ func generate(root string) (map[string][]byte, error) {
 		if files[path], err = text(); err != nil {
 			return nil, err
 		}
+	}
+	journal, err := src.shown()
+	if err != nil {
+		return nil, err
+	}
+	files["js/src/journal/layouts.gen.ts"] = journal.typeScript()
+	if files["host/journal/layouts_gen.go"], err = journal.goSource(); err != nil {
+		return nil, err
 	}
 	numbers, err := src.numbers()
 	if err != nil {

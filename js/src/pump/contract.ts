@@ -2,6 +2,8 @@
  * What sessions, their contexts and their pump know of each other. Each of them sees the others by these alone, so that
  * the files below need not know those above.
  */
+import type { MethodArgs, ToolDef } from '../codec/tuples.gen.js';
+import type { Decoder } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import type { Clock } from '../entropy.js';
@@ -64,12 +66,13 @@ export interface TurnSession {
   /** What waits in place of a gate; standalone only. */
   readonly waitFor: ((raw: unknown) => unknown) | undefined;
   readonly gates: OpenGates;
-  /** Number of the last call. */
-  readonly call: number;
   elapsed(): number;
-  beginCall(context: number, method: number): Encoder;
-  callNow(enc: Encoder, call: number): unknown;
-  callLater(enc: Encoder, call: number): Promise<unknown>;
+  callNow<M extends keyof MethodArgs>(context: number, method: M, args: MethodArgs[M]): unknown;
+  callLater<M extends keyof MethodArgs>(
+    context: number,
+    method: M,
+    args: MethodArgs[M],
+  ): Promise<unknown>;
   sendAbort(context: number, reason: unknown): void;
   opening<T>(spec: RunnerSpec, bus: Bus<TurnEvents> | undefined, run: () => T): T;
   emitting<T>(event: EmittedEvent, run: () => T): T;
@@ -81,7 +84,7 @@ export interface TurnSession {
 export interface ToolNumbers {
   numberOf(tool: AnyTool): number;
   get(number: number): AnyTool;
-  define(def: unknown): void;
+  define(def: ToolDef): void;
 }
 
 /** The gates of a turn, as its contexts see them. */
@@ -104,7 +107,7 @@ export interface TurnPump {
   sendAndDrain(session: TurnSession, enc: Encoder): void;
   drain(): void;
   drainUntil(waiting: Waiting): void;
-  value(bytes: Uint8Array): unknown;
+  read<T>(bytes: Uint8Array, read: (d: Decoder) => T): T;
   openRunner(spec: RunnerSpec): number;
   recordRunner(session: TurnSession, spec: RunnerSpec): void;
   closeRunner(spec: RunnerSpec): void;

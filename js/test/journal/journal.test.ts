@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { decodeFrames, DEFAULT_LIMITS } from '../../src/codec/decoder.js';
+import { readFrame } from '../../src/codec/tuples.gen.js';
+import { DEFAULT_LIMITS, framesOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
 import { loadModule, type Module } from '../../src/engine/module.js';
 import { isTurncoreError } from '../../src/errors.js';
 import { framesOfTurn, type JournalHeader } from '../../src/journal/format.js';
-import { JournalError, readJournal } from '../../src/journal/reader.js';
-import { divergence, replay } from '../../src/journal/replay.js';
+import { readJournal } from '../../src/journal/reader.js';
+import { divergence, replay, type ReplayReport } from '../../src/journal/replay.js';
 import { JournalWriter, MemoryJournal } from '../../src/journal/writer.js';
 import { buildGuest, missingGo } from '../engine/go-guest.js';
 
@@ -30,8 +31,11 @@ function concat(...parts: Uint8Array[]): Uint8Array {
 
 function invalid(bytes: Uint8Array, pattern: RegExp): void {
   assert.throws(
-    () => readJournal(bytes),
-    (error) => error instanceof JournalError && pattern.test(error.message),
+    () => {
+      const { damage } = readJournal(bytes);
+      if (damage !== undefined) throw damage;
+    },
+    (error) => isTurncoreError(error, 'E_INVALID_JOURNAL') && pattern.test(error.message),
     pattern.source,
   );
 }
@@ -84,36 +88,36 @@ describe('a journal', () => {
     const sink = new MemoryJournal();
     new JournalWriter(sink, header);
     const good = sink.bytes();
-    invalid(new Uint8Array(0), /no header/);
-    invalid(frame(1), /no header/);
-    invalid(Uint8Array.of(0xc0), /no header/);
-    invalid(concat(good, frame(1)), /entry 1 at byte \d+ is not two byte strings/);
-    invalid(concat(good, Uint8Array.of(0xc1)), /entry 1: /);
+    invalid(new Uint8Array(0), /the header: it breaks off/);
+    invalid(frame(1), /the header: malformed/);
+    invalid(Uint8Array.of(0xc0), /the header: malformed/);
+    invalid(concat(good, frame(1)), /entry 0: malformed/);
+    invalid(concat(good, Uint8Array.of(0xc1)), /entry 0: malformed/);
     const e = new Encoder();
     e.value({ ...header, turncore: 'journal', version: 2 }, 'v');
-    invalid(e.bytes(), /version 2, this host reads 1/);
+    invalid(e.bytes(), /the header: its format has version 2, this program reads 1/);
     e.reset();
     e.value({ turncore: 'journal', version: 1, abi: 1 }, 'v');
-    invalid(e.bytes(), /lacks a field/);
+    invalid(e.bytes(), /the header: malformed/);
   });
 
   it('holds the frames of its turn only', () => {
-    const bytes = concat(frame(35, 3, 'a'), frame(35, 4, 'b'), frame(40, 3), frame(33, 3));
-    const offsets: number[] = [];
-    const frames = decodeFrames(bytes, DEFAULT_LIMITS, offsets);
-    assert.deepEqual(
-      framesOfTurn(bytes, frames, offsets, 3),
-      concat(frame(35, 3, 'a'), frame(40, 3)),
-    );
-    assert.deepEqual(framesOfTurn(bytes, frames, offsets, 5), new Uint8Array(0));
+    const cut = (bytes: Uint8Array, turn: number): Uint8Array => {
+      const offsets: number[] = [];
+      const frames = framesOf(readFrame, bytes, DEFAULT_LIMITS, offsets);
+      return framesOfTurn(bytes, frames, offsets, turn);
+    };
+    const timer = frame(39, 3, 1);
+    const cancel = frame(37, 3, 1);
+    const fault = frame(41, 0, 'E_X', 'x', 0);
+    const welcome = frame(33, 3, 0, 0, [0, 0, 0, 0, 0, 0], [0, 0], 'b', []);
+    const bytes = concat(timer, frame(39, 4, 1), cancel, welcome);
+    assert.deepEqual(cut(bytes, 3), concat(timer, cancel));
+    assert.deepEqual(cut(bytes, 5), new Uint8Array(0));
     // Whose frame the module refused it may not know: nobody else's is in the step.
-    const refused = concat(frame(41, 0), frame(41, 4));
-    const found: number[] = [];
-    const faults = decodeFrames(refused, DEFAULT_LIMITS, found);
-    assert.deepEqual(framesOfTurn(refused, faults, found, 3), frame(41, 0));
-    const own = concat(frame(35, 3), frame(40, 3));
-    const at: number[] = [];
-    assert.equal(framesOfTurn(own, decodeFrames(own, DEFAULT_LIMITS, at), at, 3), own);
+    assert.deepEqual(cut(concat(fault, frame(41, 4, 'E_X', 'x', 0)), 3), fault);
+    const own = concat(timer, cancel);
+    assert.equal(cut(own, 3), own);
   });
 });
 
@@ -149,20 +153,45 @@ describe('replay', { skip }, () => {
   });
 
   it('names the first frame that differs', async () => {
-    const cases: [Uint8Array, number, unknown, unknown][] = [
-      [concat(frame(8, 3, 1), frame(8, 3, 3)), 2, [8, 3, 3], [8, 3, 2]],
-      [frame(8, 3, 1), 2, undefined, [8, 3, 2]],
-      [concat(echo, frame(1, 3)), 3, [1, 3], undefined],
-      [new Uint8Array(0), 1, undefined, [8, 3, 1]],
+    const second = frame(8, 3, 2);
+    const cases: [Uint8Array, number, number, Uint8Array | undefined, Uint8Array | undefined][] = [
+      [concat(frame(8, 3, 1), frame(8, 3, 3)), 1, 3, frame(8, 3, 3), second],
+      [frame(8, 3, 1), 1, 0, undefined, second],
+      [concat(echo, frame(1, 3)), 2, 0, frame(1, 3), undefined],
+      [new Uint8Array(0), 0, 0, undefined, frame(8, 3, 1)],
     ];
-    for (const [outbound, number, expected, actual] of cases) {
+    for (const [outbound, number, byte, expected, actual] of cases) {
       const report = await replay(recorded(outbound), module);
-      assert.deepEqual(report.difference, { entry: 3, frame: number, expected, actual });
+      assert.deepEqual(report.difference, { entry: 2, frame: number, byte, expected, actual });
       assert.equal(report.entries, 2);
       const error = divergence(report);
       assert.ok(isTurncoreError(error, 'E_REPLAY_DIVERGED'));
-      assert.match(error.message, /entry 3, frame \d: expected .*, got /);
+      assert.match(
+        error.message,
+        /entry 2, frame \d, byte \d:\n(.*\n)? {2}recorded: .*\n {2}replayed: /,
+      );
     }
+  });
+
+  it('shows what stands around the difference', () => {
+    const fault = (word: string): Uint8Array =>
+      frame(41, 0, '', `${'a'.repeat(5000)}the ${word}${'z'.repeat(5000)}`, 0);
+    const difference = (expected: Uint8Array, actual: Uint8Array, byte: number): string =>
+      divergence({ difference: { entry: 3, frame: 2, byte, expected, actual } } as ReplayReport)!
+        .message;
+    // The Go host says the same.
+    const text = difference(fault('cat'), fault('dog'), 5011);
+    const z = 'z'.repeat(117);
+    assert.ok(
+      text.endsWith(
+        `entry 3, frame 2, byte 5011:\n  both:     …${'a'.repeat(76)}the \n` +
+          `  recorded: cat${z}…\n  replayed: dog${z}…`,
+      ),
+      text,
+    );
+    // 1 in five bytes: not its shortest form.
+    const cancel = Uint8Array.of(0x93, 37, 1, 0xce, 0, 0, 0, 1);
+    assert.match(difference(frame(37, 1, 1), cancel, 3), /recorded: 01\n {2}replayed: ce00000001$/);
   });
 
   it('says when the module is another', async () => {
