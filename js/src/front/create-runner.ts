@@ -196,7 +196,7 @@ function executorOf<Output>(
   config: AgentConfig<Output>,
 ): DispatchExecutorFn | ChatExecutor<Output> {
   const { model, schema } = config;
-  if (model === undefined) return config.executor!;
+  if (model === undefined) return config.executor;
   const own = (model as { schema?: OutputSchema<Output> }).schema;
   const output = { schema: schema ?? own };
   if (isEngine(model)) return new ChatExecutor<Output>({ engine: model, ...output });

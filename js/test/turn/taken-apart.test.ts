@@ -12,9 +12,10 @@ describe('a method that was taken off its context', { skip }, () => {
     const run = await runTurn(async (ctx) => {
       // eslint-disable-next-line @typescript-eslint/unbound-method -- what is tested
       const { ack, nack, storeMessage, emitMessage } = ctx;
-      for (const call of [ack, nack, () => storeMessage(message('m')), emitMessage]) {
+      const store = (): unknown => storeMessage(message('m'));
+      for (const call of [ack, nack, store, emitMessage] as (() => unknown)[]) {
         try {
-          await (call as () => unknown)();
+          await call();
         } catch (error) {
           assert.equal(codeOf(error), 'E_INVALID_VALUE');
           told.push((error as Error).message.replace('The value is invalid: ', ''));
