@@ -2,7 +2,7 @@
  * One running module. A step is synchronous and never re-entered; whatever goes wrong in one ends the instance, since
  * a Go runtime that was stopped half-way still answers, with nonsense.
  */
-import { CodecError, decodeFrames } from '../codec/decoder.js';
+import { CodecError, decodeFrames, MAX_STEP_OUTPUT } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import type { StderrTail } from '../wasi/stderr.js';
 import type { Welcome, Limits } from './limits.js';
@@ -222,6 +222,9 @@ export class Instance {
     }
     if (at + length > memory.length) {
       throw new Error(`outbox of ${length} bytes at ${at} is outside of memory`);
+    }
+    if (length > MAX_STEP_OUTPUT) {
+      throw new Error(`the step gave ${length} bytes, more than ${MAX_STEP_OUTPUT}`);
     }
     if (memory.length > this.#maxMemory) {
       throw new Error(

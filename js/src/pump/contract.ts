@@ -72,6 +72,8 @@ export interface TurnSession {
   callNow(enc: Encoder, call: number): unknown;
   callLater(enc: Encoder, call: number): Promise<unknown>;
   sendAbort(context: number, reason: unknown): void;
+  /** Tells, after a step, whether the module has lost the turn. */
+  isLost(): boolean;
   opening<T>(spec: RunnerSpec, bus: Bus<TurnEvents> | undefined, run: () => T): T;
   emitting<T>(event: EmittedEvent, run: () => T): T;
   readonly tools: ToolNumbers;
@@ -104,7 +106,8 @@ export interface TurnPump {
   frame(): Encoder;
   send(session: TurnSession | undefined, enc: Encoder): TurncoreError | undefined;
   sendAndDrain(session: TurnSession, enc: Encoder): void;
-  drain(): void;
+  fail(reason: string, cause?: unknown): TurncoreError;
+  drain(session?: TurnSession): void;
   drainUntil(waiting: Waiting): void;
   value(bytes: Uint8Array): unknown;
   openRunner(spec: RunnerSpec): number;

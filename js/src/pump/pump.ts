@@ -19,12 +19,11 @@ import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
 import { encodeTool } from '../tools/encode-tool.js';
 import { type AnyTool, encodeArguments } from '../tools/tool.js';
-import type { TurnPump, Waiting } from './contract.js';
+import type { TurnPump, TurnSession, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
 import type { HttpSettings } from './http.js';
-import { isNoted, noteEvent } from './kept-results.js';
 import type { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
 import { Session } from './session.js';
@@ -73,6 +72,7 @@ export class Pump implements HistorySink, TurnPump {
   #lastRunner = 0;
   #lastCall = 0;
   #failure: TurncoreError | undefined;
+  readonly #turnEffects: number;
   #opened: { call: number; done: boolean; failed: boolean; value: unknown } | undefined;
 
   constructor(instance: Instance, host: PumpHost) {
@@ -81,6 +81,7 @@ export class Pump implements HistorySink, TurnPump {
     this.http = host.http;
     this.#host = host;
     this.#histories = new HistoryUploads(instance);
+    this.#turnEffects = instance.limits.turnEffects;
   }
 
   /** False once the instance has died. */
@@ -128,15 +129,16 @@ export class Pump implements HistorySink, TurnPump {
     try {
       const fault = this.send(session, enc);
       if (fault !== undefined) this.fail(`refused frame: ${fault.message}`, fault);
-      this.drain();
+      this.drain(session);
     } catch (error) {
       if (this.alive) this.fail(`frame that cannot be sent: ${messageOf(error)}`, error);
     }
   }
 
-  /** Delivers all that is queued. */
-  drain(): void {
+  /** Delivers all that is queued, after a step of a session. An instance that has lost the session's turn ends. */
+  drain(session?: TurnSession): void {
     while (this.#head < this.#queue.length) this.#deliver(this.#next());
+    if (session?.isLost() === true) this.fail('the turn waits for nothing');
   }
 
   /** Delivers what is queued until something has happened. @throws TurncoreError if it never does */
@@ -184,7 +186,7 @@ export class Pump implements HistorySink, TurnPump {
       session.discard();
       throw refusedStart(error, input, message);
     }
-    this.drain();
+    this.drain(session);
     return session;
   }
 
@@ -342,7 +344,7 @@ export class Pump implements HistorySink, TurnPump {
       const offsets: number[] | undefined = recorded ? [] : undefined;
       const frames = this.instance.decode(out, offsets);
       if (offsets !== undefined) this.#record(batch, out, frames, offsets, session);
-      return this.#take(frames);
+      return this.#take(frames, session);
     } catch (error) {
       if (error instanceof CodecError || !this.instance.alive) {
         throw this.fail(`malformed frame: ${messageOf(error)}`, error);
@@ -353,21 +355,23 @@ export class Pump implements HistorySink, TurnPump {
 
   #take(
     frames: readonly (readonly unknown[])[],
+    session: Session | undefined,
   ): { offset: number; error: TurncoreError } | undefined {
     let fault: { offset: number; error: TurncoreError } | undefined;
     for (const frame of frames) {
       if (!isOutbound(frame))
         throw new CodecError('frame', 0, `malformed frame of op ${String(frame[0])}`);
-      if (frame[0] === Op.Sync) {
-        if (this.#sessions.get(frame[1] as number)?.sync(frame) === true) this.#queue.push(frame);
-      } else if (frame[0] === Op.Fault) {
+      if (frame[0] === Op.Fault) {
         const error = new TurncoreError(frame[2] as string, frame[3] as string);
         fault = { offset: frame[4] as number, error };
+        continue;
+      }
+      requireOwn(frame, session);
+      if (session === undefined) this.#queue.push(frame);
+      else if (frame[0] === Op.Sync) {
+        if (session.sync(frame)) this.#queue.push(frame);
       } else {
-        if (frame[0] === Op.Event && isNoted(frame[3])) {
-          const session = this.#sessions.get(frame[1] as number);
-          if (session !== undefined) noteEvent(session, frame);
-        }
+        session.note(frame, this.#turnEffects);
         this.#queue.push(frame);
       }
     }
@@ -484,6 +488,22 @@ export class Pump implements HistorySink, TurnPump {
     reply.nil();
     session.recorder.step(enc.copy(), reply.copy());
     this.#encoders.push(enc, reply);
+  }
+}
+
+/** Nothing but a turn's own frames may come of a step that its frames went into. @throws CodecError */
+function requireOwn(frame: readonly unknown[], session: Session | undefined): void {
+  const turn = session?.number ?? 0;
+  if (frame[1] !== turn) {
+    throw new CodecError(
+      'frame',
+      0,
+      `a frame of turn ${String(frame[1])} came in answer to those of turn ${turn}`,
+    );
+  }
+  // A call may have crossed with the end.
+  if (session?.watch.over === true && frame[0] !== Op.Reply) {
+    throw new CodecError('frame', 0, `a frame came after the end of turn ${turn}`);
   }
 }
 

@@ -97,10 +97,11 @@ export function beginResult(
 
 /** Sends a Result. One that the module cannot take, because it is too large say, is replaced by that failure. */
 export function sendResult(session: Session, effect: number, enc: Encoder): void {
+  session.watch.effects--;
   try {
     const fault = session.pump.send(session, enc);
     if (fault !== undefined) throw fault;
-    session.pump.drain();
+    session.pump.drain(session);
   } catch (error) {
     const again = beginResult(session, effect, true);
     if (again === undefined) return;

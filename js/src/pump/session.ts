@@ -26,6 +26,7 @@ import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import { Gates } from './gates.js';
 import { Kept } from './kept.js';
+import { isNoted, noteEvent } from './kept-results.js';
 import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
 import { OpenSpans } from './open-spans.js';
@@ -33,6 +34,7 @@ import { PendingCall } from './pending-call.js';
 import type { RunnerSpec } from './runner-spec.js';
 import type { SessionInput } from './session-input.js';
 import { SessionTools } from './session-tools.js';
+import { Watch } from './watch.js';
 
 /** The longest time that a timer of the machine measures, in ms. */
 const LONGEST = 0x7fffffff;
@@ -65,6 +67,7 @@ export class Session implements EventSource, TurnSession {
   /** Requests, answers of engines and calls of tools under way that the module may give up, by effect. */
   requests: Map<number, { cancel(): void }> | undefined;
   readonly kept = new Kept();
+  readonly watch = new Watch();
   /** Settles when the turn has ended; never rejects. */
   readonly done: Promise<Outcome>;
   recorder: StepRecorder | undefined;
@@ -193,7 +196,7 @@ export class Session implements EventSource, TurnSession {
     this.#pending.set(call, pending);
     try {
       this.#send(enc, pending);
-      this.pump.drain();
+      this.pump.drain(this);
     } catch (error) {
       this.#pending.delete(call);
       return rejected(error);
@@ -306,6 +309,37 @@ export class Session implements EventSource, TurnSession {
     const event = eventOf(frame, this);
     if (event !== undefined) this.#deliver(event, own, bus, tapped);
   }
+
+  /** Takes note of a frame before it is delivered. @throws CodecError for one effect too many */
+  note(frame: readonly unknown[], most: number): void {
+    const { watch } = this;
+    switch (frame[0]) {
+      case Op.Event:
+        if (isNoted(frame[3])) noteEvent(this, frame);
+        return;
+      case Op.Effect:
+        if (++watch.effects > most) {
+          throw new CodecError('frame', 0, `more than ${most} effects are outstanding`);
+        }
+        return;
+      case Op.Timer:
+        watch.ticking = frame[2] !== 0;
+        return;
+      case Op.End:
+        watch.over = true;
+        return;
+      default:
+    }
+  }
+
+  /** Tells, after a step, whether the module has lost the turn. */
+  isLost(): boolean {
+    if (this.ended || !this.pump.alive) return false;
+    const calls = this.#pending.size > 0 || this.pump.calling !== undefined;
+    return this.watch.lost(calls, this.root.aborted, this.#late);
+  }
+
+  readonly #late = (reason: string): void => void (this.ended || this.pump.fail(reason));
 
   /** Takes a Timer. */
   timer(due: number): void {
@@ -460,6 +494,7 @@ export class Session implements EventSource, TurnSession {
     if (this.ended || !this.pump.alive) return;
     // The timer has measured it, also where the clock is coarse or stands still.
     this.#elapsed = Math.max(this.elapsed(), due);
+    this.watch.ticking = false; // if it is to hear more, it says so
     const enc = this.pump.frame();
     enc.arrayHeader(3);
     enc.int(Op.Tick);
@@ -481,6 +516,7 @@ export class Session implements EventSource, TurnSession {
     this.ended = true;
     for (const state of this.contexts) if (state !== undefined) state.ended = true;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.watch.close();
     this.#unfollow?.();
     this.edits.close();
     if (this.requests !== undefined) for (const request of this.requests.values()) request.cancel();

@@ -342,6 +342,15 @@ describe('the contract of a module', () => {
     }
   });
 
+  it('refuses an answer that is too long before it is copied', async () => {
+    const step = small().exports['turncore_step']!;
+    const body = [...step.body.slice(0, -i64(BigInt(welcome().length)).length), ...i64(50331649n)];
+    const functions = { turncore_step: { ...step, body } };
+    const error = await failure(loadModule(assemble(small({ limits: [0, 0x80, 8], functions }))));
+    assert.equal(error.code, 'E_INSTANCE_FAILED');
+    assert.match(error.message, /the step gave 50331649 bytes, more than 50331648/);
+  });
+
   it('agrees on the lower limits', async () => {
     const module = loadModule(assemble(small({ data: welcome([1 << 30, 0, 100, 32, 7, 9]) })));
     const instance = await module.instantiate({
