@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long mutants bench wasm docs lint fmt release clean
+.PHONY: help setup demo test test-long mutants bench wasm audit docs lint fmt release clean
 
 LIB := source .ci/lib.sh;
 TOOL := go tool -modfile=.ci/tools/go.mod
@@ -31,11 +31,14 @@ test-long: ## Run the same with 5 minutes for each fuzz target, 10 rounds under 
 mutants: ## Seed faults into the core, one at a time: the conformance corpus must catch each
 	@go run ./host/conformance/mutants .
 
-bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too
-	@QUICK=$(QUICK) .ci/bench.sh
+bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too, BASE=<commit> against that commit
+	@QUICK=$(QUICK) BASE=$(BASE) .ci/bench.sh
 
 wasm: ## Build the modules into wasm/core and wasm/full and print what they weigh
 	@go run ./wasm/build
+
+audit: ## Look every dependency up in the vulnerability databases of Go and npm; needs the network, so no lane runs it
+	@$(TOOL) govulncheck ./...; cd js && npm audit
 
 docs: ## Write the API reference of the npm package to docs/api (that of the Go packages: go doc)
 	@$(LIB) need_npm; cd js && node_modules/.bin/typedoc --logLevel Warn && echo 'docs/api/index.html'

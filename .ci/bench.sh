@@ -5,8 +5,41 @@
 #   PEERS=1   other libraries too, from npm and the Go proxy, as ratios
 #   QUICK=1   seconds instead of minutes, to see that everything runs; goes to
 #             build/bench-quick
+#   BASE=REF  that commit against this checkout instead: both are built and measured in turns, PAIRS times (20), and what
+#             is worse by more than 3 percent and by more than the noise fails; goes to build/bench-base.md
 source "$(dirname "$0")/lib.sh"
 need_js
+
+# compare_with REF: builds REF beside this checkout and measures both.
+compare_with() {
+  local head=$PWD base=$PWD/build/base commit
+  commit=$(git rev-parse --verify "$1^{commit}")
+  git worktree remove --force "$base" 2>/dev/null || rm -rf "$base"
+  git worktree prune
+  git worktree add --quiet --detach "$base" "$commit"
+  trap 'git worktree remove --force "$PWD/build/base"' EXIT
+  echo "building $(git log -1 --format='%h %s' "$commit")" >&2
+  (
+    cd "$base"
+    source .ci/lib.sh
+    need_js >&2
+    local bench=./host/internal/bench
+    [[ -d $bench ]] || bench=./host/bench
+    # How long a measurement takes is this checkout's matter, on both sides.
+    cp "$head/host/internal/bench/meter.go" "$bench/meter.go"
+    sed -i "s#turncore/host/internal/bench/#turncore/${bench#./}/#" "$bench/meter.go"
+    cp "$head/js/bench/meter.mjs" js/bench/meter.mjs
+    go build -o build/bench-go "$bench"
+  )
+  go build -o build/bench-go ./host/internal/bench
+  TURNCORE_BENCH_PACE=pair go run ./host/internal/bench/pair -pairs "${PAIRS:-20}" "$base" . | tee build/bench-base.md
+}
+
+if [[ -n ${BASE:-} ]]; then
+  compare_with "$BASE"
+  exit
+fi
+
 options=() out=build/bench
 if [[ ${QUICK:-} == 1 ]]; then options=(quick) out=build/bench-quick; fi
 rm -rf "$out"

@@ -54,7 +54,31 @@ need_wasm() {
 need_js() {
   need_npm
   need_wasm
+  built js/dist js/src js/tools js/package.json js/tsconfig.json wasm/core wasm/full LICENSE && return
   (cd js && node tools/clean.mjs dist && npm run -s build && npm run -s copy-assets)
+  keep_stamp js/dist
+}
+
+# need_js_tests: the tests of the npm package in js/build.
+need_js_tests() {
+  need_js
+  built js/build js/src js/test js/tools js/package.json js/tsconfig.json js/tsconfig.test.json && return
+  (cd js && npm run -s build:test)
+  keep_stamp js/build
+}
+
+# built FOLDER PLACE...: succeeds when FOLDER was built from the files in PLACE... as they are. Otherwise keep_stamp
+# FOLDER, called after the build, notes what they were.
+built() {
+  local folder=$1
+  shift
+  stamp=$(find "$@" -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+  local kept=build/stamps/${folder//\//-}
+  [[ -d $folder && -f $kept && $(<"$kept") == "$stamp" ]]
+}
+keep_stamp() {
+  mkdir -p build/stamps
+  echo "$stamp" >"build/stamps/${1//\//-}"
 }
 
 # need_commands: the command in both languages, build/turncore and js/dist/cli/main.js.

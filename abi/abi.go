@@ -8,10 +8,11 @@ package abi
 
 //go:generate go run ./gen
 //go:generate go run ./gen/vectors
+//go:generate go run ./gen/trace
 
 // Version of the ABI. A host refuses a module whose major differs; a minor only adds.
 const (
-	Major = 1
+	Major = 2
 	Minor = 0
 	// Version is what turncore_abi returns: major in the high 16 bits, minor in the low 16.
 	Version = Major<<16 | Minor

@@ -13,7 +13,7 @@ const (
 	MethodReportToolCall uint8 = 9  // ReportToolCallArgs → nil
 	MethodLog            uint8 = 10 // LogArgs → nil
 	MethodStats          uint8 = 11 // StatsArgs → nil
-	MethodExecuteTool    uint8 = 12 // ExecuteToolArgs → number of the tool effect, whose value the host kept; for a tool whose handler runs in the module an array of one element, the handler's result
+	MethodExecuteTool    uint8 = 12 // ExecuteToolArgs → ExecuteToolResult
 	MethodToolCallCount  uint8 = 13 // CountArgs → int
 	MethodCommit         uint8 = 14 // nil → nil
 	MethodDispatch       uint8 = 15 // DispatchArgs → DispatchResult
@@ -85,40 +85,59 @@ const (
 
 // ReportToolCallArgs of MethodReportToolCall. Absent fields keep what was reported before.
 type ReportToolCallArgs struct {
-	ID         string
-	HasTool    bool
-	Tool       string
-	Args       Raw  // nil if absent
-	HasResults bool // the host holds them
-	HasIsError bool
-	IsError    bool
-	Complete   bool
+	ID             string
+	HasTool        bool
+	Tool           string
+	Args           Value // nil if absent
+	HasResults     bool  // the host holds them
+	HasIsError     bool
+	IsError        bool
+	Complete       bool
+	ExecutionID    string // of the execution that gives the results; empty if absent
+	ProviderCallID string // what the provider calls the call; empty if absent
 }
 
 // LogArgs of MethodLog.
 type LogArgs struct {
-	Level      uint8 // 0 trace, 1 debug, 2 info, 3 warn, 4 error
+	Level      uint8 // LevelTrace, …
 	Kind       string
 	Message    string
 	HasPayload bool
-	Payload    Raw
+	Payload    Value
 }
+
+// Levels of the structured log.
+const (
+	LevelTrace uint8 = 0
+	LevelDebug uint8 = 1
+	LevelInfo  uint8 = 2
+	LevelWarn  uint8 = 3
+	LevelError uint8 = 4
+)
 
 // StatsArgs of MethodStats (reportGenerationStats).
 type StatsArgs struct {
-	Stats Raw // map
+	Stats Value // map
 }
 
 // ExecuteToolArgs of MethodExecuteTool: Tool.executor(ctx)(args).
 type ExecuteToolArgs struct {
-	Tool uint32 // number of a defined tool
-	Args Raw
+	Tool           uint32 // number of a defined tool
+	ProviderCallID string // what the provider called the call; empty for none
+	Args           Value
+}
+
+// ExecuteToolResult is the reply's value of MethodExecuteTool.
+type ExecuteToolResult struct {
+	ExecutionID string
+	Effect      uint32 // number of the tool effect whose value the host kept; 0 for a handler that runs in the module
+	Value       Value  // what a handler that runs in the module returned
 }
 
 // ValidateToolArgs of MethodValidate, which checks arguments against a tool's schema outside of any turn.
 type ValidateToolArgs struct {
 	Tool ToolDef
-	Args Raw
+	Args Value
 }
 
 // CountArgs of MethodToolCallCount.
@@ -148,18 +167,18 @@ type EmitArgs struct {
 type OpenGateArgs struct {
 	ID        string
 	Reason    string
-	Payload   Raw    // what a person or a program is to decide on
+	Payload   Value  // what a person or a program is to decide on
 	CreatedAt int64  // ms since the Unix epoch
-	Schema    Raw    // JSON Schema 2020-12 that resolutions must keep; nil for any value
+	Schema    Value  // JSON Schema 2020-12 that resolutions must keep; nil for any value
 	Timeout   uint64 // ms from the opening; 0 for none
 }
 
 // SettleGateArgs of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled
-// stays as it is.
+// stays as it is, and the call fails with E_TURN_GATE_SETTLED.
 type SettleGateArgs struct {
 	Gate   uint32 // number of the gate within the turn, from GateOpenEvent
 	Settle uint8  // SettleResolve, …
-	Value  Raw    // resolve
+	Value  Value  // resolve
 	Digest string // resolve: of what was shown to who decided; empty when it is not to be compared
 	Error  *ErrorValue
 }
@@ -177,5 +196,5 @@ type WarnArgs struct {
 	Message string
 	Once    string // empty, or a key: of several warnings of a context with the same key the first is told
 	Error   *ErrorValue
-	Payload Raw
+	Payload Value
 }

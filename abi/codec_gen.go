@@ -6,12 +6,14 @@ import "math"
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *Hello) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
+	b = appendArray(b, 7)
 	b = appendUint(b, uint64(z.Op))
 	b = appendUint(b, uint64(z.Major))
 	b = appendUint(b, uint64(z.Minor))
 	b = appendUint(b, uint64(z.Features))
 	b, _ = z.Limits.MarshalMsg(b)
+	b, _ = z.Quota.MarshalMsg(b)
+	b = appendBytes(b, z.Seed)
 	return b, nil
 }
 
@@ -24,12 +26,14 @@ func (z *Hello) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Hello) Decode(r *Reader) {
-	r.fields(5)
+	r.fields(7)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Major = uint16(r.Uint(math.MaxUint16))
 	z.Minor = uint16(r.Uint(math.MaxUint16))
 	z.Features = r.Uint(MaxInt)
 	z.Limits.Decode(r)
+	z.Quota.Decode(r)
+	z.Seed = append([]byte(nil), r.Bytes()...)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -60,6 +64,28 @@ func (z *Limits) Decode(r *Reader) {
 	z.Depth = uint32(r.Uint(math.MaxUint32))
 	z.TurnEffects = uint32(r.Uint(math.MaxUint32))
 	z.InstanceEffects = uint32(r.Uint(math.MaxUint32))
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *Quota) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 2)
+	b = appendUint(b, uint64(z.Turn))
+	b = appendUint(b, uint64(z.Instance))
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *Quota) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("Quota")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *Quota) Decode(r *Reader) {
+	r.fields(2)
+	z.Turn = r.Uint(MaxInt)
+	z.Instance = r.Uint(MaxInt)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -445,7 +471,11 @@ func (z *Result) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendUint(b, uint64(z.Turn))
 	b = appendUint(b, uint64(z.Effect))
 	b = appendUint(b, uint64(z.Elapsed))
-	b = appendBool(b, z.Failed)
+	if z.Error == nil {
+		b = append(b, 0xc0)
+	} else {
+		b, _ = z.Error.MarshalMsg(b)
+	}
 	b = appendRaw(b, z.Value)
 	return b, nil
 }
@@ -464,7 +494,11 @@ func (z *Result) Decode(r *Reader) {
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Effect = uint32(r.Uint(math.MaxUint32))
 	z.Elapsed = r.Uint(MaxInt)
-	z.Failed = r.Bool()
+	z.Error = nil
+	if !r.nil() {
+		z.Error = new(ErrorValue)
+		z.Error.Decode(r)
+	}
 	z.Value = r.raw(z.Value)
 }
 
@@ -513,7 +547,11 @@ func (z *Abort) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendUint(b, uint64(z.Turn))
 	b = appendUint(b, uint64(z.Elapsed))
 	b = appendUint(b, uint64(z.Context))
-	b = appendRaw(b, z.Reason)
+	if z.Reason == nil {
+		b = append(b, 0xc0)
+	} else {
+		b, _ = z.Reason.MarshalMsg(b)
+	}
 	return b, nil
 }
 
@@ -531,7 +569,11 @@ func (z *Abort) Decode(r *Reader) {
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Elapsed = r.Uint(MaxInt)
 	z.Context = uint32(r.Uint(math.MaxUint32))
-	z.Reason = r.raw(z.Reason)
+	z.Reason = nil
+	if !r.nil() {
+		z.Reason = new(ErrorValue)
+		z.Reason.Decode(r)
+	}
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -560,13 +602,15 @@ func (z *Tick) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *Welcome) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
+	b = appendArray(b, 8)
 	b = appendUint(b, uint64(z.Op))
 	b = appendUint(b, uint64(z.Major))
 	b = appendUint(b, uint64(z.Minor))
 	b = appendUint(b, uint64(z.Features))
 	b, _ = z.Limits.MarshalMsg(b)
+	b, _ = z.Quota.MarshalMsg(b)
 	b = appendText(b, z.Build)
+	b = appendTexts(b, z.Providers)
 	return b, nil
 }
 
@@ -579,13 +623,15 @@ func (z *Welcome) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Welcome) Decode(r *Reader) {
-	r.fields(6)
+	r.fields(8)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Major = uint16(r.Uint(math.MaxUint16))
 	z.Minor = uint16(r.Uint(math.MaxUint16))
 	z.Features = r.Uint(MaxInt)
 	z.Limits.Decode(r)
+	z.Quota.Decode(r)
 	z.Build = string(r.Text())
+	z.Providers = r.texts()
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -594,7 +640,11 @@ func (z *Reply) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendUint(b, uint64(z.Op))
 	b = appendUint(b, uint64(z.Turn))
 	b = appendUint(b, uint64(z.Call))
-	b = appendBool(b, z.Failed)
+	if z.Error == nil {
+		b = append(b, 0xc0)
+	} else {
+		b, _ = z.Error.MarshalMsg(b)
+	}
 	b = appendRaw(b, z.Value)
 	return b, nil
 }
@@ -612,7 +662,11 @@ func (z *Reply) Decode(r *Reader) {
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Call = uint32(r.Uint(math.MaxUint32))
-	z.Failed = r.Bool()
+	z.Error = nil
+	if !r.nil() {
+		z.Error = new(ErrorValue)
+		z.Error.Decode(r)
+	}
 	z.Value = r.raw(z.Value)
 }
 
@@ -654,12 +708,14 @@ func (z *Event) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *Effect) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
+	b = appendArray(b, 8)
 	b = appendUint(b, uint64(z.Op))
 	b = appendUint(b, uint64(z.Turn))
 	b = appendUint(b, uint64(z.Effect))
 	b = appendUint(b, uint64(z.Kind))
 	b = appendUint(b, uint64(z.Context))
+	b = appendText(b, z.Path)
+	b = appendUint(b, uint64(z.Ordinal))
 	b = appendRaw(b, z.Args)
 	return b, nil
 }
@@ -673,12 +729,14 @@ func (z *Effect) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Effect) Decode(r *Reader) {
-	r.fields(6)
+	r.fields(8)
 	z.Op = uint8(r.Uint(math.MaxUint8))
 	z.Turn = uint32(r.Uint(math.MaxUint32))
 	z.Effect = uint32(r.Uint(math.MaxUint32))
 	z.Kind = uint8(r.Uint(math.MaxUint8))
 	z.Context = uint32(r.Uint(math.MaxUint32))
+	z.Path = string(r.Text())
+	z.Ordinal = uint32(r.Uint(math.MaxUint32))
 	z.Args = r.raw(z.Args)
 }
 
@@ -1078,7 +1136,7 @@ func (z *InterruptArgs) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ReportToolCallArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 8)
+	b = appendArray(b, 10)
 	b = appendText(b, z.ID)
 	b = appendBool(b, z.HasTool)
 	b = appendText(b, z.Tool)
@@ -1087,6 +1145,8 @@ func (z *ReportToolCallArgs) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendBool(b, z.HasIsError)
 	b = appendBool(b, z.IsError)
 	b = appendBool(b, z.Complete)
+	b = appendText(b, z.ExecutionID)
+	b = appendText(b, z.ProviderCallID)
 	return b, nil
 }
 
@@ -1099,7 +1159,7 @@ func (z *ReportToolCallArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ReportToolCallArgs) Decode(r *Reader) {
-	r.fields(8)
+	r.fields(10)
 	z.ID = string(r.Text())
 	z.HasTool = r.Bool()
 	z.Tool = string(r.Text())
@@ -1108,6 +1168,8 @@ func (z *ReportToolCallArgs) Decode(r *Reader) {
 	z.HasIsError = r.Bool()
 	z.IsError = r.Bool()
 	z.Complete = r.Bool()
+	z.ExecutionID = string(r.Text())
+	z.ProviderCallID = string(r.Text())
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -1160,8 +1222,9 @@ func (z *StatsArgs) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ExecuteToolArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
+	b = appendArray(b, 3)
 	b = appendUint(b, uint64(z.Tool))
+	b = appendText(b, z.ProviderCallID)
 	b = appendRaw(b, z.Args)
 	return b, nil
 }
@@ -1175,9 +1238,34 @@ func (z *ExecuteToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ExecuteToolArgs) Decode(r *Reader) {
-	r.fields(2)
+	r.fields(3)
 	z.Tool = uint32(r.Uint(math.MaxUint32))
+	z.ProviderCallID = string(r.Text())
 	z.Args = r.raw(z.Args)
+}
+
+// MarshalMsg appends the encoded tuple. It does not fail.
+func (z *ExecuteToolResult) MarshalMsg(b []byte) ([]byte, error) {
+	b = appendArray(b, 3)
+	b = appendText(b, z.ExecutionID)
+	b = appendUint(b, uint64(z.Effect))
+	b = appendRaw(b, z.Value)
+	return b, nil
+}
+
+// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
+func (z *ExecuteToolResult) UnmarshalMsg(b []byte) ([]byte, error) {
+	r := Reader{b: b}
+	z.Decode(&r)
+	return r.rest("ExecuteToolResult")
+}
+
+// Decode decodes the tuple that r comes to; r.Err tells whether it was one.
+func (z *ExecuteToolResult) Decode(r *Reader) {
+	r.fields(3)
+	z.ExecutionID = string(r.Text())
+	z.Effect = uint32(r.Uint(math.MaxUint32))
+	z.Value = r.raw(z.Value)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -1434,9 +1522,11 @@ func (z *MiddlewareArgs) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ToolArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 7)
+	b = appendArray(b, 9)
 	b = appendUint(b, uint64(z.Tool))
 	b = appendText(b, z.CallID)
+	b = appendText(b, z.ExecutionID)
+	b = appendText(b, z.ProviderCallID)
 	b = appendRaw(b, z.Args)
 	b = appendBool(b, z.Keep)
 	b = appendUint(b, uint64(z.Valid))
@@ -1454,9 +1544,11 @@ func (z *ToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolArgs) Decode(r *Reader) {
-	r.fields(7)
+	r.fields(9)
 	z.Tool = uint32(r.Uint(math.MaxUint32))
 	z.CallID = string(r.Text())
+	z.ExecutionID = string(r.Text())
+	z.ProviderCallID = string(r.Text())
 	z.Args = r.raw(z.Args)
 	z.Keep = r.Bool()
 	z.Valid = uint32(r.Uint(math.MaxUint32))
@@ -1850,7 +1942,7 @@ func (z *StreamEvent) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ToolCallEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 9)
+	b = appendArray(b, 12)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Tool)
 	b = appendRaw(b, z.Args)
@@ -1860,6 +1952,9 @@ func (z *ToolCallEvent) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendBool(b, z.IsError)
 	b = appendUint(b, uint64(z.Results))
 	b = appendRaw(b, z.Value)
+	b = appendUint(b, uint64(z.Kept))
+	b = appendText(b, z.ExecutionID)
+	b = appendText(b, z.ProviderCallID)
 	return b, nil
 }
 
@@ -1872,7 +1967,7 @@ func (z *ToolCallEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolCallEvent) Decode(r *Reader) {
-	r.fields(9)
+	r.fields(12)
 	z.ID = string(r.Text())
 	z.Tool = string(r.Text())
 	z.Args = r.raw(z.Args)
@@ -1882,6 +1977,9 @@ func (z *ToolCallEvent) Decode(r *Reader) {
 	z.IsError = r.Bool()
 	z.Results = uint8(r.Uint(math.MaxUint8))
 	z.Value = r.raw(z.Value)
+	z.Kept = uint32(r.Uint(math.MaxUint32))
+	z.ExecutionID = string(r.Text())
+	z.ProviderCallID = string(r.Text())
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
@@ -1982,9 +2080,11 @@ func (z *IterationEndEvent) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ToolStartEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
+	b = appendArray(b, 5)
 	b = appendText(b, z.Tool)
 	b = appendText(b, z.CallID)
+	b = appendText(b, z.ExecutionID)
+	b = appendText(b, z.ProviderCallID)
 	b = appendRaw(b, z.Args)
 	return b, nil
 }
@@ -1998,17 +2098,21 @@ func (z *ToolStartEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolStartEvent) Decode(r *Reader) {
-	r.fields(3)
+	r.fields(5)
 	z.Tool = string(r.Text())
 	z.CallID = string(r.Text())
+	z.ExecutionID = string(r.Text())
+	z.ProviderCallID = string(r.Text())
 	z.Args = r.raw(z.Args)
 }
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ToolEndEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 4)
+	b = appendArray(b, 6)
 	b = appendText(b, z.Tool)
 	b = appendText(b, z.CallID)
+	b = appendText(b, z.ExecutionID)
+	b = appendText(b, z.ProviderCallID)
 	b = appendUint(b, uint64(z.Started))
 	b = appendBool(b, z.IsError)
 	return b, nil
@@ -2023,9 +2127,11 @@ func (z *ToolEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolEndEvent) Decode(r *Reader) {
-	r.fields(4)
+	r.fields(6)
 	z.Tool = string(r.Text())
 	z.CallID = string(r.Text())
+	z.ExecutionID = string(r.Text())
+	z.ProviderCallID = string(r.Text())
 	z.Started = r.Uint(MaxInt)
 	z.IsError = r.Bool()
 }
@@ -2338,11 +2444,21 @@ func (z *Thought) Decode(r *Reader) {
 
 // MarshalMsg appends the encoded tuple. It does not fail.
 func (z *ToolCall) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 14)
+	b = appendArray(b, 16)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Tool)
 	b = appendRaw(b, z.Args)
 	b = appendText(b, z.Checksum)
+	if z.ExecutionID == nil {
+		b = append(b, 0xc0)
+	} else {
+		b = appendText(b, *z.ExecutionID)
+	}
+	if z.ProviderCallID == nil {
+		b = append(b, 0xc0)
+	} else {
+		b = appendText(b, *z.ProviderCallID)
+	}
 	b = appendBool(b, z.IsComplete)
 	b = appendBool(b, z.IsError)
 	b = appendRaw(b, z.Results)
@@ -2369,11 +2485,21 @@ func (z *ToolCall) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolCall) Decode(r *Reader) {
-	r.fields(14)
+	r.fields(16)
 	z.ID = string(r.Text())
 	z.Tool = string(r.Text())
 	z.Args = r.raw(z.Args)
 	z.Checksum = string(r.Text())
+	z.ExecutionID = nil
+	if !r.nil() {
+		z.ExecutionID = new(string)
+		*z.ExecutionID = string(r.Text())
+	}
+	z.ProviderCallID = nil
+	if !r.nil() {
+		z.ProviderCallID = new(string)
+		*z.ProviderCallID = string(r.Text())
+	}
 	z.IsComplete = r.Bool()
 	z.IsError = r.Bool()
 	z.Results = r.raw(z.Results)

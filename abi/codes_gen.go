@@ -124,7 +124,7 @@ const (
 	CodeMediaTooLarge = "E_MEDIA_TOO_LARGE"
 	// CodeModelFailed: The engine failed.
 	CodeModelFailed = "E_MODEL_FAILED"
-	// CodeModelInvalidPart: The engine gave something that is no part of an answer.
+	// CodeModelInvalidPart: The engine gave something that is not a part of an answer.
 	CodeModelInvalidPart = "E_MODEL_INVALID_PART"
 	// CodeModelUnknown: The runner has no engine of this name.
 	CodeModelUnknown = "E_MODEL_UNKNOWN"
@@ -478,7 +478,7 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeModelInvalidPart, Status: 502, Fatal: true,
-		Message: "The engine gave something that is no part of an answer.",
+		Message: "The engine gave something that is not a part of an answer.",
 		Help:    "The message lists every field that breaks a rule. An engine gives text, reasoning, toolCall, usage, finish or error.",
 	},
 	{
@@ -574,7 +574,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeToolFetch, Status: 422, Fatal: false,
 		Message: "The address was not fetched.",
-		Help:    "The message says why: an address that is not allowed, the status of the answer, a redirect, content that is no text, or the time it took.",
+		Help:    "The message says why: an address that is not allowed, the status of the answer, a redirect, content that is not text, or the time it took.",
 	},
 	{
 		Code: CodeTurnGateAborted, Status: 499, Fatal: false,

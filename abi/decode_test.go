@@ -183,7 +183,7 @@ func TestLimits(t *testing.T) {
 		var lim Limits
 		tt.set(&lim, tt.fits)
 		if _, _, _, err := Next(tt.frame, lim); err != nil {
-			t.Errorf("%s: a limit of %d refuses what just fits: %v", tt.name, tt.fits, err)
+			t.Errorf("%s: a limit of %d refuses a value that just fits: %v", tt.name, tt.fits, err)
 		}
 		tt.set(&lim, tt.fits-1)
 		_, _, _, err := Next(tt.frame, lim)

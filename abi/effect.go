@@ -38,13 +38,15 @@ const (
 
 // ToolArgs of EffectTool: run a tool's handler.
 type ToolArgs struct {
-	Tool   uint32
-	CallID string // the checksum
-	Args   Raw    // validated, defaults applied
-	Keep   bool   // host code asked for it: keep the handler's result and send nil
-	Valid  uint32 // the effect that validated Args, whose result the handler gets if the host has kept it; 0 for none
-	Spool  uint64 // a result whose text is longer than this many bytes stays with the host, as an artifact over it; 0 for any length
-	Timed  bool   // the guest may give the call up with Cancel: its signal is aborted, and what comes of it is dropped
+	Tool           uint32
+	CallID         string // the checksum
+	ExecutionID    string // of this execution alone
+	ProviderCallID string // what the provider called the call; empty for none
+	Args           Value  // validated, defaults applied
+	Keep           bool   // host code asked for it: keep the handler's result and send nil
+	Valid          uint32 // the effect that validated Args, whose result the handler gets if the host has kept it; 0 for none
+	Spool          uint64 // a result whose text is longer than this many bytes stays with the host, as an artifact over it; 0 for any length
+	Timed          bool   // the guest may give the call up with Cancel: its signal is aborted, and what comes of it is dropped
 }
 
 // Delta is one queued write.
@@ -152,7 +154,7 @@ type EstimateArgs struct {
 // ValidateArgs of EffectValidate: run the validation of a tool that has its own.
 type ValidateArgs struct {
 	Tool uint32
-	Args Raw
+	Args Value
 }
 
 // ForgeArgs of EffectForge: classes of artifacts whose reader tools the host makes.

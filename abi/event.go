@@ -35,15 +35,18 @@ type StreamEvent struct {
 
 // ToolCallEvent is a report of a tool call.
 type ToolCallEvent struct {
-	ID       string
-	Tool     string // "" until known
-	Args     Raw
-	Checksum string // "" until tool and args are known
-	Created  uint64
-	Complete bool
-	IsError  bool
-	Results  uint8 // ResultsNone, ResultsHost, ResultsValue, ResultsKept
-	Value    Raw   // ResultsValue: the results. ResultsKept: the number of the effect
+	ID             string
+	Tool           string // "" until known
+	Args           Value
+	Checksum       string // "" until tool and args are known
+	Created        uint64
+	Complete       bool
+	IsError        bool
+	Results        uint8  // ResultsNone, ResultsHost, ResultsValue, ResultsKept
+	Value          Value  // ResultsValue: the results
+	Kept           uint32 // ResultsKept: the number of the effect
+	ExecutionID    string // "" until the call is executed, and for host code that does not tell
+	ProviderCallID string // what the provider calls the call; "" for none
 }
 
 // Where the results of a ToolCallEvent are.
@@ -51,7 +54,7 @@ const (
 	ResultsNone  uint8 = 0 // not given yet
 	ResultsHost  uint8 = 1 // the host holds what its own report call gave for this id
 	ResultsValue uint8 = 2 // in Value
-	ResultsKept  uint8 = 3 // the host keeps them: what the handler of the Tool effect in Value returned
+	ResultsKept  uint8 = 3 // the host keeps them: what the handler of the Tool effect in Kept returned
 )
 
 // TurnEndEvent ends a turn.
@@ -78,26 +81,30 @@ type IterationEndEvent struct {
 
 // ToolStartEvent says that a handler is about to run.
 type ToolStartEvent struct {
-	Tool   string
-	CallID string
-	Args   Raw // validated
+	Tool           string
+	CallID         string // the checksum: equal calls have equal ones
+	ExecutionID    string // of this execution alone; its end has the same
+	ProviderCallID string // what the provider calls the call; "" for none
+	Args           Value  // validated
 }
 
 // ToolEndEvent says that a handler has ended.
 type ToolEndEvent struct {
-	Tool    string
-	CallID  string
-	Started uint64
-	IsError bool
+	Tool           string
+	CallID         string
+	ExecutionID    string
+	ProviderCallID string
+	Started        uint64
+	IsError        bool
 }
 
 // LogEvent is a line of the structured log.
 type LogEvent struct {
-	Level      uint8
+	Level      uint8 // LevelTrace, …
 	Kind       string
 	Message    string
 	HasPayload bool
-	Payload    Raw
+	Payload    Value
 }
 
 // WarningEvent tells of something that went on in spite of a problem.
@@ -106,7 +113,7 @@ type WarningEvent struct {
 	Kind    string
 	Message string
 	Error   *ErrorValue
-	Payload Raw
+	Payload Value
 }
 
 // ErrorEvent carries an error.
@@ -116,7 +123,7 @@ type ErrorEvent struct {
 
 // StatsEvent carries what a model call cost.
 type StatsEvent struct {
-	Stats Raw // map
+	Stats Value // map
 }
 
 // GateOpenEvent says that a gate waits to be settled.
@@ -124,7 +131,7 @@ type GateOpenEvent struct {
 	Gate      uint32 // number within the turn, from 1
 	ID        string
 	Reason    string
-	Payload   Raw
+	Payload   Value
 	CreatedAt int64  // ms since the Unix epoch
 	Digest    string // SHA-256 of the canonical JSON of {"id", "payload", "reason"}, lower-case hex
 }

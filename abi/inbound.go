@@ -7,6 +7,8 @@ type Hello struct {
 	Minor    uint16
 	Features uint64 // what the host can use
 	Limits   Limits // zero fields keep the default; a value above the default is lowered to it
+	Quota    Quota  // zero fields keep the default
+	Seed     []byte // 16 bytes of entropy, of this instance alone
 }
 
 // Limits bound what either side accepts. A host may lower them, never raise them.
@@ -19,13 +21,20 @@ type Limits struct {
 	InstanceEffects uint32 // effects outstanding in one instance
 }
 
+// Quota bounds the bytes that the guest holds for turns: bodies of records, queued writes, open streams and requests.
+// A turn that would pass either bound fails with E_TURN_QUOTA_EXCEEDED.
+type Quota struct {
+	Turn     uint64 // bytes for one turn
+	Instance uint64 // bytes for all turns and histories of the instance; a history counts once
+}
+
 // OpenRunner gives the guest the configuration that many turns share. Answered by Reply with turn 0.
 type OpenRunner struct {
 	Op             uint8
 	Runner         uint32 // chosen by the host, > 0, unique among the open runners of the instance
 	Call           uint32
 	Executor       uint8 // ExecutorHost or ExecutorChat
-	Chat           Raw   // options of the chat executor, a map; nil for ExecutorHost
+	Chat           Value // options of the chat executor, a map; nil for ExecutorHost
 	Tools          []ToolDef
 	TurnInput      []Middleware
 	TurnOutput     []Middleware
@@ -52,7 +61,7 @@ const (
 type Middleware struct {
 	Kind uint8  // MiddlewareHost or MiddlewareBuiltin
 	Name string // name of a built-in one, such as "maxIterations"; empty for the host's
-	Arg  Raw    // its argument; nil for the host's
+	Arg  Value  // its argument; nil for the host's
 }
 
 // Kinds of middleware.
@@ -67,11 +76,11 @@ type ToolDef struct {
 	Number      uint32
 	Name        string
 	Description string
-	InputSchema Raw    // JSON Schema 2020-12 of object type, as a value
+	InputSchema Value  // JSON Schema 2020-12 of object type, as a value
 	Flags       uint32 // ToolTrusted | ToolEphemeral | ToolHidden
 	OnCollision uint8  // CollisionThrow, CollisionReplace, CollisionKeep
 	Builtin     string // name of a handler inside the module, such as "calculator"; empty for the host's
-	Arg         Raw    // its argument; nil for the host's
+	Arg         Value  // its argument; nil for the host's
 }
 
 // Tool flags and collision policies.
@@ -119,7 +128,7 @@ type StartTurn struct {
 	ID           string // the turn's id as the user sees it
 	SystemPrompt string
 	Instructions []Instruction
-	Stash        Raw     // map, or nil
+	Stash        Value   // map, or nil
 	Message      Block   // at most one user message to store before the input pipeline; Count 0 for none
 	Initial      []Block // records to begin with (standalone only)
 	Aborted      bool    // the abort signal had fired before the start
@@ -199,8 +208,8 @@ type Result struct {
 	Turn    uint32
 	Effect  uint32
 	Elapsed uint64
-	Failed  bool
-	Value   Raw // the value, or an ErrorValue
+	Error   *ErrorValue // why the effect failed; nil for success
+	Value   Raw         // what the effect's kind says, nil for none
 }
 
 // Chunk is a part of a streaming effect: its head (Status set) once, then data.
@@ -220,7 +229,7 @@ type Abort struct {
 	Turn    uint32
 	Elapsed uint64
 	Context uint32 // 0 the turn, n its n-th dispatch
-	Reason  Raw    // ErrorValue or nil
+	Reason  *ErrorValue
 }
 
 // Tick tells a turn the time, when the Timer it asked for is due.

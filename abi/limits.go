@@ -16,6 +16,15 @@ const (
 	MaxStepFrames = 1 << 18
 )
 
+// Quota of a host that names none.
+const (
+	DefaultTurnQuota     = 64 << 20
+	DefaultInstanceQuota = 256 << 20
+)
+
+// SeedSize is how many bytes a seed has.
+const SeedSize = 16
+
 // MaxValueDepth is how deep the lists and maps of one value may nest: a frame's depth less what the frame itself
 // takes, so that a value which a host accepts fits every frame.
 const MaxValueDepth = 60
@@ -25,6 +34,17 @@ const MaxInt = 1<<53 - 1
 
 // DefaultLimits are the limits in force when neither side lowers them.
 func DefaultLimits() Limits { return Limits{}.Effective() }
+
+// Effective returns the quota that q asks for: a zero field becomes the default.
+func (q Quota) Effective() Quota {
+	if q.Turn == 0 {
+		q.Turn = DefaultTurnQuota
+	}
+	if q.Instance == 0 {
+		q.Instance = DefaultInstanceQuota
+	}
+	return q
+}
 
 // Effective returns the limits that l asks for: a zero field and one above the default become the default.
 func (l Limits) Effective() Limits {

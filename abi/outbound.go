@@ -2,21 +2,23 @@ package abi
 
 // Welcome answers Hello.
 type Welcome struct {
-	Op       uint8
-	Major    uint16
-	Minor    uint16
-	Features uint64 // asked for and supported
-	Limits   Limits // in force
-	Build    string // version of the module, for people
+	Op        uint8
+	Major     uint16
+	Minor     uint16
+	Features  uint64   // asked for and supported
+	Limits    Limits   // in force
+	Quota     Quota    // in force
+	Build     string   // version of the module, for people
+	Providers []string // protocols of the chat executor, the default one first
 }
 
 // Reply answers a Call or an OpenRunner (turn 0).
 type Reply struct {
-	Op     uint8
-	Turn   uint32
-	Call   uint32
-	Failed bool
-	Value  Raw // the method's result, nil if it has none, or an ErrorValue
+	Op    uint8
+	Turn  uint32
+	Call  uint32
+	Error *ErrorValue // why the call failed; nil for success
+	Value Raw         // the method's result, nil if it has none
 }
 
 // Event tells listeners what happened.
@@ -42,9 +44,11 @@ const (
 type Effect struct {
 	Op      uint8
 	Turn    uint32
-	Effect  uint32 // numbered within the turn, from 1; with the turn's id it is the idempotency key
+	Effect  uint32 // numbered within the turn, from 1
 	Kind    uint8  // see effect.go
 	Context uint32
+	Path    string // of the seam that asks for it, such as "d1.0.x"
+	Ordinal uint32 // from 1: among the effects of this kind in that seam; of a Tool among those with its CallID
 	Args    Raw
 }
 
@@ -112,6 +116,7 @@ const (
 	StatusFailed   uint8 = 3 // turns only: ended outside a dispatch's signal
 	StatusContinue uint8 = 4 // iterations only
 	StatusRefused  uint8 = 5 // turns only: the input was refused before any event
+	StatusLost     uint8 = 6 // iterations only: the host code that ran it was lost with its process
 )
 
 // Fault answers a frame that the guest could not take. The rest of that step's input is dropped; the instance goes on.
@@ -132,7 +137,7 @@ type ErrorValue struct {
 	Status     uint16
 	Fatal      bool
 	Abort      bool // the host says that this error is or wraps the abort cause, or is an AbortError
-	Details    Raw
+	Details    Value
 	Cause      *ErrorValue
 	Suppressed []ErrorValue `limit:"64"` // at most 64: they nest, and each level may allocate before it is read
 }

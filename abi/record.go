@@ -35,7 +35,7 @@ type Thought struct {
 	ID                  string
 	Content             string
 	Identity            *Identity // nil: "assistant"
-	Payload             Raw       // nil if absent
+	Payload             Value     // nil if absent
 	ReplayCompatibility *string
 	CreatedAt           int64
 	UpdatedAt           int64
@@ -45,12 +45,14 @@ type Thought struct {
 type ToolCall struct {
 	ID                  string
 	Tool                string
-	Args                Raw // map
+	Args                Value // map
 	Checksum            string
+	ExecutionID         *string // of the execution that gave the results; nil if unknown
+	ProviderCallID      *string // what the provider called the call; nil for none
 	IsComplete          bool
 	IsError             bool
 	Results             Raw // string, ArtifactPart, MediaPart, or an array of parts of one kind
-	Payload             Raw
+	Payload             Value
 	ReplayCompatibility *string
 	FromArtifactTool    bool
 	Inline              bool
@@ -99,7 +101,7 @@ type MediaPart struct {
 	ModalityHazard string // "inert", "extractable-instructions" or "opaque-perceptual"
 	Source         *string
 	Bytes          int64 // -1 if unknown
-	Stash          Raw   // map of name to {value, trustTier, derivedFromMedia}, nil for none
+	Stash          Value // map of name to {value, trustTier, derivedFromMedia}, nil for none
 }
 
 // TextPart is a text that the host holds, to be spooled.

@@ -23,7 +23,7 @@ var registry = []entry{
 	of[Chunk](OpChunk), of[Abort](OpAbort), of[Tick](OpTick),
 	of[Welcome](OpWelcome), of[Reply](OpReply), of[Event](OpEvent), of[Effect](OpEffect), of[Cancel](OpCancel),
 	of[Sync](OpSync), of[Timer](OpTimer), of[End](OpEnd), of[Fault](OpFault),
-	of[Limits](0), of[Middleware](0), of[ToolDef](0), of[Instruction](0), of[Block](0), of[ErrorValue](0),
+	of[Limits](0), of[Quota](0), of[ExecuteToolResult](0), of[Middleware](0), of[ToolDef](0), of[Instruction](0), of[Block](0), of[ErrorValue](0),
 	of[NextArgs](0), of[StoreArgs](0), of[DeleteArgs](0), of[ReplaceGroupArgs](0), of[Item](0), of[NackArgs](0),
 	of[ReportArgs](0), of[InterruptArgs](0), of[ReportToolCallArgs](0), of[LogArgs](0), of[StatsArgs](0), of[ExecuteToolArgs](0),
 	of[CountArgs](0), of[DispatchArgs](0), of[DispatchResult](0), of[EmitArgs](0),

@@ -47,6 +47,8 @@ const (
 	RuleNoField         = "noField"
 	RuleAlias           = "alias"
 	RuleExactlyOne      = "exactlyOne"
+	RuleHasItsOwn       = "hasItsOwn"
+	RuleSameWrites      = "sameWrites"
 	RuleEither          = "either"
 	RulePipeline        = "pipeline"
 	RuleRequires        = "requires"
@@ -95,8 +97,10 @@ var phrases = map[string]string{
 	"noField":         "the {type} must have at least one field",
 	"alias":           "`{alias}` is another name of `{field}`, give only one of them",
 	"exactlyOne":      "exactly one of `{field}` and `{other}` is required",
+	"hasItsOwn":       "`{field}` cannot be given beside a {type}, which has its own",
+	"sameWrites":      "`{field}` and `{other}` take the same writes: give only one of them beside the callbacks of a store",
 	"either":          "`{field}` or `{other}` is required",
-	"pipeline":        "`{field}` cannot be {name}, which belongs into {pipelines}",
+	"pipeline":        "`{field}` cannot be {name}, which belongs in {pipelines}",
 	"requires":        "`{other}` is required when `{field}` is given",
 	"jsonSchema":      "no JSON Schema can be made of it, so `{other}` is required: {why}",
 	"requiredWithout": "`{field}` must be a non-empty string when `{other}` is not given",
@@ -211,6 +215,7 @@ var (
 			{Name: "systemPrompt", Kind: KindText, Required: true, NonEmpty: true},
 			{Name: "standingInstructions", Kind: KindList, Default: "[]", Item: &Field{Kind: KindText, NonEmpty: true}},
 			{Name: "message", Kind: KindMessage, NonEmpty: true},
+			{Name: "attachments", Kind: KindList, NonEmpty: true, Item: &Field{Kind: KindInstance, Class: "Media"}},
 		},
 	}
 	DispatchInputRules = &Rules{
@@ -346,6 +351,8 @@ var (
 			{Name: "tool", Kind: KindString, Required: true, NonEmpty: true},
 			{Name: "args", Kind: KindArgs, Required: true},
 			{Name: "checksum", Kind: KindString, Required: true, NonEmpty: true},
+			{Name: "executionId", Kind: KindString, NonEmpty: true},
+			{Name: "providerCallId", Kind: KindString, NonEmpty: true},
 			{Name: "isComplete", Kind: KindBoolean, Required: true},
 			{Name: "isError", Kind: KindBoolean, Required: true},
 			{Name: "results", Kind: KindResults, Required: true},

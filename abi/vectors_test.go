@@ -146,13 +146,13 @@ func setField(t *testing.T, f reflect.Value, name string, text json.RawMessage) 
 // TestFramesByHand pins some frames to bytes that were worked out on paper.
 func TestFramesByHand(t *testing.T) {
 	for want, f := range map[string]Frame{
-		"95010100" + "0f" + "96000000000000": &Hello{Major: 1, Features: 15},
-		"930b0105":                           &Tick{Turn: 1, Elapsed: 5},
-		"97060102cd012c0106c0":               &Call{Turn: 1, Call: 2, Elapsed: 300, Context: 1, Method: MethodAck},
-		"95220102c2c0":                       &Reply{Turn: 1, Call: 2},
-		"932701cd03e8":                       &Timer{Turn: 1, Due: 1000},
-		"93250103":                           &Cancel{Turn: 1, Effect: 3},
-		"9528010002c0":                       &End{Turn: 1, Iterations: 2},
+		"97010200" + "0f" + "96000000000000" + "920000" + "c402abcd": &Hello{Major: 2, Features: 15, Seed: []byte{0xab, 0xcd}},
+		"930b0105":             &Tick{Turn: 1, Elapsed: 5},
+		"97060102cd012c0106c0": &Call{Turn: 1, Call: 2, Elapsed: 300, Context: 1, Method: MethodAck},
+		"95220102c0c0":         &Reply{Turn: 1, Call: 2},
+		"932701cd03e8":         &Timer{Turn: 1, Due: 1000},
+		"93250103":             &Cancel{Turn: 1, Effect: 3},
+		"9528010002c0":         &End{Turn: 1, Iterations: 2},
 		"9826010103" + "00" + "ccc8" + "00" + "c40101": &Sync{
 			Turn: 1, Context: 1, Collection: CollectionMessages, Handle: 200, Data: Bytes([]byte{1}),
 		},

@@ -8,6 +8,10 @@ import (
 // Raw is one encoded value that is passed on as it is. An empty Raw is nil on the wire.
 type Raw []byte
 
+// Value is a [Raw] that holds user code's data: arguments, results, options, payloads. Other Raws hold tuples of this
+// package, or values with a type that a field beside them tells.
+type Value = Raw
+
 // MarshalMsg appends the value.
 func (r Raw) MarshalMsg(b []byte) ([]byte, error) { return appendRaw(b, r), nil }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"log/slog"
 	"strings"
 
 	"github.com/turncore/turncore/abi"
@@ -29,7 +30,8 @@ type Error struct {
 	Fatal bool
 	// Help says what to do about it; empty for codes that are not Turncore's.
 	Help string
-	// Details are data of the error, such as the list of violations or how far a commit came; nil for none.
+	// Details are data of the error, such as the list of violations or how far a commit came, as plain data; nil for
+	// none.
 	Details any
 	// Cause is the error that led to this one, or nil.
 	Cause error
@@ -65,6 +67,28 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
+// LogValue gives slog the code, the message, the details and the causes, of a panic with its stack.
+func (e *Error) LogValue() slog.Value {
+	if e == nil {
+		return slog.StringValue(e.Error())
+	}
+	attrs := make([]slog.Attr, 0, 4)
+	switch {
+	case e.Code != "":
+		attrs = append(attrs, slog.String("code", string(e.Code)))
+	case e.Name != "":
+		attrs = append(attrs, slog.String("name", e.Name))
+	}
+	attrs = append(attrs, slog.String("message", e.Message))
+	if e.Details != nil {
+		attrs = append(attrs, slog.Any("details", e.Details))
+	}
+	if e.Cause != nil {
+		attrs = append(attrs, slog.Any("cause", e.Cause))
+	}
+	return slog.GroupValue(attrs...)
+}
+
 // Is reports whether target is this error's code, so that errors.Is(err, host.CodeInstanceFailed) works.
 func (e *Error) Is(target error) bool {
 	code, ok := target.(Code)
@@ -83,7 +107,7 @@ func (e *Error) Unwrap() error {
 // the way that has a handle, lookup is asked first; a non-nil answer takes the place of what would have been built, so
 // that an error which came from host code is handed back as itself. lookup may be nil.
 //
-// Details are decoded as package abi/value does.
+// Details become plain data, as value.Plain in package abi/value has it.
 func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 	if v.Handle != 0 && lookup != nil {
 		if err := lookup(v.Handle); err != nil {
@@ -98,7 +122,7 @@ func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 		}
 	}
 	if details, err := value.Read(v.Details); err == nil {
-		e.Details = details // without what is not a value: the error itself matters more
+		e.Details = value.Plain(details) // without what is not a value: the error itself matters more
 	}
 	if v.Cause != nil {
 		e.Cause = ErrorOf(v.Cause, lookup)

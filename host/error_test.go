@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -57,7 +58,7 @@ func TestErrorOf(t *testing.T) {
 		}
 		return nil
 	}
-	details := abi.Raw("\xa4more")
+	details := abi.Raw("\x81\xa4more\x91\x81\xa1a\x01")
 	err := host.ErrorOf(&abi.ErrorValue{
 		Handle: -1, Code: "E_LLM_EXECUTION_EXECUTOR_ERROR", Message: "it failed", Details: details,
 		Cause:      &abi.ErrorValue{Handle: 3, Name: "Error", Message: "not used"},
@@ -73,7 +74,7 @@ func TestErrorOf(t *testing.T) {
 	if coded.Status != 500 || coded.Help == "" || coded.Message != "it failed" {
 		t.Errorf("%+v", coded)
 	}
-	if coded.Details != "more" {
+	if want := any(map[string]any{"more": []any{map[string]any{"a": int64(1)}}}); !reflect.DeepEqual(coded.Details, want) {
 		t.Errorf("details %v", coded.Details)
 	}
 	if len(coded.Suppressed) != 1 || coded.Suppressed[0].Error() != "TypeError: later" ||

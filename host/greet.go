@@ -12,27 +12,31 @@ type Greeting struct {
 	Features abi.Features
 	// Limits are in force from here on, in both directions.
 	Limits abi.Limits
+	// Quota is in force from here on.
+	Quota abi.Quota
 	// Build is the module's version, for people.
 	Build string
+	// Providers are the protocols that the module's chat executor speaks, the default one first.
+	Providers []string
 	// In and Out are the two frames, for a journal.
 	In, Out []byte
 }
 
-// Greet says Hello to a fresh instance and reads its Welcome. features are those that the host can use; fields of limits
-// that are 0 keep the default, and one above it is lowered to it.
+// Greet says Hello to a fresh instance and reads its Welcome. hello has the features that the host can use, its limits, of
+// which fields that are 0 keep the default and those above it are lowered to it, and its quota; Greet fills in the rest.
 //
 // A core of another major version gives [CodeABIVersion]. An answer that is no proper Welcome gives
 // [CodeInstanceFailed]. After an error the instance has been dropped.
-func Greet(inst Instance, features abi.Features, limits abi.Limits) (Greeting, error) {
-	asked := limits.Effective()
-	in := abi.Append(nil, &abi.Hello{
-		Major: abi.Major, Minor: abi.Minor, Features: features, Limits: asked,
-	})
+func Greet(inst Instance, hello abi.Hello) (Greeting, error) {
+	hello.Major, hello.Minor, hello.Limits, hello.Quota = abi.Major, abi.Minor, hello.Limits.Effective(), hello.Quota.Effective()
+	hello.Seed = make([]byte, abi.SeedSize)
+	SystemEntropy()(hello.Seed)
+	in := abi.Append(nil, &hello)
 	out, err := inst.Step(nil, in)
 	if err != nil {
 		return Greeting{}, err
 	}
-	welcome, err := readWelcome(out, features, asked)
+	welcome, err := readWelcome(out, &hello)
 	if err != nil {
 		failed := inst.Retire(err)
 		if refused, ok := err.(*Error); ok {
@@ -41,17 +45,18 @@ func Greet(inst Instance, features abi.Features, limits abi.Limits) (Greeting, e
 		return Greeting{}, failed
 	}
 	return Greeting{
-		Features: welcome.Features, Limits: welcome.Limits, Build: welcome.Build, In: in, Out: out,
+		Features: welcome.Features, Limits: welcome.Limits, Quota: welcome.Quota, Build: welcome.Build, Providers: welcome.Providers,
+		In: in, Out: out,
 	}, nil
 }
 
 // readWelcome checks the answer to a Hello. An *Error is the core's own refusal, any other a broken answer.
-func readWelcome(out []byte, features abi.Features, asked abi.Limits) (abi.Welcome, error) {
+func readWelcome(out []byte, hello *abi.Hello) (abi.Welcome, error) {
 	none := abi.Welcome{}
 	if len(out) == 0 {
 		return none, fmt.Errorf("nothing came in answer to Hello")
 	}
-	op, frame, rest, err := abi.Next(out, asked)
+	op, frame, rest, err := abi.Next(out, hello.Limits)
 	if err != nil {
 		return none, fmt.Errorf("the answer to Hello: %w", err)
 	}
@@ -76,11 +81,14 @@ func readWelcome(out []byte, features abi.Features, asked abi.Limits) (abi.Welco
 	if w.Major != abi.Major {
 		return none, VersionError(w.Major, w.Minor)
 	}
-	if w.Features&^features != 0 {
-		return none, fmt.Errorf("welcome grants features %#x, asked for were %#x", w.Features, features)
+	if w.Features&^hello.Features != 0 {
+		return none, fmt.Errorf("welcome grants features %#x, asked for were %#x", w.Features, hello.Features)
 	}
-	if !within(w.Limits, asked) {
-		return none, fmt.Errorf("welcome grants limits %+v, asked for were %+v", w.Limits, asked)
+	if !within(w.Limits, hello.Limits) {
+		return none, fmt.Errorf("welcome grants limits %+v, asked for were %+v", w.Limits, hello.Limits)
+	}
+	if w.Quota != hello.Quota {
+		return none, fmt.Errorf("welcome grants the quota %+v, asked for was %+v", w.Quota, hello.Quota)
 	}
 	return w, nil
 }

@@ -41,7 +41,7 @@ func (s *scripted) Close(context.Context) error { return nil }
 func welcome(hello abi.Hello) *abi.Welcome {
 	return &abi.Welcome{
 		Major: abi.Major, Minor: abi.Minor + 1, Features: hello.Features & abi.FeatureChat,
-		Limits: hello.Limits, Build: "test",
+		Limits: hello.Limits, Quota: hello.Quota, Build: "test", Providers: []string{"openai"},
 	}
 }
 
@@ -53,7 +53,7 @@ func TestGreet(t *testing.T) {
 		w.Limits.Array = 100
 		return abi.Append(nil, w)
 	}}
-	g, err := host.Greet(s, abi.FeatureChat|abi.FeatureTimers, abi.Limits{Depth: 32, Frame: 1 << 30})
+	g, err := host.Greet(s, abi.Hello{Features: abi.FeatureChat | abi.FeatureTimers, Limits: abi.Limits{Depth: 32, Frame: 1 << 30}, Quota: abi.Quota{Turn: 1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,19 +97,20 @@ func TestGreetRefuses(t *testing.T) {
 		"too much": {func(h abi.Hello) []byte {
 			return abi.Append(abi.Append(nil, welcome(h)), &abi.End{Turn: 1})
 		}, host.CodeInstanceFailed, "after Welcome"},
-		"another major": {change(func(w *abi.Welcome) { w.Major, w.Minor = 9, 3 }), host.CodeABIVersion, "9.3, this host 1.0"},
+		"another major": {change(func(w *abi.Welcome) { w.Major, w.Minor = 9, 3 }), host.CodeABIVersion, "9.3, this host 2.0"},
 		"a refusal": {func(abi.Hello) []byte {
 			return abi.Append(nil, &abi.Fault{Code: abi.CodeABIVersion, Message: "the module speaks 9.3"})
 		}, host.CodeABIVersion, "the module speaks 9.3"},
 		"a broken refusal":   {func(abi.Hello) []byte { return []byte{0x91, abi.OpFault} }, host.CodeInstanceFailed, "answer to Hello"},
 		"unasked features":   {change(func(w *abi.Welcome) { w.Features = abi.FeatureDigest }), host.CodeInstanceFailed, "features"},
 		"a raised limit":     {change(func(w *abi.Welcome) { w.Limits.Depth++ }), host.CodeInstanceFailed, "limits"},
+		"another quota":      {change(func(w *abi.Welcome) { w.Quota.Turn++ }), host.CodeInstanceFailed, "quota"},
 		"a limit of nothing": {change(func(w *abi.Welcome) { w.Limits.Frame = 0 }), host.CodeInstanceFailed, "limits"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &scripted{answer: test.answer}
-			_, err := host.Greet(s, abi.FeatureChat, abi.Limits{})
+			_, err := host.Greet(s, abi.Hello{Features: abi.FeatureChat})
 			if !errors.Is(err, test.code) || !strings.Contains(err.Error(), test.says) {
 				t.Fatalf("error %v, want %s and %q", err, test.code, test.says)
 			}
@@ -122,7 +123,7 @@ func TestGreetRefuses(t *testing.T) {
 
 func TestGreetHandsOnAFailedStep(t *testing.T) {
 	failure := host.NewError(host.CodeInstanceFailed, "trap", nil)
-	if _, err := host.Greet(&scripted{failure: failure}, 0, abi.Limits{}); err != error(failure) {
+	if _, err := host.Greet(&scripted{failure: failure}, abi.Hello{}); err != error(failure) {
 		t.Fatalf("error %v", err)
 	}
 }

@@ -15,6 +15,7 @@ const nodeGlobals = Object.fromEntries(
     'Response',
     'TextDecoder',
     'TextEncoder',
+    'atob',
     'TransformStream',
     'URL',
     'URLSearchParams',

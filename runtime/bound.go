@@ -22,7 +22,7 @@ type bounds struct {
 
 // Deadline nacks with E_DEADLINE when the dispatch has run for ms milliseconds of the turn's clock: at once when a Tick says
 // so, which aborts what runs then, and else before the next model call. An ack stands, and an open gate is waited for. It
-// belongs into the dispatch input pipeline.
+// belongs in the dispatch input pipeline.
 func Deadline(ms uint64) Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.iteration == 0 && !d.bounds.timed {
@@ -90,7 +90,7 @@ func (d *Dispatch) noteStore(delta Delta) {
 }
 
 // MaxIterations nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so that what the n
-// iterations did is kept. It belongs into the dispatch input pipeline.
+// iterations did is kept. It belongs in the dispatch input pipeline.
 func MaxIterations(n int) Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.iteration < n || d.signalled() {
@@ -118,7 +118,7 @@ func MaxRepeats(n int) Bound {
 }
 
 // AckOnNoToolCalls acks when the executor has not signalled and its iteration stored a message and no tool call: the
-// model has answered and asks for nothing. It belongs into the dispatch output pipeline.
+// model has answered and asks for nothing. It belongs in the dispatch output pipeline.
 func AckOnNoToolCalls() Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.signalled() || d.bounds.stored[record.ToolCalls] > 0 || d.bounds.stored[record.Messages] == 0 {

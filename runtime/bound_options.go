@@ -6,7 +6,7 @@ import (
 )
 
 // NewBound returns the middleware of a name with its argument, a value. It refuses with E_INVALID_OPTIONS what does not
-// belong into the pipeline, an argument that breaks a rule, and names that there are none of.
+// belong in the pipeline, an argument that breaks a rule, and unknown names.
 func NewBound(pipeline Pipeline, name string, arg []byte) (Bound, error) {
 	input, output := pipeline == DispatchInput, pipeline == DispatchOutput
 	switch {

@@ -22,7 +22,7 @@ type Budget struct {
 // oldest first; then retrievables, those with the lowest score first; then memories, the least important first; then what
 // the dispatch has done since that message, oldest first. Neighbouring tool calls go together. System prompt, standing
 // instructions, tools and the last user message stay: when they alone do not fit it changes nothing and nacks with
-// E_TOKEN_BUDGET. It belongs into the dispatch input pipeline.
+// E_TOKEN_BUDGET. It belongs in the dispatch input pipeline.
 //
 // What a [Measurer] sends is measured as it would be sent, text by text. For all other executors the texts of the records are
 // counted.

@@ -28,6 +28,7 @@ type Dispatch struct {
 	begun     bool // an iteration is open
 	contextState
 
+	path   string    // where in the turn it was opened, see AppendPath
 	parent *Dispatch // the dispatch whose context is the source; nil for the turn's, or a standalone one
 	config *Config
 
@@ -100,6 +101,7 @@ func (t *Turn) open(source *Dispatch, config *Config) *Dispatch {
 	if source != nil {
 		from = &source.contextState
 	}
+	d.path = t.openPath(from)
 	d.number = uint32(len(t.dispatches) + 1)
 	for k := range d.cols {
 		d.cols[k] = from.cols[k].snapshot()
@@ -165,6 +167,7 @@ func (d *Dispatch) loop(task Task) error {
 	for n := 0; !d.aborted && !d.signalled(); n++ {
 		d.iteration, d.iterations, d.begun, d.closing = n, n+1, true, false
 		d.begunAt, d.bounds.stored = d.turn.elapsed, [Collections]int{}
+		d.place.enter(inBetween)
 		d.turn.emit(d, EventIterationStart, nil)
 		failure, committed := d.iterate(task)
 		if d.ended {
@@ -220,6 +223,9 @@ func (d *Dispatch) iterate(task Task) (failure error, committed bool) {
 		return failure, false
 	}
 	failure = d.seams(task)
+	if failure == nil {
+		d.place.enter(inCommit)
+	}
 	if failure == nil && !d.aborted && !d.nacked && d.spooling > 0 { // stores that nobody awaited
 		task.Wait(func() bool { return d.spooling == 0 || d.aborted || d.nacked })
 	}
@@ -240,12 +246,14 @@ func (d *Dispatch) iterate(task Task) (failure error, committed bool) {
 
 // seams runs the input pipeline, the executor and the output pipeline, as far as the signals let them.
 func (d *Dispatch) seams(task Task) error {
+	d.place.enter(inInput)
 	if err := d.pipeline(task, DispatchInput, d.config.DispatchInput); err != nil {
 		return d.report(err)
 	}
 	if d.aborted || d.signalled() {
 		return nil
 	}
+	d.place.enter(inExecute)
 	if err := d.execute(task); err != nil {
 		if d.turn.isAbort(d, err) {
 			return nil
@@ -255,6 +263,7 @@ func (d *Dispatch) seams(task Task) error {
 	if d.aborted || d.nacked {
 		return nil
 	}
+	d.place.enter(inOutput)
 	if err := d.pipeline(task, DispatchOutput, d.config.DispatchOutput); err != nil {
 		return d.report(err)
 	}

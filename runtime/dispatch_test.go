@@ -343,7 +343,7 @@ func TestInterrupt(t *testing.T) {
 		s.must(s.d.Interrupt(MessageStream, []byte("a"), []byte("l")))
 		s.must(s.d.Interrupt(ThoughtStream, []byte("a"), nil))
 		for _, err := range []error{s.d.Report(MessageStream, []byte("a"), nil, true), s.d.Interrupt(ThoughtStream, []byte("a"), nil)} {
-			if err != fault.ErrStreamSealed {
+			if !isSealed(err) {
 				t.Errorf("of a sealed stream: %v", err)
 			}
 		}
@@ -370,7 +370,7 @@ func TestStreams(t *testing.T) {
 			return nil
 		}
 		s.must(s.d.Report(MessageStream, []byte("a"), []byte("llo"), true))
-		if err := s.d.Report(MessageStream, []byte("a"), []byte("x"), false); err != fault.ErrStreamSealed {
+		if err := s.d.Report(MessageStream, []byte("a"), []byte("x"), false); !isSealed(err) {
 			t.Errorf("a report on a sealed stream: %v", err)
 		} else {
 			return err // C2: not caught
@@ -431,5 +431,37 @@ func TestStampsAndIDs(t *testing.T) {
 	}
 	if a, b := p.turn.NewID("m"), p.turn.NewID("t"); a != "T.m1" || b != "T.t1" || p.turn.NewID("m") != "T.m2" {
 		t.Errorf("ids %s, %s", a, b)
+	}
+}
+
+func isSealed(err error) bool {
+	_, sealed := err.(*fault.StreamSealed)
+	return sealed
+}
+
+// Who reports again what is complete is told what it is, and why the executor has come by again.
+func TestAReportOnWhatIsComplete(t *testing.T) {
+	said := func(want string, err error) {
+		t.Helper()
+		if !isSealed(err) || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	p := &play{t: t, executor: func(s *seam) error {
+		if s.d.Iteration() == 0 {
+			s.must(s.d.Report(MessageStream, []byte("m"), []byte("x"), true))
+			said(`the message "m" takes no more reports: an earlier one has completed it`, s.d.Report(MessageStream, []byte("m"), []byte("x"), true))
+			s.must(s.d.ReportToolCall("c", ToolCallReport{Complete: true}))
+			return nil
+		}
+		const again = `takes no more reports: it was completed in iteration 0, and the executor runs again since nobody called ack or nack`
+		said(`the message "m" `+again, s.d.Report(MessageStream, []byte("m"), []byte("x"), true))
+		said(`the tool call "c" `+again, s.d.ReportToolCall("c", ToolCallReport{}))
+		s.must(s.d.Report(ThoughtStream, []byte("m"), []byte("x"), true))
+		said(`the thought "m" takes no more reports: an earlier one has completed it`, s.d.Interrupt(ThoughtStream, []byte("m"), nil))
+		return s.ack()
+	}}
+	if status, _, err := p.run(); status != StatusAck || err != nil {
+		t.Errorf("%v, %v", status, err)
 	}
 }

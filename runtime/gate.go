@@ -18,16 +18,8 @@ type GateInput struct {
 	Timeout   uint64 // ms from the opening; 0 for none
 }
 
-// GateResult is how a gate was settled. The numbers are the ABI's.
+// GateResult is how a gate was settled.
 type GateResult uint8
-
-// Results of a gate.
-const (
-	GateResolved GateResult = 0
-	GateRejected GateResult = 1
-	GateAborted  GateResult = 2
-	GateTimeout  GateResult = 3
-)
 
 // Gate is an open gate, or one that was settled. It belongs to its turn, wherever in it it was opened: the end of a
 // dispatch leaves it open, the abort and the end of the turn settle it.
@@ -49,7 +41,7 @@ func (g *Gate) Number() uint32 { return g.number }
 func (g *Gate) Settled() bool { return g.settled == nil }
 
 // OpenGate opens a gate from the turn's context (d nil) or from a dispatch's. settled is told once how the gate was
-// settled, after turnGateClosed: with the value that it was resolved with, or with the error that whoever waits is to
+// settled, after turnGateClosed: with the value that it was resolved with, or with the error that the waiting code is to
 // get. Nothing is parked meanwhile. A bad input is refused with E_INVALID_INITIAL_TURN_GATE_VALUE, without an event.
 //
 // The turn's abort settles its gates at once. A gate that is opened after it is announced first, so that a listener may
@@ -66,6 +58,7 @@ func (t *Turn) OpenGate(d *Dispatch, in GateInput, settled func(value []byte, er
 		return err
 	}
 	t.lastGate++
+	t.settled = append(t.settled, GateResolved)
 	g := &Gate{
 		number: t.lastGate, id: in.ID, digest: digest, schema: compiled, doomed: t.context.aborted, dispatch: d, settled: settled,
 	}
@@ -133,6 +126,17 @@ func (t *Turn) Gate(number uint32) (g *Gate, known bool) {
 	return nil, number > 0 && number <= t.lastGate
 }
 
+// GateSettled is the error for whoever settles a gate again: E_TURN_GATE_SETTLED, which says how it was settled.
+func (t *Turn) GateSettled(number uint32) error {
+	result := gateWords[t.settled[number-1]]
+	err := fault.New(fault.TurnGateSettled, result)
+	err.Details = value.AppendString(value.AppendString(value.AppendMapHeader(nil, 1), "result"), result)
+	return err
+}
+
+// gateWords are the words for how a gate was settled.
+var gateWords = [...]string{GateResolved: "resolved", GateRejected: "rejected", GateAborted: "aborted", GateTimeout: "timeout"}
+
 // OpenGates is how many of the turn's gates are open.
 func (t *Turn) OpenGates() int { return len(t.gates) }
 
@@ -162,7 +166,7 @@ func (t *Turn) ResolveGate(g *Gate, resolution []byte) {
 	t.settleGate(g, GateResolved, resolution, nil)
 }
 
-// RejectGate settles a gate with an error, which whoever waits gets as it is; nil stands for one that says no more.
+// RejectGate settles a gate with an error, which the waiting code gets as it is; nil stands for one that says no more.
 func (t *Turn) RejectGate(g *Gate, err error) {
 	if err == nil {
 		err = fault.Plain("the gate was rejected without an error")
@@ -185,13 +189,14 @@ func (t *Turn) abortGates(reason error) {
 	}
 }
 
-// settleGate tells listeners that a gate is closed, then whoever waits.
+// settleGate tells listeners that a gate is closed, then the waiting code.
 func (t *Turn) settleGate(g *Gate, result GateResult, resolution []byte, err error) {
 	tell := g.settled
 	if tell == nil {
 		return
 	}
 	g.settled = nil
+	t.settled[g.number-1] = result
 	if i := slices.Index(t.gates, g); i >= 0 {
 		t.gates = slices.Delete(t.gates, i, i+1)
 	}

@@ -99,6 +99,9 @@ func TestTheFirstToSettleAGateWins(t *testing.T) {
 		if g, known := p.turn.Gate(1); g != nil || !known {
 			t.Error("a gate that is settled is not found, but known")
 		}
+		if err := p.turn.GateSettled(1); !fault.Is(err, fault.TurnGateSettled) || err.Error() != "E_TURN_GATE_SETTLED: The gate is already settled: resolved" {
+			t.Error(err)
+		}
 		if _, known := p.turn.Gate(2); known {
 			t.Error("gate 2 is known")
 		}

@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"strconv"
+
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/value"
 )
@@ -12,19 +14,15 @@ type stream struct {
 	id      string
 	kind    StreamKind
 	sealed  bool
+
+	sealedIn int // the iteration
 }
 
-// StreamKind tells message streams from thought streams. The numbers are the ABI's.
+// StreamKind tells message streams from thought streams.
 type StreamKind uint8
 
-// Kinds of stream.
-const (
-	MessageStream StreamKind = 0
-	ThoughtStream StreamKind = 1
-)
-
 // Report adds a delta to a stream and tells listeners. The first report of an id opens its stream, complete seals it;
-// a report on a sealed stream fails with fault.ErrStreamSealed.
+// a report on a sealed stream fails with a *fault.StreamSealed.
 func (d *Dispatch) Report(kind StreamKind, id, delta []byte, complete bool) error {
 	return d.add(kind, id, delta, complete, false)
 }
@@ -44,14 +42,28 @@ func (d *Dispatch) add(kind StreamKind, id, delta []byte, complete, interrupted 
 		d.streaming = s
 	}
 	if s.sealed {
-		return fault.ErrStreamSealed
+		return d.sealed(streamWords[s.kind], s.id, s.sealedIn)
 	}
 	s.length += uint64(len(delta))
-	s.sealed = complete
+	s.sealed, s.sealedIn = complete, d.iteration
 	d.turn.world.Stream(d.turn.head(d, EventMessage+EventKind(kind&1)), StreamEvent{
 		ID: id, Created: s.created, Delta: delta, Length: s.length, Complete: complete, Interrupted: interrupted,
 	})
 	return nil
+}
+
+// streamWords name the kinds of stream.
+var streamWords = [...]string{"message", "thought"}
+
+// sealed is the error for a report on what is complete since an iteration. Where that is an earlier one, the usual mistake is
+// an executor that returns without a signal and does all of its work again.
+func (d *Dispatch) sealed(what, id string, iteration int) error {
+	message := "the " + what + " " + strconv.Quote(id) + " takes no more reports: "
+	if iteration == d.iteration {
+		return &fault.StreamSealed{Message: message + "an earlier one has completed it"}
+	}
+	return &fault.StreamSealed{Message: message + "it was completed in iteration " + strconv.Itoa(iteration) +
+		", and the executor runs again since nobody called ack or nack"}
 }
 
 // stream returns a stream, which begins if it has not.
@@ -79,6 +91,8 @@ type ToolCallReport struct {
 	IsError    bool
 	HasIsError bool
 	Complete   bool
+	// The execution that the results are of, and what the provider calls the call; empty if absent.
+	ExecutionID, ProviderCallID string
 }
 
 type toolStream struct {
@@ -91,9 +105,12 @@ type toolStream struct {
 	kept     uint32
 	isError  bool
 	sealed   bool
+	sealedIn int // the iteration
+
+	executionID, providerCallID string
 }
 
-// ReportToolCall tells listeners about a tool call. A report after a complete one fails with fault.ErrStreamSealed.
+// ReportToolCall tells listeners about a tool call. A report after a complete one fails with a *fault.StreamSealed.
 func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 	if d.ended {
 		return fault.New(fault.CallAfterEnd, "the dispatch has ended")
@@ -107,7 +124,7 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 		d.toolCalls[id] = s
 	}
 	if s.sealed {
-		return fault.ErrStreamSealed
+		return d.sealed("tool call", id, s.sealedIn)
 	}
 	if r.HasTool {
 		s.tool = r.Tool
@@ -127,6 +144,12 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 	if r.HasIsError {
 		s.isError = r.IsError
 	}
+	if r.ExecutionID != "" {
+		s.executionID = r.ExecutionID
+	}
+	if r.ProviderCallID != "" {
+		s.providerCallID = r.ProviderCallID
+	}
 	if s.tool != "" && s.args != nil && (r.HasTool || r.Args != nil || s.checksum == "") {
 		sum, err := value.Checksum(s.tool, s.args)
 		if err != nil {
@@ -134,10 +157,11 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 		}
 		s.checksum = sum
 	}
-	s.sealed = r.Complete
+	s.sealed, s.sealedIn = r.Complete, d.iteration
 	d.turn.emit(d, EventToolCall, &ToolCallEvent{
 		ID: id, Tool: s.tool, Args: s.args, Checksum: s.checksum, Created: s.created,
 		Complete: s.sealed, IsError: s.isError, Results: s.results, HostHas: s.hostHas, Kept: s.kept,
+		ExecutionID: s.executionID, ProviderCallID: s.providerCallID,
 	})
 	return nil
 }

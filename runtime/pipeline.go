@@ -6,16 +6,8 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// Pipeline names one of the four pipelines. The numbers are the ABI's.
+// Pipeline names one of the four pipelines.
 type Pipeline uint8
-
-// Pipelines.
-const (
-	TurnInput      Pipeline = 0
-	TurnOutput     Pipeline = 1
-	DispatchInput  Pipeline = 2
-	DispatchOutput Pipeline = 3
-)
 
 func (p Pipeline) String() string {
 	return [...]string{"turn-input", "turn-output", "dispatch-input", "dispatch-output"}[p&3]

@@ -73,7 +73,7 @@ type Spending struct {
 
 // SpendLimit nacks with E_SPEND_LIMIT before a model call when the calls of the turn, in all of its dispatches, have cost
 // as much as the limit by the usage that they reported. Usage that cannot be priced nacks with E_SPEND_UNKNOWN_PRICE. It
-// belongs into the dispatch input pipeline.
+// belongs in the dispatch input pipeline.
 func SpendLimit(s Spending) Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.signalled() {

@@ -8,16 +8,8 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-// WriteOp is a kind of write. The numbers are the ABI's.
+// WriteOp is a kind of write.
 type WriteOp uint8
-
-// Kinds of write.
-const (
-	WriteStore        WriteOp = 0
-	WriteMutate       WriteOp = 1
-	WriteDelete       WriteOp = 2
-	WriteReplaceGroup WriteOp = 3
-)
 
 // Delta is one write.
 type Delta struct {

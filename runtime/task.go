@@ -44,11 +44,14 @@ type CallTool struct {
 	Context uint32
 	Tool    *Tool
 	CallID  string
-	Args    []byte // validated value
-	Number  uint32 // set by Await: the effect's number, under which a kept result lies
-	Valid   uint32 // number of the effect that validated Args; 0 if the schema did
-	Run     ToolRun
-	Parts   []byte // set by Await: what the outside keeps of the result, an artifact, a media or a list of either; nil for none
+	// ExecutionID names this execution alone.
+	ExecutionID string
+
+	Args   []byte // validated value
+	Number uint32 // set by Await: the effect's number, under which a kept result lies
+	Valid  uint32 // number of the effect that validated Args; 0 if the schema did
+	Run    ToolRun
+	Parts  []byte // set by Await: what the outside keeps of the result, an artifact, a media or a list of either; nil for none
 }
 
 // CallValidate runs a tool's own validation; its value is what the handler is to get.
@@ -86,15 +89,8 @@ type Spool struct {
 	Into    int64 // set by Await: the handle of that record; 0 when the retrievable stays as it is
 }
 
-// ReadOp is a way to read an artifact. The numbers are the ABI's.
+// ReadOp is a way to read an artifact.
 type ReadOp uint8
-
-// Ways to read.
-const (
-	ReadSize  ReadOp = 0 // Bytes and Count only; all that can be read of a media
-	ReadLines ReadOp = 1 // some of the lines
-	ReadText  ReadOp = 2 // the whole text, as the one line
-)
 
 // Read reads an artifact through its reader.
 type Read struct {
@@ -159,15 +155,8 @@ type Splice struct {
 	Max    int64 // bytes that it may have
 }
 
-// RedirectOp says what becomes of a redirect. The numbers are the ABI's.
+// RedirectOp says what becomes of a redirect.
 type RedirectOp uint8
-
-// What becomes of a redirect.
-const (
-	RedirectError  RedirectOp = 0 // the request fails with E_HTTP_REDIRECT
-	RedirectFollow RedirectOp = 1 // the host follows it
-	RedirectManual RedirectOp = 2 // it is the answer, where the platform shows it; E_HTTP_REDIRECT elsewhere
-)
 
 // ModelRequest asks an engine of the host's for an answer.
 type ModelRequest struct {

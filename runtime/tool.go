@@ -55,6 +55,8 @@ func isObjectType(kind []byte) bool {
 // ToolResult is what a tool's handler returned.
 type ToolResult struct {
 	Value []byte // nil if the host keeps it
+	// ExecutionID names the execution; empty when the handler was not run.
+	ExecutionID string
 	// Effect is the number under which the host keeps it; 0 when the handler is compiled in, whose result is in Value.
 	Effect uint32
 	// Parts stand for what the host keeps although it was not asked to: an artifact, a media or a list of either. Nil for
@@ -64,6 +66,8 @@ type ToolResult struct {
 
 // ToolRun says how a tool's handler is run, and what becomes of its result.
 type ToolRun struct {
+	ProviderCallID string // what the provider called the call; empty for none
+
 	Keep  bool   // the outside keeps the result, whatever it is
 	Spool uint64 // the outside keeps a result whose text is longer than this many bytes, as an artifact; 0 for none
 	Timed bool   // the call may be given up
@@ -87,6 +91,8 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) 
 	if call.Args, call.Valid, err = d.validate(task, tool, args); err != nil {
 		return result, err
 	}
+	call.ExecutionID = d.turn.NewID("x")
+	result.ExecutionID = call.ExecutionID
 	begun := d.beginTool(&call)
 	if tool.Handler != nil {
 		result.Value, err = tool.Handler(task, d, call.Args)
@@ -97,7 +103,7 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) 
 		return ToolResult{}, fault.New(fault.CallAfterEnd, "the dispatch has ended")
 	}
 	if err != nil {
-		return ToolResult{}, fault.Wrap(fault.ToolDownstreamError, err)
+		return ToolResult{ExecutionID: call.ExecutionID}, fault.Wrap(fault.ToolDownstreamError, err)
 	}
 	result.Effect, result.Parts = call.Number, call.Parts
 	return result, nil
@@ -132,15 +138,16 @@ func (t *Tool) Check(args []byte) ([]byte, error) {
 
 // toolRun is an execution of a tool that has not ended.
 type toolRun struct {
-	tool, callID string
-	started      uint64
+	ToolEndEvent      // what its end will say
 	cut          bool // the dispatch has ended before it
 }
 
 func (d *Dispatch) beginTool(call *CallTool) *toolRun {
-	run := &toolRun{tool: call.Tool.Name, callID: call.CallID, started: d.turn.elapsed}
+	run := &toolRun{ToolEndEvent: ToolEndEvent{ToolExecution: ToolExecution{
+		Tool: call.Tool.Name, CallID: call.CallID, ExecutionID: call.ExecutionID, ProviderCallID: call.Run.ProviderCallID,
+	}, Started: d.turn.elapsed}}
 	d.running = append(d.running, run)
-	d.turn.emit(d, EventToolExecutionStart, &ToolStartEvent{Tool: run.tool, CallID: run.callID, Args: call.Args})
+	d.turn.emit(d, EventToolExecutionStart, &ToolStartEvent{run.ToolExecution, call.Args})
 	return run
 }
 
@@ -150,7 +157,8 @@ func (d *Dispatch) endTool(run *toolRun, failed bool) bool {
 		return false
 	}
 	d.running = slices.DeleteFunc(d.running, func(other *toolRun) bool { return other == run })
-	d.turn.emit(d, EventToolExecutionEnd, &ToolEndEvent{Tool: run.tool, CallID: run.callID, Started: run.started, IsError: failed})
+	run.IsError = failed
+	d.turn.emit(d, EventToolExecutionEnd, &run.ToolEndEvent)
 	return true
 }
 

@@ -43,6 +43,7 @@ type Turn struct {
 	made     []*Tool           // by the guest, numbered from firstMade
 	gates    []*Gate           // open ones, in the order of their opening
 	lastGate uint32            // number of the last one
+	settled  []GateResult      // how each gate was settled, by number from 1; of open ones nothing
 	gateDue  uint64            // what the world was last asked for
 	usage    []usage           // of model calls, by model
 	counted  map[counted]int64 // tokens
@@ -58,6 +59,7 @@ type contextState struct {
 	cols     [Collections]Collection
 	stash    Stash
 	warned   map[string]bool // of these kinds and subjects
+	place    location
 }
 
 // NewTurn prepares a turn. It fails with the error that refuses the input, before any event.
@@ -124,17 +126,20 @@ func (t *Turn) Run(task Task, message int64) (status Status, iterations int, err
 }
 
 func (t *Turn) stages(task Task, message int64) (Status, int, error) {
+	t.context.place.enter(inStart)
 	if message != 0 && !t.context.aborted {
 		if _, err := t.Store(task, record.Messages, message); err != nil {
 			return t.fail(0, err)
 		}
 	}
+	t.context.place.enter(inInput)
 	if err := t.pipeline(task, TurnInput, t.config.TurnInput); err != nil {
 		return t.fail(0, err)
 	}
 	if t.context.aborted {
 		return StatusAborted, 0, nil
 	}
+	t.context.place.enter(inBetween)
 	d, err := t.Dispatch(task, nil, t.config)
 	iterations := 0
 	if d != nil {
@@ -150,6 +155,7 @@ func (t *Turn) stages(task Task, message int64) (Status, int, error) {
 	case t.context.aborted || d.status == StatusAborted:
 		return StatusAborted, iterations, nil
 	}
+	t.context.place.enter(inOutput)
 	if err := t.pipeline(task, TurnOutput, t.config.TurnOutput); err != nil {
 		return t.fail(iterations, err)
 	}

@@ -28,48 +28,11 @@ type Head struct {
 // Scope says whose listeners an event is for.
 type Scope uint8
 
-// Scopes.
-const (
-	ScopeDispatch Scope = 1 << 0 // hooks and observers of the dispatch
-	ScopeTurn     Scope = 1 << 1 // the runner's buses
-)
-
-// EventKind tells events apart. The numbers are the ABI's.
+// EventKind tells events apart.
 type EventKind uint8
 
-// Kinds of event.
-const (
-	EventMessage            EventKind = 1
-	EventThought            EventKind = 2
-	EventToolCall           EventKind = 3
-	EventTurnStart          EventKind = 4
-	EventTurnEnd            EventKind = 5
-	EventDispatchStart      EventKind = 6
-	EventDispatchEnd        EventKind = 7
-	EventIterationStart     EventKind = 8
-	EventIterationEnd       EventKind = 9
-	EventToolExecutionStart EventKind = 10
-	EventToolExecutionEnd   EventKind = 11
-	EventTurnGateOpen       EventKind = 12
-	EventTurnGateClosed     EventKind = 13
-	EventLog                EventKind = 14
-	EventWarning            EventKind = 15
-	EventError              EventKind = 16
-	EventGenerationStats    EventKind = 17
-)
-
-// Status of an iteration, a dispatch or a turn. The numbers are the ABI's.
+// Status of an iteration, a dispatch or a turn.
 type Status uint8
-
-// Statuses.
-const (
-	StatusAck      Status = 0
-	StatusNack     Status = 1
-	StatusAborted  Status = 2
-	StatusFailed   Status = 3 // turns: ended outside a dispatch's signal
-	StatusContinue Status = 4 // iterations: the loop goes on
-	StatusRefused  Status = 5 // standalone dispatches: refused before any event
-)
 
 // StreamEvent is a delta of a stream.
 type StreamEvent struct {
@@ -93,6 +56,8 @@ type ToolCallEvent struct {
 	Results  []byte // value made by the guest, nil if none
 	HostHas  bool   // the host holds the results
 	Kept     uint32 // number of the tool effect whose result they are, which the host keeps; 0 for none
+
+	ExecutionID, ProviderCallID string // empty until known
 }
 
 // TurnEndEvent ends a turn.
@@ -117,17 +82,25 @@ type IterationEndEvent struct {
 	Discarded []Delta
 }
 
+// ToolExecution names an execution of a tool.
+type ToolExecution struct {
+	Tool           string
+	CallID         string // the checksum, which equal calls share
+	ExecutionID    string // of this execution alone
+	ProviderCallID string // what the provider called the call; empty for none
+}
+
 // ToolStartEvent says that a handler is about to run.
 type ToolStartEvent struct {
-	Tool, CallID string
-	Args         []byte
+	ToolExecution
+	Args []byte
 }
 
 // ToolEndEvent says that a handler has ended.
 type ToolEndEvent struct {
-	Tool, CallID string
-	Started      uint64
-	IsError      bool
+	ToolExecution
+	Started uint64
+	IsError bool
 }
 
 // GateOpenEvent says that a gate waits to be settled.
@@ -172,31 +145,8 @@ type StatsEvent struct{ Stats []byte }
 // RawEvent carries a payload that host code made.
 type RawEvent struct{ Payload []byte }
 
-// SyncOp is a kind of change. The numbers are the ABI's.
+// SyncOp is a kind of change.
 type SyncOp uint8
-
-// Kinds of change.
-const (
-	SyncAdd     SyncOp = 0
-	SyncRemove  SyncOp = 1
-	SyncReplace SyncOp = 2
-	SyncOpen    SyncOp = 3
-	SyncTools   SyncOp = 4
-	SyncInsert  SyncOp = 5
-	SyncSignal  SyncOp = 6
-	SyncDefine  SyncOp = 7
-	SyncName    SyncOp = 8
-)
-
-// KindTools is what a Sync has as its Kind that is about tools.
-const KindTools record.Kind = 7
-
-// Handles of a SyncSignal. The numbers are the ABI's.
-const (
-	SignalAck   int64 = 1
-	SignalNack  int64 = 2
-	SignalAbort int64 = 3 // its deadline has come
-)
 
 // Sync is a change that the guest made to a context: to a collection, or by a signal.
 type Sync struct {

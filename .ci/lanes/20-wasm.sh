@@ -2,5 +2,5 @@
 # budget, and which package may know which.
 source .ci/lib.sh
 need_wasm
-go_test -count=1 ./wasm/build ./wasm/core ./wasm/full
+go_test -count=1 ./wasm/build/... ./wasm/core ./wasm/full
 go run ./wasm/build

@@ -1,7 +1,12 @@
-# Go tests of everything but the build, with the module present.
+# Go tests of everything but the build, with the module present. What the tests of turns do is recorded for the lane suites.
 source .ci/lib.sh
 need_wasm
-go list ./... | grep -vE '/wasm/(build|core|full|release)$' | {
-  mapfile -t packages
-  go_test -count=1 "${packages[@]}"
-}
+recorded=(./host/turns ./host/native ./internal/guest)
+mapfile -t others < <(go list ./... | grep -vE '/wasm/(build|core|full|release)(/|$)|/host/(turns|native)$|/internal/guest$')
+if [[ -n ${JOURNALS:-} ]]; then
+  mkdir -p "$JOURNALS/go"
+  export TURNCORE_RECORD_TO="$JOURNALS/go"
+fi
+go_test -count=1 "${recorded[@]}"
+unset TURNCORE_RECORD_TO
+go_test -count=1 "${others[@]}"

@@ -1,5 +1,4 @@
-# Every fuzz target of Go, two at a time, then the JavaScript ones
-# (js/test/**/*.fuzz.ts: node tests that read FUZZ_SECONDS). What takes bytes from outside (frames, steps, streams)
+# Every fuzz target of Go, two at a time. What takes bytes from outside (frames, steps, streams)
 # is fuzzed for 20 s, whole turns and answers for 10, the rest for 3; FUZZTIME sets one time for all.
 source .ci/lib.sh
 need_wasm
@@ -33,16 +32,3 @@ fuzz() {
 export -f fuzz
 printf '%s\n' "${targets[@]}" | xargs -P 2 -L 1 bash -c 'fuzz "$@"' fuzz
 tests_ran ${#targets[@]}
-
-if [[ -n $(find js/test -name '*.fuzz.ts' 2>/dev/null) ]]; then
-  need_js
-  (cd js && npm run -s build:test)
-  mapfile -t files < <(find js/build/test -name '*.fuzz.js' | sort)
-  fuzztime=${FUZZTIME:-20s}
-  case $fuzztime in
-    *m) FUZZ_SECONDS=$((${fuzztime%m} * 60)) ;;
-    *) FUZZ_SECONDS=${fuzztime%s} ;;
-  esac
-  export FUZZ_SECONDS
-  node_test "${files[@]}"
-fi

@@ -1,7 +1,6 @@
 # Unit tests of the npm package. What the tests of turns do is recorded for the lane suites.
 source .ci/lib.sh
-need_js
-(cd js && npm run -s build:test)
+need_js_tests
 mapfile -t turns < <(find js/build/test/turn -name '*.test.js' | sort)
 mapfile -t others < <(find js/build/test -name '*.test.js' -not -path '*/test/turn/*' | sort)
 if [[ -n ${JOURNALS:-} ]]; then

@@ -3,4 +3,4 @@
 source .ci/lib.sh
 need_commands
 need_chromium
-node_test .ci/recordings/run.test.mjs .ci/recordings/made.test.mjs .ci/recordings/command.test.mjs .ci/recordings/chromium.test.mjs
+node_test .ci/recordings/run.test.mjs .ci/recordings/made.test.mjs .ci/recordings/command.test.mjs

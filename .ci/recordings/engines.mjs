@@ -1,5 +1,5 @@
-// The three ways to run a turn from a shell, and the folder of recorded
-// provider traffic that lies beside a checkout of this project.
+// The ways to run a turn from a shell, and the folder of recorded provider traffic that lies beside a checkout of this
+// project.
 import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,22 +7,29 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const go = resolve(root, 'build/turncore');
+const npm = resolve(root, 'js/dist/cli/main.js');
 // A provider that happens to be set in the environment must not take part.
-const { OPENAI_BASE_URL: _url, OPENAI_API_KEY: _key, ...env } = process.env;
-const node = [process.execPath, resolve(root, 'js/dist/cli/main.js')];
+const { OPENAI_BASE_URL: _url, OPENAI_API_KEY: _key, OPENAI_MODEL: _model, ...env } = process.env;
 
-/** How each engine's command starts: program, fixed arguments, and arguments that choose the engine. */
-export const engines = {
-  wazero: { command: [go], choose: ['--engine', 'wazero'] },
-  native: { command: [go], choose: ['--engine', 'native'] },
-  node: { command: node, choose: [] },
-};
+/** The engines that run turns and replay journals: the Go command's, and that of the npm package's. */
+export const engines = ['wazero', 'native', 'node'];
+
+/** Those that recordings are played on, all by the Go command. */
+export const players = [...engines, 'chromium'];
 
 /** Runs a subcommand on an engine; resolves to its exit status and output, whatever the status is. */
 export function turncore(engine, subcommand, args) {
-  const { command, choose } = engines[engine];
-  const [program, ...first] = command;
-  const all = [...first, subcommand, ...choose, ...args];
+  if (engine === 'node') return start(process.execPath, [npm, subcommand, ...args]);
+  return start(go, [subcommand, '--engine', engine, ...args]);
+}
+
+/** Plays a recording on an engine; resolves as {@link turncore}. */
+export function play(engine, recording, args = []) {
+  const all = ['run', '--engine', engine, '--recording', recording, '--json', ...reproducible];
+  return start(go, [...all, ...args]);
+}
+
+function start(program, args) {
   return new Promise((done) => {
     const options = {
       cwd: root,
@@ -32,7 +39,7 @@ export function turncore(engine, subcommand, args) {
       timeout: 120_000,
       killSignal: 'SIGKILL',
     };
-    execFile(program, all, options, (error, stdout, stderr) => {
+    execFile(program, args, options, (error, stdout, stderr) => {
       done({
         status: error ? (error.code ?? error.signal) : 0,
         stdout,

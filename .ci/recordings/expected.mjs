@@ -1,7 +1,7 @@
 // Reads from a recorded conversation what a turn that plays it must end with.
 // It shares no code with the project: it knows that recorded streams have one
 // JSON document a `data:` line, which is not true of SSE in general. A response
-// that is no stream is one document.
+// that is not a stream is one document.
 
 /** The recorded answers in order, each { text, thought, calls: [{ name, args }], error }. */
 export function answers(recording) {

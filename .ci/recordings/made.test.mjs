@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 
-import { reproducible, turncore } from './engines.mjs';
+import { play } from './engines.mjs';
 
 const file = new URL('../../host/internal/recording/testdata/conversations.json', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'turncore-made-'));
@@ -20,8 +20,7 @@ describe('made recordings', { concurrency: 2 }, () => {
       writeFileSync(path, JSON.stringify({ name: 'made', interactions }));
       const logs = new Map();
       for (const engine of ['native', 'node']) {
-        const args = ['--recording', path, '--json', ...reproducible];
-        const { status, stdout, stderr } = await turncore(engine, 'run', args);
+        const { status, stdout, stderr } = await play(engine, path);
         assert.equal(status, want.exit, `on ${engine}: ${stderr}`);
         const end = JSON.parse(stdout.trimEnd().split('\n').at(-1));
         assert.equal(end.status, want.status);

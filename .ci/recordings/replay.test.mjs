@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import { engines, recordings, reproducible, turncore } from './engines.mjs';
+import { engines, play, recordings, turncore } from './engines.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'turncore-replay-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -14,14 +14,13 @@ after(() => rmSync(folder, { recursive: true }));
 const journalOf = (recording, engine) => join(folder, `${recording.name}.${engine}`);
 
 for (const recording of recordings()) {
-  for (const engine of Object.keys(engines)) {
+  for (const engine of engines) {
     test(`${recording.name} from ${engine}`, async () => {
       const journal = journalOf(recording, engine);
-      const args = ['--recording', recording.path, '--log', journal, '--json', ...reproducible];
-      const run = await turncore(engine, 'run', args);
+      const run = await play(engine, recording.path, ['--log', journal]);
       assert.equal(run.status, 0, run.stderr);
       assert.ok(readFileSync(journal).length > 0, 'the journal is empty');
-      for (const other of Object.keys(engines)) {
+      for (const other of engines) {
         const replay = await turncore(other, 'replay', [journal]);
         assert.equal(replay.status, 0, `on ${other}: ${replay.stderr}${replay.stdout}`);
       }

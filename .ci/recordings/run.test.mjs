@@ -1,25 +1,28 @@
-// Every recorded conversation ends as recorded, on every engine, with the same
-// bytes in the event log.
+// Every recorded conversation ends as recorded, on every engine, with the same bytes in the event log and in each request.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { engines, recordings, reproducible, turncore } from './engines.mjs';
+import { play, players, recordings } from './engines.mjs';
 import { answers, recordedResult, text } from './expected.mjs';
 
 for (const recording of recordings()) {
   const logs = new Map();
-  for (const engine of Object.keys(engines)) {
+  const requests = new Map();
+  for (const engine of players) {
     test(`${recording.name} on ${engine}`, async () => {
-      const args = ['--recording', recording.path, '--json', ...reproducible];
-      const { status, stdout, stderr } = await turncore(engine, 'run', args);
+      const { status, stdout, stderr } = await play(engine, recording.path, ['--verbose']);
       logs.set(engine, stdout);
+      requests.set(engine, stderr.match(/^request \d+: \d+ bytes, SHA-256 [0-9a-f]{64}$/gm));
       assert.equal(status, 0, `exit status ${status}\n${stderr}`);
       checkEnd(recording.content, JSON.parse(stdout.trimEnd().split('\n').at(-1)));
     });
   }
-  test(`${recording.name} leaves the same log everywhere`, () => {
-    assert.equal(logs.size, Object.keys(engines).length);
-    const [[first, want], ...others] = logs;
+  test(`${recording.name} sends the same requests and leaves the same log everywhere`, () => {
+    assert.equal(logs.size, players.length);
+    const [first] = players;
+    assert.equal(requests.get(first).length, recording.content.interactions.length);
+    for (const engine of players) assert.deepEqual(requests.get(engine), requests.get(first));
+    const [[, want], ...others] = logs;
     for (const [engine, log] of others) {
       assert.ok(log === want, `${engine} differs from ${first}: ${firstDifference(want, log)}`);
     }

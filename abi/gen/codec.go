@@ -47,7 +47,7 @@ func write(x, kind string) string {
 		return "\tb = appendText(b, " + x + ")\n"
 	case "bin":
 		return "\tb = appendBytes(b, " + x + ")\n"
-	case "raw", "bin?":
+	case "raw", "value", "bin?":
 		return "\tb = appendRaw(b, " + x + ")\n"
 	case "str[]":
 		return "\tb = appendTexts(b, " + x + ")\n"
@@ -90,7 +90,7 @@ func read(x, kind string, sizes map[string]int, limit int) string {
 		return "\t" + x + " = string(r.Text())\n"
 	case "bin":
 		return "\t" + x + " = append([]byte(nil), r.Bytes()...)\n"
-	case "raw", "bin?":
+	case "raw", "value", "bin?":
 		return "\t" + x + " = r.raw(" + x + ")\n"
 	case "str[]":
 		return "\t" + x + " = r.texts()\n"

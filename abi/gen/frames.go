@@ -63,7 +63,7 @@ func (s *source) tsType(kind string) string {
 		return "string"
 	case "bool":
 		return "boolean"
-	case "bin", "raw":
+	case "bin", "raw", "value":
 		return "Uint8Array"
 	}
 	return s.find(kind).tsName()
@@ -109,8 +109,8 @@ func (s *source) typeScript() []byte {
 	}
 	b.WriteString(`/**
  * Every tuple's fields in order: u8 to u64 and i32, i64 are integers of that range, in their shortest form; f64 is
- * always a float64, str a string, bool, bin a byte string, raw any one value; other words name a tuple. A question mark
- * behind means nil or the thing, brackets a list.
+ * always a float64, str a string, bool, bin a byte string, value one value of user code's, raw a tuple or value that
+ * other fields tell apart; other words name a tuple. A question mark behind means nil or the thing, brackets a list.
  */
 `)
 	b.WriteString("export const LAYOUTS = {\n")
@@ -145,6 +145,7 @@ var groupDocs = map[string]string{
 	"Signal":         "How a dispatch was signalled.",
 	"Status":         "How something ended.",
 	"Method":         "Methods of Call.",
+	"Level":          "Levels of the structured log.",
 	"Stream":         "Streams of ReportArgs.",
 	"EffectKind":     "Kinds of effect.",
 	"Pipeline":       "Pipelines of MiddlewareArgs.",

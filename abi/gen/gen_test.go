@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -50,5 +52,33 @@ func TestNames(t *testing.T) {
 	}
 	if got := tsString(`it's`); got != `"it's"` {
 		t.Errorf("tsString: %s", got)
+	}
+}
+
+// TestSpecNeedsEveryTable fails when a tuple or a group of constants could be left out of SPEC.md.
+func TestSpecNeedsEveryTable(t *testing.T) {
+	src, err := loadSource("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := func(_ *bytes.Buffer, names []string) (known bool, err error) {
+		return slices.Contains([]string{"options", "providers", "members", "middleware", "tools"}, names[0]), nil
+	}
+	if _, err := src.fillSpec(text, others); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, mark, without string }{
+		{"ValidateToolArgs", "WarnArgs ValidateToolArgs", "WarnArgs"},
+		{"Scope", "const:EventKind const:Scope", "const:EventKind"},
+		{"StartTurn", "generated: StartTurn", "generated:"},
+	} {
+		page := strings.Replace(string(text), c.mark, c.without, 1)
+		if _, err := src.fillSpec([]byte(page), others); err == nil || !strings.HasSuffix(err.Error(), " "+c.name) {
+			t.Errorf("without %s: %v", c.name, err)
+		}
 	}
 }

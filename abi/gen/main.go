@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -49,6 +50,10 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	options, err := loadOptions(filepath.Join(dir, "options.json"))
+	if err != nil {
+		return nil, err
+	}
 	src, err := loadSource(dir)
 	if err != nil {
 		return nil, err
@@ -57,17 +62,23 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	builtins, err := loadBuiltins(filepath.Join(dir, "builtins.json"), tools, codes)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{
-		"js/src/abi/catalogue.gen.ts": catalogue(tools),
-		"docs/errors.md":              codes.markdown(),
-		"js/src/abi/codes.gen.ts":     codes.typeScript(),
-		"js/src/error-classes.gen.ts": codes.classes(),
-		"js/src/abi/rules.gen.ts":     rules.typeScript(),
-		"js/src/abi/frames.gen.ts":    src.typeScript(),
-		"runtime/fault/codes_gen.go":  nil,
-		"abi/codes_gen.go":            nil,
-		"abi/rules_gen.go":            nil,
-		"abi/codec_gen.go":            nil,
+		"js/src/models/chat-options.gen.ts": options.typeScript(),
+		"js/src/models/providers.gen.ts":    options.typeScriptProviders(),
+		"js/src/abi/catalogue.gen.ts":       catalogue(tools),
+		"docs/errors.md":                    codes.markdown(),
+		"js/src/abi/codes.gen.ts":           codes.typeScript(),
+		"js/src/error-classes.gen.ts":       codes.classes(),
+		"js/src/abi/rules.gen.ts":           rules.typeScript(),
+		"js/src/abi/frames.gen.ts":          src.typeScript(),
+		"runtime/fault/codes_gen.go":        nil,
+		"abi/codes_gen.go":                  nil,
+		"abi/rules_gen.go":                  nil,
+		"abi/codec_gen.go":                  nil,
 	}
 	if files["runtime/fault/codes_gen.go"], err = codes.guest(); err != nil {
 		return nil, err
@@ -81,12 +92,48 @@ func generate(root string) (map[string][]byte, error) {
 	if files["abi/codec_gen.go"], err = src.codec(); err != nil {
 		return nil, err
 	}
+	for path, text := range map[string]func() ([]byte, error){
+		"runtime/chat/options_gen.go":      options.guestOptions,
+		"internal/provider/members_gen.go": options.guestProviders,
+		"host/turns/model_options_gen.go":  options.hostOptions,
+		"host/turns/provider_gen.go":       options.hostProviders,
+	} {
+		if files[path], err = text(); err != nil {
+			return nil, err
+		}
+	}
+	numbers, err := src.numbers()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, numbers)
 	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
 	if err != nil {
 		return nil, err
 	}
-	if files["abi/SPEC.md"], err = src.fillSpec(spec); err != nil {
+	if files["abi/SPEC.md"], err = src.fillSpec(spec, func(b *bytes.Buffer, names []string) (known bool, err error) {
+		if known, err = options.table(b, names); known || err != nil {
+			return known, err
+		}
+		return builtins.table(b, names)
+	}); err != nil {
 		return nil, err
+	}
+	for _, path := range []string{"docs/executor.md", "docs/models.md"} {
+		page, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			return nil, err
+		}
+		files[path], err = fillPage(path, page, func(b *bytes.Buffer, _ string, names []string) error {
+			known, err := options.table(b, names)
+			if err == nil && !known {
+				return fmt.Errorf("no table named %q", names[0])
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return files, nil
 }

@@ -45,7 +45,7 @@ type tuple struct {
 // field is an element of a tuple.
 type field struct {
 	Name  string
-	Type  string // as layouts name it: u8, u16, u32, u64, i32, i64, f64, str, bin, bool, raw, T, with ? or [] behind
+	Type  string // as layouts name it: u8, u16, u32, u64, i32, i64, f64, str, bin, bool, raw, value, T, with ? or [] behind
 	Doc   string
 	Limit int // most elements of a list, from a tag like `limit:"64"`; 0 for the general limit
 }
@@ -67,6 +67,7 @@ var families = []struct{ prefix, name string }{
 	{"Signal", "Signal"},
 	{"Status", "Status"},
 	{"Method", "Method"},
+	{"Level", "Level"},
 	{"Stream", "Stream"},
 	{"Effect", "EffectKind"},
 	{"Pipeline", "Pipeline"},
@@ -241,6 +242,9 @@ func fieldType(name string, e ast.Expr) (string, error) {
 	case *ast.Ident:
 		if t, ok := basic[e.Name]; ok {
 			return t, nil
+		}
+		if e.Name == "Value" {
+			return "value", nil
 		}
 		if e.Name != "Raw" {
 			return e.Name, nil

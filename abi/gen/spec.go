@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"go/constant"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -12,15 +14,16 @@ const (
 	markEnd   = "<!-- end -->"
 )
 
-// fillSpec puts the tables into SPEC.md: what is between a line "<!-- generated: NAME… -->" and "<!-- end -->" is
-// replaced by the table of each constant group or tuple named.
-func (s *source) fillSpec(text []byte) ([]byte, error) {
+// fillPage puts tables into a page: what is between a line "<!-- generated: NAME… -->" and "<!-- end -->" is replaced by
+// what table writes for the names.
+func fillPage(path string, text []byte, table func(b *bytes.Buffer, section string, names []string) error) ([]byte, error) {
 	var b bytes.Buffer
 	skip := false
+	section := ""
 	for line := range strings.Lines(string(text)) {
 		if strings.TrimSpace(line) == markEnd {
 			if !skip {
-				return nil, fmt.Errorf("SPEC.md: end mark without a start")
+				return nil, fmt.Errorf("%s: end mark without a start", path)
 			}
 			skip = false
 		}
@@ -28,26 +31,68 @@ func (s *source) fillSpec(text []byte) ([]byte, error) {
 			continue
 		}
 		b.WriteString(line)
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			section = strings.TrimSpace(title)
+		}
 		rest, ok := strings.CutPrefix(line, markStart)
 		if !ok {
 			continue
 		}
 		skip = true
 		b.WriteString("\n")
-		for _, name := range strings.Fields(strings.TrimSuffix(strings.TrimSpace(rest), "-->")) {
-			if err := s.specTable(&b, name); err != nil {
-				return nil, err
-			}
+		names := strings.Fields(strings.TrimSuffix(strings.TrimSpace(rest), "-->"))
+		if len(names) == 0 {
+			return nil, fmt.Errorf("%s: start mark without a name", path)
+		}
+		if err := table(&b, section, names); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if skip {
-		return nil, fmt.Errorf("SPEC.md: start mark without an end")
+		return nil, fmt.Errorf("%s: start mark without an end", path)
 	}
 	return b.Bytes(), nil
 }
 
-func (s *source) specTable(b *bytes.Buffer, name string) error {
+// fillSpec fills SPEC.md, which must have a table for each tuple and each group of constants. other writes the tables that
+// are none of these.
+func (s *source) fillSpec(text []byte, other func(b *bytes.Buffer, names []string) (known bool, err error)) ([]byte, error) {
+	there := map[string]string{}
+	out, err := fillPage("SPEC.md", text, func(b *bytes.Buffer, section string, names []string) error {
+		if names[0] == "index" {
+			s.index(b, there)
+			return nil
+		}
+		if known, err := other(b, names); known || err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := s.specTable(b, name, section, there); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range s.types {
+		if there["type:"+t.Name] == "" {
+			return nil, fmt.Errorf("SPEC.md: no table has the tuple %s", t.Name)
+		}
+	}
+	for _, g := range s.groups {
+		if there["const:"+g.Name] == "" {
+			return nil, fmt.Errorf("SPEC.md: no table has the constants %s", g.Name)
+		}
+	}
+	return out, nil
+}
+
+// specTable writes the table of a tuple or of a group of constants, and notes its section in there.
+func (s *source) specTable(b *bytes.Buffer, name, section string, there map[string]string) error {
 	if t := s.find(strings.TrimPrefix(name, "type:")); t != nil && !strings.HasPrefix(name, "const:") {
+		there["type:"+t.Name] = section
 		op := ""
 		if t.Op != 0 {
 			op = fmt.Sprintf(" (op %d)", t.Op)
@@ -63,6 +108,7 @@ func (s *source) specTable(b *bytes.Buffer, name string) error {
 		if g.Name != strings.TrimPrefix(name, "const:") {
 			continue
 		}
+		there["const:"+g.Name] = section
 		fmt.Fprintf(b, "**%s.** %s\n\n| value | name | |\n| --- | --- | --- |\n", g.Name, groupDocs[g.Name])
 		for _, c := range g.Consts {
 			value := c.Value.ExactString()
@@ -74,8 +120,49 @@ func (s *source) specTable(b *bytes.Buffer, name string) error {
 		b.WriteString("\n")
 		return nil
 	}
-	return fmt.Errorf("SPEC.md: no table named %q", name)
+	return fmt.Errorf("no table named %q", name)
 }
 
 // cell escapes text for a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// index says where each tuple and each group of constants is explained. It stands behind all of them.
+func (s *source) index(b *bytes.Buffer, there map[string]string) {
+	row := func(name, what, section string) {
+		number, _, _ := strings.Cut(section, ".")
+		fmt.Fprintf(b, "| `%s` | %s | [%s](#%s) |\n", name, what, number, anchor(section))
+	}
+	b.WriteString("| name | | section |\n| --- | --- | --- |\n")
+	names := make([]string, 0, len(there))
+	for key := range there {
+		_, name, _ := strings.Cut(key, ":")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if t := s.find(name); t != nil && there["type:"+name] != "" {
+			what := "tuple"
+			if t.Op != 0 {
+				what = fmt.Sprintf("frame, op %d", t.Op)
+			}
+			row(name, what, there["type:"+name])
+		}
+		if section := there["const:"+name]; section != "" {
+			row(name, "numbers", section)
+		}
+	}
+	b.WriteString("\n")
+}
+
+// anchor is what GitHub calls a heading in links.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
+}

@@ -36,6 +36,24 @@ func (m *Map) Set(key string, v any) {
 	*m = append(*m, Member{key, v})
 }
 
+// Plain returns a value with Go's maps in place of every Map, so that it is made of nil, bool, int64, float64, string,
+// []byte, []any and map[string]any. Lists are changed in place.
+func Plain(v any) any {
+	switch v := v.(type) {
+	case Map:
+		m := make(map[string]any, len(v))
+		for _, e := range v {
+			m[e.Key] = Plain(e.Value)
+		}
+		return m
+	case []any:
+		for i := range v {
+			v[i] = Plain(v[i])
+		}
+	}
+	return v
+}
+
 // ordered returns the members in the order of the encoding, which is that of the properties of an ECMAScript object:
 // array indexes first, in ascending order, then the others as they are; of members with the same key the value of the
 // last at the place of the first. It returns m itself where nothing changes, and never changes m.

@@ -35,7 +35,7 @@ func (g *game) opened(ev turns.Event) {
 	}
 }
 
-// settle settles a gate that was opened, whether or not that comes too late.
+// settle settles a gate that was opened.
 func (g *game) settle(arg any, how func(gate *turns.OpenGate, a *fields) error) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
@@ -57,14 +57,12 @@ func resolve(f *frame, arg any) (any, error) {
 
 func reject(f *frame, arg any) (any, error) {
 	return f.game.settle(arg, func(gate *turns.OpenGate, a *fields) error {
-		gate.Reject(f.game.error(a.str("error", "")))
-		return nil
+		return gate.Reject(f.game.error(a.str("error", "")))
 	})
 }
 
 func abortGate(f *frame, arg any) (any, error) {
 	return f.game.settle(arg, func(gate *turns.OpenGate, _ *fields) error {
-		gate.Abort()
-		return nil
+		return gate.Abort()
 	})
 }

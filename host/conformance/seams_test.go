@@ -54,6 +54,9 @@ func TestSeams(t *testing.T) {
 	callbacks := reflect.TypeFor[turns.Callbacks]()
 	for i := range callbacks.NumField() {
 		name := callbacks.Field(i).Name
+		if !callbacks.Field(i).IsExported() {
+			continue
+		}
 		want = append(want, strings.ToLower(name[:1])+name[1:]+"Callback")
 	}
 	for _, name := range want {

@@ -55,7 +55,11 @@ func runTurn(g *game, arg any) (*turns.Result, error) {
 	if aborted {
 		cancel()
 	}
-	return g.runner.Run(ctx, in)
+	result, err := g.runner.Run(ctx, in)
+	if result != nil && err == result.Err {
+		err = nil // the events tell how the turn went, in every language
+	}
+	return result, err
 }
 
 // dispatch runs a dispatch, from the context of the function or from one that it is given.

@@ -19,7 +19,7 @@ func greeted(b *testing.B, e host.Engine) host.Instance {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = inst.Close(context.Background()) })
-	if _, err := host.Greet(inst, abi.FeatureHistory|abi.FeatureDigest, abi.Limits{}); err != nil {
+	if _, err := host.Greet(inst, abi.Hello{Features: abi.FeatureHistory | abi.FeatureDigest}); err != nil {
 		b.Fatal(err)
 	}
 	return inst

@@ -78,7 +78,7 @@ func TestEnginesAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := host.Greet(inst, abi.FeatureChat|abi.FeatureHistory|abi.FeatureTimers|abi.FeatureDigest, abi.Limits{})
+	g, err := host.Greet(inst, abi.Hello{Features: abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestEnginesGreet(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer i.Close(context.Background())
-			if _, err := host.Greet(i, abi.FeatureChat, abi.Limits{}); err != nil {
+			if _, err := host.Greet(i, abi.Hello{Features: abi.FeatureChat}); err != nil {
 				t.Fatal(err)
 			}
 		})

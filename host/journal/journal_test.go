@@ -72,7 +72,7 @@ func TestWriteAndRead(t *testing.T) {
 func TestHeaderBytes(t *testing.T) {
 	var b bytes.Buffer
 	_, err := journal.NewWriter(&b, journal.Header{ABI: abi.Version, Features: 3, Module: "native", Engine: "native", Turn: 1})
-	want := "\x87\xa8turncore\xa7journal\xa7version\x01\xa3abi\xce\x00\x01\x00\x00\xa8features\x03\xa6module\xa6native\xa6engine\xa6native\xa4turn\x01"
+	want := "\x87\xa8turncore\xa7journal\xa7version\x01\xa3abi\xce\x00\x02\x00\x00\xa8features\x03\xa6module\xa6native\xa6engine\xa6native\xa4turn\x01"
 	if err != nil || b.String() != want {
 		t.Fatalf("%q, %v", b.String(), err)
 	}
@@ -240,7 +240,7 @@ func TestReplayOnNative(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := host.Greet(inst, abi.FeatureChat, abi.Limits{})
+	g, err := host.Greet(inst, abi.Hello{Features: abi.FeatureChat})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func recordConversation(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host.Greet(inst, abi.FeatureHistory, abi.Limits{}); err != nil {
+	if _, err := host.Greet(inst, abi.Hello{Features: abi.FeatureHistory}); err != nil {
 		t.Fatal(err)
 	}
 	for _, batch := range hosttest.Conversation() {

@@ -19,7 +19,7 @@ func greeted(t testing.TB, e host.Engine) host.Instance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host.Greet(i, 1<<53-1, abi.Limits{}); err != nil {
+	if _, err := host.Greet(i, abi.Hello{Features: 1<<53 - 1}); err != nil {
 		t.Fatal(err)
 	}
 	return i

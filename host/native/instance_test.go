@@ -138,7 +138,7 @@ func TestGreetsTheCore(t *testing.T) {
 	e := New()
 	defer e.Close(context.Background())
 	i := open(t, e)
-	g, err := host.Greet(i, abi.FeatureChat|abi.FeatureHistory, abi.Limits{Depth: 40})
+	g, err := host.Greet(i, abi.Hello{Features: abi.FeatureChat | abi.FeatureHistory, Limits: abi.Limits{Depth: 40}})
 	if err != nil {
 		t.Fatal(err)
 	}

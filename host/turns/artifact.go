@@ -101,7 +101,7 @@ func (a *SpooledArtifact) Class() *ArtifactClass { return a.class }
 func (a *SpooledArtifact) Reader() SpoolReader { return a.reader }
 
 // Validate returns E_NOT_A_SPOOL_READER for an artifact without a reader, E_INVALID_VALUE for hints that are no sizes or
-// a form that there is not.
+// an unknown form.
 func (a *SpooledArtifact) Validate() error {
 	switch {
 	case a == nil || a.reader == nil:

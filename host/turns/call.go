@@ -239,7 +239,7 @@ func (c *DispatchContext) Commit() error {
 	return err
 }
 
-func (c *DispatchContext) executeTool(tool *Tool, args any) (any, error) {
+func (c *DispatchContext) executeTool(tool *Tool, args any, providerCallID string) (any, error) {
 	raw, err := tool.encodeArgs(args)
 	if err != nil {
 		return nil, err
@@ -253,19 +253,21 @@ func (c *DispatchContext) executeTool(tool *Tool, args any) (any, error) {
 	defer t.mu.Unlock()
 	v, err := t.invokeLocked(c.state.number, abi.MethodExecuteTool, func() (abi.Raw, error) {
 		number, err := t.define(tool, def)
-		return abi.AppendPayload(nil, &abi.ExecuteToolArgs{Tool: number, Args: raw}), err
+		return abi.AppendPayload(nil, &abi.ExecuteToolArgs{Tool: number, ProviderCallID: providerCallID, Args: raw}), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(v) > 0 && v[0] == 0x91 { // the handler ran inside the core
-		return value.Decode(v[1:])
+	r, err := abi.DecodeInPlace[abi.ExecuteToolResult](v)
+	if err != nil {
+		return nil, err
 	}
-	in := abi.NewReader(v)
-	effect := uint32(in.Uint(math.MaxUint32))
-	result := t.kept[effect]
-	delete(t.kept, effect)
-	return result, in.Err()
+	if r.Effect == 0 { // the handler ran inside the core
+		return decodePlain(r.Value)
+	}
+	result := t.kept[r.Effect]
+	delete(t.kept, r.Effect)
+	return result, nil
 }
 
 // encodeArgs encodes the arguments of a call of the tool. Null is refused here: in a frame it is no value at all.

@@ -118,6 +118,6 @@ func fetchSchema(schema json.RawMessage, methods []string) json.RawMessage {
 func catalogueTool(name string, trusted bool) *Tool {
 	entry := catalogue.Tools[name]
 	t := &Tool{Name: name, Description: entry.Description, InputSchema: entry.InputSchema, Trusted: trusted, builtin: name}
-	t.Handler = func(ctx *DispatchContext, args Args) (any, error) { return ctx.executeTool(t, args) }
+	t.Handler = func(ctx *DispatchContext, args Args) (any, error) { return ctx.executeTool(t, args, "") }
 	return t
 }

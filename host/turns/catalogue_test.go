@@ -59,7 +59,7 @@ func TestCatalogue(t *testing.T) {
 				call("time", `{"offset":"CET"}`, "E_INVALID_TOOL_ARGS")
 				call("remember", `{"content":"Owns a cat","importance":0.9}`, `"id":"`)
 				call("recall", `{}`, `"content":"Owns a cat"`)
-				call("recall", `{"query":"TEA likes"}`, `[{"id":"old","content":"Likes tea"}]`)
+				call("recall", `{"query":"TEA likes"}`, `[{"content":"Likes tea","id":"old"}]`)
 				call("forget", `{"id":"old"}`, "forgotten")
 				call("forget", `{"id":"old"}`, "there is no memory with the id old")
 				call("search_retrievables", `{"query":"two"}`, `[{"id":"doc","line":1,"text":"Two things"}]`)

@@ -42,7 +42,7 @@ func (o *ChatOptions) encode() (abi.Raw, error) {
 		if o.Engine.Generate == nil {
 			return nil, newError(abi.CodeChatInvalidOptions, abi.Violation(string(abi.KindFunction), "field", "engine.generate"), nil)
 		}
-		all["provider"], all["capabilities"] = "model", o.Engine.Capabilities.options()
+		all["provider"], all["capabilities"] = "model", optionMap(o.Engine.Capabilities)
 	}
 	if o.Schema != nil {
 		all["schema"] = schemaValue(o.Schema)

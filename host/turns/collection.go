@@ -17,6 +17,14 @@ type Collection[R Record] struct {
 	state *contextState
 }
 
+// turn is the turn of the context whose collection it is.
+func (c *Collection[R]) turn() *turn {
+	if c == nil || c.state == nil {
+		panic("turns: a Collection belongs to a context: get one from a method such as TurnMessages")
+	}
+	return c.state.turn
+}
+
 func (c *Collection[R]) order() *order {
 	var r R
 	return &c.state.records[r.kind()]
@@ -26,7 +34,7 @@ func (c *Collection[R]) order() *order {
 // returns, and then adds none.
 func (c *Collection[R]) Add(records ...R) error {
 	// Encoding runs code of payloads, so that no lock may be held.
-	t := c.state.turn
+	t := c.turn()
 	var (
 		bodies []byte
 		few    [8]int
@@ -58,20 +66,34 @@ func (c *Collection[R]) Add(records ...R) error {
 	return nil
 }
 
-// AddAll appends the records that a history has at this moment, whatever their number in constant time.
+// AddAll appends the records that a history has at this moment, whatever their number in constant time. A nil history has
+// none.
 func (c *Collection[R]) AddAll(h *History[R]) error {
-	t := c.state.turn
+	if h.empty() {
+		c.turn() // says what a zero Collection lacks
+		return nil
+	}
+	return c.addView(h, h.data.view())
+}
+
+// addFirst appends the first n records of a history.
+func (c *Collection[R]) addFirst(h *History[R], n int) error {
+	return c.addView(h, h.data.view().first(n))
+}
+
+func (c *Collection[R]) addView(h *History[R], view historyView) error {
+	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !slices.Contains(t.histories, any(h)) {
 		t.histories = append(t.histories, h)
 	}
-	return t.addHistory(c.state, h.data)
+	return t.addHistory(c.state, view)
 }
 
 // Remove takes a record out. It tells whether it was in.
 func (c *Collection[R]) Remove(r R) bool {
-	t := c.state.turn
+	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	handle, known := t.handles.find(r)
@@ -88,7 +110,7 @@ func (c *Collection[R]) Replace(old, r R) (bool, error) {
 	if err := r.Validate(); err != nil {
 		return false, err
 	}
-	t := c.state.turn
+	t := c.turn()
 	body, err := t.encode(r)
 	if err != nil {
 		return false, err
@@ -100,7 +122,7 @@ func (c *Collection[R]) Replace(old, r R) (bool, error) {
 
 // Clear takes all records out.
 func (c *Collection[R]) Clear() {
-	t := c.state.turn
+	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if o := c.order(); o.count > 0 {
@@ -112,7 +134,7 @@ func (c *Collection[R]) Clear() {
 
 // Has tells whether a record is in.
 func (c *Collection[R]) Has(r R) bool {
-	t := c.state.turn
+	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	handle, known := t.handles.find(r)
@@ -121,8 +143,9 @@ func (c *Collection[R]) Has(r R) bool {
 
 // Len is the number of records.
 func (c *Collection[R]) Len() int {
-	c.state.turn.mu.Lock()
-	defer c.state.turn.mu.Unlock()
+	t := c.turn()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return c.order().count
 }
 
@@ -139,7 +162,7 @@ func (c *Collection[R]) All() iter.Seq[R] {
 
 // Slice returns the records in order, in a slice of the caller's own.
 func (c *Collection[R]) Slice() []R {
-	t := c.state.turn
+	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := c.order()

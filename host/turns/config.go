@@ -72,6 +72,7 @@ func (c *TurnRunnerConfig) validate() error {
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executorCallback", "other", "chat"))
 	}
 	list = append(list, c.Callbacks.missing(abi.TurnRunnerConfigRules)...)
+	list = append(list, c.Callbacks.mixed()...)
 	for i, tool := range c.Tools {
 		if err := tool.Validate(); err != nil {
 			list = append(list, at("tools", i)+": "+err.Error())
@@ -104,7 +105,7 @@ func nils[M TurnMiddleware | DispatchMiddleware](field string, pipeline []M) (li
 
 func (c *TurnRunnerConfig) definition() *definition {
 	return &definition{
-		executor: c.Executor, chat: c.Chat, callbacks: c.Callbacks, tools: slices.Clone(c.Tools),
+		executor: c.Executor, chat: c.Chat, callbacks: c.Callbacks.resolved(), tools: slices.Clone(c.Tools),
 		tokenizers: maps.Clone(c.Tokenizers),
 		turnInput:  slices.Clone(c.TurnInputPipeline), turnOutput: slices.Clone(c.TurnOutputPipeline),
 		dispatchInput: bounded(c.MaxIterations, c.DispatchInputPipeline), dispatchOutput: slices.Clone(c.DispatchOutputPipeline),

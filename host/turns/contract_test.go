@@ -61,7 +61,7 @@ func TestContractAbortReachesTheClient(t *testing.T) {
 		log := &recorder{}
 		runner.OnAny(log.add)
 		turns.Listen(runner, func(*turns.MessageEvent) { cancel() })
-		result, err := runner.Run(ctx, turns.TurnInput{SystemPrompt: "test"})
+		result, err := finished(runner.Run(ctx, turns.TurnInput{SystemPrompt: "test"}))
 		if err != nil || result.Status != turns.Aborted {
 			t.Errorf("%v, %v", result, err)
 		}
@@ -178,7 +178,7 @@ func TestContractNackDiscards(t *testing.T) {
 				discarded = append(discarded, fmt.Sprint(d.Op, " ", d.Kind, " ", d.ID))
 			}
 		})
-		if _, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil {
+		if _, err := finished(runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(discarded, []string{"store message m"}) {

@@ -127,7 +127,7 @@ func TestMessageTime(t *testing.T) {
 		memory := turns.NewMemoryStore()
 		if !c.stored.IsZero() {
 			m := turns.NewMessage("old", turns.Assistant, "x", c.stored)
-			if err := memory.Apply(t.Context(), "s", []turns.Delta{{Op: turns.StoreOp, Kind: "message", ID: m.ID, Record: m}}); err != nil {
+			if err := memory.Commit(t.Context(), "s", []turns.Delta{{Op: turns.StoreOp, Kind: "message", ID: m.ID, Record: m}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -143,11 +143,11 @@ func TestMessageTime(t *testing.T) {
 		if err != nil || result.Status != turns.Ack {
 			t.Fatalf("%s: %+v, %v", name, result, err)
 		}
-		records, err := memory.Load(t.Context(), "s")
+		records, err := memory.Load(t.Context(), "s", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := records.Messages.Slice()
+		list := records.Messages
 		if got := list[len(list)-1]; got.Content != "Hi!" || !got.CreatedAt.Equal(c.want) {
 			t.Errorf("%s: %q of %v, want %v", name, got.Content, got.CreatedAt, c.want)
 		}
@@ -177,18 +177,18 @@ func TestNewest(t *testing.T) {
 		{turns.Delta{Op: turns.ReplaceToolCallGroupOp, Kind: "toolCall", IDs: []string{"c"}, Records: []*turns.ToolCall{later}}, at(40)},
 		{turns.Delta{Op: turns.DeleteOp, Kind: "toolCall", ID: "d"}, at(40)},
 	} {
-		if err := store.Apply(t.Context(), "s", []turns.Delta{step.write}); err != nil {
+		if err := store.Commit(t.Context(), "s", []turns.Delta{step.write}); err != nil {
 			t.Fatal(err)
 		}
-		if got := store.Newest("s"); !got.Equal(step.want) {
+		if got, err := store.Newest(t.Context(), "s"); err != nil || !got.Equal(step.want) {
 			t.Errorf("after write %d: %v, want %v", i, got, step.want)
 		}
 	}
-	if got := store.Newest("other"); !got.IsZero() {
+	if got, err := store.Newest(t.Context(), "other"); err != nil || !got.IsZero() {
 		t.Errorf("an unknown session: %v", got)
 	}
 	store.Forget("s")
-	if got := store.Newest("s"); !got.IsZero() {
+	if got, err := store.Newest(t.Context(), "s"); err != nil || !got.IsZero() {
 		t.Errorf("a forgotten session: %v", got)
 	}
 }

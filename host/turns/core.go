@@ -29,6 +29,7 @@ type core struct {
 	turns     map[uint32]*turn
 	drains    bool // it takes no further turns, and ends with the last one
 	failed    error
+	closed    bool // failed says so
 }
 
 // openRunner is a runner that the core knows.
@@ -53,7 +54,7 @@ func openCore(ctx context.Context, h *Host) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	greeting, err := host.Greet(inst, features, h.options.Limits)
+	greeting, err := host.Greet(inst, abi.Hello{Features: features, Limits: h.options.Limits})
 	if err != nil {
 		return nil, err
 	}
@@ -103,15 +104,31 @@ func (c *core) step(in []byte) (out []byte, err error) {
 	case err == nil:
 		return out, nil
 	case !errors.Is(err, host.CodeABILimitExceeded): // which the core has not seen
-		c.die(err)
+		err = c.die(err)
 	}
 	return nil, err
 }
 
-// die notes that the core is dead and has its turns ended. The caller holds c.mu, and perhaps the lock of one of them.
-func (c *core) die(err error) {
+// die notes that the core is dead, has its turns ended and returns the error they end with. The caller holds c.mu, and
+// perhaps the lock of one of them.
+func (c *core) die(err error) error {
+	if c.closed { // the instance says only that it has ended
+		err = c.failed
+	}
 	c.failed = err
 	go c.fail(err)
+	return err
+}
+
+// close ends the instance and its turns, because its host is closed.
+func (c *core) close(ctx context.Context) error {
+	closed := newError(abi.CodeClosed, "", nil)
+	c.mu.Lock()
+	c.closed, c.failed = true, closed
+	c.mu.Unlock()
+	err := c.inst.Close(ctx)
+	c.fail(closed)
+	return err
 }
 
 // runner opens a runner unless it is open, and returns it. dead tells that the core had died before, which is the error
@@ -175,11 +192,8 @@ func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 		err = fmt.Errorf("frame %d came in place of a Reply", op)
 	default:
 		var f abi.Reply
-		if err = abi.DecodeTo(frame, &f); err == nil && f.Failed {
-			var v abi.ErrorValue
-			if err = abi.DecodeTo(f.Value, &v); err == nil {
-				refused = host.ErrorOf(&v, nil)
-			}
+		if err = abi.DecodeTo(frame, &f); err == nil && f.Error != nil {
+			refused = host.ErrorOf(f.Error, nil)
 		}
 		value = f.Value
 	}

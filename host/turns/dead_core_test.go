@@ -59,7 +59,7 @@ func atGate(t *testing.T, h *turns.Host) (r *turns.TurnRunner, ended chan *turns
 	r.Observe(turns.KindTurnGateOpen, func(turns.Event) { close(open) })
 	ended = make(chan *turns.Result, 1)
 	go func() {
-		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 		if err != nil {
 			t.Error(err)
 		}
@@ -77,7 +77,7 @@ func TestDeathOutsideOfTurns(t *testing.T) {
 	}{
 		"close of a runner": {abi.OpCloseRunner, func(t *testing.T, h *turns.Host, arm func()) {
 			r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
-			_, _ = r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+			_, _ = finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 			arm()
 			_ = r.Close()
 		}},
@@ -90,12 +90,12 @@ func TestDeathOutsideOfTurns(t *testing.T) {
 			r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, _ func()) error {
 				return ctx.TurnMessages().AddAll(history)
 			}}})
-			_, _ = r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+			_, _ = finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 		}},
 		"open of a runner": {abi.OpOpenRunner, func(t *testing.T, h *turns.Host, arm func()) {
 			arm()
 			r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
-			if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); !errors.Is(err, host.CodeInstanceFailed) {
+			if _, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); !errors.Is(err, host.CodeInstanceFailed) {
 				t.Error(err)
 			}
 		}},
@@ -211,13 +211,13 @@ func TestLongReasons(t *testing.T) {
 			}
 			return d.StoreMessage(message("a", "x"))
 		}})
-		result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test"})
+		result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test"}))
 		if err != nil || result.Status != turns.Aborted || result.Err != error(long) {
 			t.Errorf("%s: %+v, %v", by, result, err)
 		}
 	}
 	r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(*turns.DispatchContext, *turns.Helpers) error { return long }})
-	if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Nack || !errors.Is(result.Err, long) {
+	if result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Nack || !errors.Is(result.Err, long) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if engine.opened != 1 {

@@ -12,7 +12,7 @@ import (
 func (t *turn) perish(err error) {
 	// They have locks of their own, which must not be waited for under this one.
 	t.core.mu.Lock()
-	t.core.die(err)
+	err = t.core.die(err)
 	t.core.mu.Unlock()
 	t.die(err)
 }

@@ -78,7 +78,7 @@ func TestInstanceDies(t *testing.T) {
 			return abi.Append(out, &abi.Sync{Turn: turnOf(t, out), Context: 1, Collection: abi.CollectionToolCalls, Handle: -1, Other: 7, Data: abi.Bytes(body)}), err
 		}},
 		{"event whose result is not kept", "msg ", "nothing is kept of effect 7", func(out []byte, err error) ([]byte, error) {
-			payload := abi.AppendPayload(nil, &abi.ToolCallEvent{ID: "c", Results: abi.ResultsKept, Value: abi.Raw{7}})
+			payload := abi.AppendPayload(nil, &abi.ToolCallEvent{ID: "c", Results: abi.ResultsKept, Kept: 7})
 			return abi.Append(out, &abi.Event{Turn: turnOf(t, out), Seq: 4, Kind: abi.EventToolCall, Dispatch: 1, Scope: abi.ScopeTurn, Payload: payload}), err
 		}},
 		{"frame of the other direction", "msg ", "frame 11", func(out []byte, err error) ([]byte, error) {
@@ -99,7 +99,7 @@ func TestInstanceDies(t *testing.T) {
 				return nil
 			}})
 			r.OnAny(log.add)
-			result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+			result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 			if err != nil || result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInstanceFailed) {
 				t.Fatalf("%+v, %v", result, err)
 			}
@@ -117,7 +117,7 @@ func TestInstanceDies(t *testing.T) {
 			}
 			// A further turn gets an instance of its own.
 			r = newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
-			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+			if result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Ack {
 				t.Errorf("the next turn: %+v, %v", result, err)
 			}
 		})
@@ -138,7 +138,7 @@ func TestInstanceDiesUnderOtherTurns(t *testing.T) {
 	waiting.Observe(turns.KindTurnEnd, func(turns.Event) { close(heard) })
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		result, err := waiting.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		result, err := finished(waiting.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 		if err != nil || !errors.Is(result.Err, host.CodeInstanceFailed) {
 			t.Errorf("%+v, %v", result, err)
 		}
@@ -148,7 +148,7 @@ func TestInstanceDiesUnderOtherTurns(t *testing.T) {
 		engine.spoil = func([]byte, error) ([]byte, error) { return nil, host.NewError(host.CodeInstanceFailed, "trap", nil) }
 		return ctx.Ack()
 	}})
-	if result, err := dying.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Failed {
+	if result, err := finished(dying.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Failed {
 		t.Errorf("%+v, %v", result, err)
 	}
 	select {

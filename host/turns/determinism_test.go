@@ -67,7 +67,7 @@ func TestTurnsDoNotDependOnEachOther(t *testing.T) {
 		r := newRunner(t, config)
 		run := func(i int) (lines string, log []byte) {
 			var text, record bytes.Buffer
-			_, err := r.Run(t.Context(), turns.TurnInput{
+			_, err := finished(r.Run(t.Context(), turns.TurnInput{
 				TurnID: fmt.Sprint("turn", i*i), SystemPrompt: "test", Text: "hello", Journal: &record,
 				OnEvent: func(ev turns.Event) {
 					line, err := ev.MarshalJSON()
@@ -76,7 +76,7 @@ func TestTurnsDoNotDependOnEachOther(t *testing.T) {
 					}
 					text.Write(append(line, '\n'))
 				},
-			})
+			}))
 			if err != nil {
 				t.Error(err)
 			}

@@ -71,7 +71,7 @@ func Dispatch(ctx context.Context, in DispatchInput) (DispatchResult, error) {
 	if in.Source != nil {
 		return in.Source.shared().dispatch(d)
 	}
-	d.callbacks, d.tools = in.Raw.Callbacks, slices.Clone(in.Raw.Tools)
+	d.callbacks, d.tools = in.Raw.Callbacks.resolved(), slices.Clone(in.Raw.Tools)
 	d.tokenizers = maps.Clone(in.Raw.Tokenizers)
 	h := in.Host
 	if h == nil {
@@ -104,7 +104,7 @@ func (in *DispatchInput) validate() error {
 }
 
 func (raw *RawContext) validate() error {
-	list := raw.Callbacks.missing(abi.RawContextRules)
+	list := append(raw.Callbacks.missing(abi.RawContextRules), raw.Callbacks.mixed()...)
 	if raw.SystemPrompt == "" {
 		list = append(list, abi.Violation(abi.RuleNonEmpty, "field", "systemPrompt"))
 	}

@@ -164,7 +164,7 @@ func TestCloseEndsDrainingInstances(t *testing.T) {
 		for _, ended := range []chan *turns.Result{first, second} {
 			select {
 			case result := <-ended:
-				if !errors.Is(result.Err, host.CodeInstanceFailed) {
+				if !errors.Is(result.Err, turns.ErrClosed) {
 					t.Errorf("%+v", result)
 				}
 			case <-time.After(time.Hour):

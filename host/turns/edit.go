@@ -84,8 +84,8 @@ func (e *edits) close(turn uint32) {
 }
 
 // addHistory puts the records of a history at the end of a collection. The caller holds t.mu.
-func (t *turn) addHistory(c *contextState, d *historyData) error {
-	view := d.view()
+func (t *turn) addHistory(c *contextState, view historyView) error {
+	d := view.data
 	if view.length() == 0 || t.closed {
 		return nil
 	}

@@ -127,7 +127,7 @@ func (e *effect) prepare(raw abi.Raw) error {
 			return err
 		}
 		ctx, callbacks := e.storage()
-		if callbacks.Commit == nil {
+		if !callbacks.atOnce() {
 			e.total = len(deltas)
 		}
 		e.perform = func() (abi.Raw, error) { return nil, callbacks.commit(ctx, deltas, &e.applied) }
@@ -260,7 +260,7 @@ func (e *effect) run() (r outcome) {
 			return
 		}
 		if v := recover(); v != nil {
-			r = e.failed(&panicError{v})
+			r = e.failed(caught(v))
 			return
 		}
 		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.
@@ -313,13 +313,11 @@ func (t *turn) settleEffect(a *actor, e *effect, r outcome) {
 	f := &t.frames.result
 	*f = abi.Result{Turn: t.number, Effect: e.number, Elapsed: t.tick(), Value: r.value}
 	if r.err != nil {
-		f.Failed = true
-		f.Value = abi.AppendPayload(nil, t.errors.keep(r.err, r.about))
+		f.Value, f.Error = nil, t.errors.keep(r.err, r.about)
 	}
 	if err := t.exchange(a, f); err != nil && !t.closed {
 		// The result is too large, or the core refuses it. It must hear of an end all the same.
-		*f = abi.Result{Turn: t.number, Effect: e.number, Elapsed: t.tick(), Failed: true}
-		f.Value = abi.AppendPayload(nil, t.errors.keep(err, describe(err, nil)))
+		*f = abi.Result{Turn: t.number, Effect: e.number, Elapsed: t.tick(), Error: t.errors.keep(err, describe(err, nil))}
 		if err = t.exchange(a, f); err != nil && !t.closed {
 			t.perish(t.core.inst.Retire(err))
 		}

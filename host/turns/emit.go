@@ -69,17 +69,23 @@ func (t *turn) emittedStream(which int, key streamKey) *stream {
 
 // ToolCallState is what EmitToolCall tells of a tool call.
 type ToolCallState struct {
-	Tool       string
-	Args       any    // anything that encodes to an object, nil if not known yet
-	Checksum   string // of tool and args, if known
-	Results    any    // nil if there are none yet
+	Tool     string
+	Args     any    // anything that encodes to an object, nil if not known yet
+	Checksum string // of tool and args, if known
+	// The execution that gave the results, and what the provider calls the call, if known.
+	ExecutionID, ProviderCallID string
+
+	Results    any // nil if there are none yet
 	IsError    bool
 	IsComplete bool
 }
 
 // EmitToolCall tells listeners of a tool call from this context.
 func (b *base) EmitToolCall(id string, s ToolCallState) error {
-	e := abi.ToolCallEvent{ID: id, Tool: s.Tool, Checksum: s.Checksum, Complete: s.IsComplete, IsError: s.IsError}
+	e := abi.ToolCallEvent{
+		ID: id, Tool: s.Tool, Checksum: s.Checksum, ExecutionID: s.ExecutionID, ProviderCallID: s.ProviderCallID,
+		Complete: s.IsComplete, IsError: s.IsError,
+	}
 	if s.Args != nil {
 		raw, err := encodeArgs(s.Args)
 		if err != nil {
@@ -98,21 +104,26 @@ func (b *base) EmitToolCall(id string, s ToolCallState) error {
 }
 
 // EmitToolExecutionStart tells observers that a handler is about to run which was not called through Tool.Executor.
-func (b *base) EmitToolExecutionStart(toolName, callID string, args any) error {
+func (b *base) EmitToolExecutionStart(e ToolExecution, args any) error {
 	raw, err := value.Append(nil, args, "args")
 	if err != nil {
 		return newError(abi.CodeInvalidValue, err.Error(), err)
 	}
 	return b.emit(KindToolExecutionStart, func(*turn) []byte {
-		return abi.AppendPayload(nil, &abi.ToolStartEvent{Tool: toolName, CallID: callID, Args: raw})
+		return abi.AppendPayload(nil, &abi.ToolStartEvent{
+			Tool: e.ToolName, CallID: e.CallID, ExecutionID: e.ExecutionID, ProviderCallID: e.ProviderCallID, Args: raw,
+		})
 	})
 }
 
 // EmitToolExecutionEnd tells observers that such a handler has ended, which began the given number of milliseconds ago.
-func (b *base) EmitToolExecutionEnd(toolName, callID string, tookMs int64, isError bool) error {
+func (b *base) EmitToolExecutionEnd(e ToolExecution, tookMs int64, isError bool) error {
 	return b.emit(KindToolExecutionEnd, func(t *turn) []byte {
 		started := max(int64(t.tick())-tookMs, 0)
-		return abi.AppendPayload(nil, &abi.ToolEndEvent{Tool: toolName, CallID: callID, Started: uint64(started), IsError: isError})
+		return abi.AppendPayload(nil, &abi.ToolEndEvent{
+			Tool: e.ToolName, CallID: e.CallID, ExecutionID: e.ExecutionID, ProviderCallID: e.ProviderCallID,
+			Started: uint64(started), IsError: isError,
+		})
 	})
 }
 

@@ -14,10 +14,11 @@ func TestEmit(t *testing.T) {
 			Executor: ack,
 			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
 				defer next()
+				execution := turns.ToolExecution{ToolName: "x", CallID: "sum", ExecutionID: "e", ProviderCallID: "p"}
 				return errors.Join(
 					ctx.EmitMessage("m", "Loading", false), ctx.EmitMessage("m", "…", true), ctx.EmitThought("m", "hm", true),
 					ctx.EmitToolCall("c", turns.ToolCallState{Tool: "x", Args: map[string]any{"a": 1}, Results: 7, IsComplete: true}),
-					ctx.EmitToolExecutionStart("x", "sum", nil), ctx.EmitToolExecutionEnd("x", "sum", 5, true),
+					ctx.EmitToolExecutionStart(execution, nil), ctx.EmitToolExecutionEnd(execution, 5, true),
 				)
 			}},
 		}, turns.TurnInput{})
@@ -29,6 +30,10 @@ func TestEmit(t *testing.T) {
 		}
 		if ev := find[*turns.MessageEvent](log)[1]; ev.Full != "Loading…" || ev.DispatchID != "" || ev.Iteration != -1 {
 			t.Errorf("%+v", ev)
+		}
+		start, end := find[*turns.ToolExecutionStartEvent](log)[0], find[*turns.ToolExecutionEndEvent](log)[0]
+		if want := (turns.ToolExecution{ToolName: "x", CallID: "sum", ExecutionID: "e", ProviderCallID: "p"}); start.ToolExecution != want || end.ToolExecution != want {
+			t.Errorf("%+v, %+v", start, end)
 		}
 		if ev := find[*turns.ToolCallEvent](log)[0]; ev.Results != 7 || string(ev.Args) != `{"a":1}` {
 			t.Errorf("%+v", ev)

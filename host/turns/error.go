@@ -4,14 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"strings"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/value"
 )
 
-// ErrStreamSealed is returned by a report on a stream that an earlier report has completed.
+// ErrStreamSealed is what a report on a stream fails with that an earlier report has completed. The error's text names the
+// stream.
 var ErrStreamSealed = errors.New("the stream is sealed: an earlier report completed it")
+
+// sealedError is ErrStreamSealed in the core's words.
+type sealedError string
+
+func (e sealedError) Error() string        { return string(e) }
+func (e sealedError) Is(target error) bool { return target == ErrStreamSealed }
 
 // errGoexit is what ending its goroutine fails user code with.
 var errGoexit = errors.New("user code ended its goroutine")
@@ -25,28 +35,42 @@ func newError(code string, detail string, cause error) error {
 
 func callAfterEnd() error { return newError(abi.CodeCallAfterEnd, "the turn has ended", nil) }
 
-// panicError is what a panic in user code becomes.
-type panicError struct{ value any }
+// PanicError is what a panic in the program's code becomes: of an executor, a middleware, a tool's handler, a listener, a
+// storage function. It is the cause of the error that the turn tells, where errors.As finds it.
+type PanicError struct {
+	Value any    // what the code panicked with
+	Stack []byte // of its goroutine, as debug.Stack gives it
+}
 
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+// caught is the error for what a deferred function has recovered. The stack is still that of the panic.
+func caught(v any) *PanicError { return &PanicError{Value: v, Stack: debug.Stack()} }
 
-func (e *panicError) Unwrap() error {
-	err, _ := e.value.(error)
+// Error returns what the code panicked with, as text.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the error that the code panicked with, if it was one.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
 	return err
+}
+
+// LogValue gives slog the stack as well.
+func (e *PanicError) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("panic", fmt.Sprint(e.Value)), slog.String("stack", string(e.Stack)))
 }
 
 // recovered makes a panic the error of the function that defers it.
 func recovered(err *error) {
 	if v := recover(); v != nil {
-		*err = &panicError{v}
+		*err = caught(v)
 	}
 }
 
 // errorTable gives the errors of a turn their handles, so that the same error object comes back that went in.
 type errorTable struct {
-	mine    []error         // by handle, from 1
-	theirs  map[int64]error // made by the guest, handles below 0
-	maxText int             // bytes of text that an error crosses with
+	mine   []error         // by handle, from 1
+	theirs map[int64]error // made by the guest, handles below 0
+	most   int             // bytes of text, and bytes of details, that an error crosses with
 }
 
 // maxCauses is how many errors of a chain cross to the guest.
@@ -61,8 +85,7 @@ const maxErrorText = 256 << 10
 
 // keep gives an error a fresh handle, in the description of it that goes to the guest.
 func (t *errorTable) keep(err error, v *abi.ErrorValue) *abi.ErrorValue {
-	left := t.maxText
-	shorten(v, &left)
+	shorten(v, &room{text: min(maxErrorText, t.most), details: t.most})
 	t.mine = append(t.mine, err)
 	v.Handle = int64(len(t.mine))
 	return v
@@ -79,14 +102,21 @@ func describe(err, cause error) (v *abi.ErrorValue) {
 	return describeChain(err, cause, maxCauses)
 }
 
-// shorten cuts the texts of an error and of those that go with it at so many bytes in all.
-func shorten(v *abi.ErrorValue, left *int) {
+// room is what an error and those that go with it may still cross with, in bytes.
+type room struct{ text, details int }
+
+// shorten cuts the texts of an error and of those that go with it, and drops the details that do not fit.
+func shorten(v *abi.ErrorValue, left *room) {
 	for _, text := range []*string{&v.Name, &v.Code, &v.Message} {
-		if len(*text) > *left {
-			*text = strings.ToValidUTF8((*text)[:*left], "")
+		if len(*text) > left.text {
+			*text = strings.ToValidUTF8((*text)[:left.text], "")
 		}
-		*left -= len(*text)
+		left.text -= len(*text)
 	}
+	if len(v.Details) > left.details {
+		v.Details = nil
+	}
+	left.details -= len(v.Details)
 	if v.Cause != nil {
 		shorten(v.Cause, left)
 	}
@@ -104,9 +134,16 @@ func describeChain(err, cause error, depth int) *abi.ErrorValue {
 		v.Name, v.Code, v.Message, v.Fatal = e.Name, string(e.Code), e.Message, e.Fatal
 		if e.Status > 0 && e.Status < 1000 {
 			v.Status = uint16(e.Status)
+		} else if info, known := abi.LookupCode(v.Code); known {
+			v.Status = uint16(info.Status)
 		}
 		if v.Name == "" && v.Code == "" {
 			v.Name = "Error"
+		}
+		if e.Details != nil {
+			if details, unfit := value.Append(nil, e.Details, "details"); unfit == nil { // else they stay with the error
+				v.Details = details
+			}
 		}
 		if depth >= maxCauses-1 {
 			for _, later := range e.Suppressed[:min(len(e.Suppressed), maxSuppressed)] {

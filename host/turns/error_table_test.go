@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
@@ -98,3 +99,82 @@ func TestSuppressedErrorsCross(t *testing.T) {
 }
 
 var errX = errors.New("X")
+
+// vectorError is an error as abi/testdata/host-errors.json has it.
+type vectorError struct {
+	Code, Detail, Name, Message string
+	Details                     any
+	Cause                       *vectorError
+	Suppressed                  []*vectorError
+}
+
+// plainError is an error without a code or a class.
+type plainError struct {
+	message string
+	cause   error
+}
+
+func (e *plainError) Error() string { return e.message }
+func (e *plainError) Unwrap() error { return e.cause }
+
+// make makes the error, and lists it with the causes below it.
+func (v *vectorError) make() (chain []error) {
+	if v == nil {
+		return nil
+	}
+	var cause error
+	if chain = v.Cause.make(); len(chain) > 0 {
+		cause = chain[0]
+	}
+	var suppressed []error
+	for _, each := range v.Suppressed {
+		suppressed = append(suppressed, each.make()[0])
+	}
+	var err error = &plainError{v.Message, cause}
+	switch {
+	case v.Code != "" && v.Message == "":
+		e := host.NewError(host.Code(v.Code), v.Detail, cause)
+		e.Details, e.Suppressed = v.Details, suppressed
+		err = e
+	case v.Code != "" || v.Name != "":
+		err = &host.Error{
+			Code: host.Code(v.Code), Name: v.Name, Message: v.Message, Details: v.Details, Cause: cause, Suppressed: suppressed,
+		}
+	}
+	return append([]error{err}, chain...)
+}
+
+// Errors of host code cross in the same bytes from every host.
+func TestHostErrorVectors(t *testing.T) {
+	text, err := os.ReadFile("../../abi/testdata/host-errors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct {
+		Name   string
+		Error  *vectorError
+		Reason *int
+		Hex    string
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	if len(vectors) < 10 {
+		t.Fatalf("%d vectors", len(vectors))
+	}
+	for _, v := range vectors {
+		chain := v.Error.make()
+		var reason error
+		if v.Reason != nil {
+			reason = chain[*v.Reason]
+		}
+		table := errorTable{most: 1 << 20}
+		got := hex.EncodeToString(abi.AppendPayload(nil, table.keep(chain[0], describe(chain[0], reason))))
+		if got != v.Hex {
+			t.Errorf("%s:\n%s, want\n%s", v.Name, got, v.Hex)
+		}
+		if same := table.decode(&abi.ErrorValue{Handle: 1}); same != chain[0] {
+			t.Errorf("%s comes back as %v", v.Name, same)
+		}
+	}
+}

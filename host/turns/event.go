@@ -102,14 +102,20 @@ type StreamDelta struct {
 // ToolCallEvent is a report on a tool call.
 type ToolCallEvent struct {
 	Head
-	ID         string
-	Tool       string          // "" until known
-	Args       json.RawMessage // nil until known
-	Checksum   string          // lower-case hex SHA-256 of tool and args, "" until both are known
+	ID       string
+	Tool     string          // "" until known
+	Args     json.RawMessage // nil until known
+	Checksum string          // lower-case hex SHA-256 of tool and args, "" until both are known
+	// ExecutionID is that of the execution which gave the results, "" until there is one. ProviderCallID is what the
+	// provider calls the call, "" for none.
+	ExecutionID, ProviderCallID string
+
 	IsComplete bool
 	IsError    bool
-	Results    any // what was reported, nil until then
+	Results    any // what was reported, nil until then; of a tool call inside the core plain data, as WaitFor gives it
 	CreatedAt  time.Time
+
+	results json.RawMessage // Results from inside the core, its members in their order
 }
 
 // TurnStartEvent begins a turn; its time is Head.At.
@@ -146,19 +152,25 @@ type IterationEndEvent struct {
 	Discarded []Delta // writes that reach neither storage nor the parent
 }
 
+// ToolExecution names one execution of a tool.
+type ToolExecution struct {
+	ToolName       string
+	CallID         string // the checksum: equal calls have equal ones
+	ExecutionID    string // of this execution alone: its start and its end have the same
+	ProviderCallID string // what the provider calls the call, "" for none
+}
+
 // ToolExecutionStartEvent says that a tool's handler is about to run.
 type ToolExecutionStartEvent struct {
 	Head
-	ToolName string
-	CallID   string          // the checksum
-	Args     json.RawMessage // validated, defaults applied
+	ToolExecution
+	Args json.RawMessage // validated, defaults applied
 }
 
 // ToolExecutionEndEvent says that a tool's handler has returned.
 type ToolExecutionEndEvent struct {
 	Head
-	ToolName  string
-	CallID    string
+	ToolExecution
 	IsError   bool
 	StartedAt time.Time
 }
@@ -169,7 +181,7 @@ type TurnGateOpenEvent struct {
 	Gate *OpenGate
 }
 
-// TurnGateClosedEvent says that a gate was settled, at Head.At. It comes before whoever waits goes on. Every gate that
+// TurnGateClosedEvent says that a gate was settled, at Head.At. It comes before the waiting code goes on. Every gate that
 // opened is closed in front of its turn's end: one that nobody settled as aborted.
 type TurnGateClosedEvent struct {
 	Head
@@ -294,11 +306,11 @@ type Level uint8
 
 // Levels.
 const (
-	LevelTrace Level = iota
-	LevelDebug
-	LevelInfo
-	LevelWarn
-	LevelError
+	LevelTrace = Level(abi.LevelTrace)
+	LevelDebug = Level(abi.LevelDebug)
+	LevelInfo  = Level(abi.LevelInfo)
+	LevelWarn  = Level(abi.LevelWarn)
+	LevelError = Level(abi.LevelError)
 )
 
 // String returns the level's name.

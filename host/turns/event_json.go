@@ -153,9 +153,15 @@ func (e *ToolCallEvent) MarshalJSON() ([]byte, error) {
 	l.str("tool", e.Tool)
 	l.raw("args", e.Args)
 	l.str("checksum", e.Checksum)
+	l.optional("executionId", e.ExecutionID)
+	l.optional("providerCallId", e.ProviderCallID)
 	l.truth("isComplete", e.IsComplete)
 	l.truth("isError", e.IsError)
-	l.any("results", e.Results)
+	if e.results != nil {
+		l.raw("results", e.results)
+	} else {
+		l.any("results", e.Results)
+	}
 	l.time("createdAt", e.CreatedAt)
 	l.time("updatedAt", e.At)
 	if e.IsComplete {
@@ -225,18 +231,30 @@ func (e *IterationEndEvent) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes the event as a line of the event log.
 func (e *ToolExecutionStartEvent) MarshalJSON() ([]byte, error) {
 	l := begin(e)
-	l.str("toolName", e.ToolName)
-	l.str("callId", e.CallID)
+	l.execution(&e.ToolExecution)
 	l.raw("args", e.Args)
 	l.time("startedAt", e.At)
 	return l.end()
 }
 
+func (l *line) execution(e *ToolExecution) {
+	l.str("toolName", e.ToolName)
+	l.str("callId", e.CallID)
+	l.optional("executionId", e.ExecutionID)
+	l.optional("providerCallId", e.ProviderCallID)
+}
+
+// optional writes a text that may be absent.
+func (l *line) optional(key, text string) {
+	if text != "" {
+		l.str(key, text)
+	}
+}
+
 // MarshalJSON writes the event as a line of the event log.
 func (e *ToolExecutionEndEvent) MarshalJSON() ([]byte, error) {
 	l := begin(e)
-	l.str("toolName", e.ToolName)
-	l.str("callId", e.CallID)
+	l.execution(&e.ToolExecution)
 	l.truth("isError", e.IsError)
 	l.span(e.StartedAt, e.At)
 	return l.end()

@@ -70,7 +70,7 @@ func (t *turn) exchange(a *actor, frame abi.Frame) error {
 		if _, starts := frame.(*abi.StartTurn); !starts {
 			cause := context.Cause(t.outer)
 			state.abort(cause)
-			reason := abi.AppendPayload(nil, t.errors.keep(cause, describe(cause, cause)))
+			reason := t.errors.keep(cause, describe(cause, cause))
 			t.batch = abi.Append(t.batch, &abi.Abort{Turn: t.number, Elapsed: t.tick(), Reason: reason})
 		}
 	}
@@ -132,7 +132,7 @@ func (t *turn) step(a *actor, in []byte) error {
 			return err // the core has not seen it
 		}
 		t.perish(err)
-		return err
+		return t.deadOr(err)
 	}
 	*buffer = out
 	t.journal.step(in, out)
@@ -183,7 +183,7 @@ func (t *turn) read(a *actor, out []byte) (refusal, err error) {
 		case abi.OpFault:
 			refusal = faultError(frame)
 		default:
-			err = fmt.Errorf("frame %d does not belong into the answer to a turn's frames", op)
+			err = fmt.Errorf("frame %d does not belong in the answer to a turn's frames", op)
 		}
 		if err != nil {
 			return nil, err
@@ -222,16 +222,10 @@ func (t *turn) readReply(frame []byte) error {
 	}
 	delete(t.calls, f.Call)
 	switch {
-	case f.Failed:
-		var v abi.ErrorValue
-		if err := abi.DecodeTo(f.Value, &v); err != nil {
-			return err
-		}
-		if v.Code == "" && v.Handle == 0 {
-			c.err = ErrStreamSealed
-		} else {
-			c.err = t.errors.decode(&v)
-		}
+	case f.Error != nil && f.Error.Code == "" && f.Error.Handle == 0:
+		c.err = sealedError(f.Error.Message)
+	case f.Error != nil:
+		c.err = t.errors.decode(f.Error)
 	case !value.IsNil(f.Value):
 		c.value = bytes.Clone(f.Value)
 	}

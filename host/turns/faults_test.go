@@ -118,7 +118,7 @@ func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case
 			cancel()
 		}()
 	}
-	result, err := r.Run(ctx, in)
+	result, err := finished(r.Run(ctx, in))
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -127,23 +127,23 @@ func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case
 	if got.Requests != c.Expect.Requests || len(got.Problems) > 0 {
 		wrong = append(wrong, fmt.Sprintf("%d requests, not %d; %q", got.Requests, c.Expect.Requests, got.Problems))
 	}
-	records, err := store.Load(t.Context(), "")
+	records, err := store.Load(t.Context(), "", "")
 	if err != nil {
 		return append(wrong, err.Error())
 	}
 	var stored faulty.Stored
-	for _, m := range records.Messages.Slice() {
+	for _, m := range records.Messages {
 		if m.Role == "assistant" {
 			stored.Messages++
 		}
 	}
-	stored.Thoughts, stored.ToolCalls = records.Thoughts.Len(), records.ToolCalls.Len()
+	stored.Thoughts, stored.ToolCalls = len(records.Thoughts), len(records.ToolCalls)
 	if stored != c.Expect.Stored {
 		wrong = append(wrong, fmt.Sprintf("stored %+v, not %+v", stored, c.Expect.Stored))
 	}
 	// The provider has no more faults in store: the session goes on.
 	if c.GoesOn {
-		next, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "And now?"})
+		next, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "And now?"}))
 		if err != nil || next.Status != turns.Ack || next.Text != faulty.Good {
 			wrong = append(wrong, fmt.Sprintf("the next turn: %+v, %v", next, err))
 		}

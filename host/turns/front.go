@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/url"
+	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
@@ -147,15 +148,20 @@ func (m *Model) chat() (*ChatOptions, map[string]Credential) {
 
 // Input is what a turn of a Runner begins with.
 type Input struct {
-	Message string // what the user says
-	Session string // whose conversation it is; "" is one as well
-	System  string // in place of the runner's system prompt
-	TurnID  string // as in TurnInput
-	Stash   map[string]any
-	Journal io.Writer // as in TurnInput
+	Message     string   // what the user says
+	Attachments []*Media // what goes with it: pictures, files; alone without a Message
+	Session     string   // whose conversation it is; "" is one as well
+	System      string   // in place of the runner's system prompt
+	// StandingInstructions are texts that the model is given beside the system prompt in this turn.
+	StandingInstructions []string
+	TurnID               string // as in TurnInput
+	Stash                map[string]any
+	OnEvent              func(Event) // as in TurnInput
+	Journal              io.Writer   // as in TurnInput
 }
 
 func (r *Runner) input(in Input) (TurnInput, error) {
+	r.mustBeMade()
 	stash := map[string]any{SessionKey: in.Session}
 	for key, v := range in.Stash {
 		if key == SessionKey {
@@ -163,12 +169,15 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 		}
 		stash[key] = v
 	}
-	full := TurnInput{TurnID: in.TurnID, SystemPrompt: in.System, Text: in.Message, Stash: stash, Journal: in.Journal}
+	full := TurnInput{
+		TurnID: in.TurnID, SystemPrompt: in.System, StandingInstructions: in.StandingInstructions,
+		Text: in.Message, Attachments: in.Attachments, Stash: stash, OnEvent: in.OnEvent, Journal: in.Journal,
+	}
 	if full.SystemPrompt == "" {
 		full.SystemPrompt = r.system
 	}
 	if store, ok := r.store.(NewestStore); ok {
-		full.after = store.Newest(in.Session)
+		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, in.Session) }
 	}
 	return full, nil
 }
@@ -176,7 +185,8 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 // Store is where the conversations are kept.
 func (r *Runner) Store() Store { return r.store }
 
-// Run runs a turn to its end. Cancelling ctx aborts it. The error is only set when the input is refused.
+// Run runs a turn to its end. Cancelling ctx aborts it. The error is why the turn did not ack, with the result beside it, or
+// why the input was refused, without one: see TurnRunner.Run.
 func (r *Runner) Run(ctx context.Context, in Input) (*Result, error) {
 	full, err := r.input(in)
 	if err != nil {

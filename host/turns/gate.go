@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/value"
 )
 
@@ -111,10 +112,10 @@ func (b *base) WaitFor(until context.Context, g Gate) (any, error) {
 	defer t.mu.Unlock()
 	t.opened = nil
 	raw, err := t.invokeThen(b.state.number, abi.MethodOpenGate, payload(args), w.begin)
-	if err != nil || value.IsNil(raw) {
+	if err != nil {
 		return nil, err
 	}
-	return value.Decode(raw)
+	return decodePlain(raw)
 }
 
 // waitOutside waits as the program sees to it. A panic there is an error like another.
@@ -134,7 +135,7 @@ type wait struct {
 func (w *wait) begin() {
 	w.gate = w.turn.opened // by that very step; nil when it was refused
 	if w.gaveUp && w.gate != nil {
-		go w.gate.Abort()
+		go w.gate.Abort() //nolint:errcheck // somebody else may have been first
 	}
 }
 
@@ -144,7 +145,7 @@ func (w *wait) giveUp() {
 	gate := w.gate
 	w.turn.mu.Unlock()
 	if gate != nil {
-		gate.Abort()
+		_ = gate.Abort() // somebody else may have been first
 	}
 }
 
@@ -174,8 +175,12 @@ func (r GateResult) String() string {
 	return ""
 }
 
-// OpenGate is a live gate, to be settled from a listener or from anywhere else: the first to settle it wins, later calls
-// do nothing. Its methods may be called from many goroutines.
+// ErrGateSettled is what settling a gate fails with that is settled. The *host.Error says how it was settled, its Details as
+// map[string]any{"result": "resolved"}.
+var ErrGateSettled error = host.CodeTurnGateSettled
+
+// OpenGate is a live gate, to be settled from a listener or from anywhere else. The first to settle it wins; later calls
+// change nothing and return ErrGateSettled. Its methods may be called from many goroutines.
 type OpenGate struct {
 	turn      *turn
 	number    uint32
@@ -186,7 +191,8 @@ type OpenGate struct {
 	payload   json.RawMessage
 	createdAt time.Time
 	digest    string
-	settled   bool // guarded by the turn's lock
+	settled   bool       // guarded by the turn's lock
+	result    GateResult // how, once it is settled
 }
 
 // ID is the gate's id.
@@ -218,13 +224,26 @@ func (g *OpenGate) IsSettled() bool {
 // Resolve settles the gate with a value, which WaitFor returns: JSON-like data, or anything that marshals to it. A value
 // that breaks the gate's schema is refused with E_INVALID_TURN_GATE_RESOLUTION, whose Details list the violations, and
 // the gate stays open.
-func (g *OpenGate) Resolve(v any) error { return g.ResolveShown(v, "") }
+func (g *OpenGate) Resolve(v any) error { return g.resolve(v, "") }
 
-// ResolveShown is Resolve for a decision that was made on what had the given Digest. When that is not the gate's, the
-// decision is refused with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open. An empty digest is not compared.
+// ResolveShown is Resolve for a decision that was made on what had the given Digest. When that is not the gate's, or
+// empty, the decision is refused with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open.
 func (g *OpenGate) ResolveShown(v any, digest string) error {
+	if digest != "" {
+		return g.resolve(v, digest)
+	}
+	if err := g.openOr(); err != nil {
+		return err
+	}
+	return newError(abi.CodeInvalidTurnGateResolution, g.id+": the digest of what was shown is empty", nil)
+}
+
+func (g *OpenGate) resolve(v any, digest string) error {
 	raw, err := value.Append(nil, v, "value")
 	if err != nil {
+		if settled := g.openOr(); settled != nil {
+			return settled
+		}
 		return newError(abi.CodeInvalidTurnGateResolution, err.Error(), err)
 	}
 	return g.settle(func() *abi.SettleGateArgs {
@@ -233,35 +252,50 @@ func (g *OpenGate) ResolveShown(v any, digest string) error {
 }
 
 // Reject settles the gate with an error, which WaitFor returns as it is.
-func (g *OpenGate) Reject(err error) {
+func (g *OpenGate) Reject(err error) error {
 	if err == nil {
-		_ = g.settle(func() *abi.SettleGateArgs { return &abi.SettleGateArgs{Settle: abi.SettleReject} })
-		return
+		return g.settle(func() *abi.SettleGateArgs { return &abi.SettleGateArgs{Settle: abi.SettleReject} })
 	}
 	about := describe(err, nil)
-	_ = g.settle(func() *abi.SettleGateArgs {
+	return g.settle(func() *abi.SettleGateArgs {
 		return &abi.SettleGateArgs{Settle: abi.SettleReject, Error: g.turn.errors.keep(err, about)}
 	})
 }
 
 // Abort settles the gate with E_TURN_GATE_ABORTED.
-func (g *OpenGate) Abort() {
-	_ = g.settle(func() *abi.SettleGateArgs { return &abi.SettleGateArgs{Settle: abi.SettleAbort} })
+func (g *OpenGate) Abort() error {
+	return g.settle(func() *abi.SettleGateArgs { return &abi.SettleGateArgs{Settle: abi.SettleAbort} })
 }
 
-// settle makes the call that args, under the turn's lock, makes the arguments of. Nothing is left to do for a gate that
-// is settled.
+// settle makes the call that args, under the turn's lock, makes the arguments of.
 func (g *OpenGate) settle(args func() *abi.SettleGateArgs) error {
 	t := g.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if g.settled {
-		return nil
+		return g.settledError()
 	}
 	_, err := t.invokeLocked(0, abi.MethodSettleGate, func() (abi.Raw, error) {
 		a := args()
 		a.Gate = g.number
 		return abi.AppendPayload(nil, a), nil
 	})
+	return err
+}
+
+// openOr returns the error for a gate that is settled, nil for an open one.
+func (g *OpenGate) openOr() error {
+	g.turn.mu.Lock()
+	defer g.turn.mu.Unlock()
+	if g.settled {
+		return g.settledError()
+	}
+	return nil
+}
+
+// settledError is E_TURN_GATE_SETTLED as the core words it. The caller holds the turn's lock.
+func (g *OpenGate) settledError() error {
+	err := host.NewError(host.CodeTurnGateSettled, g.result.String(), nil)
+	err.Details = map[string]any{"result": g.result.String()}
 	return err
 }

@@ -80,7 +80,7 @@ func (t *turn) noteGate(f *abi.Event) error {
 	if Kind(f.Kind) == KindTurnGateClosed {
 		p, err := abi.Decode[abi.GateClosedEvent](f.Payload)
 		if g := t.gates[p.Gate]; err == nil && g != nil {
-			t.closeGate(g)
+			t.closeGate(g, GateResult(p.Result))
 		}
 		return err
 	}
@@ -106,8 +106,8 @@ func (t *turn) noteGate(f *abi.Event) error {
 	return nil
 }
 
-func (t *turn) closeGate(g *OpenGate) {
-	g.settled = true
+func (t *turn) closeGate(g *OpenGate, result GateResult) {
+	g.settled, g.result = true, result
 	delete(t.gates, g.number)
 	if t.book != nil {
 		t.book.remove(g)
@@ -131,7 +131,7 @@ func (t *turn) abandonGates() {
 	}
 	slices.SortFunc(open, func(a, b *OpenGate) int { return int(a.number) - int(b.number) })
 	for _, g := range open {
-		t.closeGate(g)
+		t.closeGate(g, GateAborted)
 		scope := abi.ScopeTurn
 		if g.dispatch > 0 {
 			scope |= abi.ScopeDispatch

@@ -158,14 +158,14 @@ func TestGatesOfAnInstanceThatDies(t *testing.T) {
 		gate = ev.Gate
 		go h.Close(context.Background()) //nolint:errcheck // the turn tells
 	})
-	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
-	if err != nil || !errors.Is(result.Err, host.CodeInstanceFailed) {
+	result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
+	if err != nil || !errors.Is(result.Err, turns.ErrClosed) {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	if want := "gO gC(aborted) iE(0,nack)"; !strings.Contains(log.words(), want) {
 		t.Errorf("events %s, want %s in them", log.words(), want)
 	}
-	if !gate.IsSettled() || len(r.Gates()) != 0 || gate.Resolve(true) != nil {
+	if !gate.IsSettled() || len(r.Gates()) != 0 || !errors.Is(gate.Resolve(true), turns.ErrGateSettled) {
 		t.Error("the gate is open")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -80,16 +81,26 @@ func TestGates(t *testing.T) {
 			if err := g.ResolveShown(true, "00"); !errors.Is(err, host.Code(abi.CodeInvalidTurnGateResolution)) || g.IsSettled() {
 				return fmt.Errorf("resolved with another digest: %w", err)
 			}
+			if err := g.ResolveShown(true, ""); !errors.Is(err, host.Code(abi.CodeInvalidTurnGateResolution)) || g.IsSettled() {
+				return fmt.Errorf("resolved with an empty digest: %w", err)
+			}
 			return g.ResolveShown(true, g.Digest())
 		},
 		"resolve first": func(g *turns.OpenGate, _ turns.Context) error { // E3
 			err := g.Resolve(true)
-			g.Reject(errRefused)
-			g.Abort()
-			return errors.Join(err, g.Resolve(false), g.Resolve("ignored"))
+			for _, again := range []error{
+				g.Reject(errRefused), g.Reject(nil), g.Abort(), g.Resolve(false), g.Resolve("breaks the schema"), g.Resolve(func() {}),
+				g.ResolveShown(false, g.Digest()), g.ResolveShown(false, "00"), g.ResolveShown(false, ""),
+			} {
+				var e *host.Error
+				if !errors.As(again, &e) || !errors.Is(again, turns.ErrGateSettled) || !reflect.DeepEqual(e.Details, any(map[string]any{"result": "resolved"})) {
+					err = errors.Join(err, fmt.Errorf("settling it again gives %w", again))
+				}
+			}
+			return err
 		},
-		"reject": func(g *turns.OpenGate, _ turns.Context) error { g.Reject(errRefused); return nil },
-		"abort":  func(g *turns.OpenGate, _ turns.Context) error { g.Abort(); return nil },
+		"reject": func(g *turns.OpenGate, _ turns.Context) error { return g.Reject(errRefused) },
+		"abort":  func(g *turns.OpenGate, _ turns.Context) error { return g.Abort() },
 		"abort the turn": func(g *turns.OpenGate, ctx turns.Context) error {
 			if d, ok := ctx.(*turns.DispatchContext); ok {
 				d.Abort(errRefused) // leaves it open
@@ -170,7 +181,7 @@ func TestGates(t *testing.T) {
 							cancel(errRefused)
 						}
 					})
-					result, err := r.Run(outer, turns.TurnInput{SystemPrompt: "test", TurnID: "T"})
+					result, err := finished(r.Run(outer, turns.TurnInput{SystemPrompt: "test", TurnID: "T"}))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -228,7 +239,7 @@ func TestAGateAfterTheAbort(t *testing.T) {
 					}
 				}
 			})
-			if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil {
+			if _, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil {
 				t.Fatal(err)
 			}
 			if want := map[bool]string{true: "tS gO gC(resolved) tE(aborted)", false: "tS gO gC(aborted) tE(aborted)"}[inTime]; log.words() != want {
@@ -305,7 +316,7 @@ func TestAGateThatIsLeftOpen(t *testing.T) {
 		if want := "tS dS iS(0) gO iE(0,ack) dE(ack,1) gC(aborted) tE(ack)"; log.words() != want {
 			t.Errorf("events %s, want %s", log.words(), want)
 		}
-		if err := gate.Resolve(true); err != nil || !gate.IsSettled() {
+		if err := gate.Resolve(true); !errors.Is(err, turns.ErrGateSettled) || !gate.IsSettled() {
 			t.Errorf("settled after the end: %v", err)
 		}
 	})
@@ -324,6 +335,36 @@ func TestWaitingMayBeGivenUp(t *testing.T) {
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
 		if err != nil || result.Status != turns.Ack {
 			t.Fatal(result, err)
+		}
+	})
+}
+
+// What a gate was resolved with is plain data, defaults of its schema included.
+func TestWaitForGivesPlainData(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		gate := approval("g")
+		gate.Schema = `{"type":"object","properties":{"to":{"default":{"names":["a","b"],"n":1}}}}`
+		var got any
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) (err error) {
+			if got, err = ctx.WaitFor(ctx, gate); err != nil {
+				return err
+			}
+			return ctx.Ack()
+		}})
+		turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+			if err := ev.Gate.Resolve(map[string]any{"list": []any{1.5, map[string]any{"deep": true}}}); err != nil {
+				t.Error(err)
+			}
+		})
+		if _, err := r.Run(t.Context(), turns.TurnInput{NoSystemPrompt: true}); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]any{
+			"list": []any{1.5, map[string]any{"deep": true}},
+			"to":   map[string]any{"names": []any{"a", "b"}, "n": int64(1)},
+		}
+		if !reflect.DeepEqual(got, any(want)) {
+			t.Errorf("WaitFor gave %#v", got)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func TestStreamOfGoexit(t *testing.T) {
 			if want := started + "iE(0,nack) dE(nack,1,E_LLM_EXECUTION_EXECUTOR_ERROR) err(E_LLM_EXECUTION_EXECUTOR_ERROR) tE(nack)"; log.words() != want {
 				t.Errorf("events\n got %s\nwant %s", log.words(), want)
 			}
-			if result, err := s.Result(); err != nil || result.Status != turns.Nack {
+			if result, err := finished(s.Result()); err != nil || result.Status != turns.Nack {
 				t.Error(result, err)
 			}
 		}
@@ -80,7 +80,7 @@ func TestTurnWhoseCallerIsGone(t *testing.T) {
 				}
 				ended := make(chan outcome)
 				go func() {
-					result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", TurnID: "T"})
+					result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", TurnID: "T"}))
 					ended <- outcome{result, err}
 				}()
 				synctest.Wait()

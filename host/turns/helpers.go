@@ -63,6 +63,8 @@ type ToolCallReport struct {
 	Results    any // handed to listeners as it is
 	IsError    bool
 	IsComplete bool // seals the call: a further report returns ErrStreamSealed
+	// The execution that gave the results, and what the provider calls the call.
+	ExecutionID, ProviderCallID string
 }
 
 // ReportToolCall tells listeners about a tool call.
@@ -70,6 +72,7 @@ func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
 	args := abi.ReportToolCallArgs{
 		ID: id, Tool: r.Tool, HasTool: r.Tool != "", HasResults: r.Results != nil,
 		IsError: r.IsError, HasIsError: r.IsError, Complete: r.IsComplete,
+		ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
 	}
 	if r.Args != nil {
 		raw, err := encodeArgs(r.Args)

@@ -1,6 +1,8 @@
 package turns
 
 import (
+	"bytes"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -24,7 +26,10 @@ type historyData struct {
 	mu      sync.Mutex
 	records []record
 	places  map[record]int
+	ids     map[string]int // places of the first record of each id, of the first indexed records
+	indexed int
 	blocks  []historyBlock
+	size    int     // of the bodies, in bytes
 	cores   []*core // that have been told of it
 }
 
@@ -49,18 +54,21 @@ func NewHistory[R Record](records ...R) (*History[R], error) {
 	return h, nil
 }
 
-// Append adds records, those that are not in already. It refuses invalid ones with the error that their Validate
+// empty tells whether a history is nil or the zero value.
+func (h *History[R]) empty() bool { return h == nil || h.data == nil }
+
+// Append adds records, those that are not in already. It panics for a history that NewHistory has not made, and refuses invalid ones with the error that their Validate
 // returns, and then adds none.
 func (h *History[R]) Append(records ...R) error {
+	if h.empty() {
+		panic("turns: a History is made by NewHistory")
+	}
 	// Encoding runs code of payloads, so that no lock may be held.
 	bodies := make([][]byte, len(records))
 	for i, r := range records {
-		if err := r.Validate(); err != nil {
-			return err
-		}
 		var err error
-		if bodies[i], err = r.appendBody(nil); err != nil {
-			return invalidBody(r, err)
+		if bodies[i], err = validBody(r); err != nil {
+			return err
 		}
 	}
 	d := h.data
@@ -74,19 +82,99 @@ func (h *History[R]) Append(records ...R) error {
 	return nil
 }
 
-// Len is the number of records.
+// validBody encodes a record that must be valid.
+func validBody(r record) ([]byte, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	body, err := r.appendBody(nil)
+	if err != nil {
+		return nil, invalidBody(r, err)
+	}
+	return body, nil
+}
+
+// extend makes records follow the first from ones of the history: those that follow there already stay, the others are
+// appended. ok is false if different ones follow; then nothing changes.
+func (h *History[R]) extend(from int, records []R) (ok bool, err error) {
+	d := h.data
+	bodies := make([][]byte, len(records))
+	there := h.slice(from, from+len(records))
+	for i, r := range records {
+		if i < len(there) && there[i] == r {
+			continue
+		}
+		if bodies[i], err = validBody(r); err != nil {
+			return false, err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	following := min(len(d.records)-from, len(records))
+	body := d.bodiesFrom(from)
+	for i, r := range records {
+		if i >= following {
+			if _, in := d.places[r]; in || bodies[i] == nil {
+				return false, nil
+			}
+			continue
+		}
+		was := body()
+		if old := d.records[from+i]; old != record(r) && !(bytes.Equal(was, bodies[i]) && allInBody(old) && allInBody(r)) {
+			return false, nil
+		}
+	}
+	for i := following; i < len(records); i++ {
+		d.append(records[i], bodies[i])
+	}
+	return true, nil
+}
+
+// allInBody tells whether a record's body says all of it: no text of its own that is rendered when it is read, and nothing
+// that is read elsewhere.
+func allInBody(r record) bool {
+	switch r := r.(type) {
+	case *Message:
+		return len(r.Attachments) == 0 && (r.Tokenizable == nil || !r.Tokenizable.Dynamic())
+	case *Memory:
+		return r.Tokenizable == nil || !r.Tokenizable.Dynamic()
+	case *Thought:
+		return r.Tokenizable == nil || !r.Tokenizable.Dynamic()
+	case *ToolCall:
+		_, static := staticText(r.Results)
+		return static
+	case *Retrievable:
+		_, static := staticText(r.Content)
+		return static && r.Inline
+	}
+	return true
+}
+
+// Len is the number of records, 0 for a nil history.
 func (h *History[R]) Len() int {
+	if h.empty() {
+		return 0
+	}
 	h.data.mu.Lock()
 	defer h.data.mu.Unlock()
 	return len(h.data.records)
 }
 
-// Slice returns the records in order, in a slice of the caller's own.
+// Slice returns the records in order, in a slice of the caller's own; nil for a nil history.
 func (h *History[R]) Slice() []R {
+	if h.empty() {
+		return nil
+	}
+	return h.slice(0, math.MaxInt)
+}
+
+// slice returns the records from a place up to another, those that there are.
+func (h *History[R]) slice(from, to int) []R {
 	h.data.mu.Lock()
 	defer h.data.mu.Unlock()
-	list := make([]R, len(h.data.records))
-	for i, r := range h.data.records {
+	records := h.data.records[from:min(to, len(h.data.records))]
+	list := make([]R, len(records))
+	for i, r := range records {
 		list[i] = r.(R)
 	}
 	return list
@@ -100,8 +188,60 @@ func (d *historyData) append(r record, body []byte) {
 	}
 	b := &d.blocks[n-1]
 	b.body, b.count = append(b.body, body...), b.count+1
+	d.size += len(body)
 	d.places[r] = len(d.records)
 	d.records = append(d.records, r)
+}
+
+// bodiesFrom returns a function that gives one body after the other, from the i-th record's on. The caller holds d.mu.
+func (d *historyData) bodiesFrom(i int) func() []byte {
+	block, rest := 0, []byte(nil)
+	for ; block < len(d.blocks) && i >= int(d.blocks[block].count); block++ {
+		i -= int(d.blocks[block].count)
+	}
+	if block < len(d.blocks) {
+		rest = d.blocks[block].body
+	}
+	for ; i > 0; i-- {
+		rest = skipValue(rest)
+	}
+	return func() []byte {
+		if len(rest) == 0 {
+			block++
+			rest = d.blocks[block].body
+		}
+		body := rest
+		rest = skipValue(rest)
+		return body[:len(body)-len(rest)]
+	}
+}
+
+// find returns the place of the first record with an id.
+func (d *historyData) find(id string) (place int, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ids == nil {
+		d.ids = make(map[string]int, len(d.records))
+	}
+	for ; d.indexed < len(d.records); d.indexed++ {
+		if key := d.records[d.indexed].key(); key != "" {
+			if _, in := d.ids[key]; !in {
+				d.ids[key] = d.indexed
+			}
+		}
+	}
+	place, ok = d.ids[id]
+	return place, ok
+}
+
+// recordOverhead is about how many bytes a record takes beside its body.
+const recordOverhead = 256
+
+// bytes is about how much memory the history takes.
+func (d *historyData) bytes() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.size + recordOverhead*len(d.records)
 }
 
 // body returns the body of the i-th record.

@@ -23,6 +23,8 @@ type Host struct {
 	draining []*core     // have turns to end, and take none
 	chosen   host.Engine // by default, so that it is this host's to close
 	closed   bool
+
+	flight inFlight // turns of all runners, and dispatches without a turn
 }
 
 // HostOptions configure a Host. The zero value is fine.
@@ -88,10 +90,13 @@ const retryAfter = 1000
 
 // acquire returns a core that can take a turn.
 func (h *Host) acquire(ctx context.Context) (*core, error) {
+	if h.options.Clock == nil {
+		panic("turns: a Host is made by NewHost")
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return nil, newError(abi.CodeInstanceFailed, "the host is closed", nil)
+		return nil, newError(abi.CodeClosed, "", nil)
 	}
 	if h.core != nil {
 		h.draining = slices.DeleteFunc(h.draining, (*core).dead)
@@ -144,16 +149,25 @@ func (h *Host) Load(ctx context.Context) error {
 	return err
 }
 
-// Close ends the instances, and the engine if it is the host's own. Turns that run end with E_INSTANCE_FAILED.
+// Shutdown closes the host when its turns have ended, dispatches without a turn among them. No further one begins: it fails
+// with ErrClosed. When ctx ends first, the turns that are left are aborted with ErrClosed, whose cause is that of ctx; they have
+// a second to end, and Shutdown returns the cause of ctx.
+func (h *Host) Shutdown(ctx context.Context) error {
+	late := h.flight.drain(ctx)
+	return errors.Join(late, h.Close(context.WithoutCancel(ctx)))
+}
+
+// Close ends the instances, and the engine if it is the host's own. Turns that run end as failed, with ErrClosed; what was
+// open is closed by events. Use Shutdown to let them finish.
 func (h *Host) Close(ctx context.Context) error {
+	h.flight.close()
 	h.mu.Lock()
 	cores, chosen := h.coresLocked(), h.chosen
 	h.core, h.draining, h.chosen, h.closed = nil, nil, nil, true
 	h.mu.Unlock()
 	var errs []error
 	for _, c := range cores {
-		errs = append(errs, c.inst.Close(ctx))
-		c.fail(newError(abi.CodeInstanceFailed, "the host was closed", nil))
+		errs = append(errs, c.close(ctx))
 	}
 	if chosen != nil {
 		errs = append(errs, chosen.Close(ctx))

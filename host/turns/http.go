@@ -22,7 +22,7 @@ func (e *effect) request(ctx context.Context, args *abi.HTTPArgs, media []splice
 	return core.host.exchange(ctx, args, media, min(maxChunk, core.maxBody()), e.send)
 }
 
-// exchange sends a request, with the media that belong into its body, and passes on what comes back, at most so many bytes
+// exchange sends a request, with the media that belong in its body, and passes on what comes back, at most so many bytes
 // at once, while that is wanted.
 func (h *Host) exchange(ctx context.Context, args *abi.HTTPArgs, media []splice, most int, pass func(*abi.Chunk) bool) error {
 	r, err := h.newRequest(args)

@@ -181,7 +181,7 @@ func TestAbortDuringRequest(t *testing.T) {
 			r := newRunner(t, turns.TurnRunnerConfig{Chat: chat, Host: h})
 			ctx, cancel := context.WithCancel(t.Context())
 			turns.Listen(r, func(*turns.MessageEvent) { cancel() })
-			result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"})
+			result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}))
 			if err != nil || result.Status != turns.Aborted {
 				t.Errorf("%+v, %v", result, err)
 			}
@@ -222,11 +222,11 @@ func TestFrontDoor(t *testing.T) {
 			if result, err = runner.Run(t.Context(), turns.Input{Message: "And now?", Session: "s"}); err != nil || result.Status != turns.Ack {
 				t.Fatalf("%+v, %v", result, err)
 			}
-			records, err := runner.Store().Load(t.Context(), "s")
-			if err != nil || records.Messages.Len() < 4 || records.ToolCalls.Len() != 1 {
-				t.Errorf("%d messages, %d tool calls, %v", records.Messages.Len(), records.ToolCalls.Len(), err)
+			records, err := runner.Store().Load(t.Context(), "s", "")
+			if err != nil || len(records.Messages) < 4 || len(records.ToolCalls) != 1 {
+				t.Errorf("%d messages, %d tool calls, %v", len(records.Messages), len(records.ToolCalls), err)
 			}
-			if others, err := runner.Store().Load(t.Context(), "t"); err != nil || others.Messages.Len() != 0 {
+			if others, err := runner.Store().Load(t.Context(), "t", ""); err != nil || len(others.Messages) != 0 {
 				t.Errorf("another session: %v, %v", others, err)
 			}
 		})
@@ -246,7 +246,7 @@ func TestFrontDoorRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runner.Close()
-	result, err := runner.Run(t.Context(), turns.Input{Message: "Hi!"})
+	result, err := finished(runner.Run(t.Context(), turns.Input{Message: "Hi!"}))
 	if err != nil || !errors.Is(result.Err, host.CodeMaxIterations) || result.Iterations != turns.DefaultMaxIterations+1 {
 		t.Errorf("%+v, %v", result, err)
 	}

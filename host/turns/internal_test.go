@@ -4,7 +4,10 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/hosttest"
@@ -126,7 +129,7 @@ func FuzzAnswer(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	in := abi.Append(nil, &abi.Hello{Major: abi.Major, Features: features})
+	in := abi.Append(nil, &abi.Hello{Major: abi.Major, Features: features, Seed: make([]byte, abi.SeedSize)})
 	if _, err := inst.Step(nil, in); err != nil {
 		f.Fatal(err)
 	}
@@ -157,4 +160,48 @@ func FuzzAnswer(f *testing.F) {
 			turn.die(err)
 		}
 	})
+}
+
+// What is remembered of sessions is bounded, by their number and by their size; the one used last always stays.
+func TestRememberedSessionsAreBounded(t *testing.T) {
+	store := NewMemoryStore()
+	put := func(session, text string) {
+		m := NewMessage("m", User, text, time.UnixMilli(1))
+		if err := store.Commit(t.Context(), session, []Delta{{Op: StoreOp, Kind: "message", ID: m.ID, Record: m}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load := func(l *loader, session string) {
+		if c, err := l.load(t.Context(), session); err != nil || c.messages.count != 1 {
+			t.Fatalf("%+v, %v", c, err)
+		}
+	}
+	small := newLoader(store)
+	for i := range mostSessions + 10 {
+		session := strconv.Itoa(i)
+		put(session, "x")
+		load(small, session)
+		load(small, "0")
+	}
+	if len(small.sessions) != mostSessions || small.recent.Len() != mostSessions || small.sessions["0"] == nil || small.sessions["1"] != nil {
+		t.Errorf("%d sessions, %d in the list", len(small.sessions), small.recent.Len())
+	}
+	large := newLoader(store)
+	for i := range 5 {
+		session := "large " + strconv.Itoa(i)
+		put(session, strings.Repeat("x", mostSessionBytes/3))
+		load(large, session)
+	}
+	if len(large.sessions) != 2 || large.bytes > mostSessionBytes {
+		t.Errorf("%d sessions of %d bytes", len(large.sessions), large.bytes)
+	}
+	put("huge", strings.Repeat("x", mostSessionBytes))
+	load(large, "huge")
+	if len(large.sessions) != 1 || large.sessions["huge"] == nil {
+		t.Errorf("%d sessions beside the one that was used last", len(large.sessions))
+	}
+	store.Forget("huge")
+	if _, err := large.load(t.Context(), "huge"); err != nil || len(large.sessions) != 0 || large.bytes != 0 || large.recent.Len() != 0 {
+		t.Errorf("%d sessions of %d bytes, %v", len(large.sessions), large.bytes, err)
+	}
 }

@@ -49,7 +49,7 @@ func TestResultInterrupted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,11 +212,11 @@ func TestInterruptedByDeath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", OnEvent: func(ev turns.Event) {
+		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", OnEvent: func(ev turns.Event) {
 			if ev, ok := ev.(*turns.MessageEvent); ok && (ev.IsComplete || ev.IsInterrupted) {
 				t.Errorf("%+v", ev)
 			}
-		}})
+		}}))
 		if err != nil || result.Status != turns.Failed || result.Text != "Hel" || !result.Interrupted {
 			t.Errorf("%+v, %v", result, err)
 		}

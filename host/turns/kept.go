@@ -116,12 +116,9 @@ func isScalar(raw abi.Raw) bool {
 }
 
 // reported is the result that a tool call event shows by the number of the effect that gave it.
-func (t *turn) reported(number abi.Raw) (any, error) {
-	in := abi.NewReader(number)
-	effect := uint32(in.Uint(math.MaxUint32))
-	result, ok := t.kept[effect]
-	if err := in.Err(); err != nil || ok {
-		return result, err
+func (t *turn) reported(effect uint32) (any, error) {
+	if result, ok := t.kept[effect]; ok {
+		return result, nil
 	}
 	return nil, fmt.Errorf("nothing is kept of effect %d", effect)
 }

@@ -112,7 +112,7 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 			turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return "rendered", nil }),
 			false, "rendered", "", "", "", func(results any) bool { return results == "rendered" },
 		},
-		"a list that is no result": {
+		"a list that is not a result": {
 			[]any{1, "SpooledArtifact", 5, 1, ""},
 			false, `[1,"SpooledArtifact",5,1,""]`, "", "", "", func(results any) bool { return results == `[1,"SpooledArtifact",5,1,""]` },
 		},

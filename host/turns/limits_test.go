@@ -31,7 +31,7 @@ func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 				runner := newRunner(t, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}, Host: h})
 				play := func(system, text string, refused bool) {
 					t.Helper()
-					result, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: system, Text: "hi"})
+					result, err := finished(runner.Run(t.Context(), turns.TurnInput{SystemPrompt: system, Text: "hi"}))
 					switch {
 					case err != nil:
 						t.Errorf("%v", err)

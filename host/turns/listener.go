@@ -1,7 +1,6 @@
 package turns
 
 import (
-	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -104,7 +103,7 @@ func notify(fn func(Event), ev Event, failures *[]error) {
 			return
 		}
 		if v := recover(); v != nil {
-			*failures = append(*failures, &panicError{v})
+			*failures = append(*failures, caught(v))
 			return
 		}
 		*failures = append(*failures, errGoexit)
@@ -146,5 +145,5 @@ func insideListener() bool {
 
 // logListenerError is where a panic goes that cannot become an event.
 func logListenerError(ev Event, err error) {
-	slog.Error("turncore: a listener panicked", "event", ev.Kind().String(), "turn", ev.Meta().TurnID, "error", fmt.Sprint(err))
+	slog.Error("turncore: a listener panicked", "event", ev.Kind().String(), "turn", ev.Meta().TurnID, "error", err)
 }

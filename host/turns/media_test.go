@@ -94,12 +94,12 @@ func TestMediaInRecords(t *testing.T) {
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{Message: message})
-		records, err := store.Load(t.Context(), "")
+		records, err := store.Load(t.Context(), "", "")
 		if result.Status != turns.Ack || err != nil {
 			t.Fatalf("%+v, %v", result, err)
 		}
-		calls := records.ToolCalls.Slice()
-		if got := records.Messages.Slice(); len(got) != 1 || got[0] != message || len(calls) != 2 || calls[0].Results != m || calls[1].Results.([]*turns.Media)[1] != m {
+		calls := records.ToolCalls
+		if got := records.Messages; len(got) != 1 || got[0] != message || len(calls) != 2 || calls[0].Results != m || calls[1].Results.([]*turns.Media)[1] != m {
 			t.Errorf("messages %v, calls %v", got, calls)
 		}
 	})

@@ -154,7 +154,7 @@ func positive(name string, n int) string {
 type builtin struct {
 	name          string
 	arg           abi.Raw
-	input, output bool   // the dispatch pipelines that it belongs into
+	input, output bool   // the dispatch pipelines that it belongs in
 	broken        string // what is wrong with its argument
 	// run is what it does where the program's code calls it; nil for what only the core can do.
 	run DispatchMiddleware

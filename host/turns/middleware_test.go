@@ -159,12 +159,12 @@ func TestBuiltinMiddlewareIsValidated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"`dispatchInputPipeline[0]` cannot be ackOnNoToolCalls, which belongs into dispatchOutputPipeline",
+		"`dispatchInputPipeline[0]` cannot be ackOnNoToolCalls, which belongs in dispatchOutputPipeline",
 		"`dispatchInputPipeline[1]` must be a function", "`dispatchInputPipeline[2]`: maxIterations must", "`dispatchInputPipeline[3]`: maxRepeats must",
 		"`dispatchInputPipeline[4]`: deadline must", "`dispatchInputPipeline[5]`: tokenBudget.encoding", "`dispatchInputPipeline[6]`: tokenBudget.limit",
 		"`dispatchInputPipeline[7]`: tokenBudget.reserve", "`dispatchInputPipeline[8]`: spendLimit.limit", "`dispatchInputPipeline[9]`: spendLimit.prices must",
 		"`dispatchInputPipeline[10]`: spendLimit.prices.m", "`dispatchInputPipeline[11]`: tokenBudget.limit",
-		"`dispatchOutputPipeline[1]` cannot be tokenBudget, which belongs into dispatchInputPipeline",
+		"`dispatchOutputPipeline[1]` cannot be tokenBudget, which belongs in dispatchInputPipeline",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
@@ -211,7 +211,7 @@ func ExampleDeadline() {
 		log.Fatal(err)
 	}
 	defer runner.Close()
-	result, err := runner.Run(ctx, turns.Input{Message: "Hello!"})
+	result, err := finished(runner.Run(ctx, turns.Input{Message: "Hello!"}))
 	if err != nil {
 		log.Fatal(err)
 	}

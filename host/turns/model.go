@@ -23,20 +23,6 @@ type ModelEngine struct {
 	Generate func(ctx context.Context, r *ModelRequest, send func(ModelPart) error) error
 }
 
-// ModelCapabilities are what an engine can do. Zero values are the defaults.
-type ModelCapabilities struct {
-	// Tools is "native" for an engine that takes definitions of tools and gives calls as parts, "text" (default) for one
-	// that is told of tools in the system prompt and whose calls are read from its text.
-	Tools string
-	// ToolFormat is how the model writes calls in its text, such as "hermes"; whatever of the known formats shows if empty.
-	ToolFormat string
-	// Grammar is what the engine can hold an answer to: "gbnf", "schema", or "none" (default).
-	Grammar string
-	// Media are the kinds that the engine takes: the content of a message that has some is a list of parts. For all others a
-	// text stands.
-	Media []MediaKind
-}
-
 // ModelRequest is what an engine is asked. Its JSON is what chat completions engines take.
 type ModelRequest struct {
 	Messages []ModelMessage `json:"messages"`
@@ -194,24 +180,6 @@ func (m *ModelEngine) name() string {
 		return "engine"
 	}
 	return m.Name
-}
-
-// options are the capabilities as options of the chat executor.
-func (c *ModelCapabilities) options() map[string]any {
-	all := make(map[string]any, 5)
-	for name, text := range map[string]string{"tools": c.Tools, "toolFormat": c.ToolFormat, "grammar": c.Grammar} {
-		if text != "" {
-			all[name] = text
-		}
-	}
-	if c.Media != nil {
-		kinds := make([]any, len(c.Media))
-		for i, kind := range c.Media {
-			kinds[i] = string(kind)
-		}
-		all["media"] = kinds
-	}
-	return all
 }
 
 // generate lets an engine answer and hands the core what it sends.

@@ -123,7 +123,7 @@ func TestModelEngineStops(t *testing.T) {
 			return late
 		}}
 		r := newRunner(t, turns.TurnRunnerConfig{Callbacks: noStorage(), Chat: &turns.ChatOptions{Engine: engine}, Host: h})
-		result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"})
+		result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}))
 		if err != nil || result.Status != turns.Aborted || late == nil {
 			t.Errorf("%+v, %v; late %v", result, err, late)
 		}

@@ -74,37 +74,3 @@ func TestModelsPage(t *testing.T) {
 		t.Errorf("%d members were checked", checked)
 	}
 }
-
-// Each option that the npm package has a type for is in a table of the page.
-func TestModelsPageHasAllOptions(t *testing.T) {
-	source, err := os.ReadFile("../../js/src/models/chat-options.ts")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("../../docs/models.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]bool{"provider": true}
-	for _, list := range rows(string(text)) {
-		for _, row := range list {
-			for _, word := range words(strings.Join(row, " ")) {
-				known[word] = true
-			}
-		}
-	}
-	body := string(source)
-	from := strings.Index(body, "export interface ToolRunOptions")
-	n := 0
-	for line := range strings.Lines(body[from:]) {
-		if rest, ok := strings.CutPrefix(line, "  readonly "); ok {
-			option, _, _ := strings.Cut(rest, ":")
-			if n++; !known[strings.TrimSuffix(option, "?")] {
-				t.Errorf("option %s is not on the page", option)
-			}
-		}
-	}
-	if n < 100 {
-		t.Errorf("%d options", n)
-	}
-}

@@ -40,7 +40,7 @@ const fence = "```"
 // more than a multiple of its length. The last one is the whole object.
 //
 // An answer that the model has to repair is followed by the objects of the next one, from the start. Leaving the loop does
-// not end the turn. At the end of a turn that did not ack there is one pair more, whose error says why, as in
+// not end the turn. At the end of a turn that was nacked or failed there is one pair more, whose error says why, as in
 // [Stream.Events].
 func PartialObjects[T any](s *Stream) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -3,7 +3,6 @@ package turns_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -113,16 +112,16 @@ func TestOutputs(t *testing.T) {
 				if !reflect.DeepEqual(partials, c.Expect.Partials) {
 					t.Errorf("partial objects %v, want %v", partials, c.Expect.Partials)
 				}
-				result, err := stream.Result()
+				result, err := finished(stream.Result())
 				if err != nil || result.Status.String() != c.Expect.Status || n != len(c.Requests) || result.Usage != c.Expect.Usage {
 					t.Fatalf("%d requests, %+v, %v", n, result, err)
 				}
 				object, err := turns.Object[any](result)
-				records, loadErr := runner.Store().Load(t.Context(), "")
+				records, loadErr := runner.Store().Load(t.Context(), "", "")
 				if loadErr != nil {
 					t.Fatal(loadErr)
 				}
-				messages := records.Messages.Slice()
+				messages := records.Messages
 				if c.Expect.Code == "" {
 					if err != nil || last != nil || !reflect.DeepEqual(object, c.Expect.Object) {
 						t.Errorf("object %v, %v, %v", object, err, last)
@@ -137,9 +136,9 @@ func TestOutputs(t *testing.T) {
 					t.Fatalf("object %v, %v, want %s %s", object, err, c.Expect.Code, c.Expect.Message)
 				}
 				if c.Expect.Text != "" {
-					details := fmt.Sprint(own.Details)
-					if !strings.Contains(details, "{text "+c.Expect.Text+"}") || strings.Count(details, "{path ") != 1 {
-						t.Errorf("details %s", details)
+					details, _ := own.Details.(map[string]any)
+					if violations, _ := details["violations"].([]any); details["text"] != c.Expect.Text || len(violations) != 1 {
+						t.Errorf("details %v", own.Details)
 					}
 				}
 				if len(messages) != 1 {

@@ -1,9 +1,11 @@
 package turns_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"runtime"
 	"strings"
 	"testing"
@@ -100,4 +102,58 @@ func TestCallbacksThatPanic(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// deref fails on its own line, which the stack must name.
+func deref(p *int) int { return *p }
+
+// Wherever the program's code panics, the error that the turn tells leads to the panic's stack.
+func TestTheStackOfAPanic(t *testing.T) {
+	broken := &turns.Tool{Name: "broken", Description: "x", InputSchema: `{"type":"object"}`, Handler: func(*turns.DispatchContext, turns.Args) (any, error) {
+		return deref(nil), nil
+	}}
+	callback := noStorage()
+	callback.StoreMessage = func(turns.Context, *turns.Message) error { deref(nil); return nil }
+	for name, config := range map[string]turns.TurnRunnerConfig{
+		"executor": {Executor: func(*turns.DispatchContext, *turns.Helpers) error { deref(nil); return nil }},
+		"middleware": {Executor: say("Hi."), TurnInputPipeline: []turns.TurnMiddleware{
+			func(*turns.TurnContext, func()) error { deref(nil); return nil },
+		}},
+		"tool": {Tools: []*turns.Tool{broken}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			_, err := broken.Executor(ctx)(nil)
+			return err
+		}},
+		"storage": {Callbacks: callback, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			return errors.Join(ctx.StoreMessage(message("a", "x")), ctx.Ack())
+		}},
+		"listener": {Executor: say("Hi.")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEngines(t, func(t *testing.T, h *turns.Host) {
+				config.Host = h
+				r := newRunner(t, config)
+				var told error
+				turns.Listen(r, func(ev *turns.ErrorEvent) { told = ev.Err })
+				if name == "listener" {
+					turns.Listen(r, func(*turns.MessageEvent) { deref(nil) })
+				}
+				if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); name != "listener" && err != told {
+					t.Errorf("Run returned %v, the event has %v", err, told)
+				}
+				var caught *turns.PanicError
+				if !errors.As(told, &caught) {
+					t.Fatalf("%v leads to no panic", told)
+				}
+				var cause runtime.Error
+				if !errors.As(caught, &cause) || !strings.Contains(string(caught.Stack), "turns_test.deref") {
+					t.Errorf("%v\n%s", caught, caught.Stack)
+				}
+				var log bytes.Buffer
+				slog.New(slog.NewJSONHandler(&log, nil)).Error("turn failed", "error", told)
+				if line := log.String(); !strings.Contains(line, `"code":"E_`) || !strings.Contains(line, "turns_test.deref") {
+					t.Errorf("logged %s", line)
+				}
+			})
+		})
+	}
 }

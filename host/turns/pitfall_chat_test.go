@@ -119,12 +119,12 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 					t.Fatalf("%s: %+v, %v", id, result, err)
 				}
 			}
-			records, err := store.Load(t.Context(), "")
+			records, err := store.Load(t.Context(), "", "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			ids := map[string]bool{}
-			for n, call := range records.ToolCalls.Slice() {
+			for n, call := range records.ToolCalls {
 				artifact, ok := call.Results.(*turns.SpooledArtifact)
 				if !ok {
 					t.Fatalf("%s: call %d has %T", id, n, call.Results)
@@ -180,14 +180,14 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 						return "done", ctx.Err()
 					})},
 				})
-				result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(turns.Event) {
+				result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(turns.Event) {
 					if seen == at {
 						cancel()
 						// The abort comes from another goroutine: here it has time to.
 						time.Sleep(time.Millisecond)
 					}
 					seen++
-				}})
+				}}))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -217,11 +217,11 @@ func TestBytesStayBytes(t *testing.T) {
 		if result.Status != turns.Ack {
 			t.Fatalf("%+v", result)
 		}
-		records, err := store.Load(t.Context(), "")
+		records, err := store.Load(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		open("stored result", records.ToolCalls.Slice()[0].Results.(*turns.Media).Reader)
+		open("stored result", records.ToolCalls[0].Results.(*turns.Media).Reader)
 
 		// Text that is not UTF-8 is repaired on its way, and says the same from then on.
 		const broken = "a\xed\xa0\x80b\xffc\x00d\xf0\x9f"
@@ -298,7 +298,7 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				result, err := runner.Run(t.Context(), turns.Input{Message: "hi"})
+				result, err := finished(runner.Run(t.Context(), turns.Input{Message: "hi"}))
 				if err == nil && (result.Status == turns.Ack || result.Err == nil) {
 					t.Errorf("%s, %s: %+v", name, where, result)
 				}
@@ -316,7 +316,7 @@ type failingStore struct {
 	err error
 }
 
-func (s failingStore) Apply(context.Context, string, []turns.Delta) error { return s.err }
+func (s failingStore) Commit(context.Context, string, []turns.Delta) error { return s.err }
 
 // What a nil error is given to still ends as it says: a nack, an abort, a gate that is rejected.
 func TestNilAsAReason(t *testing.T) {
@@ -330,7 +330,7 @@ func TestNilAsAReason(t *testing.T) {
 		r := newRunner(t, config)
 		r.OnAny(log.add)
 		r.Observe(turns.KindTurnGateOpen, func(ev turns.Event) { ev.(*turns.TurnGateOpenEvent).Gate.Reject(nil) })
-		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
 		if err != nil || result.Status != turns.Nack || result.Err == nil || waited == nil || errors.Is(waited, host.Code("E_INVALID_INITIAL_TURN_GATE_VALUE")) {
 			t.Errorf("%+v, %v; the gate gave %v", result, err, waited)
 		}

@@ -151,21 +151,21 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer runner.Close()
-				result, err := runner.Run(ctx, turns.Input{Message: "work"})
+				result, err := finished(runner.Run(ctx, turns.Input{Message: "work"}))
 				if err == nil && result.Status != turns.Ack {
-					result, err = runner.Run(t.Context(), turns.Input{})
+					result, err = finished(runner.Run(t.Context(), turns.Input{}))
 				}
 				if err != nil || result.Status != turns.Ack {
 					t.Fatalf("killed behind commit %d: %+v, %v", kill, result, err)
 				}
-				records, err := store.Load(t.Context(), "")
+				records, err := store.Load(t.Context(), "", "")
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, m := range records.Messages.Slice() {
+				for _, m := range records.Messages {
 					log = append(log, string(m.Role)+": "+m.Content)
 				}
-				for _, c := range records.ToolCalls.Slice() {
+				for _, c := range records.ToolCalls {
 					log = append(log, fmt.Sprint(c.ID, " ", string(c.Args), " ", c.Results))
 				}
 				return log, ran
@@ -189,8 +189,8 @@ type countingStore struct {
 	applied func()
 }
 
-func (s *countingStore) Apply(ctx context.Context, session string, writes []turns.Delta) error {
-	err := s.MemoryStore.Apply(ctx, session, writes)
+func (s *countingStore) Commit(ctx context.Context, session string, writes []turns.Delta) error {
+	err := s.MemoryStore.Commit(ctx, session, writes)
 	s.applied()
 	return err
 }

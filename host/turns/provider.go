@@ -4,42 +4,46 @@ package turns
 // says where it is: the core module has OpenAI's chat completions only.
 type Provider string
 
-// Providers.
-const (
-	ProviderOpenAI          Provider = "openai"           // OpenAI's chat completions, which many others speak
-	ProviderOpenAIResponses Provider = "openai-responses" // OpenAI's Responses API
-	ProviderAnthropic       Provider = "anthropic"        // Anthropic's Messages API
-	ProviderGemini          Provider = "gemini"           // generateContent of Google's Gemini API
-	ProviderOllama          Provider = "ollama"           // Ollama's chat API
-)
+// providerAPI is what a host knows of a provider's API.
+type providerAPI struct {
+	name    Provider
+	baseURL string
+	header  string // that a key goes into
+	prefix  string // of the key in it
+}
+
+// api is the provider's API; the first one where none is named, nil for an unknown provider.
+func (p Provider) api() *providerAPI {
+	for i := range providerAPIs {
+		if api := &providerAPIs[i]; p == api.name || p == "" {
+			return api
+		}
+	}
+	return nil
+}
 
 // Providers are all that the full module knows, beside a [ModelEngine]. The first one serves where none is named.
-func Providers() []Provider {
-	return []Provider{ProviderOpenAI, ProviderOpenAIResponses, ProviderAnthropic, ProviderGemini, ProviderOllama}
+func Providers() (names []Provider) {
+	for _, api := range providerAPIs {
+		names = append(names, api.name)
+	}
+	return names
 }
 
 // BaseURL is where the provider's own API is, up to the version; "" for an unknown provider.
 func (p Provider) BaseURL() string {
-	switch p {
-	case "", ProviderOpenAI, ProviderOpenAIResponses:
-		return "https://api.openai.com/v1"
-	case ProviderAnthropic:
-		return "https://api.anthropic.com/v1"
-	case ProviderGemini:
-		return "https://generativelanguage.googleapis.com/v1beta"
-	case ProviderOllama:
-		return "http://localhost:11434"
+	if api := p.api(); api != nil {
+		return api.baseURL
 	}
 	return ""
 }
 
-// Key returns the credential of an API key, in the header where the provider's API wants it.
+// Key returns the credential of an API key, in the header where the provider's API wants it. An unknown provider's goes
+// where that of the first one does.
 func (p Provider) Key(key string, origins ...string) Credential {
-	switch p {
-	case ProviderAnthropic:
-		return Credential{Header: "x-api-key", Value: key, Origins: origins}
-	case ProviderGemini:
-		return Credential{Header: "x-goog-api-key", Value: key, Origins: origins}
+	api := p.api()
+	if api == nil {
+		api = &providerAPIs[0]
 	}
-	return Bearer(key, origins...)
+	return Credential{Header: api.header, Value: api.prefix + key, Origins: origins}
 }

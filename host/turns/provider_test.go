@@ -98,12 +98,12 @@ func TestProviders(t *testing.T) {
 				if n != len(c.Requests) || result.Text != c.Expect.Text || result.Usage != c.Expect.Usage {
 					t.Errorf("%d requests, text %q, usage %+v", n, result.Text, result.Usage)
 				}
-				records, err := runner.Store().Load(t.Context(), "")
+				records, err := runner.Store().Load(t.Context(), "", "")
 				if err != nil {
 					t.Fatal(err)
 				}
 				thoughts := []string{}
-				for _, thought := range records.Thoughts.Slice() {
+				for _, thought := range records.Thoughts {
 					thoughts = append(thoughts, thought.Content)
 				}
 				if !slices.Equal(thoughts, c.Expect.Thoughts) {
@@ -148,42 +148,5 @@ func TestProvidersOfTheCore(t *testing.T) {
 	}
 	if _, err := turns.New(t.Context(), turns.Config{Engine: hosttest.Engines(t)[0], Model: turns.Model{Name: "m", Provider: "other", APIKey: "x"}}); err == nil || !strings.Contains(err.Error(), "`provider` must be one of openai, ") {
 		t.Errorf("an unknown one: %v", err)
-	}
-}
-
-// The types of options that the npm package has are those that the providers take.
-func TestTypesOfOptions(t *testing.T) {
-	source, err := os.ReadFile("../../js/src/models/chat-options.ts")
-	if err != nil {
-		t.Fatal(err)
-	}
-	common := []string{"provider", "reasoningFields", "includeUsage", "thoughts", "toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened"}
-	types := map[string][]string{}
-	name := ""
-	for line := range strings.Lines(string(source)) {
-		if rest, ok := strings.CutPrefix(line, "  readonly "); ok {
-			option, _, _ := strings.Cut(rest, ":")
-			types[name] = append(types[name], strings.TrimSuffix(option, "?"))
-			if option == "provider" || option == "provider?" {
-				types[strings.Split(rest, "'")[1]] = nil
-				name = strings.Split(rest, "'")[1]
-			}
-		}
-	}
-	for _, p := range provider.All {
-		protocol := p.Protocol()
-		if protocol.BaseURL == "" {
-			continue // an engine's
-		}
-		var want []string
-		for _, m := range protocol.Members {
-			want = append(want, m.Name)
-		}
-		got := slices.DeleteFunc(types[protocol.Name], func(option string) bool { return slices.Contains(common, option) })
-		slices.Sort(want)
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s has\n%q, types are of\n%q", protocol.Name, want, got)
-		}
 	}
 }

@@ -141,10 +141,11 @@ func (t *turn) event(f *abi.Event) (Event, error) {
 			return nil, err
 		}
 		args, err := value.JSON(p.Args)
-		return &ToolExecutionStartEvent{h, p.Tool, p.CallID, args}, err
+		return &ToolExecutionStartEvent{h, ToolExecution{p.Tool, p.CallID, p.ExecutionID, p.ProviderCallID}, args}, err
 	case KindToolExecutionEnd:
 		p, err := abi.Decode[abi.ToolEndEvent](f.Payload)
-		return &ToolExecutionEndEvent{h, p.Tool, p.CallID, p.IsError, t.at(p.Started)}, err
+		execution := ToolExecution{p.Tool, p.CallID, p.ExecutionID, p.ProviderCallID}
+		return &ToolExecutionEndEvent{h, execution, p.IsError, t.at(p.Started)}, err
 	case KindTurnGateOpen, KindTurnGateClosed:
 		return t.gateEvent(h, f)
 	}
@@ -255,7 +256,7 @@ func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
 	}
 	ev := &ToolCallEvent{
 		Head: h, ID: p.ID, Tool: p.Tool, Checksum: p.Checksum, IsComplete: p.Complete, IsError: p.IsError,
-		CreatedAt: t.at(p.Created),
+		ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID, CreatedAt: t.at(p.Created),
 	}
 	if !value.IsNil(p.Args) {
 		if ev.Args, err = value.JSON(p.Args); err != nil {
@@ -266,9 +267,11 @@ func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
 	case abi.ResultsHost:
 		ev.Results = t.results[streamKey{f.Dispatch, p.ID}]
 	case abi.ResultsValue:
-		ev.Results, err = value.Decode(p.Value)
+		if ev.Results, err = decodePlain(p.Value); err == nil && !value.IsNil(p.Value) {
+			ev.results, err = value.JSON(p.Value)
+		}
 	case abi.ResultsKept:
-		ev.Results, err = t.reported(p.Value)
+		ev.Results, err = t.reported(p.Kept)
 	}
 	return ev, err
 }

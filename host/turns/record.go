@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/turncore/turncore/abi"
 )
 
 // Record is one of the primitives that collections, storage and the model's context are made of: *Message, *Memory,
@@ -73,12 +75,14 @@ type Thought struct {
 	ID                  string
 	Content             string
 	Identity            *Identity // nil: "assistant"
-	Payload             any
+	Payload             any       // plain data as the core gives it: bool, int64, float64, string, []any, map[string]any
 	ReplayCompatibility string
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	// Tokenizable is the content in place of Content: a text that may be rendered when it is read. nil for Content.
 	Tokenizable *Tokenizable
+
+	sent abi.Raw // Payload as the core sent it, its members in their order
 }
 
 // ContentString is the content, as it reads without a context.
@@ -99,22 +103,28 @@ func contentString(content string, t *Tokenizable) (string, error) {
 
 // ToolCall is a completed call of a tool.
 type ToolCall struct {
-	ID         string
-	Tool       string
-	Args       json.RawMessage // an object
-	Checksum   string          // of tool and args, as in ToolCallEvent.Checksum
+	ID       string
+	Tool     string
+	Args     json.RawMessage // an object
+	Checksum string          // of tool and args, as in ToolCallEvent.Checksum
+	// ExecutionID is that of the execution which gave the results, "" if unknown. ProviderCallID is what the provider
+	// called the call, "" for none.
+	ExecutionID, ProviderCallID string
+
 	IsComplete bool
 	IsError    bool
 	// Results is what the tool answered: a string, a *Tokenizable, a *SpooledArtifact, a *Media, or a []*SpooledArtifact or []*Media that
 	// is not empty. The model gets the handle of an artifact, unless the call is Inline.
 	Results             any
-	Payload             any
+	Payload             any // as that of a Thought
 	ReplayCompatibility string
 	FromArtifactTool    bool
 	Inline              bool
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	CompletedAt         time.Time
+
+	sent abi.Raw // Payload as the core sent it, its members in their order
 }
 
 // TrustTier says how far the content of a retrievable can be trusted.

@@ -1,8 +1,10 @@
 package turns
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/turncore/turncore/abi"
@@ -121,7 +123,7 @@ func (t *Thought) appendBody(dst []byte) ([]byte, error) {
 	dst = value.Array(dst, 7)
 	dst = value.String(value.String(dst, t.ID), content)
 	dst = appendIdentity(dst, t.Identity)
-	dst, err = value.Append(dst, t.Payload, "payload")
+	dst, err = appendPayload(dst, t.Payload, t.sent)
 	if err != nil {
 		return nil, err
 	}
@@ -129,18 +131,19 @@ func (t *Thought) appendBody(dst []byte) ([]byte, error) {
 }
 
 func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
-	dst = value.Array(dst, 14)
+	dst = value.Array(dst, 16)
 	dst = value.String(value.String(dst, c.ID), c.Tool)
 	dst, err := value.FromJSON(dst, c.Args)
 	if err != nil {
 		return nil, fmt.Errorf("args: %w", err)
 	}
 	dst = value.String(dst, c.Checksum)
+	dst = appendOptional(appendOptional(dst, c.ExecutionID), c.ProviderCallID)
 	dst = value.Bool(value.Bool(dst, c.IsComplete), c.IsError)
 	if dst, err = appendResults(dst, c.Results); err != nil {
 		return nil, err
 	}
-	if dst, err = value.Append(dst, c.Payload, "payload"); err != nil {
+	if dst, err = appendPayload(dst, c.Payload, c.sent); err != nil {
 		return nil, err
 	}
 	dst = appendOptional(dst, c.ReplayCompatibility)
@@ -177,6 +180,25 @@ func (r *Retrievable) appendBody(dst []byte) ([]byte, error) {
 		dst = value.Float(dst, *r.Score)
 	}
 	return appendTimes(value.Bool(dst, r.Inline), r.CreatedAt, r.UpdatedAt), nil
+}
+
+// decodePayload returns a payload from the core as plain data, and its encoding when that says more: in which order the
+// members stand, which a provider is to get them back in.
+func decodePayload(raw abi.Raw) (payload any, sent abi.Raw, err error) {
+	payload, err = decodePlain(raw)
+	switch payload.(type) {
+	case []any, map[string]any:
+		sent = bytes.Clone(raw)
+	}
+	return payload, sent, err
+}
+
+// appendPayload appends a payload: as the core sent it, unless it was changed since.
+func appendPayload(dst []byte, payload any, sent abi.Raw) ([]byte, error) {
+	if sent != nil && reflect.DeepEqual(payload, plain(sent)) {
+		return append(dst, sent...), nil
+	}
+	return value.Append(dst, payload, "payload")
 }
 
 // decodeRecord makes the record that a body describes.
@@ -220,7 +242,7 @@ func decodeRecord(kind uint8, body []byte) (r record, err error) {
 			CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
 		}
 		if err == nil {
-			t.Payload, err = value.Decode(b.Payload)
+			t.Payload, t.sent, err = decodePayload(b.Payload)
 		}
 		r = t
 	case abi.CollectionToolCalls:
@@ -240,7 +262,8 @@ func decodeToolCall(body []byte) (record, error) {
 		return nil, err
 	}
 	c := &ToolCall{
-		ID: b.ID, Tool: b.Tool, Checksum: b.Checksum, IsComplete: b.IsComplete, IsError: b.IsError,
+		ID: b.ID, Tool: b.Tool, Checksum: b.Checksum, ExecutionID: optional(b.ExecutionID),
+		ProviderCallID: optional(b.ProviderCallID), IsComplete: b.IsComplete, IsError: b.IsError,
 		ReplayCompatibility: optional(b.ReplayCompatibility), FromArtifactTool: b.FromArtifactTool, Inline: b.Inline,
 		CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt), CompletedAt: instant(b.CompletedAt),
 	}
@@ -248,7 +271,7 @@ func decodeToolCall(body []byte) (record, error) {
 	if c.Args, err = value.JSON(b.Args); err != nil {
 		return nil, err
 	}
-	if c.Payload, err = value.Decode(b.Payload); err != nil {
+	if c.Payload, c.sent, err = decodePayload(b.Payload); err != nil {
 		return nil, err
 	}
 	results, err := value.Decode(b.Results)

@@ -14,6 +14,14 @@ type ToolRegistry struct {
 	state *contextState
 }
 
+// turn is the turn of the context whose registry it is.
+func (r *ToolRegistry) turn() *turn {
+	if r == nil || r.state == nil {
+		panic("turns: a ToolRegistry belongs to a context: get one from the Tools method of a TurnContext or DispatchContext")
+	}
+	return r.state.turn
+}
+
 // toolSet is what a registry holds. Copies share it until one of them changes.
 type toolSet struct {
 	tools  []*Tool
@@ -39,7 +47,7 @@ func (s *toolSet) find(name string) int {
 // Register adds a tool. A name that is taken is refused with E_TOOL_ALREADY_REGISTERED, unless overwrite is set: the
 // tool then takes the other's place. A tool that is invalid is refused with E_INVALID_INITIAL_TOOL_VALUE.
 func (r *ToolRegistry) Register(tool *Tool, overwrite bool) error {
-	t := r.state.turn
+	t := r.turn()
 	def, err := t.definition(tool)
 	if err != nil {
 		return err
@@ -69,7 +77,7 @@ func (r *ToolRegistry) Register(tool *Tool, overwrite bool) error {
 
 // Unregister removes a tool and its hidden mark. It tells whether there was one.
 func (r *ToolRegistry) Unregister(name string) bool {
-	t := r.state.turn
+	t := r.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return r.unregister(name)
@@ -92,7 +100,7 @@ func (r *ToolRegistry) unregister(name string) bool {
 
 // PruneEphemeral removes the tools that are ephemeral.
 func (r *ToolRegistry) PruneEphemeral() {
-	t := r.state.turn
+	t := r.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, tool := range slices.Clone(r.state.tools.tools) {
@@ -117,15 +125,17 @@ func (r *ToolRegistry) Has(name string) bool { return r.Get(name) != nil }
 
 // All returns the tools in order, hidden ones included, in a slice of the caller's own.
 func (r *ToolRegistry) All() []*Tool {
-	r.state.turn.mu.Lock()
-	defer r.state.turn.mu.Unlock()
+	t := r.turn()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return slices.Clone(r.state.tools.tools)
 }
 
 // Visible returns the tools that are not hidden, in order.
 func (r *ToolRegistry) Visible() []*Tool {
-	r.state.turn.mu.Lock()
-	defer r.state.turn.mu.Unlock()
+	t := r.turn()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.state.tools.tools), func(t *Tool) bool {
 		return slices.Contains(r.state.tools.hidden, t.Name)
 	})
@@ -133,8 +143,9 @@ func (r *ToolRegistry) Visible() []*Tool {
 
 // Hidden returns the names that are hidden, also of tools that are not registered.
 func (r *ToolRegistry) Hidden() []string {
-	r.state.turn.mu.Lock()
-	defer r.state.turn.mu.Unlock()
+	t := r.turn()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return slices.Clone(r.state.tools.hidden)
 }
 
@@ -166,7 +177,7 @@ func (r *ToolRegistry) SetHidden(names ...string) {
 func (r *ToolRegistry) ClearHidden() { r.SetHidden() }
 
 func (r *ToolRegistry) changeHidden(change func([]string) []string) {
-	t := r.state.turn
+	t := r.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := &r.state.tools

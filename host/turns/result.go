@@ -8,7 +8,7 @@ type Result struct {
 	Status     Status
 	Iterations int
 	// Err is why the turn did not end with Ack: the very error that it was nacked with, or one with a code. After
-	// Aborted it is the abort's cause.
+	// Aborted it is the abort's cause. Run returns it, too.
 	Err error
 	// Text is the last message that was reported to listeners: the answer.
 	Text string

@@ -110,7 +110,7 @@ func validateInput(t *testing.T, v ruleVector) error {
 	if err := json.Unmarshal(v.Input, &parts); err != nil {
 		t.Fatal(err)
 	}
-	// Content that is no text is among the parts.
+	// Content that is not text is among the parts.
 	if err := json.Unmarshal(v.Input, &in); err != nil && !strings.Contains(err.Error(), "Content") && !strings.Contains(err.Error(), "content") {
 		t.Fatal(err)
 	}

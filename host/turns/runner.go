@@ -2,7 +2,10 @@ package turns
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,9 +22,17 @@ type TurnRunner struct {
 	config  *definition
 	bus     bus
 	gates   gateBook
+	flight  inFlight
 
 	mu      sync.Mutex
 	running map[string]*attached // turns that have a caller-chosen id
+}
+
+// mustBeMade panics for a runner that no constructor has made.
+func (r *TurnRunner) mustBeMade() {
+	if r == nil || r.host == nil {
+		panic("turns: a runner is made by New or NewTurnRunner")
+	}
 }
 
 // attached is a turn that several callers wait for.
@@ -79,8 +90,25 @@ func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
 // Host is where the runner's turns run.
 func (r *TurnRunner) Host() *Host { return r.host }
 
-// Close frees what the runner holds. A host that was given to it stays open.
+// Shutdown closes the runner when its turns have ended. No further one begins: Run and Stream fail with ErrClosed, but for who
+// attaches to a turn that still runs. When ctx ends first, the turns that are left are aborted with ErrClosed, whose cause is
+// that of ctx; they have a second to end, and Shutdown returns the cause of ctx. A host that was given to the runner stays
+// open.
+func (r *TurnRunner) Shutdown(ctx context.Context) error {
+	r.mustBeMade()
+	late := r.flight.drain(ctx)
+	return errors.Join(late, r.Close())
+}
+
+// Close frees what the runner holds, without waiting for anything. Turns that run end with ErrClosed: as failed with a host
+// of the runner's own, which is closed as well; on a host that was given to it, which stays open, they are aborted. Run and
+// Stream fail with ErrClosed from then on. Use Shutdown to let the turns finish.
 func (r *TurnRunner) Close() error {
+	r.mustBeMade()
+	left := r.flight.close()
+	if !r.ownHost {
+		abortAll(left, newError(abi.CodeClosed, "", nil))
+	}
 	for _, c := range r.host.cores() {
 		c.closeRunner(r.config)
 	}
@@ -100,9 +128,11 @@ type TurnInput struct {
 	NoSystemPrompt bool
 	// StandingInstructions are texts, none of them empty.
 	StandingInstructions []string
-	// Message is what the user says. It is stored before the input pipeline runs. Give text, or a whole Message.
-	Text    string
-	Message *Message
+	// Text is what the user says, and Attachments what goes with it or stands alone. It is stored as a message before the
+	// input pipeline runs. Message is such a message given whole, in place of both.
+	Text        string
+	Attachments []*Media
+	Message     *Message
 	// Stash is what the turn's stash begins with: JSON-like values.
 	Stash map[string]any
 	// OnEvent is called for every event of this turn, after the runner's own listeners.
@@ -110,7 +140,8 @@ type TurnInput struct {
 	// Journal receives the turn's journal, which a replay plays back.
 	Journal io.Writer
 
-	after time.Time // Text is what was said after this
+	newest func(context.Context) (time.Time, error) // Text is what was said after this; nil for no matter when
+	after  time.Time                                // what newest gave
 }
 
 func (in *TurnInput) validate() error {
@@ -127,10 +158,14 @@ func (in *TurnInput) validate() error {
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "text", "other", "message"))
 	}
 	if in.Message != nil {
+		if len(in.Attachments) > 0 {
+			list = append(list, abi.Violation(abi.RuleHasItsOwn, "field", "attachments", "type", "Message"))
+		}
 		if err := in.Message.Validate(); err != nil {
 			list = append(list, "message: "+err.Error())
 		}
 	}
+	list = append(list, invalidMedia("attachments", in.Attachments)...)
 	var stash stashData
 	if err := stash.load(in.Stash); err != nil {
 		list = append(list, err.Error())
@@ -138,8 +173,11 @@ func (in *TurnInput) validate() error {
 	return invalid(abi.TurnInputRules, list)
 }
 
-// Run runs a turn to its end. Cancelling ctx aborts the turn. The error is only set when the input is refused, before any
-// event; how the turn went is in the result.
+// Run runs a turn to its end. Cancelling ctx aborts the turn.
+//
+// The error is nil for a turn that acked. For one that was nacked, failed or was aborted it is the Err of the result, which
+// is there all the same: the very error that the turn was nacked with, one with a code, or the abort's cause, as
+// context.Cause gives it. Without a result the input was refused, before any event.
 func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 	return r.runThen(ctx, in, func(*Result, error) {})
 }
@@ -147,6 +185,7 @@ func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 // runThen is Run, and calls ended with what it returns. When user code ends the goroutine, so that nothing is returned, ended
 // is called at the turn's end all the same, on another one.
 func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Result, error)) (*Result, error) {
+	r.mustBeMade()
 	if err := in.validate(); err != nil {
 		ended(nil, err)
 		return nil, err
@@ -204,7 +243,7 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 		case t == nil || !t.started:
 			ended(nil, errGoexit)
 		default:
-			go func() { ended(t.outcome()) }()
+			go func() { ended(withTurnError(t.outcome())) }()
 		}
 	}()
 	if t, err = r.prepare(ctx, in, own); err == nil {
@@ -215,12 +254,30 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 			return t.say(f, in)
 		})
 	}
+	result, err = withTurnError(result, err)
 	returned = true
 	return result, err
 }
 
+// withTurnError is what Run returns of a turn that has ended: why it did not ack, and what else went wrong.
+func withTurnError(result *Result, err error) (*Result, error) {
+	switch {
+	case result == nil || result.Err == nil:
+		return result, err
+	case err == nil:
+		return result, result.Err
+	}
+	return result, errors.Join(result.Err, err)
+}
+
 // prepare makes a turn of the input.
 func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*turn, error) {
+	if in.newest != nil {
+		var err error
+		if in.after, err = askNewest(ctx, in.newest); err != nil {
+			return nil, fmt.Errorf("the store does not tell how far the session has come: %w", err)
+		}
+	}
 	var stash stashData
 	if err := stash.load(in.Stash); err != nil {
 		return nil, err
@@ -229,10 +286,21 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*tur
 	if err != nil {
 		return nil, err
 	}
+	if err := r.flight.enter(t); err != nil {
+		t.leave()
+		return nil, err
+	}
+	t.flight = &r.flight
 	t.bus, t.own, t.book = &r.bus, own, &r.gates
 	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
 	t.root.state.stash = stash
 	return t, nil
+}
+
+// askNewest asks a store. A panic there is an error like another.
+func askNewest(ctx context.Context, newest func(context.Context) (time.Time, error)) (at time.Time, err error) {
+	defer recovered(&err)
+	return newest(ctx)
 }
 
 // outcome waits for the turn's end and tells how it went.
@@ -265,6 +333,10 @@ func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
 		t := newTurn(c, config, ctx)
 		t.runner = r
 		if c.enter(t) == nil {
+			if err := h.flight.enter(t); err != nil {
+				c.leave(t)
+				return nil, err
+			}
 			return t, nil
 		}
 		// The core has died or begun to drain in between: another one takes the turn.
@@ -297,9 +369,10 @@ const maxTime = 8_640_000_000_000_000
 // say puts the user's message into the turn's start.
 func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	m := in.Message
-	if in.Text != "" {
+	if in.Text != "" || len(in.Attachments) > 0 {
 		created := min(max(t.now, in.after.UnixMilli()+1), maxTime)
 		m = NewMessage(t.id+".user", User, in.Text, time.UnixMilli(created).UTC())
+		m.Attachments = slices.Clone(in.Attachments)
 	}
 	if m == nil {
 		return nil
@@ -321,7 +394,7 @@ func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func(f *abi.StartTurn) 
 	defer t.mu.Unlock()
 	defer func() {
 		if !t.started {
-			t.core.leave(t)
+			t.leave()
 		}
 	}()
 	o := &t.core.host.options

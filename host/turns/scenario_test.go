@@ -121,7 +121,7 @@ func play(t *testing.T, h *turns.Host, config turns.TurnRunnerConfig, input turn
 	if input.SystemPrompt == "" {
 		input.SystemPrompt = "test"
 	}
-	result, err := r.Run(t.Context(), input)
+	result, err := finished(r.Run(t.Context(), input))
 	if err != nil {
 		t.Fatal(err)
 	}

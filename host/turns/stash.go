@@ -21,6 +21,14 @@ type Stash struct {
 	state *contextState
 }
 
+// turn is the turn of the context whose stash it is.
+func (s *Stash) turn() *turn {
+	if s == nil || s.state == nil {
+		panic("turns: a Stash belongs to a context: get one from the Stash method of a TurnContext or DispatchContext")
+	}
+	return s.state.turn
+}
+
 // stashData holds encoded values by the first step of their path, in insertion order. Copies share the entries until
 // one of them changes.
 type stashData struct {
@@ -92,7 +100,7 @@ func (s *stashData) load(m map[string]any) error {
 // is false if there is none.
 func (s *Stash) Get(path string) (v any, ok bool) {
 	steps := strings.Split(path, ".")
-	t := s.state.turn
+	t := s.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := s.state.stash.find(steps[0])
@@ -123,7 +131,7 @@ func (s *Stash) Set(path string, v any) error {
 	if slices.Contains(steps, "") {
 		return newError(abi.CodeInvalidValue, "path: "+path+" is no path", nil)
 	}
-	t := s.state.turn
+	t := s.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(steps) > 1 {
@@ -149,7 +157,7 @@ func (s *Stash) Set(path string, v any) error {
 // Delete takes the value at a path away and tells whether there was one. In a list, nil takes its place.
 func (s *Stash) Delete(path string) bool {
 	steps := strings.Split(path, ".")
-	t := s.state.turn
+	t := s.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := s.state.stash.find(steps[0])
@@ -194,7 +202,7 @@ func (s *Stash) put(key string, data []byte) {
 
 // All returns the whole stash as plain data.
 func (s *Stash) All() map[string]any {
-	t := s.state.turn
+	t := s.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	m := make(map[string]any, len(s.state.stash.entries))
@@ -206,28 +214,24 @@ func (s *Stash) All() map[string]any {
 
 // plain decodes a value that this package has encoded.
 func plain(data []byte) any {
-	v, err := wire.Read(data)
+	v, err := decodePlain(data)
 	if err != nil {
 		return nil
 	}
-	return unordered(v)
+	return v
 }
 
-// unordered turns the maps in v into Go's.
-func unordered(v any) any {
-	switch v := v.(type) {
-	case wire.Map:
-		m := make(map[string]any, len(v))
-		for _, e := range v {
-			m[e.Key] = unordered(e.Value)
-		}
-		return m
-	case []any:
-		for i := range v {
-			v[i] = unordered(v[i])
-		}
+// decodePlain decodes a value as plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any. No value
+// is nil.
+func decodePlain(data []byte) (any, error) {
+	if value.IsNil(data) {
+		return nil, nil
 	}
-	return v
+	v, err := wire.Read(data)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Plain(v), nil
 }
 
 func lookup(v any, steps []string) (any, bool) {

@@ -57,6 +57,11 @@ type Callbacks struct {
 	Commit func(ctx Context, deltas []Delta) error
 	// Discard is told what an iteration has queued in vain.
 	Discard func(ctx Context, deltas []Delta, status Status) error
+
+	// made tells which of the functions StoreCallbacks has put here, nil for none of them.
+	made *madeFunctions
+	// apart tells which writes Commit does not take, as functions of the program's own do; nil for none.
+	apart *apartWrites
 }
 
 // missing lists the functions that must be there and are not, by the names that the rules give them.
@@ -86,19 +91,43 @@ func (c *Callbacks) missing(rules *abi.Rules) []string {
 	return list
 }
 
-// commit writes deltas in order. Without a function for all of them it counts those that were written, also when one fails,
+// atOnce tells whether a commit is one call.
+func (c *Callbacks) atOnce() bool { return c.Commit != nil && c.apart == nil }
+
+// commit writes deltas in order. Where that takes several calls it counts those that were written, also when one fails,
 // panics or ends its goroutine.
 func (c *Callbacks) commit(ctx Context, deltas []Delta, applied *int) error {
-	if c.Commit != nil {
+	if c.atOnce() {
 		return c.Commit(ctx, deltas)
 	}
-	for _, d := range deltas {
-		if err := c.apply(ctx, d); err != nil {
+	for len(deltas) > 0 {
+		n := c.together(deltas)
+		err := error(nil)
+		if n > 0 {
+			err = c.Commit(ctx, deltas[:n])
+		} else {
+			n = 1
+			err = c.apply(ctx, deltas[0])
+		}
+		if err != nil {
 			return err
 		}
-		*applied++
+		*applied += n
+		deltas = deltas[n:]
 	}
 	return nil
+}
+
+// together is how many of the next writes Commit takes.
+func (c *Callbacks) together(deltas []Delta) int {
+	if c.Commit == nil {
+		return 0
+	}
+	n := slices.IndexFunc(deltas, c.apart.has)
+	if n < 0 {
+		n = len(deltas)
+	}
+	return n
 }
 
 // apply does one write through its function.

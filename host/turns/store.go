@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -12,12 +13,14 @@ import (
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
 type Store interface {
-	// Load returns what a session holds; an unknown session is an empty one.
-	Load(ctx context.Context, session string) (*Records, error)
-	// Apply does all of the writes, or none.
-	Apply(ctx context.Context, session string, writes []Delta) error
-	// PutBytes keeps bytes that belong to a record.
-	PutBytes(ctx context.Context, session, id string, data []byte) error
+	// Load returns what a session holds; an unknown session is an empty one, for which nil stands too. after is "" or the Revision of what an
+	// earlier call returned. If a session has only been added to since then, a store that has revisions returns just
+	// what came later, and sets After. A store may ignore after and return everything.
+	Load(ctx context.Context, session, after string) (*Conversation, error)
+	// Commit does all of the writes in order, or none.
+	Commit(ctx context.Context, session string, writes []Delta) error
+	// WriteBytes keeps bytes that belong to a record.
+	WriteBytes(ctx context.Context, session, id string, data []byte) error
 }
 
 // NewestStore is a Store that knows how far the times of its sessions have come. A Runner gives a user's message a time
@@ -26,24 +29,32 @@ type Store interface {
 type NewestStore interface {
 	Store
 	// Newest returns the latest time at which a message, thought or tool call of the session was created; zero if it has
-	// none.
-	Newest(session string) time.Time
+	// none. Its error keeps the turn from starting: Run returns it.
+	Newest(ctx context.Context, session string) (time.Time, error)
 }
 
-// Records are what a session holds. Who loads them must not change them.
-type Records struct {
-	Instructions []string
-	Memories     *History[*Memory]
-	Retrievables *History[*Retrievable]
-	Messages     *History[*Message]
-	Thoughts     *History[*Thought]
-	ToolCalls    *History[*ToolCall]
+// Conversation is what a session holds, or what was added to it after a revision: each kind in the order of storing.
+// Who loads one must not change it.
+type Conversation struct {
+	// Revision names the state of the session that this is. A write changes it, and no state has the revision of another,
+	// also after the session was deleted and begun again. "" if the store has no revisions.
+	Revision string
+	// After is the revision that Load was asked for, if the records are those that were added after it and none from before
+	// it has been changed, deleted or moved since. "" if the records are all that there are.
+	After string
+
+	Instructions []string // always all
+	Memories     []*Memory
+	Retrievables []*Retrievable
+	Messages     []*Message
+	Thoughts     []*Thought
+	ToolCalls    []*ToolCall
 }
 
 // SessionKey is the key in a turn's stash that names its session.
 const SessionKey = "sessionId"
 
-// sessionOf returns the session that a context belongs to. What is no string is refused: it must not be taken for another
+// sessionOf returns the session that a context belongs to. Anything that is not a string is refused: it must not be taken for another
 // session's.
 func sessionOf(ctx Context) (string, error) {
 	v, _ := ctx.Stash().Get(SessionKey)
@@ -57,16 +68,22 @@ func sessionOf(ctx Context) (string, error) {
 	return session, nil
 }
 
-// StoreCallbacks returns callbacks that read and write a store. Change single ones afterwards if need be. The session is
-// what the turn's stash holds under SessionKey.
+// StoreCallbacks returns callbacks that read and write a store. The session is what the turn's stash holds under SessionKey.
+//
+// Single ones may be replaced afterwards. A function that is put in the place of one of them is called for every write of
+// its kind, in the program's middleware and in dispatches: the writes around it keep their order, and those of them that
+// stand together still go to the store in one Apply. A function of the program's own that stores or deletes tool calls gets
+// those of ReplaceToolCallGroup too, unless that is replaced as well. Replace Commit instead to see all writes of an
+// iteration together; a replaced Commit beside a replaced function for single writes is refused with
+// E_INVALID_TURN_RUNNER_CONFIG.
 func StoreCallbacks(store Store) Callbacks {
-	load := func(ctx Context) (*Records, error) { return loadSession(ctx, store) }
+	load := func(ctx Context) (*Conversation, error) { return loadSession(ctx, store) }
 	commit := func(ctx Context, deltas []Delta) error {
 		session, err := sessionOf(ctx)
 		if err != nil {
 			return err
 		}
-		return store.Apply(ctx, session, deltas)
+		return store.Commit(ctx, session, deltas)
 	}
 	apply := func(ctx Context, d Delta) error { return commit(ctx, []Delta{d}) }
 	bytes := func(ctx Context, id string, r io.Reader) (*Blob, error) {
@@ -78,16 +95,16 @@ func StoreCallbacks(store Store) Callbacks {
 		if err != nil {
 			return nil, err
 		}
-		return NewBlob(data), store.PutBytes(ctx, session, id, data)
+		return NewBlob(data), store.WriteBytes(ctx, session, id, data)
 	}
 	c := Callbacks{
-		FetchMemories:               fetch(load, func(r *Records) []*Memory { return r.Memories.Slice() }),
-		FetchMessages:               fetch(load, func(r *Records) []*Message { return r.Messages.Slice() }),
-		FetchThoughts:               fetch(load, func(r *Records) []*Thought { return r.Thoughts.Slice() }),
-		FetchToolCalls:              fetch(load, func(r *Records) []*ToolCall { return r.ToolCalls.Slice() }),
+		FetchMemories:               fetch(load, func(c *Conversation) []*Memory { return c.Memories }),
+		FetchMessages:               fetch(load, func(c *Conversation) []*Message { return c.Messages }),
+		FetchThoughts:               fetch(load, func(c *Conversation) []*Thought { return c.Thoughts }),
+		FetchToolCalls:              fetch(load, func(c *Conversation) []*ToolCall { return c.ToolCalls }),
 		FetchTools:                  func(Context) ([]*Tool, error) { return nil, nil },
-		FetchRetrievables:           fetch(load, func(r *Records) []*Retrievable { return r.Retrievables.Slice() }),
-		RefreshStandingInstructions: fetch(load, func(r *Records) []string { return r.Instructions }),
+		FetchRetrievables:           fetch(load, func(c *Conversation) []*Retrievable { return c.Retrievables }),
+		RefreshStandingInstructions: fetch(load, func(c *Conversation) []string { return c.Instructions }),
 
 		StoreStandingInstruction: func(ctx Context, text string) error {
 			return apply(ctx, Delta{Op: StoreOp, Kind: "standingInstruction", Record: &Instruction{text}, ID: text})
@@ -115,24 +132,29 @@ func StoreCallbacks(store Store) Callbacks {
 	c.StoreMessage, c.MutateMessage = writers[*Message](apply)
 	c.StoreThought, c.MutateThought = writers[*Thought](apply)
 	c.StoreToolCall, c.MutateToolCall = writers[*ToolCall](apply)
+	c.made = c.functions()
 	return c
 }
 
-func loadSession(ctx Context, store Store) (*Records, error) {
+func loadSession(ctx Context, store Store) (*Conversation, error) {
 	session, err := sessionOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return store.Load(ctx, session)
+	c, err := store.Load(ctx, session, "")
+	if c == nil && err == nil {
+		c = &Conversation{}
+	}
+	return c, err
 }
 
-func fetch[T any](load func(Context) (*Records, error), pick func(*Records) []T) func(Context) ([]T, error) {
+func fetch[T any](load func(Context) (*Conversation, error), pick func(*Conversation) []T) func(Context) ([]T, error) {
 	return func(ctx Context) ([]T, error) {
-		r, err := load(ctx)
+		c, err := load(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return pick(r), nil
+		return slices.Clone(pick(c)), nil
 	}
 }
 
@@ -149,65 +171,16 @@ func remover(apply func(Context, Delta) error, kind string) func(Context, string
 	return func(ctx Context, id string) error { return apply(ctx, Delta{Op: DeleteOp, Kind: kind, ID: id}) }
 }
 
-// LoadConversation is a turn input middleware that puts what the store holds of the turn's session into the turn's
-// collections. However long the conversation, a turn costs the same.
-func LoadConversation(store Store) TurnMiddleware {
-	return func(ctx *TurnContext, next func()) error {
-		r, err := loadSession(ctx, store)
-		if err != nil {
-			return err
-		}
-		for _, text := range r.Instructions {
-			if err := ctx.StandingInstructions().Add(&Instruction{text}); err != nil {
-				return err
-			}
-		}
-		// The turn's own message has been stored already: it is in both, as the same record.
-		if err := ctx.loadAll(r); err != nil {
-			return err
-		}
-		next()
-		return nil
-	}
-}
-
-// loadAll takes the histories over, in front of what the collections hold.
-func (c *TurnContext) loadAll(r *Records) error {
-	if err := takeOver(&c.memories, r.Memories); err != nil {
-		return err
-	}
-	if err := takeOver(&c.retrievables, r.Retrievables); err != nil {
-		return err
-	}
-	if err := takeOver(&c.messages, r.Messages); err != nil {
-		return err
-	}
-	if err := takeOver(&c.thoughts, r.Thoughts); err != nil {
-		return err
-	}
-	return takeOver(&c.toolCalls, r.ToolCalls)
-}
-
-// takeOver puts a history in front of a collection's elements.
-func takeOver[R Record](c *Collection[R], h *History[R]) error {
-	if h == nil || h.Len() == 0 {
-		return nil
-	}
-	mine := c.Slice()
-	c.Clear()
-	if err := c.AddAll(h); err != nil {
-		return err
-	}
-	return c.Add(mine...)
-}
-
-// MemoryStore is a store in memory. Its zero value is not ready: use NewMemoryStore.
+// MemoryStore is a store in memory. Its zero value is an empty store.
 type MemoryStore struct {
 	mu       sync.Mutex
 	sessions map[string]*session
+	revision uint64 // of the last write to any session
 }
 
 type session struct {
+	revision     uint64
+	settled      uint64 // the revision since which nothing was changed, only added
 	instructions []string
 	memories     table[*Memory]
 	retrievables table[*Retrievable]
@@ -221,13 +194,17 @@ type session struct {
 var _ NewestStore = (*MemoryStore)(nil)
 
 // NewMemoryStore returns an empty store.
-func NewMemoryStore() *MemoryStore { return &MemoryStore{sessions: make(map[string]*session)} }
+func NewMemoryStore() *MemoryStore { return &MemoryStore{} }
 
 // session returns a session, which it makes if need be. The caller holds m.mu.
 func (m *MemoryStore) session(id string) *session {
 	s := m.sessions[id]
 	if s == nil {
-		s = &session{bytes: make(map[string][]byte)}
+		m.revision++
+		s = &session{bytes: make(map[string][]byte), revision: m.revision, settled: m.revision}
+		if m.sessions == nil {
+			m.sessions = make(map[string]*session)
+		}
 		m.sessions[id] = s
 	}
 	return s
@@ -253,31 +230,29 @@ func (m *MemoryStore) Forget(session string) {
 }
 
 // Load implements Store.
-func (m *MemoryStore) Load(_ context.Context, id string) (*Records, error) {
+func (m *MemoryStore) Load(_ context.Context, id, after string) (*Conversation, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.session(id)
-	r := &Records{Instructions: slices.Clone(s.instructions)}
-	var err error
-	for _, load := range []func() error{
-		func() error { r.Memories, err = s.memories.history(); return err },
-		func() error { r.Retrievables, err = s.retrievables.history(); return err },
-		func() error { r.Messages, err = s.messages.history(); return err },
-		func() error { r.Thoughts, err = s.thoughts.history(); return err },
-		func() error { r.ToolCalls, err = s.toolCalls.history(); return err },
-	} {
-		if err := load(); err != nil {
-			return nil, err
-		}
+	c := &Conversation{Revision: strconv.FormatUint(s.revision, 10), Instructions: slices.Clone(s.instructions)}
+	known, err := strconv.ParseUint(after, 10, 64)
+	if err == nil && known >= s.settled && known <= s.revision {
+		c.After = after
+	} else {
+		known = 0
 	}
-	return r, nil
+	c.Memories, c.Retrievables = s.memories.after(known), s.retrievables.after(known)
+	c.Messages, c.Thoughts, c.ToolCalls = s.messages.after(known), s.thoughts.after(known), s.toolCalls.after(known)
+	return c, nil
 }
 
-// Apply implements Store.
-func (m *MemoryStore) Apply(_ context.Context, id string, writes []Delta) error {
+// Commit implements Store.
+func (m *MemoryStore) Commit(_ context.Context, id string, writes []Delta) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.session(id)
+	m.revision++
+	s.revision = m.revision
 	for i := range writes {
 		s.apply(&writes[i])
 	}
@@ -285,17 +260,17 @@ func (m *MemoryStore) Apply(_ context.Context, id string, writes []Delta) error 
 }
 
 // Newest implements NewestStore. Deleting a record does not turn the time back.
-func (m *MemoryStore) Newest(id string) time.Time {
+func (m *MemoryStore) Newest(_ context.Context, id string) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.sessions[id]; s != nil {
-		return s.newest
+		return s.newest, nil
 	}
-	return time.Time{}
+	return time.Time{}, nil
 }
 
-// PutBytes implements Store.
-func (m *MemoryStore) PutBytes(_ context.Context, session, id string, data []byte) error {
+// WriteBytes implements Store.
+func (m *MemoryStore) WriteBytes(_ context.Context, session, id string, data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.session(session).bytes[id] = data
@@ -307,19 +282,23 @@ func (s *session) apply(d *Delta) {
 	for _, c := range d.Records {
 		s.note(c)
 	}
+	added := true
 	switch d.Kind {
 	case "standingInstruction":
 		s.instruct(d)
 	case "memory":
-		s.memories.apply(d)
+		added = s.memories.apply(d, s.revision)
 	case "retrievable":
-		s.retrievables.apply(d)
+		added = s.retrievables.apply(d, s.revision)
 	case "message":
-		s.messages.apply(d)
+		added = s.messages.apply(d, s.revision)
 	case "thought":
-		s.thoughts.apply(d)
+		added = s.thoughts.apply(d, s.revision)
 	case "toolCall":
-		s.toolCalls.apply(d)
+		added = s.toolCalls.apply(d, s.revision)
+	}
+	if !added {
+		s.settled = s.revision
 	}
 }
 
@@ -352,22 +331,17 @@ func (s *session) instruct(d *Delta) {
 	}
 }
 
-// table holds the records of one kind in order. As long as records are only added it is one history, which turns share.
+// table holds the records of one kind in order.
 type table[R Record] struct {
-	records []R
-	shared  *History[R]
-	ids     map[string]int // places; nil when out of date
+	records   []R
+	revisions []uint64       // in which they were added
+	ids       map[string]int // places; nil when out of date
 }
 
-func (t *table[R]) history() (*History[R], error) {
-	if t.shared == nil {
-		h, err := NewHistory(t.records...)
-		if err != nil {
-			return nil, err
-		}
-		t.shared = h
-	}
-	return t.shared, nil
+// after returns the records that were added after a revision.
+func (t *table[R]) after(revision uint64) []R {
+	from, _ := slices.BinarySearch(t.revisions, revision+1)
+	return slices.Clone(t.records[from:])
 }
 
 func (t *table[R]) place(id string) (int, bool) {
@@ -381,32 +355,35 @@ func (t *table[R]) place(id string) (int, bool) {
 	return i, ok
 }
 
-func (t *table[R]) apply(d *Delta) {
+// apply does a write of a revision. added is false if it changed what was there, or its order.
+func (t *table[R]) apply(d *Delta, revision uint64) (added bool) {
 	switch r, isRecord := d.Record.(R); {
 	case d.Op == ReplaceToolCallGroupOp:
 		t.replaceGroup(d)
+		t.revisions = slices.Repeat([]uint64{revision}, len(t.records))
+		return false
 	case d.Op == DeleteOp:
-		if i, ok := t.place(d.ID); ok {
-			t.records = slices.Delete(t.records, i, i+1)
-			t.ids, t.shared = nil, nil
+		i, ok := t.place(d.ID)
+		if ok {
+			t.records, t.revisions = slices.Delete(t.records, i, i+1), slices.Delete(t.revisions, i, i+1)
+			t.ids = nil
 		}
+		return !ok
 	case isRecord:
-		t.put(r)
+		return t.put(r, revision)
 	}
+	return true
 }
 
 // put adds a record, or puts it in the place of the one with the same id.
-func (t *table[R]) put(r R) {
+func (t *table[R]) put(r R, revision uint64) (added bool) {
 	if i, ok := t.place(r.key()); ok {
 		t.records[i] = r
-		t.shared = nil
-		return
+		return false
 	}
 	t.ids[r.key()] = len(t.records)
-	t.records = append(t.records, r)
-	if t.shared != nil && t.shared.Append(r) != nil {
-		t.shared = nil
-	}
+	t.records, t.revisions = append(t.records, r), append(t.revisions, revision)
+	return true
 }
 
 func (t *table[R]) replaceGroup(d *Delta) {
@@ -428,5 +405,5 @@ func (t *table[R]) replaceGroup(d *Delta) {
 			t.records = slices.Insert(t.records, min(at+i, len(t.records)), r)
 		}
 	}
-	t.ids, t.shared = nil, nil
+	t.ids = nil
 }

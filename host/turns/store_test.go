@@ -16,21 +16,21 @@ func TestMemoryStore(t *testing.T) {
 	store := turns.NewMemoryStore()
 	apply := func(session string, writes ...turns.Delta) {
 		t.Helper()
-		if err := store.Apply(t.Context(), session, writes); err != nil {
+		if err := store.Commit(t.Context(), session, writes); err != nil {
 			t.Fatal(err)
 		}
 	}
 	load := func(session string) string {
 		t.Helper()
-		r, err := store.Load(t.Context(), session)
+		r, err := store.Load(t.Context(), session, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		var list []string
-		for _, m := range r.Messages.Slice() {
+		for _, m := range r.Messages {
 			list = append(list, m.ID+"="+m.Content)
 		}
-		for _, c := range r.ToolCalls.Slice() {
+		for _, c := range r.ToolCalls {
 			list = append(list, c.ID)
 		}
 		return strings.Join(append(list, r.Instructions...), " ")
@@ -39,20 +39,24 @@ func TestMemoryStore(t *testing.T) {
 		return turns.Delta{Op: turns.StoreOp, Kind: "message", Record: message(id, text), ID: id}
 	}
 	apply("s", put("a", "1"), put("b", "2"))
-	before, err := store.Load(t.Context(), "s")
+	before, err := store.Load(t.Context(), "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	apply("s", put("c", "3"))
-	if after, _ := store.Load(t.Context(), "s"); after.Messages != before.Messages {
-		t.Error("a history that only grows was made anew")
+	grown, err := store.Load(t.Context(), "s", before.Revision)
+	if err != nil || grown.After != before.Revision || grown.Revision == before.Revision || len(grown.Messages) != 1 || grown.Messages[0].ID != "c" {
+		t.Errorf("after %s: %+v, %v", before.Revision, grown, err)
 	}
 	apply("s", put("a", "4"), turns.Delta{Op: turns.DeleteOp, Kind: "message", ID: "b"}, turns.Delta{Op: turns.DeleteOp, Kind: "message", ID: "x"})
 	if got := load("s"); got != "a=4 c=3" {
 		t.Errorf("messages: %s", got)
 	}
-	if before.Messages.Len() != 3 {
-		t.Errorf("what was loaded before has %d messages", before.Messages.Len())
+	if changed, err := store.Load(t.Context(), "s", grown.Revision); err != nil || changed.After != "" || len(changed.Messages) != 2 {
+		t.Errorf("after a change: %+v, %v", changed, err)
+	}
+	if len(before.Messages) != 2 {
+		t.Errorf("what was loaded before has %d messages", len(before.Messages))
 	}
 	for _, c := range []string{"x", "y", "z"} {
 		apply("s", turns.Delta{Op: turns.StoreOp, Kind: "toolCall", Record: toolCall(c, "s"), ID: c})
@@ -69,9 +73,14 @@ func TestMemoryStore(t *testing.T) {
 	if load("other") != "" || strings.Join(store.Sessions(), " ") != "other s" {
 		t.Error("sessions are not apart")
 	}
+	forgotten, err := store.Load(t.Context(), "s", "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	store.Forget("s")
-	if load("s") != "" {
-		t.Error("forgotten session")
+	apply("s", put("d", "5"))
+	if again, err := store.Load(t.Context(), "s", forgotten.Revision); err != nil || again.After != "" || load("s") != "d=5" {
+		t.Errorf("a session that was forgotten: %+v, %v", again, err)
 	}
 }
 
@@ -99,7 +108,7 @@ func TestLoadConversation(t *testing.T) {
 	})
 }
 
-// A session's id that is no string is nobody's session, and not the one without an id.
+// A session's id that is not a string is nobody's session, and not the one without an id.
 func TestSessionOfAnotherType(t *testing.T) {
 	for _, text := range []string{"", "hello"} {
 		store := turns.NewMemoryStore()
@@ -109,7 +118,7 @@ func TestSessionOfAnotherType(t *testing.T) {
 				return errors.Join(ctx.StoreMessage(message("m", "x")), ctx.Ack())
 			},
 		})
-		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: text, Stash: map[string]any{turns.SessionKey: 7}})
+		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: text, Stash: map[string]any{turns.SessionKey: 7}}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,12 @@ import (
 // Stream is a turn that runs, and its events as they come.
 //
 //	stream := runner.Stream(ctx, turns.Input{Message: "Hi!"})
-//	for ev, err := range stream.Events() { … }
+//	for ev, err := range stream.Events() {
+//		if err != nil {
+//			return err // the turn failed: no event follows
+//		}
+//		…
+//	}
 //	result, err := stream.Result()
 type Stream struct {
 	abort context.CancelFunc
@@ -30,6 +35,7 @@ func newStream(abort context.CancelFunc) *Stream {
 
 // Stream starts a turn, in a goroutine of its own, and gives its events as they come. Cancelling ctx aborts the turn.
 func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
+	r.mustBeMade()
 	ctx, abort := context.WithCancel(ctx)
 	s := newStream(abort)
 	listen := in.OnEvent
@@ -61,8 +67,8 @@ func (s *Stream) end(result *Result, err error) {
 }
 
 // Events gives the turn's events from the first on, as they come; events that nobody has read yet are kept. Leaving the
-// loop aborts the turn. At the end of a turn that did not ack there is one pair more, without an event, whose error says
-// why: what the result's Err is, or that the input was refused.
+// loop aborts the turn. After the last event of a turn that was nacked or failed there is one pair more, without an event,
+// whose error is the result's Err; so there is when the input was refused. A turn that was aborted ends the loop quietly.
 func (s *Stream) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for ev, err := range s.all() {
@@ -91,8 +97,8 @@ func (s *Stream) all() iter.Seq2[Event, error] {
 				continue
 			}
 			err := s.err
-			if err == nil {
-				err = s.result.Err
+			if s.result != nil && s.result.Status == Aborted {
+				err = nil
 			}
 			s.mu.Unlock()
 			if err != nil {
@@ -106,7 +112,7 @@ func (s *Stream) all() iter.Seq2[Event, error] {
 // Abort aborts the turn.
 func (s *Stream) Abort() { s.abort() }
 
-// Result waits for the turn's end and tells how it went. The error is only set when the input was refused.
+// Result waits for the turn's end and tells how it went, in the way of Run.
 func (s *Stream) Result() (*Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -71,7 +71,7 @@ func (t *Tokenizable) Render(d *DispatchContext) (text string, err error) {
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			text, err = "", evaluatorFailed(&panicError{v})
+			text, err = "", evaluatorFailed(caught(v))
 		}
 	}()
 	if text, err = evaluate(d); err != nil {

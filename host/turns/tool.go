@@ -223,13 +223,14 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 
 // Executor returns the function that runs the tool for a dispatch. It is the only way to a handler: it validates the
 // arguments (anything that encodes to an object; E_INVALID_TOOL_ARGS), tells observers of the execution, and wraps the
-// handler's failure as E_TOOL_DOWNSTREAM_ERROR. The result is the very value the handler returned.
-func (t *Tool) Executor(ctx *DispatchContext) func(args any) (any, error) {
-	return func(args any) (any, error) {
+// handler's failure as E_TOOL_DOWNSTREAM_ERROR. The result is the very value the handler returned. A providerCallID, what
+// the provider calls the call, goes into the events of the execution.
+func (t *Tool) Executor(ctx *DispatchContext) func(args any, providerCallID ...string) (any, error) {
+	return func(args any, providerCallID ...string) (any, error) {
 		if ctx == nil {
 			return nil, newError(abi.CodeInvalidValue, "ctx: must be a DispatchContext: tools are called in a dispatch", nil)
 		}
-		return ctx.executeTool(t, args)
+		return ctx.executeTool(t, args, strings.Join(providerCallID, ""))
 	}
 }
 

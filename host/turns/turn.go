@@ -23,8 +23,9 @@ type turn struct {
 	systemPrompt string
 	now          int64 // clock at the start
 	outer        context.Context
-	bus          *bus // the runner's, nil for a standalone dispatch
-	own          *bus // this turn's alone, nil if there is none
+	bus          *bus      // the runner's, nil for a standalone dispatch
+	flight       *inFlight // the runner's, nil for a standalone dispatch
+	own          *bus      // this turn's alone, nil if there is none
 	journal      *recorder
 
 	mu       sync.Mutex
@@ -120,7 +121,7 @@ func newTurn(c *core, config *definition, outer context.Context) *turn {
 		calls: make(map[uint32]*call), running: make(map[uint32]*effect),
 	}
 	t.wake.L = &t.mu
-	t.errors.maxText = min(maxErrorText, c.maxBody()/4)
+	t.errors.most = c.maxBody() / 4
 	t.tools.runner = config.tools
 	state := &contextState{turn: t, tools: toolSet{tools: config.tools, shared: true}}
 	t.root = &TurnContext{newBase(state)}
@@ -156,7 +157,7 @@ func (t *turn) abort(c *contextState, cause error) {
 	}
 	c.abort(cause)
 	t.frames.abort = abi.Abort{
-		Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: abi.AppendPayload(nil, t.errors.keep(cause, about)),
+		Turn: t.number, Elapsed: t.tick(), Context: c.number, Reason: t.errors.keep(cause, about),
 	}
 	a := actor{busy: true, first: true}
 	if err := t.exchange(&a, &t.frames.abort); err != nil && !t.closed {
@@ -165,10 +166,19 @@ func (t *turn) abort(c *contextState, cause error) {
 	t.await(&a)
 }
 
+// leave takes the turn out of where turns are counted.
+func (t *turn) leave() {
+	t.core.leave(t)
+	t.core.host.flight.leave(t)
+	if t.flight != nil {
+		t.flight.leave(t)
+	}
+}
+
 // finish frees what a turn holds that has ended. The caller holds t.mu.
 func (t *turn) finish() {
 	t.done = true
-	t.core.leave(t)
+	t.leave()
 	if t.unwatch != nil {
 		t.unwatch()
 	}

@@ -144,7 +144,7 @@ func TestContextCancelsTurn(t *testing.T) {
 		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: executor})
 		log := &recorder{}
 		r.OnAny(log.add)
-		result, err := r.Run(ctx, turns.TurnInput{SystemPrompt: "test"})
+		result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test"}))
 		if err != nil || result.Status != turns.Aborted || !errors.Is(result.Err, why) {
 			t.Errorf("%v, %v", result, err)
 		}
@@ -153,7 +153,7 @@ func TestContextCancelsTurn(t *testing.T) {
 		}
 		// A16: cancelled before the start.
 		log.events = nil
-		if result, err = r.Run(ctx, turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Aborted {
+		if result, err = finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Aborted {
 			t.Errorf("%v, %v", result, err)
 		}
 		if log.words() != "tS tE(aborted)" {

@@ -270,6 +270,7 @@ func (c *ToolCall) Validate() error {
 	}
 	v := [...]given{
 		givenText(c.ID), givenText(c.Tool), givenIf(len(c.Args) > 0), givenText(c.Checksum),
+		optionalText(c.ExecutionID), optionalText(c.ProviderCallID),
 		givenIf(true), givenIf(true), givenIf(c.Results != nil), givenIf(c.Payload != nil), optionalText(c.ReplayCompatibility),
 		givenIf(true), givenIf(true), givenTime(c.CreatedAt), givenTime(c.UpdatedAt), givenTime(c.CompletedAt),
 	}

@@ -49,7 +49,7 @@ func (p *parser) fail(what string) {
 	}
 }
 
-// peek returns the next byte that is no space, 0 at the end and after an error.
+// peek returns the next byte that is not a space, 0 at the end and after an error.
 func (p *parser) peek() byte {
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] >= '\t' && p.text[p.at] <= '\r') {
 		p.at++

@@ -57,7 +57,7 @@ func New(arg []byte) (runtime.Handler, error) {
 		f.numbers[i] = fetchNumbers[i].without
 	}
 	var wrong []string
-	_ = value.Each(arg, func(key, v []byte) bool { // what is no map has no options
+	_ = value.Each(arg, func(key, v []byte) bool { // anything that is not a map has no options
 		if problem := f.option(string(key), v); problem != "" {
 			wrong = append(wrong, "`"+string(key)+"` "+problem)
 		}

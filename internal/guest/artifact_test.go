@@ -66,7 +66,7 @@ func TestStoreSpools(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	w.result(write)
-	if len(w.replies) != 1 || w.replies[0].Failed || !slices.Equal(w.replies[0].Value, []byte{2}) {
+	if len(w.replies) != 1 || w.replies[0].Error != nil || !slices.Equal(w.replies[0].Value, []byte{2}) {
 		t.Errorf("replies %+v", w.replies)
 	}
 	w.result(m)
@@ -195,18 +195,18 @@ func TestMalformedAnswersAboutArtifacts(t *testing.T) {
 		kind uint8
 		raw  []byte
 	}{
-		"a record that is none":        {abi.EffectSpool, []byte{0xa1, 'x'}},
-		"a handle that is not above":   {abi.EffectSpool, raw(item(4, spooledText("a")))},
-		"a handle that nobody knows":   {abi.EffectSpool, raw(item(9, nil))},
-		"nothing read":                 {abi.EffectRead, []byte{0xc0}},
-		"lines that are none":          {abi.EffectRead, schemaOf(`[1,1,[2]]`)},
-		"lines that are no list":       {abi.EffectRead, schemaOf(`[1,1,"a"]`)},
-		"more lines than bytes":        {abi.EffectRead, []byte{0x93, 1, 1, 0xdd, 0x00, 0xff, 0xff, 0xff}},
-		"a negative size":              {abi.EffectRead, schemaOf(`[-1,1,[]]`)},
-		"a field more":                 {abi.EffectRead, schemaOf(`[1,1,["a"],1]`)},
-		"an estimate that is no list":  {abi.EffectEstimate, schemaOf(`5`)},
-		"an estimate of several texts": {abi.EffectEstimate, schemaOf(`[5,6]`)},
-		"a negative estimate":          {abi.EffectEstimate, schemaOf(`[-5]`)},
+		"a record that is none":          {abi.EffectSpool, []byte{0xa1, 'x'}},
+		"a handle that is not above":     {abi.EffectSpool, raw(item(4, spooledText("a")))},
+		"a handle that nobody knows":     {abi.EffectSpool, raw(item(9, nil))},
+		"nothing read":                   {abi.EffectRead, []byte{0xc0}},
+		"lines that are none":            {abi.EffectRead, schemaOf(`[1,1,[2]]`)},
+		"lines that are no list":         {abi.EffectRead, schemaOf(`[1,1,"a"]`)},
+		"more lines than bytes":          {abi.EffectRead, []byte{0x93, 1, 1, 0xdd, 0x00, 0xff, 0xff, 0xff}},
+		"a negative size":                {abi.EffectRead, schemaOf(`[-1,1,[]]`)},
+		"a field more":                   {abi.EffectRead, schemaOf(`[1,1,["a"],1]`)},
+		"an estimate that is not a list": {abi.EffectEstimate, schemaOf(`5`)},
+		"an estimate of several texts":   {abi.EffectEstimate, schemaOf(`[5,6]`)},
+		"a negative estimate":            {abi.EffectEstimate, schemaOf(`[-5]`)},
 	} {
 		w, e := ask(c.kind)
 		w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect, Value: c.raw})
@@ -301,7 +301,7 @@ func TestReaderToolOverTheWire(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	w.settle(read, &abi.ReadResult{Bytes: 20, Count: 4, Lines: []string{"bananä"}})
-	if len(w.replies) != 1 || w.replies[0].Failed || !value.Equal(w.replies[0].Value, schemaOf(`["beta\nbananä"]`)) {
+	if len(w.replies) != 1 || !value.Equal(w.executed(&w.replies[0]).Value, schemaOf(`"beta\nbananä"`)) {
 		t.Errorf("replies %+v", w.replies)
 	}
 	w.want("toolStart toolEnd")
@@ -332,7 +332,7 @@ func TestEstimateOverTheWire(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect, Value: schemaOf(`[321]`)})
-	if len(w.replies) != 1 || !value.Equal(w.replies[0].Value, schemaOf(`["321"]`)) {
+	if len(w.replies) != 1 || !value.Equal(w.executed(&w.replies[0]).Value, schemaOf(`"321"`)) {
 		t.Errorf("replies %+v", w.replies)
 	}
 }

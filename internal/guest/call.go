@@ -184,6 +184,7 @@ func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
 		t.reply(f.Call, nil, d.ReportToolCall(a.ID, runtime.ToolCallReport{
 			Tool: a.Tool, HasTool: a.HasTool, Args: valueOf(a.Args), HostHas: a.HasResults,
 			IsError: a.IsError, HasIsError: a.HasIsError, Complete: a.Complete,
+			ExecutionID: a.ExecutionID, ProviderCallID: a.ProviderCallID,
 		}))
 		return nil
 	case abi.MethodLog:
@@ -402,21 +403,15 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 		t.reply(call, nil, fault.New(fault.ABIUnknownTarget, "tool "+itoa(int64(a.Tool))))
 		return
 	}
-	args := clone(a.Args)
+	args, how := clone(a.Args), runtime.ToolRun{Keep: true, ProviderCallID: a.ProviderCallID}
 	t.serve(call, func(task runtime.Task) ([]byte, error) {
-		result, err := d.ExecuteTool(task, tool, args, runtime.ToolRun{Keep: true})
-		if tool.Handler != nil {
-			return appendResult(value.AppendListHeader(nil, 1), result.Value), err
+		r, err := d.ExecuteTool(task, tool, args, how)
+		if err != nil {
+			return nil, err
 		}
-		return value.AppendInt(nil, int64(result.Effect)), err
+		result := abi.ExecuteToolResult{ExecutionID: r.ExecutionID, Effect: r.Effect, Value: r.Value}
+		return result.MarshalMsg(nil)
 	})
-}
-
-func appendResult(dst, result []byte) []byte {
-	if result == nil {
-		return value.AppendNil(dst)
-	}
-	return append(dst, result...)
 }
 
 func (t *turn) callDispatch(call uint32, source *runtime.Dispatch, a *abi.DispatchArgs) {

@@ -1,7 +1,6 @@
 package guest
 
 import (
-	"bytes"
 	"fmt"
 	goruntime "runtime"
 	"slices"
@@ -27,10 +26,10 @@ func openWith(t testing.TB, executor executorFunc, configure func(*abi.OpenRunne
 // failure is the error of a reply that failed, which it must have.
 func (w *wire) failure(r *abi.Reply) abi.ErrorValue {
 	w.t.Helper()
-	if r == nil || !r.Failed {
+	if r == nil || r.Error == nil {
 		w.t.Fatalf("reply %+v, want a failure", r)
 	}
-	return decode[abi.ErrorValue](w.t, r.Value)
+	return *r.Error
 }
 
 // clean checks that nothing of any turn is left.
@@ -68,7 +67,7 @@ func TestCallsWhileEffectsAreOutstanding(t *testing.T) {
 	commit := w.effect(abi.EffectCommit)
 	w.ok(w.call(1, abi.MethodLog, &abi.LogArgs{Kind: "k", Message: "m"}))
 	w.result(tool)
-	if len(w.replies) != 1 || w.replies[0].Call != 1 || !bytes.Equal(w.replies[0].Value, []byte{byte(tool.Effect)}) {
+	if len(w.replies) != 1 || w.replies[0].Call != 1 || w.executed(&w.replies[0]).Effect != tool.Effect {
 		t.Errorf("replies %+v, want that of the tool", w.replies)
 	}
 	w.result(commit)
@@ -257,7 +256,7 @@ func TestDispatchThatIsNotAwaited(t *testing.T) {
 		t.Errorf("a store after it ended: %+v", e)
 	}
 	w.result(inner)
-	if len(w.replies) != 1 || w.replies[0].Failed {
+	if len(w.replies) != 1 || w.replies[0].Error != nil {
 		t.Fatalf("replies %+v", w.replies)
 	}
 	if r := decode[abi.DispatchResult](t, w.replies[0].Value); r != (abi.DispatchResult{Dispatch: 2, Status: abi.StatusAborted, Iterations: 1}) {
@@ -374,7 +373,7 @@ func TestWarnings(t *testing.T) {
 	for i, context := range []uint32{1, 1, 0, 0} {
 		for _, once := range []string{"gpt9", ""} {
 			args := &abi.WarnArgs{Kind: "k", Message: "m", Once: once, Error: &abi.ErrorValue{Message: "why"}, Payload: abi.Raw{0x81, 0xa1, 'a', 1}}
-			if r := w.call(context, abi.MethodWarn, args); r.Failed {
+			if r := w.call(context, abi.MethodWarn, args); r.Error != nil {
 				t.Errorf("context %d: %+v", context, w.failure(r))
 			}
 			if once == "" || i%2 == 0 {

@@ -167,6 +167,7 @@ func (c *chatDispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
 	return c.Dispatch.ReportToolCall(id, runtime.ToolCallReport{
 		Tool: r.Tool, HasTool: r.Tool != "", Args: r.Args, Results: r.Results, Kept: r.Kept,
 		IsError: r.IsError, HasIsError: r.HasIsError, Complete: r.Complete,
+		ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
 	})
 }
 
@@ -204,7 +205,7 @@ func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (
 	if err := c.fits(len(args)); err != nil {
 		return chat.ToolResult{}, err
 	}
-	how := runtime.ToolRun{Spool: run.Spool, Timed: run.Timeout > 0}
+	how := runtime.ToolRun{ProviderCallID: run.CallID, Spool: run.Spool, Timed: run.Timeout > 0}
 	if t.Artifact {
 		how.Spool = 0 // the model has asked for the text itself
 	}
@@ -219,10 +220,10 @@ func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (
 		}, func(cause error) {
 			err = cause
 		}) {
-			r, err = runtime.ToolResult{}, late
+			r, err = runtime.ToolResult{ExecutionID: r.ExecutionID}, late
 		}
 	}
-	return chat.ToolResult{Value: r.Value, Parts: r.Parts, Kept: r.Effect}, err
+	return chat.ToolResult{Value: r.Value, Parts: r.Parts, Kept: r.Effect, ExecutionID: r.ExecutionID}, err
 }
 
 func (c *chatDispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) error) error {

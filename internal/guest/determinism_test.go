@@ -31,7 +31,7 @@ func openLimited(t testing.TB, e host.Engine, limits abi.Limits) host.Instance {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { inst.Close(context.Background()) })
-	if _, err := host.Greet(inst, 1<<53-1, limits); err != nil {
+	if _, err := host.Greet(inst, abi.Hello{Features: 1<<53 - 1, Limits: limits}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := inst.Step(nil, opening()); err != nil {

@@ -25,13 +25,20 @@ func (in *Instance) append(frame marshaler) {
 
 // effectHead puts an Effect frame into the outbox, but for its last element, the arguments.
 func (t *turn) effectHead(eff *effect, kind uint8, context uint32) []byte {
+	return t.effectHeadAs(eff, kind, context, t.run.Ordinal(context, kind))
+}
+
+func (t *turn) effectHeadAs(eff *effect, kind uint8, context, ordinal uint32) []byte {
 	eff.context = context
-	b := value.AppendListHeader(t.in.out, 6)
+	t.in.path = t.run.AppendPath(t.in.path[:0], context)
+	b := value.AppendListHeader(t.in.out, 8)
 	b = value.AppendInt(b, int64(abi.OpEffect))
 	b = value.AppendInt(b, int64(t.number))
 	b = value.AppendInt(b, int64(eff.number))
 	b = value.AppendInt(b, int64(kind))
-	return value.AppendInt(b, int64(context))
+	b = value.AppendInt(b, int64(context))
+	b = value.AppendText(b, t.in.path)
+	return value.AppendInt(b, int64(ordinal))
 }
 
 // reply puts a Reply frame into the outbox.
@@ -41,8 +48,7 @@ func (t *turn) reply(call uint32, result []byte, err error) {
 	}
 	f := abi.Reply{Op: abi.OpReply, Turn: t.number, Call: call, Value: result}
 	if err != nil {
-		f.Failed = true
-		f.Value, _ = t.errorValue(err).MarshalMsg(nil)
+		f.Value, f.Error = nil, t.errorValue(err)
 	}
 	start := len(t.in.out)
 	if t.in.out, _ = f.MarshalMsg(t.in.out); t.in.fits(start) {
@@ -51,8 +57,7 @@ func (t *turn) reply(call uint32, result []byte, err error) {
 	if err == nil {
 		err = fault.New(fault.ABILimitExceeded, "the answer of a call")
 	}
-	f.Failed = true
-	f.Value, _ = t.plainError(err).MarshalMsg(nil)
+	f.Value, f.Error = nil, t.plainError(err)
 	t.in.out, _ = f.MarshalMsg(t.in.out[:start])
 }
 
@@ -119,7 +124,7 @@ func reduced(p any) any {
 	case *runtime.IterationEndEvent:
 		return &runtime.IterationEndEvent{Started: p.Started, Status: p.Status}
 	case *runtime.ToolStartEvent:
-		return &runtime.ToolStartEvent{Tool: p.Tool, CallID: p.CallID}
+		return &runtime.ToolStartEvent{ToolExecution: p.ToolExecution}
 	case *runtime.ToolCallEvent:
 		e := *p
 		e.Args, e.Results = nil, nil
@@ -139,21 +144,25 @@ func (t *turn) appendPayload(b []byte, p any) []byte {
 		e := abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: t.in.deltasOf(p.Discarded)}
 		b, _ = e.MarshalMsg(b)
 	case *runtime.ToolStartEvent:
-		e := abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, Args: p.Args}
+		e := abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID, Args: p.Args}
 		b, _ = e.MarshalMsg(b)
 	case *runtime.ToolEndEvent:
-		e := abi.ToolEndEvent{Tool: p.Tool, CallID: p.CallID, Started: p.Started, IsError: p.IsError}
+		e := abi.ToolEndEvent{
+			Tool: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID,
+			Started: p.Started, IsError: p.IsError,
+		}
 		b, _ = e.MarshalMsg(b)
 	case *runtime.ToolCallEvent:
 		e := abi.ToolCallEvent{
 			ID: p.ID, Tool: p.Tool, Args: p.Args, Checksum: p.Checksum, Created: p.Created,
-			Complete: p.Complete, IsError: p.IsError, Value: p.Results,
+			Complete: p.Complete, IsError: p.IsError, Value: p.Results, Kept: p.Kept,
+			ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID,
 		}
 		switch {
 		case p.HostHas:
 			e.Results = abi.ResultsHost
 		case p.Kept != 0:
-			e.Results, e.Value = abi.ResultsKept, value.AppendInt(nil, int64(p.Kept))
+			e.Results = abi.ResultsKept
 		case p.Results != nil:
 			e.Results = abi.ResultsValue
 		}

@@ -61,7 +61,7 @@ func (w *errorWriter) write(err error, depth int) *abi.ErrorValue {
 		}
 		return e
 	}
-	if f.Handle == 0 && err != fault.ErrStreamSealed {
+	if f.Handle == 0 {
 		w.turn.minted--
 		f.Handle = w.turn.minted
 	}

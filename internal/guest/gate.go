@@ -29,14 +29,14 @@ func (t *turn) callOpenGate(call uint32, d *runtime.Dispatch, a *abi.OpenGateArg
 	}
 }
 
-// settleGate settles a gate; one that is settled stays as it is.
+// settleGate settles a gate. One that is settled stays as it is.
 func (t *turn) settleGate(a *abi.SettleGateArgs) error {
 	g, known := t.run.Gate(a.Gate)
 	if !known || a.Settle > abi.SettleAbort {
 		return fault.New(fault.ABIUnknownTarget, "gate "+itoa(int64(a.Gate))+", settled in way "+itoa(int64(a.Settle)))
 	}
 	if g == nil {
-		return nil
+		return t.run.GateSettled(a.Gate)
 	}
 	switch a.Settle {
 	case abi.SettleResolve:

@@ -57,13 +57,21 @@ func TestAGateIsNoTask(t *testing.T) {
 	}
 	settle := w.call(0, abi.MethodSettleGate, &abi.SettleGateArgs{Gate: 1, Value: schemaOf(`{"ok":true}`)})
 	w.ok(settle)
-	if r := w.answered(call); r.Failed || !bytes.Equal(r.Value, schemaOf(`{"ok":true}`)) {
+	if r := w.answered(call); r.Error != nil || !bytes.Equal(r.Value, schemaOf(`{"ok":true}`)) {
 		t.Errorf("reply %+v", r)
 	}
 	if w.replies[0].Call != call {
 		t.Error("who settles is answered before who waits")
 	}
-	w.ok(w.call(0, abi.MethodSettleGate, &abi.SettleGateArgs{Gate: 1, Settle: abi.SettleAbort}))
+	for name, again := range map[string]*abi.SettleGateArgs{
+		"abort": {Gate: 1, Settle: abi.SettleAbort}, "reject": {Gate: 1, Settle: abi.SettleReject},
+		"resolve": {Gate: 1, Value: schemaOf(`true`)}, "a digest that is not the gate's": {Gate: 1, Value: schemaOf(`true`), Digest: "00"},
+	} {
+		e := w.failure(w.call(0, abi.MethodSettleGate, again))
+		if e.Code != abi.CodeTurnGateSettled || e.Status != 409 || !bytes.Equal(e.Details, schemaOf(`{"result":"resolved"}`)) {
+			t.Errorf("%s of a settled gate: %+v", name, e)
+		}
+	}
 	w.call(0, abi.MethodNext, &abi.NextArgs{Effect: m.Effect})
 	w.result(m)
 	e := w.effect(abi.EffectExecutor)
@@ -112,8 +120,8 @@ func TestAbortsAndGates(t *testing.T) {
 	if e := w.failure(w.answered(call)); e.Code != abi.CodeTurnGateAborted {
 		t.Errorf("error %+v", e)
 	}
-	raw, _ := (&abi.ErrorValue{Handle: 1000, Code: abi.CodeTurnGateAborted, Message: "x"}).MarshalMsg(nil)
-	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: m.Effect, Failed: true, Value: raw})
+	reason := &abi.ErrorValue{Handle: 1000, Code: abi.CodeTurnGateAborted, Message: "x"}
+	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: m.Effect, Error: reason})
 	w.want("turnStart gateOpen(1 g) gateClosed(1 2) gateOpen(2 g) gateClosed(2 2) turnEnd(2)")
 	w.clean()
 }

@@ -28,7 +28,7 @@ type wire struct {
 
 func open(t testing.TB, configure func(*abi.OpenRunner)) *wire {
 	w := &wire{t: t, in: New(provider.OpenAI)}
-	w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Features: supported})
+	w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Seed: make([]byte, abi.SeedSize), Features: supported})
 	r := &abi.OpenRunner{Op: abi.OpOpenRunner, Runner: 1, Call: 1}
 	if configure != nil {
 		configure(r)
@@ -140,9 +140,15 @@ func (w *wire) result(e abi.Effect) {
 	w.step(&abi.Result{Op: abi.OpResult, Turn: e.Turn, Effect: e.Effect})
 }
 
+// executed is what a successful reply to a tool's call says.
+func (w *wire) executed(r *abi.Reply) abi.ExecuteToolResult {
+	w.t.Helper()
+	w.ok(r)
+	return decode[abi.ExecuteToolResult](w.t, r.Value)
+}
+
 func (w *wire) fail(e abi.Effect, message string) {
-	raw, _ := (&abi.ErrorValue{Handle: 1000, Name: "Error", Message: message}).MarshalMsg(nil)
-	w.step(&abi.Result{Op: abi.OpResult, Turn: e.Turn, Effect: e.Effect, Failed: true, Value: raw})
+	w.step(&abi.Result{Op: abi.OpResult, Turn: e.Turn, Effect: e.Effect, Error: &abi.ErrorValue{Handle: 1000, Name: "Error", Message: message}})
 }
 
 // call makes a call and returns its reply, if that came in the same step.
@@ -164,7 +170,7 @@ func (w *wire) call(context uint32, method uint8, args marshaler) *abi.Reply {
 
 func (w *wire) ok(r *abi.Reply) {
 	w.t.Helper()
-	if r == nil || r.Failed {
+	if r == nil || r.Error != nil {
 		w.t.Fatalf("reply %+v", r)
 	}
 }
@@ -216,7 +222,7 @@ func TestToolCallThenAnswer(t *testing.T) {
 	}
 	tool := w.effect(abi.EffectTool)
 	w.result(tool)
-	if len(w.replies) != 1 || w.replies[0].Failed {
+	if len(w.replies) != 1 || w.replies[0].Error != nil {
 		t.Fatalf("replies %+v", w.replies)
 	}
 	w.result(e)
@@ -249,7 +255,7 @@ func TestToolThatEndsInTheNextIteration(t *testing.T) {
 	w.result(e)
 	e = w.effect(abi.EffectExecutor)
 	w.result(tool)
-	if len(w.replies) != 1 || w.replies[0].Failed {
+	if len(w.replies) != 1 || w.replies[0].Error != nil {
 		t.Errorf("replies %+v", w.replies)
 	}
 	w.ok(w.call(1, abi.MethodAck, nil))
@@ -287,7 +293,7 @@ func TestToolWithItsOwnValidation(t *testing.T) {
 
 	w.call(1, abi.MethodExecuteTool, execute)
 	w.fail(w.effect(abi.EffectValidate), "not so")
-	if len(w.replies) != 1 || !w.replies[0].Failed || w.failure(&w.replies[0]).Message != "not so" {
+	if len(w.replies) != 1 || w.replies[0].Error == nil || w.failure(&w.replies[0]).Message != "not so" {
 		t.Errorf("replies %+v, want the failure as it is", w.replies)
 	}
 
@@ -313,7 +319,7 @@ func TestValidateOutsideOfATurn(t *testing.T) {
 		return &w.replies[0]
 	}
 	def := abi.ToolDef{Name: "add", InputSchema: schemaOf(`{"type":"object","properties":{"a":{"type":"number"},"b":{"default":2}}}`)}
-	if r := ask(abi.MethodValidate, def, `{"a":1}`); r.Failed || string(r.Value) != string(schemaOf(`{"a":1,"b":2}`)) {
+	if r := ask(abi.MethodValidate, def, `{"a":1}`); r.Error != nil || string(r.Value) != string(schemaOf(`{"a":1,"b":2}`)) {
 		t.Errorf("reply %+v", r)
 	}
 	own := def
@@ -360,7 +366,7 @@ func TestMiddlewareOnion(t *testing.T) {
 	}
 	inner := w.effect(abi.EffectMiddleware)
 	w.fail(inner, "inner broke")
-	if len(w.replies) != 1 || w.replies[0].Failed {
+	if len(w.replies) != 1 || w.replies[0].Error != nil {
 		t.Fatalf("next of the outer one: %+v, want a plain return", w.replies)
 	}
 	w.fail(outer, "outer broke")
@@ -413,8 +419,8 @@ func TestCommitThatFails(t *testing.T) {
 	w.result(e)
 	commit := w.effect(abi.EffectCommit)
 	details, _ := (&abi.CommitResult{Applied: 1, Total: 2}).MarshalMsg(nil)
-	raw, _ := (&abi.ErrorValue{Handle: 9, Name: "Error", Message: "disk full", Details: details}).MarshalMsg(nil)
-	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: commit.Effect, Failed: true, Value: raw})
+	full := &abi.ErrorValue{Handle: 9, Name: "Error", Message: "disk full", Details: details}
+	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: commit.Effect, Error: full})
 	w.want("turnStart dispatchStart iterationStart sync(1,3:0 +1) sync(1,3:0 +2) sync(0,3:0 +1) iterationEnd(1,-1) dispatchEnd(1,1) error(E_STORAGE_COMMIT_ERROR) turnEnd(3)")
 }
 
@@ -423,10 +429,10 @@ func TestSealedStream(t *testing.T) {
 	w.start()
 	w.ok(w.call(1, abi.MethodReport, &abi.ReportArgs{ID: "m", Delta: "a", Complete: true}))
 	r := w.call(1, abi.MethodReport, &abi.ReportArgs{ID: "m", Delta: "b"})
-	if !r.Failed {
+	if r.Error == nil {
 		t.Fatal("a report on a sealed stream was taken")
 	}
-	if e := decode[abi.ErrorValue](t, r.Value); e.Code != "" || e.Name != "Error" {
+	if e := r.Error; e.Code != "" || e.Name != "Error" {
 		t.Errorf("error %+v, want a plain one", e)
 	}
 }
@@ -438,7 +444,7 @@ func TestInterruptedStream(t *testing.T) {
 		supported &^ abi.FeatureInterrupts: "turnStart dispatchStart iterationStart message message thought thought messageInterrupted",
 	} {
 		w := &wire{t: t, in: New(provider.OpenAI)}
-		w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Features: features})
+		w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Seed: make([]byte, abi.SeedSize), Features: features})
 		w.step(&abi.OpenRunner{Op: abi.OpOpenRunner, Runner: 1, Call: 1})
 		w.start()
 		w.ok(w.call(1, abi.MethodReport, &abi.ReportArgs{ID: "m", Delta: "a"}))
@@ -451,7 +457,7 @@ func TestInterruptedStream(t *testing.T) {
 				args = &abi.InterruptArgs{ID: "m"}
 			}
 			r := w.call(1, method, args)
-			if e := decode[abi.ErrorValue](t, r.Value); !r.Failed || e.Name != "Error" {
+			if e := r.Error; e == nil || e.Name != "Error" {
 				t.Errorf("method %d on a sealed stream: %+v", method, r)
 			}
 		}

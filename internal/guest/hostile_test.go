@@ -117,7 +117,7 @@ func TestDeepNestingIsRefused(t *testing.T) {
 		"arguments of a tool":  {methodCall(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, Args: nested(10_000)}), abi.CodeABILimitExceeded, ""},
 		"payload of a log":     {methodCall(1, abi.MethodLog, &abi.LogArgs{HasPayload: true, Payload: nested(10_000)}), abi.CodeABILimitExceeded, ""},
 		"value of a result":    {&abi.Result{Turn: 1, Effect: 1, Value: nested(10_000)}, abi.CodeABILimitExceeded, ""},
-		"reason of an abort":   {&abi.Abort{Turn: 1, Reason: nested(10_000)}, abi.CodeABILimitExceeded, ""},
+		"reason of an abort":   {&abi.Abort{Turn: 1, Reason: &abi.ErrorValue{Details: nested(10_000)}}, abi.CodeABILimitExceeded, ""},
 		"stash of a turn":      {&abi.StartTurn{Turn: 2, Runner: 1, Stash: append([]byte{0x81, 0xa1, 'k'}, nested(10_000)...)}, abi.CodeABILimitExceeded, ""},
 		"options of a runner":  {&abi.OpenRunner{Runner: 9, Executor: abi.ExecutorChat, Chat: append([]byte{0x81, 0xa1, 'k'}, nested(10_000)...)}, abi.CodeABILimitExceeded, ""},
 		"stash":                {&abi.Edit{Turn: 1, Context: 1, Collection: abi.CollectionStash, Edit: abi.EditSet, Data: abi.Bytes(append(key, nested(10_000)...))}, abi.CodeABIUnknownTarget, ""},
@@ -138,10 +138,10 @@ func TestDeepNestingIsRefused(t *testing.T) {
 				switch {
 				case c.fault != "" && (len(a.faults) != 1 || a.faults[0].Code != c.fault):
 					t.Errorf("faults %+v, replies %+v, want %s", a.faults, a.replies, c.fault)
-				case c.code != "" && (len(a.replies) != 1 || !a.replies[0].Failed):
+				case c.code != "" && (len(a.replies) != 1 || a.replies[0].Error == nil):
 					t.Errorf("replies %+v, faults %+v, want %s", a.replies, a.faults, c.code)
 				case c.code != "":
-					if e := must[abi.ErrorValue](t, a.replies[0].Value); e.Code != c.code {
+					if e := a.replies[0].Error; e.Code != c.code {
 						t.Errorf("error %+v, want %s", e, c.code)
 					}
 				}

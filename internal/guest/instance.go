@@ -4,6 +4,8 @@
 package guest
 
 import (
+	"math"
+
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
@@ -43,6 +45,7 @@ type Instance struct {
 
 	frame frames
 	body  []byte // scratch: the body of a request
+	path  []byte // scratch: of an effect
 }
 
 // frames are reused between steps, so that decoding allocates only what outlives it.
@@ -178,6 +181,9 @@ func (in *Instance) takeOp(op abi.Op, r *abi.Reader) error {
 			delete(in.runners, f.Runner)
 		}
 	case abi.OpHello:
+		if err := speaksOurs(*r); err != nil {
+			return err
+		}
 		var f abi.Hello
 		if f.Decode(r); r.OK() {
 			return in.hello(&f)
@@ -192,8 +198,8 @@ func (in *Instance) hello(f *abi.Hello) error {
 	if in.greeted {
 		return fault.New(fault.ABIMalformedFrame, "a second Hello")
 	}
-	if f.Major != abi.Major {
-		return fault.New(fault.ABIVersion, "the host speaks "+itoa(int64(f.Major))+"."+itoa(int64(f.Minor))+", the module "+itoa(abi.Major)+"."+itoa(abi.Minor))
+	if len(f.Seed) != abi.SeedSize {
+		return badSeed("Hello", f.Seed)
 	}
 	in.greeted = true
 	in.limits = f.Limits.Effective()
@@ -201,9 +207,36 @@ func (in *Instance) hello(f *abi.Hello) error {
 	in.marks = f.Features&abi.FeatureInterrupts != 0
 	in.append(&abi.Welcome{
 		Op: abi.OpWelcome, Major: abi.Major, Minor: abi.Minor,
-		Features: f.Features & supported, Limits: in.limits, Build: Build,
+		Features: f.Features & supported, Limits: in.limits, Quota: f.Quota.Effective(), Build: Build, Providers: in.speaks(),
 	})
 	return nil
+}
+
+// speaksOurs refuses a Hello of another major version by the fields that every version begins with: what follows them is
+// another one's in every version.
+func speaksOurs(r abi.Reader) error {
+	r.Array()
+	r.Uint(math.MaxUint8)
+	major, minor := r.Uint(math.MaxUint16), r.Uint(math.MaxUint16)
+	if r.OK() && major != abi.Major {
+		return fault.New(fault.ABIVersion, "the host speaks "+itoa(int64(major))+"."+itoa(int64(minor))+", the module "+itoa(abi.Major)+"."+itoa(abi.Minor))
+	}
+	return nil
+}
+
+// badSeed refuses a frame whose seed has another length than seeds have.
+func badSeed(frame string, seed []byte) error {
+	return fault.New(fault.ABIMalformedFrame, frame+": the seed has "+itoa(int64(len(seed)))+" bytes and must have "+itoa(abi.SeedSize))
+}
+
+// speaks are the names of the protocols of the chat executor.
+func (in *Instance) speaks() (names []string) {
+	for _, p := range in.providers {
+		if protocol := p.Protocol(); protocol.Elsewhere == "" {
+			names = append(names, protocol.Name)
+		}
+	}
+	return names
 }
 
 func (in *Instance) history(f *abi.History) error {

@@ -12,13 +12,13 @@ import (
 // openLimited is open with limits that the host lowers.
 func openLimited(t testing.TB, limits abi.Limits, configure func(*abi.OpenRunner)) *wire {
 	w := &wire{t: t, in: New(provider.OpenAI)}
-	w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Features: supported, Limits: limits})
+	w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Seed: make([]byte, abi.SeedSize), Features: supported, Limits: limits})
 	r := &abi.OpenRunner{Op: abi.OpOpenRunner, Runner: 1, Call: 1}
 	if configure != nil {
 		configure(r)
 	}
 	w.step(r)
-	if len(w.replies) != 1 || w.replies[0].Failed {
+	if len(w.replies) != 1 || w.replies[0].Error != nil {
 		t.Fatalf("replies %+v, faults %+v", w.replies, w.faults)
 	}
 	return w
@@ -269,8 +269,7 @@ func TestLoweredLimitsHoldOutside(t *testing.T) {
 			conform(call(abi.MethodNack, &abi.NackArgs{Error: chain(5)}))
 			conform(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: executor.Effect})
 		default:
-			raw, _ := chain(6).MarshalMsg(nil)
-			conform(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: executor.Effect, Failed: true, Value: raw})
+			conform(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: executor.Effect, Error: chain(6)})
 		}
 		if len(w.ends) != 1 || w.ends[0].Status != abi.StatusNack || w.ends[0].Error == nil {
 			t.Errorf("%s: ends %+v; log %v", end, w.ends, w.log)

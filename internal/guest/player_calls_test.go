@@ -324,8 +324,8 @@ func (p *player) reply(f abi.Reply) {
 		p.t.Errorf("turn %d: a reply to call %d, which waits for none", p.turn, f.Call)
 	}
 	delete(p.waiting, f.Call)
-	if f.Failed {
-		e := read[abi.ErrorValue](p, f.Value)
+	if f.Error != nil {
+		e := f.Error
 		if strings.HasPrefix(e.Code, "E_ABI") {
 			p.t.Errorf("turn %d: method %d: %+v", p.turn, method, e)
 		}

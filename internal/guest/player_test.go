@@ -334,7 +334,7 @@ func (p *player) settle(e abi.Effect) {
 	f := &abi.Result{Turn: p.turn, Effect: e.Effect, Elapsed: p.elapsed}
 	switch {
 	case p.steps > 0 && p.chance(9):
-		f.Failed, f.Value = true, p.failure(p.chance(4))
+		f.Error = p.failure(p.chance(4))
 	case e.Kind == abi.EffectSpool:
 		args, _ := abi.Decode[abi.SpoolArgs](e.Args)
 		if p.chance(5) {
@@ -385,13 +385,13 @@ func (p *player) read(e abi.Effect) abi.Raw {
 	return abi.AppendPayload(nil, r)
 }
 
-func (p *player) failure(abort bool) abi.Raw {
+func (p *player) failure(abort bool) *abi.ErrorValue {
 	p.errors++
 	e := &abi.ErrorValue{Handle: p.errors, Name: "Error", Message: fmt.Sprint("error ", p.errors), Status: 500, Abort: abort}
 	if p.chance(3) {
 		e.Cause = &abi.ErrorValue{Name: "TypeError", Message: "cause", Details: jsonValue(`[1,3]`)}
 	}
-	return abi.AppendPayload(nil, e)
+	return e
 }
 
 // harmless sends what changes nothing.

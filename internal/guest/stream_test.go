@@ -148,8 +148,8 @@ func TestHTTPFails(t *testing.T) {
 	w.start()
 	e := w.effect(abi.EffectHTTP)
 	w.chunk(e, 0, 200, "")
-	raw, _ := (&abi.ErrorValue{Handle: 4, Code: abi.CodeHTTPTransport, Message: "reset"}).MarshalMsg(nil)
-	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect, Failed: true, Value: raw})
+	reset := &abi.ErrorValue{Handle: 4, Code: abi.CodeHTTPTransport, Message: "reset"}
+	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect, Error: reset})
 	r.want(t, "head 200 content-type=text/plain", "error reset")
 	if len(w.ends) != 1 || w.ends[0].Error.Cause.Handle != 4 {
 		t.Errorf("ends %+v", w.ends)

@@ -31,6 +31,9 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 	if f.Turn == 0 || in.turns[f.Turn] != nil || config == nil {
 		return fault.New(fault.ABIUnknownTarget, "StartTurn: turn "+itoa(int64(f.Turn))+" is 0 or running, or runner "+itoa(int64(f.Runner))+" is not open")
 	}
+	if len(f.Seed) != abi.SeedSize {
+		return badSeed("StartTurn", f.Seed)
+	}
 	t := &turn{in: in, number: f.Turn}
 	t.effects = t.few[:0]
 	run, err := runtime.NewTurn(config, runtime.Input{
@@ -143,8 +146,12 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectMiddleware, e.Context))
 	case *runtime.CallTool:
 		e.Number, eff.valued, eff.asked = eff.number, true, e
-		args := abi.ToolArgs{Tool: e.Tool.Number, CallID: e.CallID, Args: e.Args, Keep: e.Run.Keep, Valid: e.Valid, Spool: e.Run.Spool, Timed: e.Run.Timed}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectTool, e.Context))
+		args := abi.ToolArgs{
+			Tool: e.Tool.Number, CallID: e.CallID, ExecutionID: e.ExecutionID, ProviderCallID: e.Run.ProviderCallID, Args: e.Args,
+			Keep: e.Run.Keep, Valid: e.Valid, Spool: e.Run.Spool, Timed: e.Run.Timed,
+		}
+		ordinal := t.run.CallOrdinal(e.Context, e.CallID)
+		t.in.out, _ = args.MarshalMsg(t.effectHeadAs(eff, abi.EffectTool, e.Context, ordinal))
 	case *runtime.CallValidate:
 		e.Number, eff.valued = eff.number, true
 		args := abi.ValidateArgs{Tool: e.Tool.Number, Args: e.Args}
@@ -243,7 +250,7 @@ func (in *Instance) result(f *abi.Result) error {
 		t.late = slices.DeleteFunc(t.late, func(n uint32) bool { return n == f.Effect })
 		return nil
 	}
-	if !f.Failed {
+	if f.Error == nil {
 		var v []byte
 		if eff.valued {
 			v = valueOf(f.Value)
@@ -256,11 +263,7 @@ func (in *Instance) result(f *abi.Result) error {
 		t.settle(eff, v, nil)
 		return nil
 	}
-	var e abi.ErrorValue
-	if _, err := e.UnmarshalMsg(f.Value); err != nil {
-		return fault.New(fault.ABIMalformedFrame, "Result: "+err.Error())
-	}
-	t.settle(eff, nil, faultOf(&e))
+	t.settle(eff, nil, faultOf(f.Error))
 	return nil
 }
 
@@ -279,12 +282,8 @@ func (in *Instance) abort(f *abi.Abort) error {
 	}
 	t.run.SetElapsed(f.Elapsed)
 	var reason error
-	if valueOf(f.Reason) != nil {
-		var e abi.ErrorValue
-		if _, err := e.UnmarshalMsg(f.Reason); err != nil {
-			return fault.New(fault.ABIMalformedFrame, "Abort: "+err.Error())
-		}
-		reason = faultOf(&e)
+	if f.Reason != nil {
+		reason = faultOf(f.Reason)
 	}
 	if f.Context == 0 {
 		t.run.Abort(reason)

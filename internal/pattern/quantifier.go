@@ -93,7 +93,7 @@ func (q *parser) braces() (least, most int, ok bool) {
 	most = least
 	if ok && q.eat(",") {
 		if most, ok = q.count(); !ok {
-			// What is no number here leaves the brace without its closing one.
+			// Anything that is not a number here leaves the brace without its closing one.
 			most, ok = -1, true
 		}
 	}

@@ -24,26 +24,9 @@ type anthropic struct{}
 // anthropicMaxTokens is what an answer may have where the options do not say it: within what all current models allow.
 const anthropicMaxTokens = 16_384
 
-var anthropicMembers = []chat.Member{
-	{Name: "cache_control", Shape: chat.ShapeObject | chat.ShapeBoolean},
-	{Name: "container", Shape: chat.ShapeText | chat.ShapeObject},
-	{Name: "context_management", Shape: chat.ShapeObject},
-	{Name: "inference_geo", Shape: chat.ShapeText},
-	{Name: "max_tokens", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
-	{Name: "metadata", Shape: chat.ShapeObject},
-	{Name: "output_config", Shape: chat.ShapeObject},
-	{Name: "service_tier", Shape: chat.ShapeText},
-	{Name: "stop_sequences", Shape: chat.ShapeList},
-	{Name: "temperature", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
-	{Name: "thinking", Shape: chat.ShapeObject},
-	{Name: "tool_choice", Shape: chat.ShapeObject},
-	{Name: "top_k", Shape: chat.ShapeInteger, Bounded: true, Min: 0, Max: chat.Unbounded},
-	{Name: "top_p", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
-}
-
 func (anthropic) Protocol() chat.Protocol {
 	return chat.Protocol{
-		Name: "anthropic", BaseURL: "https://api.anthropic.com/v1", Close: "]}",
+		Name: anthropicName, BaseURL: anthropicBaseURL, Close: "]}",
 		Headers: [][2]string{{"anthropic-version", "2023-06-01"}},
 		Members: anthropicMembers, Reserved: []string{"messages", "model", "stream", "system", "tools"},
 		OfTools:   []string{"name", "description", "input_schema", "cache_control"},

@@ -7,7 +7,9 @@ import (
 
 // Core are the providers of the core module. The full one has [All]; in the place of each that is there alone stands its
 // name, so that who asks for it is told where it is.
-var Core = []chat.Provider{openAI{}, elsewhere("anthropic"), elsewhere("gemini"), elsewhere("ollama"), elsewhere("openai-responses"), elsewhere("model")}
+var Core = []chat.Provider{
+	openAI{}, elsewhere(anthropicName), elsewhere(geminiName), elsewhere(ollamaName), elsewhere(openAIResponsesName), elsewhere(modelName),
+}
 
 // fullModule is the module that has everything.
 const fullModule = "turncore-full.wasm"

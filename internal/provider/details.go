@@ -75,7 +75,7 @@ func readExtra(a *chat.Answer, s *value.Scanner) {
 	}
 }
 
-// extraIn appends a map with an extra_content, unless that is no object or has no members.
+// extraIn appends a map with an extra_content, unless that is not an object or has no members.
 func extraIn(dst []byte, s *value.Scanner) []byte {
 	start := len(dst)
 	dst = value.AppendString(value.AppendMapHeader(dst, 1), extraMember)

@@ -10,7 +10,7 @@ import (
 
 // Gemini speaks generateContent and streamGenerateContent of Google's Gemini API.
 //
-//   - Options have the API's own names. Those that belong into generationConfig are put there.
+//   - Options have the API's own names. Those that belong in generationConfig are put there.
 //   - Thought signatures go back in the parts that they came in: calls, thoughts and the end of a text.
 //   - A call's result names the call by its function, and by its id where the API gave one.
 //   - Media are parts of a user's content; those of a tool's result follow it in one, as results are texts here.
@@ -19,41 +19,10 @@ var Gemini chat.Provider = gemini{}
 
 type gemini struct{}
 
-// geminiGeneration are the members of generationConfig.
-var geminiGeneration = []chat.Member{
-	{Name: "candidateCount", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: 1}, // the executor reads one candidate
-	{Name: "enableEnhancedCivicAnswers", Shape: chat.ShapeBoolean},
-	{Name: "frequencyPenalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
-	{Name: "imageConfig", Shape: chat.ShapeObject},
-	{Name: "logprobs", Shape: chat.ShapeInteger, Bounded: true, Min: 0, Max: 20},
-	{Name: "maxOutputTokens", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
-	{Name: "mediaResolution", Shape: chat.ShapeText},
-	{Name: "presencePenalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
-	{Name: "responseJsonSchema", Shape: chat.ShapeObject},
-	{Name: "responseLogprobs", Shape: chat.ShapeBoolean},
-	{Name: "responseMimeType", Shape: chat.ShapeText},
-	{Name: "responseModalities", Shape: chat.ShapeList},
-	{Name: "responseSchema", Shape: chat.ShapeObject},
-	{Name: "seed", Shape: chat.ShapeInteger},
-	{Name: "speechConfig", Shape: chat.ShapeObject},
-	{Name: "stopSequences", Shape: chat.ShapeList},
-	{Name: "temperature", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 2},
-	{Name: "thinkingConfig", Shape: chat.ShapeObject},
-	{Name: "topK", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
-	{Name: "topP", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
-}
-
-var geminiRequest = []chat.Member{
-	{Name: "cachedContent", Shape: chat.ShapeText},
-	{Name: "generationConfig", Shape: chat.ShapeObject},
-	{Name: "safetySettings", Shape: chat.ShapeList},
-	{Name: "toolConfig", Shape: chat.ShapeObject},
-}
-
 func (gemini) Protocol() chat.Protocol {
 	return chat.Protocol{
-		Name: "gemini", BaseURL: "https://generativelanguage.googleapis.com/v1beta", Close: "]}",
-		Members: slices.Concat(geminiGeneration, geminiRequest), Reserved: []string{"contents", "model", "systemInstruction", "tools"},
+		Name: geminiName, BaseURL: geminiBaseURL, Close: "]}",
+		Members: slices.Concat(geminiGenerationConfig, geminiMembers), Reserved: []string{"contents", "model", "systemInstruction", "tools"},
 		OfTools:   []string{"name", "description", "parameters", "parametersJsonSchema"},
 		WithTools: []string{"toolConfig"},
 		Reasoning: "gemini-thought-signature-v1", InParts: true,
@@ -119,7 +88,7 @@ func (gemini) AppendHead(dst []byte, h *chat.Head) []byte {
 					config = appendRaw(config, inner, s.Raw())
 				}
 			}
-		case slices.ContainsFunc(geminiGeneration, func(m chat.Member) bool { return m.Name == string(name) }):
+		case slices.ContainsFunc(geminiGenerationConfig, func(m chat.Member) bool { return m.Name == string(name) }):
 			config = appendRaw(config, name, text)
 		default:
 			dst = append(append(value.AppendJSONString(dst, name), ':'), text...)

@@ -11,21 +11,9 @@ import (
 // usage, finish or error. What they hold is told in the ABI's specification.
 type model struct{}
 
-var modelMembers = []chat.Member{
-	{Name: "frequency_penalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
-	{Name: "max_tokens", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
-	{Name: "min_p", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
-	{Name: "presence_penalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
-	{Name: "seed", Shape: chat.ShapeInteger},
-	{Name: "stop", Shape: chat.ShapeText | chat.ShapeList},
-	{Name: "temperature", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 2},
-	{Name: "top_k", Shape: chat.ShapeInteger, Bounded: true, Min: 0, Max: chat.Unbounded},
-	{Name: "top_p", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
-}
-
 func (model) Protocol() chat.Protocol {
 	return chat.Protocol{
-		Name: "model", Local: inText{}, Close: "]}", Format: framing.JSONLines, Members: modelMembers, ByHost: true,
+		Name: modelName, Local: inText{}, Close: "]}", Format: framing.JSONLines, Members: modelMembers, ByHost: true,
 		Reserved: []string{"messages", "stream", "tools"},
 	}
 }

@@ -18,23 +18,12 @@ var Ollama chat.Provider = ollama{}
 
 type ollama struct{}
 
-var ollamaMembers = []chat.Member{
-	{Name: "format", Shape: chat.ShapeText | chat.ShapeObject},
-	{Name: "keep_alive", Shape: chat.ShapeText | chat.ShapeNumber},
-	{Name: "logprobs", Shape: chat.ShapeBoolean},
-	{Name: "options", Shape: chat.ShapeObject},
-	{Name: "shift", Shape: chat.ShapeBoolean},
-	{Name: "think", Shape: chat.ShapeBoolean | chat.ShapeText},
-	{Name: "top_logprobs", Shape: chat.ShapeInteger, Bounded: true, Min: 0, Max: 20},
-	{Name: "truncate", Shape: chat.ShapeBoolean},
-}
-
 func (ollama) Protocol() chat.Protocol {
 	return chat.Protocol{
-		Name: "ollama", BaseURL: "http://localhost:11434", Close: "]}", Format: framing.JSONLines,
+		Name: ollamaName, BaseURL: ollamaBaseURL, Close: "]}", Format: framing.JSONLines,
 		Members: ollamaMembers, Reserved: []string{"messages", "model", "stream", "tools"},
 		OfTools:  []string{"name", "description", "parameters"},
-		Thoughts: []string{"thinking"},
+		Thoughts: []string{ollamaThoughts},
 		Media: func(kind, mimeType string) bool {
 			return kind == "image" && isImage(mimeType) && mimeType != "image/gif"
 		},

@@ -22,45 +22,14 @@ var OpenAI chat.Provider = openAI{}
 // openAI has the options for calls and reasoning in texts where text is set.
 type openAI struct{ text func() chat.TextOptions }
 
-var openAIMembers = []chat.Member{
-	{Name: "frequency_penalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
-	{Name: "logit_bias", Shape: chat.ShapeObject},
-	{Name: "logprobs", Shape: chat.ShapeBoolean},
-	{Name: "max_completion_tokens", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
-	{Name: "max_tokens", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
-	{Name: "metadata", Shape: chat.ShapeObject},
-	{Name: "n", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: 1}, // the executor reads one choice
-	{Name: "parallel_tool_calls", Shape: chat.ShapeBoolean},
-	{Name: "prediction", Shape: chat.ShapeObject},
-	{Name: "presence_penalty", Shape: chat.ShapeNumber, Bounded: true, Min: -2, Max: 2},
-	{Name: "prompt_cache_key", Shape: chat.ShapeText},
-	{Name: "prompt_cache_retention", Shape: chat.ShapeText},
-	{Name: "reasoning", Shape: chat.ShapeObject},
-	{Name: "reasoning_effort", Shape: chat.ShapeText},
-	{Name: "response_format", Shape: chat.ShapeObject},
-	{Name: "safety_identifier", Shape: chat.ShapeText},
-	{Name: "seed", Shape: chat.ShapeInteger},
-	{Name: "service_tier", Shape: chat.ShapeText},
-	{Name: "stop", Shape: chat.ShapeText | chat.ShapeList},
-	{Name: "store", Shape: chat.ShapeBoolean},
-	{Name: "stream_options", Shape: chat.ShapeObject},
-	{Name: "temperature", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 2},
-	{Name: "tool_choice", Shape: chat.ShapeText | chat.ShapeObject},
-	{Name: "top_logprobs", Shape: chat.ShapeInteger, Bounded: true, Min: 0, Max: 20},
-	{Name: "top_p", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
-	{Name: "user", Shape: chat.ShapeText},
-	{Name: "verbosity", Shape: chat.ShapeText},
-	{Name: "web_search_options", Shape: chat.ShapeObject},
-}
-
 func (o openAI) Protocol() chat.Protocol {
 	return chat.Protocol{
 		Text: o.text, TextElsewhere: fullModule, Leading: true,
-		Name: "openai", BaseURL: "https://api.openai.com/v1", Close: "]}",
+		Name: openAIName, BaseURL: openAIBaseURL, Close: "]}",
 		Members: openAIMembers, Reserved: []string{"messages", "model", "stream", "tools"},
 		OfTools:   []string{"name", "description", "parameters"},
 		WithTools: []string{"tool_choice", "parallel_tool_calls"}, // endpoints refuse them in a request without tools
-		Thoughts:  []string{"reasoning_content"},
+		Thoughts:  []string{openAIThoughts},
 		Reasoning: "chat-completions-reasoning-v1", ByHost: true,
 		Media: openAIMedia,
 	}

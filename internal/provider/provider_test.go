@@ -71,7 +71,7 @@ func anyBytes(t *testing.T, p chat.Provider, body []byte, part uint, ok bool) {
 	d.play(e, reply{status: 500})
 	for _, sent := range d.requests {
 		if !json.Valid(sent.Body) {
-			t.Errorf("a request that is no JSON: %s", sent.Body)
+			t.Errorf("a request that is not JSON: %s", sent.Body)
 		}
 	}
 }

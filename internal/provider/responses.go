@@ -25,34 +25,10 @@ type responses struct{}
 // the output.
 const responsesReasoning = "openai-responses-reasoning-v1"
 
-var responsesMembers = []chat.Member{
-	{Name: "context_management", Shape: chat.ShapeList},
-	{Name: "include", Shape: chat.ShapeList},
-	{Name: "max_output_tokens", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
-	{Name: "max_tool_calls", Shape: chat.ShapeInteger, Bounded: true, Min: 1, Max: chat.Unbounded},
-	{Name: "metadata", Shape: chat.ShapeObject},
-	{Name: "parallel_tool_calls", Shape: chat.ShapeBoolean},
-	{Name: "prompt", Shape: chat.ShapeObject},
-	{Name: "prompt_cache_key", Shape: chat.ShapeText},
-	{Name: "prompt_cache_retention", Shape: chat.ShapeText},
-	{Name: "reasoning", Shape: chat.ShapeObject},
-	{Name: "safety_identifier", Shape: chat.ShapeText},
-	{Name: "service_tier", Shape: chat.ShapeText},
-	{Name: "store", Shape: chat.ShapeBoolean},
-	{Name: "stream_options", Shape: chat.ShapeObject},
-	{Name: "temperature", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 2},
-	{Name: "text", Shape: chat.ShapeObject},
-	{Name: "tool_choice", Shape: chat.ShapeText | chat.ShapeObject},
-	{Name: "top_logprobs", Shape: chat.ShapeInteger, Bounded: true, Min: 0, Max: 20},
-	{Name: "top_p", Shape: chat.ShapeNumber, Bounded: true, Min: 0, Max: 1},
-	{Name: "truncation", Shape: chat.ShapeText},
-	{Name: "user", Shape: chat.ShapeText},
-}
-
 func (responses) Protocol() chat.Protocol {
 	return chat.Protocol{
-		Name: "openai-responses", BaseURL: "https://api.openai.com/v1", Close: "]}",
-		Members:   responsesMembers,
+		Name: openAIResponsesName, BaseURL: openAIResponsesBaseURL, Close: "]}",
+		Members:   openAIResponsesMembers,
 		Reserved:  []string{"background", "conversation", "input", "instructions", "model", "previous_response_id", "stream", "tools"},
 		OfTools:   []string{"type", "name", "description", "parameters"},
 		WithTools: []string{"tool_choice", "parallel_tool_calls"},

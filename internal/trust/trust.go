@@ -124,50 +124,99 @@ var names = [...]string{
 // AppendText appends a text in which nothing looks like a mark or like a nonce: the < of a mark becomes &lt;, and a nonce
 // loses its form. Any other text is appended as it is. It takes time in proportion to the text.
 func AppendText(dst, text []byte) []byte {
-	for {
-		i := bytes.IndexByte(text, '<')
-		if i < 0 {
-			return appendPlain(dst, text)
+	done := 0                           // what is appended
+	plain := bytes.IndexByte(text, '<') // the next <, or the end of the text
+	for from := 0; from < len(text); {
+		if plain < from {
+			if plain = bytes.IndexByte(text[from:], '<'); plain >= 0 {
+				plain += from
+			}
 		}
-		dst = appendPlain(dst, text[:i])
-		text = text[i+1:]
-		if isMark(text) {
-			dst = append(dst, "&lt;"...)
-		} else {
-			dst = append(dst, '<')
+		if plain < 0 {
+			plain = len(text)
+		}
+		at, size := plain, 1
+		if wide := bytes.IndexByte(text[from:plain], 0xef); wide >= 0 { // what both other forms of a < begin with
+			at, size = from+wide, len("\uff1c")
+			if rest := text[at:]; !bytes.HasPrefix(rest, []byte("\uff1c")) && !bytes.HasPrefix(rest, []byte("\ufe64")) {
+				from = at + 1
+				continue
+			}
+		}
+		if from = at + size; at < len(text) && isMark(text[from:]) {
+			dst = append(appendPlain(dst, text[done:at]), "&lt;"...)
+			done = from
 		}
 	}
+	return appendPlain(dst, text[done:])
 }
 
-// maxGap is how many bytes of white space, slashes and invisible characters may stand between a mark's < and its name.
-const maxGap = 16
-
-// isMark tells whether what follows a < could be read as one of our marks.
+// isMark tells whether what follows a < could be read as one of our marks, however much white space, slashes and
+// characters other than ASCII stand before its name, and whatever invisible ones stand in it.
 func isMark(text []byte) bool {
-	for i := 0; len(text) > 0 && i < maxGap; i++ {
+	for len(text) > 0 {
 		if c := text[0]; c > ' ' && c != '/' && c < 0x7f {
 			break
 		}
-		text = text[1:]
+		r, size := utf8.DecodeRune(text)
+		if r > '\uff0f' && r <= '\uff5e' || r == '\ufe64' {
+			break // a fullwidth letter perhaps, or another <
+		}
+		text = text[size:]
 	}
 	for _, name := range names {
-		if len(text) >= len(name) && equalFold(text[:len(name)], name) {
+		if beginsWith(text, name) {
 			return true
 		}
 	}
 	return false
 }
 
-func equalFold(text []byte, lower string) bool {
-	for i, c := range text {
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != lower[i] {
+// beginsWith tells whether a text reads like one that begins with a name in lower case.
+func beginsWith(text []byte, name string) bool {
+	for i := range len(name) {
+		rest, c := letter(text)
+		if c != name[i] {
 			return false
 		}
+		text = rest
 	}
 	return true
+}
+
+// letter returns the letter or underscore that a text begins with, in lower case, and what follows it. Invisible
+// characters before it are skipped, and fullwidth forms are read as what they look like. It returns 0 for anything else.
+func letter(text []byte) (rest []byte, c byte) {
+	for len(text) > 0 {
+		r, size := rune(text[0]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text)
+		}
+		text = text[size:]
+		if r >= '\uff01' && r <= '\uff5e' { // fullwidth forms of ASCII
+			r -= '\uff01' - '!'
+		}
+		switch {
+		case r == '_' || r >= 'a' && r <= 'z':
+			return text, byte(r)
+		case r >= 'A' && r <= 'Z':
+			return text, byte(r + 'a' - 'A')
+		case !isInvisible(r):
+			return text, 0
+		}
+	}
+	return nil, 0
+}
+
+// isInvisible tells whether a character takes no room in a line: soft hyphens, joiners, marks of direction, selectors.
+func isInvisible(r rune) bool {
+	switch {
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xfeff, r == 0xffa0:
+		return true
+	case r >= 0x17b4 && r <= 0x17b5, r >= 0x180b && r <= 0x180f, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e:
+		return true
+	}
+	return r >= 0x2060 && r <= 0x206f || r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0000 && r <= 0xe0fff
 }
 
 // appendPlain appends a text without a <, with an underscore in whatever looks like a nonce.

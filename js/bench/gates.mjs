@@ -23,8 +23,9 @@ const tool = new Tool({
 });
 
 export async function measureGates(pace) {
+  const few = [];
   const took = [];
-  const inTurn = await waitTogether(pace, took, {
+  const inTurn = await waitTogether(pace, few, took, {
     turnInputPipeline: [
       async (ctx, next) => {
         await ctx.waitFor(question);
@@ -32,7 +33,7 @@ export async function measureGates(pace) {
       },
     ],
   });
-  const inTool = await waitTogether(pace, took, {
+  const inTool = await waitTogether(pace, few, took, {
     tools: [tool],
     executorCallback: async (ctx) => {
       await tool.executor(ctx)({});
@@ -40,17 +41,22 @@ export async function measureGates(pace) {
     },
   });
   took.sort((a, b) => a - b);
+  few.sort((a, b) => a - b);
   return [
     once('gates-turn-memory', 'KiB', inTurn.guest),
     once('gates-tool-memory', 'KiB', inTool.guest),
     once('gates-host-memory', 'KiB', inTool.heap),
+    once('gates-settle-ratio', '×', quantileOf(took, 0.5) / quantileOf(few, 0.5)),
     once('gates-settle-p99', 'ms', quantileOf(took, 0.99)),
     once('gates-settle-max', 'ms', took.at(-1)),
   ];
 }
 
-/** The KiB that a waiting turn takes in the module and in the program; what resolving took goes into `took`, in ms. */
-async function waitTogether(pace, took, config) {
+/**
+ * The KiB that a waiting turn takes in the module and in the program; what resolving took among few turns and
+ * among all goes into `few` and `took`, in ms.
+ */
+async function waitTogether(pace, few, took, config) {
   const runner = new TurnRunner({
     ...noStorage,
     executorCallback: (ctx) => ctx.ack(),
@@ -71,6 +77,7 @@ async function waitTogether(pace, took, config) {
     await Promise.all(running);
   };
   await finish(await start(pace.gates / 20), []); // warms up
+  await finish(await start(pace.gates / 20), few);
   const { instance } = await runner.host.acquire();
   collect();
   const memory = instance.memoryBytes;

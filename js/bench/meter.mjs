@@ -32,7 +32,7 @@ export const full = {
   stream: 10_000_000,
   turns: [10_000, 100_000],
 };
-export const quick = {
+const hurried = {
   rounds: 3,
   slice: 5,
   warm: 20,
@@ -43,6 +43,20 @@ export const quick = {
   stream: 300_000,
   turns: [300, 600],
 };
+/** Long enough to be compared with another build when it is repeated. */
+const repeated = {
+  rounds: 5,
+  slice: 10,
+  warm: 60,
+  runs: 2000,
+  starts: 3,
+  crowd: 50,
+  gates: 500,
+  stream: 1_000_000,
+  turns: [500, 1000],
+};
+/** A few seconds, to see that everything runs; see the Go half for the other. */
+export const quick = process.env.TURNCORE_BENCH_PACE === 'pair' ? repeated : hurried;
 
 /** Nanoseconds of a monotonic clock. */
 export const now = () => performance.now() * 1e6;

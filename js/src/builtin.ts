@@ -7,7 +7,7 @@
 export interface Builtin {
   readonly name: string;
   readonly argument: unknown;
-  /** Of a middleware: whether it belongs into dispatch input and output pipelines. */
+  /** Of a middleware: whether it belongs in dispatch input and output pipelines. */
   readonly pipelines?: { readonly input: boolean; readonly output: boolean };
 }
 

@@ -87,7 +87,7 @@ export function uuidv6(now: number, entropy: Uint8Array): string {
   const low = sum >>> 0;
   const first = ((high << 4) | (low >>> 28)) >>> 0;
   const e = entropy;
-  // A node that is no network address says so with the multicast bit.
+  // A node that is not a network address says so with the multicast bit.
   return `${hex(first >>> 16)}${hex(first)}-${hex(low >>> 12)}-${hex(0x6000 | (low & 0xfff))}-${hex(
     ((e[0]! & 0x3f) | 0x80) * 0x100 + e[1]!,
   )}-${hex((e[2]! | 1) * 0x100 + e[3]!)}${hex(e[4]! * 0x100 + e[5]!)}${hex(e[6]! * 0x100 + e[7]!)}`;

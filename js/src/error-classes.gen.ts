@@ -182,7 +182,7 @@ export const E_MEDIA_TOO_LARGE = /* @__PURE__ */ errorClass('E_MEDIA_TOO_LARGE')
 /** The engine failed. */
 export const E_MODEL_FAILED = /* @__PURE__ */ errorClass('E_MODEL_FAILED');
 
-/** The engine gave something that is no part of an answer. */
+/** The engine gave something that is not a part of an answer. */
 export const E_MODEL_INVALID_PART = /* @__PURE__ */ errorClass('E_MODEL_INVALID_PART');
 
 /** The runner has no engine of this name. */

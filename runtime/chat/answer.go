@@ -192,7 +192,7 @@ func (a *Answer) Text(text []byte) {
 	a.prose(text)
 }
 
-// prose takes what is no reasoning that the text begins with.
+// prose takes anything that is not reasoning that the text begins with.
 func (a *Answer) prose(text []byte) {
 	if a.reader != nil {
 		a.reader.Write(text, a.takePiece)

@@ -136,7 +136,9 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	if problem != "" {
 		args = emptyMap
 	}
-	if err := d.ReportToolCall(c.record, ToolCallReport{Tool: name, Args: args}); err != nil {
+	how := a.options.toolRun
+	how.CallID = clip(bytes.TrimSpace(c.id), maxName)
+	if err := d.ReportToolCall(c.record, ToolCallReport{Tool: name, Args: args, ProviderCallID: how.CallID}); err != nil {
 		return err
 	}
 	var result ToolResult
@@ -150,9 +152,9 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	case problem != "":
 		err = fault.New(fault.ChatInvalidToolCallArgs, problem, "the arguments were "+clip(c.args, maxMessage))
 	default:
-		result, err = d.ExecuteTool(tool, args, a.options.toolRun)
+		result, err = d.ExecuteTool(tool, args, how)
 	}
-	report := ToolCallReport{IsError: err != nil, HasIsError: true, Complete: true}
+	report := ToolCallReport{IsError: err != nil, HasIsError: true, Complete: true, ExecutionID: result.ExecutionID}
 	results := result.Parts
 	switch {
 	case err != nil:
@@ -174,7 +176,7 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	now := d.Stamp()
 	c.kept = report.Kept
 	c.body = record.AppendToolCall(nil, record.ToolCallFields{
-		ID: c.record, Tool: name, Args: args, Checksum: sum, IsComplete: true, IsError: report.IsError, Results: results,
+		ID: c.record, Tool: name, Args: args, Checksum: sum, ExecutionID: result.ExecutionID, ProviderCallID: how.CallID, IsComplete: true, IsError: report.IsError, Results: results,
 		Payload: a.payload(c, group, args, problem), ReplayCompatibility: compatibility, FromArtifactTool: tool.Artifact,
 		Inline:    tool.Artifact && report.Kept != 0, // no reader tool is offered for it
 		CreatedAt: c.created, UpdatedAt: now, CompletedAt: now,

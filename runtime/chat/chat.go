@@ -30,65 +30,9 @@ type Executor struct {
 	tools     map[uint32][]byte // definitions as JSON, of the tools that all turns of the runner share
 }
 
-// New returns an executor with the options in v, a map. They are:
-//
-//	provider          name of the protocol, by default the first one
-//	model             required
-//	baseURL           default that of the protocol
-//	credential        name of the credential that the host attaches
-//	headers           map of strings, sent beside or instead of the executor's own
-//	stream            default true; false asks for the answer in one piece
-//	includeUsage      default true: a streaming request asks for token counts
-//	idleTimeoutMs     default 60000: how long a stream may be silent; 0 for as long as it likes
-//	requestTimeoutMs  default 600000: how long the head of the response may take; 0 for as long as it likes
-//	totalTimeoutMs    default 0: how long an answer may take, with all attempts and what lies between them; 0 for ever
-//	retry             what is tried again: {maxAttempts (3), baseDelayMs (500), maxDelayMs (30000), statuses (429, 500,
-//	                  502, 503, 504, 529), honorRetryAfter (true)}
-//	parallel          default 1: how many of an answer's tool calls run at once, at most 64
-//	toolTimeoutMs     default 0: how long a tool call may take; 0 for as long as it likes
-//	spoolResultsOver  default 32768: a tool's result whose text has more bytes becomes an artifact; 0: none does
-//	reasoningFields   default ["reasoning", "reasoning_content"]: where deltas carry reasoning
-//	thoughts          "off" (default); "text" sends thoughts in the assistant's messages, between marks; "reasoning_content", or
-//	                  what else the protocol has for them, in a field of their own. Those that the provider has given to be
-//	                  sent back always are
-//	thoughtSurfacing  "all-self" (default): all of the model's own; "latest-self": the newest one; "all": others' too, as text
-//	replayCompatibility  default []: tags of thoughts that are sent too. One without a payload, and without a tag or with
-//	                  "plain-text", needs none
-//	bucketOrder       default ["standingInstructions", "memories", "retrievables"]: order behind the system prompt; "timeline" may
-//	                  end it
-//	trust             "marks" (default) puts what is not the model's or the user's own between marks of package trust; "off"
-//	                  sends everything bare
-//	media             list of the kinds of media that are sent, of image, audio, video and document; by default all that the
-//	                  provider takes. A text stands for all others
-//	maxMediaBytes     default 20971520: how many bytes a media that is sent may have
-//	unsupportedMedia  "text" (default), or "error" to fail with E_CHAT_UNSUPPORTED_MEDIA where a text would stand for a media
-//	toolExtras        map from a tool's name to members for its definition, such as {"strict": true}
-//	body              map of members for the request
-//	schema            JSON Schema, draft 2020-12, that an answer without calls must match
-//	schemaMode        "native" (default) sends it in the provider's own place for it, if there is one; "prompt" tells it in the
-//	                  system prompt, "both" does both
-//
-// Providers whose answers may hold calls and reasoning in the text have
-//
-//	reasoningFormat   "leading" (default): what stands in <think> at the beginning of a text is reasoning; "off": nothing is.
-//	                  Where the module does, also "auto" or a format of package markup: reasoning that is read from the text
-//
-// and, where the module does:
-//
-//	toolFormat        "off" (default), "auto" or a format of package markup: calls that are read from the text
-//	toolDelivery      "native" (default), or "prompt" to tell tools, calls and results as text
-//	reasoningOpened   default false: answers begin inside of reasoning
-//
-// Provider "model", for engines of the host's, has none of baseURL, credential, headers, stream, includeUsage and
-// reasoningFields, waits as long as it takes, and has:
-//
-//	capabilities      of the engine: tools ("text", default, or "native"), toolFormat (hermes, llama3_json, mistral, phi), grammar
-//	                  ("gbnf", "schema" or "none", default), media (list of the kinds that it takes, by default
-//	                  none)
-//	toolChoice        "auto" (default), "required" or "none": whether the model calls tools that are told in the prompt
-//
-// and the protocol's own members, such as temperature, by their names. The error is E_CHAT_INVALID_OPTIONS and names
-// every option that breaks a rule.
+// New returns an executor with the options in v, a map. abi/options.json lists them, with their bounds and defaults; what
+// the provider calls its members, such as temperature, are options too. The error is E_CHAT_INVALID_OPTIONS and names every
+// option that breaks a rule.
 //
 // The providers are those that the option provider may name; the first one serves when it names none.
 func New(v []byte, providers ...Provider) (*Executor, error) {

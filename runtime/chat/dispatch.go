@@ -121,12 +121,15 @@ type ToolResult struct {
 	// Parts stand for a result that the host keeps: an artifact, a media or a list of either, as in a tool call's body.
 	Parts []byte
 	Kept  uint32 // names that result; not 0 when there are Parts
+	// ExecutionID names the execution; empty when the handler was not run.
+	ExecutionID string
 }
 
 // ToolRun says how long a tool may run and what becomes of its result.
 type ToolRun struct {
 	Timeout uint64 // ms after which it fails with E_CHAT_TOOL_TIMEOUT; 0 for as long as it takes
 	Spool   uint64 // bytes of a result's text beyond which the host keeps it, as an artifact; 0 for none
+	CallID  string // what the provider called the call; empty for none
 }
 
 // ToolCallReport is what is said about a tool call. Absent parts keep what was said before.
@@ -138,19 +141,12 @@ type ToolCallReport struct {
 	IsError    bool
 	HasIsError bool
 	Complete   bool
+	// The execution that the results are of, and what the provider calls the call; empty if absent.
+	ExecutionID, ProviderCallID string
 }
 
-// Level is the severity of a log line. The numbers are the ABI's.
+// Level is the severity of a log line.
 type Level uint8
-
-// Levels.
-const (
-	Trace Level = iota
-	Debug
-	Info
-	Warn
-	Error
-)
 
 // Request is an HTTP request that the host sends.
 type Request struct {

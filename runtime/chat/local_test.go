@@ -228,8 +228,8 @@ func TestLocalOptions(t *testing.T) {
 		{`{"provider":"model","model":"m","capabilities":{"speed":1}}`, "`capabilities.speed` is not a known capability"},
 		{`{"provider":"model","model":"m","toolChoice":"required"}`, "`toolChoice` can be required of engines with text tools and GBNF grammars only"},
 		{`{"provider":"model","model":"m","schema":{"$ref":"#/x"},"capabilities":{"grammar":"gbnf"}}`, "`schema` cannot be used: schema: /$ref: \"#/x\" points nowhere"},
-		{`{"provider":"model","model":"m","speed":1}`, "`speed` is not a known option; other members of the request belong into `body`"},
-		{`{"model":"m","capabilities":{}}`, "`capabilities` is not a known option; other members of the request belong into `body`"},
+		{`{"provider":"model","model":"m","speed":1}`, "`speed` is not a known option; other members of the request belong in `body`"},
+		{`{"model":"m","capabilities":{}}`, "`capabilities` is not a known option; other members of the request belong in `body`"},
 	} {
 		_, err := chat.New(fromJSON(t, c.options), provider.All...)
 		if err == nil || !strings.HasSuffix(err.Error(), c.want) {

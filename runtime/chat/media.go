@@ -30,9 +30,6 @@ func (m *UnitMedia) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// defaultMaxMedia is how many bytes a media may have unless the options say it.
-const defaultMaxMedia = 20 << 20
-
 // mediaOptions say which media are sent.
 type mediaOptions struct {
 	kinds    []string // nil for all that the provider takes
@@ -44,7 +41,7 @@ type mediaOptions struct {
 func (p *parser) media(name string, v []byte) {
 	switch name {
 	case "maxMediaBytes":
-		p.medias.max = int64(p.whole(name, v, 0, value.MaxInt))
+		p.medias.max = int64(p.whole(name, v, minMaxMediaBytes, maxMaxMediaBytes))
 	case "unsupportedMedia":
 		switch p.text(name, v) {
 		case "text":
@@ -52,7 +49,7 @@ func (p *parser) media(name string, v []byte) {
 		case "error":
 			p.medias.required = true
 		default:
-			p.fail(name, "must be one of text, error")
+			p.fail(name, oneOfUnsupportedMedia)
 		}
 	default:
 		p.medias.kinds = []string{}

@@ -75,7 +75,7 @@ func (p *parser) known(name string) *Member {
 func (p *parser) member(name string, v []byte) {
 	m := p.known(name)
 	if m == nil {
-		p.fail(name, "is not a known option; other members of the request belong into `body`")
+		p.fail(name, "is not a known option; other members of the request belong in `body`")
 		return
 	}
 	if problem := m.problem(v); problem != "" {

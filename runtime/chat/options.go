@@ -9,14 +9,6 @@ import (
 	"github.com/turncore/turncore/runtime/value"
 )
 
-const (
-	defaultIdleTimeout    = 60_000  // ms
-	defaultRequestTimeout = 600_000 // ms
-	maxParallel           = 64
-	defaultSpool          = 32 << 10 // bytes
-	maxSpool              = 1 << 30  // bytes
-)
-
 // options are the executor's options, checked and ready for use.
 type options struct {
 	provider       Provider
@@ -67,8 +59,9 @@ func parseOptions(v []byte, providers []Provider, prefix string, wrong ...string
 	p := parser{
 		prefix: prefix, wrong: wrong,
 		options: options{
-			stream: true, parallel: 1, toolRun: ToolRun{Spool: defaultSpool}, idleTimeout: defaultIdleTimeout, requestTimeout: defaultRequestTimeout, retry: defaultRetry,
-			reasoning: []string{"reasoning", "reasoning_content"}, medias: mediaOptions{max: defaultMaxMedia},
+			stream: true, parallel: defaultParallel, toolRun: ToolRun{Timeout: defaultToolTimeoutMs, Spool: defaultSpoolResultsOver},
+			idleTimeout: defaultIdleTimeoutMs, requestTimeout: defaultRequestTimeoutMs, totalTimeout: defaultTotalTimeoutMs, retry: defaultRetry,
+			reasoning: []string{"reasoning", "reasoning_content"}, medias: mediaOptions{max: defaultMaxMediaBytes}, output: output{mode: modeNative},
 			order: [buckets]uint8{bucketInstructions, bucketMemories, bucketRetrievables},
 		},
 		includeUsage: true,
@@ -196,9 +189,9 @@ func (p *parser) option(name string, v []byte) {
 	case "toolTimeoutMs":
 		p.toolRun.Timeout = p.duration(name, v)
 	case "spoolResultsOver":
-		p.toolRun.Spool = uint64(p.whole(name, v, 0, maxSpool))
+		p.toolRun.Spool = uint64(p.whole(name, v, minSpoolResultsOver, maxSpoolResultsOver))
 	case "parallel":
-		p.parallel = p.whole(name, v, 1, maxParallel)
+		p.parallel = p.whole(name, v, minParallel, maxParallel)
 	case "headers":
 		p.header(v)
 	case "reasoningFields":
@@ -215,13 +208,13 @@ func (p *parser) option(name string, v []byte) {
 		case "off":
 			p.marks.off = true
 		default:
-			p.fail(name, "must be one of marks, off")
+			p.fail(name, oneOfTrust)
 		}
 	case "schema":
 		p.output.option(v, p.fail)
 	case "schemaMode":
 		if p.output.mode = p.text(name, v); !slices.Contains([]string{modeNative, modePrompt, modeBoth}, p.output.mode) {
-			p.fail(name, "must be one of native, prompt, both")
+			p.fail(name, oneOfSchemaMode)
 		}
 	case "body":
 		p.body(v)
@@ -302,9 +295,6 @@ func (p *parser) reasoningFields(v []byte) {
 		p.fail("reasoningFields", "must be a list of at most 8 names")
 	}
 }
-
-// MaxReasoningFields is how many fields of a delta may carry reasoning.
-const MaxReasoningFields = 8
 
 // body takes members of the request as they are.
 func (p *parser) body(v []byte) {

@@ -17,10 +17,10 @@ type retry struct {
 	honorAfter  bool // a response says itself when to come again
 }
 
-var defaultRetry = retry{maxAttempts: 3, baseDelay: 500, maxDelay: 30_000, statuses: []int{429, 500, 502, 503, 504, 529}, honorAfter: true}
-
-// maxAttempts bounds the option of that name.
-const maxAttempts = 100
+var defaultRetry = retry{
+	maxAttempts: defaultRetryMaxAttempts, baseDelay: defaultRetryBaseDelayMs, maxDelay: defaultRetryMaxDelayMs,
+	statuses: defaultRetryStatuses, honorAfter: true,
+}
 
 // retry takes the option of that name. What it leaves out keeps its default.
 func (p *parser) retry(v []byte) {
@@ -29,7 +29,7 @@ func (p *parser) retry(v []byte) {
 		name := "retry." + string(key)
 		switch string(key) {
 		case "maxAttempts":
-			r.maxAttempts = p.whole(name, val, 1, maxAttempts)
+			r.maxAttempts = p.whole(name, val, minRetryMaxAttempts, maxRetryMaxAttempts)
 		case "baseDelayMs":
 			r.baseDelay = p.duration(name, val)
 		case "maxDelayMs":
@@ -37,7 +37,7 @@ func (p *parser) retry(v []byte) {
 		case "statuses":
 			r.statuses = nil
 			if value.EachItem(val, func(_ int, item []byte) bool {
-				r.statuses = append(r.statuses, p.whole(name, item, 400, 599))
+				r.statuses = append(r.statuses, p.whole(name, item, minRetryStatuses, maxRetryStatuses))
 				return true
 			}) != nil {
 				p.fail(name, "must be a list")

@@ -84,7 +84,10 @@ func (p *projection) appendInstructions(dst []byte, d Dispatch, marks *marks) []
 	if len(p.note) == 0 {
 		return dst
 	}
-	return marks.append(appendBlankLine(dst), trust.Mark{Name: "system_instructions", Attributes: kindOf("developer-rules")}, p.note)
+	// No secret of the turn: the text begins each request of a conversation, and endpoints cache what is the same. Nobody
+	// forges the mark who does not know prompt and instructions word for word.
+	nonce := trust.Nonce([]byte(d.SystemPrompt()), p.note)
+	return marks.append(appendBlankLine(dst), trust.Mark{Name: "system_instructions", Nonce: nonce, Attributes: kindOf("developer-rules")}, p.note)
 }
 
 func (p *projection) appendMemories(dst []byte, d Dispatch, marks *marks) []byte {

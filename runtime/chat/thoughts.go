@@ -59,7 +59,7 @@ func (p *parser) thoughtOption(name string, v []byte) {
 		case "all":
 			o.surfacing = allOfAll
 		default:
-			p.fail(name, "must be one of all-self, latest-self, all")
+			p.fail(name, oneOfThoughtSurfacing)
 		}
 	default:
 		if value.EachItem(v, func(_ int, item []byte) bool {

@@ -124,7 +124,7 @@ const (
 	MediaTooLarge Code = "E_MEDIA_TOO_LARGE"
 	// ModelFailed: The engine failed.
 	ModelFailed Code = "E_MODEL_FAILED"
-	// ModelInvalidPart: The engine gave something that is no part of an answer.
+	// ModelInvalidPart: The engine gave something that is not a part of an answer.
 	ModelInvalidPart Code = "E_MODEL_INVALID_PART"
 	// ModelUnknown: The runner has no engine of this name.
 	ModelUnknown Code = "E_MODEL_UNKNOWN"
@@ -236,7 +236,7 @@ var table = [...]info{
 	{MaxRepeats, "The model repeated a tool call too often.", 508, false},
 	{MediaTooLarge, "The media is too large to be sent to a model.", 413, false},
 	{ModelFailed, "The engine failed.", 502, false},
-	{ModelInvalidPart, "The engine gave something that is no part of an answer.", 502, true},
+	{ModelInvalidPart, "The engine gave something that is not a part of an answer.", 502, true},
 	{ModelUnknown, "The runner has no engine of this name.", 404, true},
 	{NotAMediaReader, "The value is not a media reader.", 500, true},
 	{NotASpoolReader, "The value is not a spool reader.", 500, true},

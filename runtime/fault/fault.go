@@ -63,9 +63,12 @@ func (e *Error) Is(target error) bool {
 	return ok && c == e.Code && c != ""
 }
 
-// ErrStreamSealed is what a report gets on a stream that was completed. It has no code: a host throws it as a plain
-// error of its language.
-var ErrStreamSealed error = Plain("the stream has been completed and takes no more reports")
+// StreamSealed is what a report gets on a stream that was completed. It has neither code nor handle: a host throws it as a
+// plain error of its language.
+type StreamSealed struct{ Message string }
+
+// Error returns the message.
+func (e *StreamSealed) Error() string { return e.Message }
 
 // New makes an error of a code. Details follow the code's static text after a colon, joined by semicolons.
 func New(code Code, details ...string) *Error {

@@ -70,7 +70,7 @@ func TestDetailsOf(t *testing.T) {
 	if got := DetailsOf(Wrap(StorageCommitError, inner)); !slices.Equal(got, []byte{1}) {
 		t.Errorf("details %v", got)
 	}
-	if DetailsOf(ErrStreamSealed) != nil {
+	if DetailsOf(&StreamSealed{}) != nil {
 		t.Error("details out of nothing")
 	}
 }

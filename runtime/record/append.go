@@ -83,6 +83,8 @@ type ToolCallFields struct {
 	Tool                string
 	Args                []byte // value, a map
 	Checksum            string
+	ExecutionID         string // empty if unknown
+	ProviderCallID      string // empty for none
 	IsComplete          bool
 	IsError             bool
 	Results             []byte // value
@@ -97,11 +99,13 @@ type ToolCallFields struct {
 
 // AppendToolCall appends the body of a tool call.
 func AppendToolCall(dst []byte, f ToolCallFields) []byte {
-	dst = value.AppendListHeader(dst, 14)
+	dst = value.AppendListHeader(dst, 16)
 	dst = value.AppendString(dst, f.ID)
 	dst = value.AppendString(dst, f.Tool)
 	dst = appendValue(dst, f.Args)
 	dst = value.AppendString(dst, f.Checksum)
+	dst = appendOptionalString(dst, f.ExecutionID)
+	dst = appendOptionalString(dst, f.ProviderCallID)
 	dst = value.AppendBool(dst, f.IsComplete)
 	dst = value.AppendBool(dst, f.IsError)
 	dst = appendValue(dst, f.Results)

@@ -97,19 +97,19 @@ func TestThought(t *testing.T) {
 func TestToolCall(t *testing.T) {
 	args := value.AppendMapHeader(nil, 0)
 	body := record.AppendToolCall(nil, record.ToolCallFields{
-		ID: "c", Tool: "search", Args: args, Checksum: "ab", IsComplete: true, IsError: true, Results: text("boom"),
+		ID: "c", Tool: "search", Args: args, Checksum: "ab", ExecutionID: "T.x1", ProviderCallID: "call_1", IsComplete: true, IsError: true, Results: text("boom"),
 		Inline: true, CreatedAt: 1, UpdatedAt: 2, CompletedAt: 3,
 	})
 	var m abi.ToolCall
 	if _, err := m.UnmarshalMsg(body); err != nil {
 		t.Fatal(err)
 	}
-	if m.ID != "c" || m.Tool != "search" || !bytes.Equal(m.Args, args) || m.Checksum != "ab" || !m.IsComplete || !m.IsError ||
+	if m.ID != "c" || m.Tool != "search" || !bytes.Equal(m.Args, args) || m.Checksum != "ab" || *m.ExecutionID != "T.x1" || *m.ProviderCallID != "call_1" || !m.IsComplete || !m.IsError ||
 		!bytes.Equal(m.Results, text("boom")) || m.FromArtifactTool || !m.Inline || m.CreatedAt != 1 || m.UpdatedAt != 2 || m.CompletedAt != 3 || m.ReplayCompatibility != nil {
 		t.Errorf("decoded %+v", m)
 	}
 	v := record.ToolCall(body)
-	if string(v.ID()) != "c" || string(v.Tool()) != "search" || !bytes.Equal(v.Args(), args) || string(v.Checksum()) != "ab" ||
+	if string(v.ID()) != "c" || string(v.Tool()) != "search" || !bytes.Equal(v.Args(), args) || string(v.Checksum()) != "ab" || string(v.ExecutionID()) != "T.x1" || string(v.ProviderCallID()) != "call_1" ||
 		!v.IsComplete() || !v.IsError() || !bytes.Equal(v.Results(), text("boom")) || v.Payload() != nil || v.ReplayCompatibility() != nil ||
 		v.FromArtifactTool() || !v.Inline() || v.CreatedAt() != 1 || v.UpdatedAt() != 2 || v.CompletedAt() != 3 {
 		t.Errorf("read back %q", body)

@@ -76,6 +76,8 @@ var layouts = [Kinds][]fieldRule{
 		{"tool", requiredText},
 		{"args", arguments},
 		{"checksum", requiredText},
+		{"executionId", optionalText},
+		{"providerCallId", optionalText},
 		{"isComplete", flag},
 		{"isError", flag},
 		{"results", result},

@@ -58,12 +58,12 @@ func TestCheck(t *testing.T) {
 		{name: "payload without tag", kind: record.Thoughts, body: tuple("t", "", nil, "sig", nil, 1, 2), code: fault.InvalidInitialThoughtValue, want: []string{"`replayCompatibility` is required when `payload` is given"}},
 		{name: "empty thought with a tag", kind: record.Thoughts, body: tuple("t", "", nil, nil, "v1", 1, 2), code: fault.InvalidInitialThoughtValue, want: []string{"`content` must be a non-empty string when"}},
 		{name: "empty tag", kind: record.Thoughts, body: tuple("t", "hm", nil, nil, "", 1, 2), code: fault.InvalidInitialThoughtValue, want: []string{"`replayCompatibility` must be a non-empty string"}},
-		{name: "tool call", kind: record.ToolCalls, body: tuple("c", "t", object, "ab", true, false, "", nil, nil, false, false, 1, 2, 3)},
+		{name: "tool call", kind: record.ToolCalls, body: tuple("c", "t", object, "ab", "x1", nil, true, false, "", nil, nil, false, false, 1, 2, 3)},
 		{
 			name: "everything wrong with a tool call", kind: record.ToolCalls,
-			body: tuple("", nil, "x", "", 1, nil, nil, object, nil, "no", nil, "now", nil, false), code: fault.InvalidInitialToolCallValue,
+			body: tuple("", nil, "x", "", 1, "", 1, nil, nil, object, nil, "no", nil, "now", nil, false), code: fault.InvalidInitialToolCallValue,
 			want: []string{
-				"`id`", "`tool` is required", "`args` must be an object", "`checksum`", "`isComplete` must be a boolean", "`isError` is required", "`results` is required",
+				"`id`", "`tool` is required", "`args` must be an object", "`checksum`", "`executionId`", "`providerCallId`", "`isComplete` must be a boolean", "`isError` is required", "`results` is required",
 				"`fromArtifactTool`", "`inline`", "`createdAt`", "`updatedAt` is required", "`completedAt`", "`replayCompatibility`",
 			},
 		},
@@ -102,7 +102,7 @@ func TestCheck(t *testing.T) {
 
 // A good record is checked without allocating.
 func TestCheckAllocations(t *testing.T) {
-	body := tuple("c", "t", value.AppendMapHeader(nil, 0), "ab", true, false, "done", nil, nil, false, false, 1, 2, 3)
+	body := tuple("c", "t", value.AppendMapHeader(nil, 0), "ab", "x1", "call_1", true, false, "done", nil, nil, false, false, 1, 2, 3)
 	if n := testing.AllocsPerRun(100, func() {
 		if record.Check(record.ToolCalls, body) != nil {
 			t.Error("refused")

@@ -2,16 +2,11 @@ package record
 
 import "github.com/turncore/turncore/runtime/value"
 
-// PartKind tells what a part stands for: content that the host holds. The numbers are the ABI's.
+// PartKind tells what a part stands for: content that the host holds.
 type PartKind uint8
 
-// Kinds of part.
-const (
-	NoPart       PartKind = 0
-	ArtifactPart PartKind = 1
-	MediaPart    PartKind = 2
-	TextPart     PartKind = 3
-)
+// NoPart is what stands for nothing but itself.
+const NoPart PartKind = 0
 
 // PartOf tells which part a value is: an array whose first element says so. It is NoPart for everything else, also for
 // a list of parts.

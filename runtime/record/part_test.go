@@ -35,7 +35,7 @@ func TestCheckParts(t *testing.T) {
 	object := value.AppendMapHeader(nil, 0)
 	media := fromJSON(t, photo)
 	call := func(results []byte) []byte {
-		return tuple("c", "t", object, "ab", true, false, results, nil, nil, false, false, 1, 2, 3)
+		return tuple("c", "t", object, "ab", nil, nil, true, false, results, nil, nil, false, false, 1, 2, 3)
 	}
 	found := func(content []byte) []byte {
 		return tuple("r", content, "first-party", nil, nil, nil, false, 1, 2)

@@ -9,21 +9,11 @@ package record
 
 import "github.com/turncore/turncore/runtime/value"
 
-// Kind is a kind of record. The numbers are those of the ABI's collections.
+// Kind is a kind of record.
 type Kind uint8
 
-// Kinds of record.
-const (
-	Instructions Kind = 0
-	Memories     Kind = 1
-	Retrievables Kind = 2
-	Messages     Kind = 3
-	Thoughts     Kind = 4
-	ToolCalls    Kind = 5
-
-	// Kinds is how many there are.
-	Kinds = 6
-)
+// Kinds is how many kinds there are.
+const Kinds = 6
 
 var names = [Kinds]string{"instruction", "memory", "retrievable", "message", "thought", "toolCall"}
 
@@ -36,7 +26,7 @@ func (k Kind) String() string {
 }
 
 // createdAt is the place of a kind's createdAt field; updatedAt follows it.
-var createdAt = [Kinds]int{-1, 4, 7, 4, 5, 11}
+var createdAt = [Kinds]int{-1, 4, 7, 4, 5, 13}
 
 // ID returns a record's id, a part of the body. An instruction has none and is named by its text.
 func ID(kind Kind, body []byte) []byte {

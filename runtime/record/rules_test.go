@@ -31,7 +31,7 @@ var bodyFields = map[string]struct {
 	"Message":     {record.Messages, fault.InvalidInitialMessageValue, strings.Fields("id role content identity createdAt updatedAt attachments")},
 	"Memory":      {record.Memories, fault.InvalidInitialMemoryValue, strings.Fields("id content confidence importance createdAt updatedAt")},
 	"Thought":     {record.Thoughts, fault.InvalidInitialThoughtValue, strings.Fields("id content identity payload replayCompatibility createdAt updatedAt")},
-	"ToolCall":    {record.ToolCalls, fault.InvalidInitialToolCallValue, strings.Fields("id tool args checksum isComplete isError results payload replayCompatibility fromArtifactTool inline createdAt updatedAt completedAt")},
+	"ToolCall":    {record.ToolCalls, fault.InvalidInitialToolCallValue, strings.Fields("id tool args checksum executionId providerCallId isComplete isError results payload replayCompatibility fromArtifactTool inline createdAt updatedAt completedAt")},
 	"Retrievable": {record.Retrievables, fault.InvalidInitialRetrievableValue, strings.Fields("id content trustTier source kind score inline createdAt updatedAt")},
 }
 

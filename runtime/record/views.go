@@ -99,35 +99,41 @@ func (t ToolCall) Args() []byte { return field(t, 2) }
 // Checksum of tool and args.
 func (t ToolCall) Checksum() []byte { return text(field(t, 3)) }
 
+// ExecutionID of the execution that gave the results; nil if unknown.
+func (t ToolCall) ExecutionID() []byte { return text(field(t, 4)) }
+
+// ProviderCallID is what the provider called the call; nil for none.
+func (t ToolCall) ProviderCallID() []byte { return text(field(t, 5)) }
+
 // IsComplete tells whether the call has ended.
-func (t ToolCall) IsComplete() bool { return boolean(field(t, 4)) }
+func (t ToolCall) IsComplete() bool { return boolean(field(t, 6)) }
 
 // IsError tells whether it failed.
-func (t ToolCall) IsError() bool { return boolean(field(t, 5)) }
+func (t ToolCall) IsError() bool { return boolean(field(t, 7)) }
 
 // Results is a value: text, an artifact, a media, or a list of either. See [EachPart].
-func (t ToolCall) Results() []byte { return field(t, 6) }
+func (t ToolCall) Results() []byte { return field(t, 8) }
 
 // Payload is data of the executor that made the call, a value; nil for none.
-func (t ToolCall) Payload() []byte { return optional(field(t, 7)) }
+func (t ToolCall) Payload() []byte { return optional(field(t, 9)) }
 
 // ReplayCompatibility names who can read the payload; nil for none.
-func (t ToolCall) ReplayCompatibility() []byte { return text(field(t, 8)) }
+func (t ToolCall) ReplayCompatibility() []byte { return text(field(t, 10)) }
 
 // FromArtifactTool tells whether the results were read from an artifact.
-func (t ToolCall) FromArtifactTool() bool { return boolean(field(t, 9)) }
+func (t ToolCall) FromArtifactTool() bool { return boolean(field(t, 11)) }
 
 // Inline tells whether the model sees the results whole.
-func (t ToolCall) Inline() bool { return boolean(field(t, 10)) }
+func (t ToolCall) Inline() bool { return boolean(field(t, 12)) }
 
 // CreatedAt in ms since the Unix epoch.
-func (t ToolCall) CreatedAt() int64 { return integer(field(t, 11)) }
+func (t ToolCall) CreatedAt() int64 { return integer(field(t, 13)) }
 
 // UpdatedAt in ms since the Unix epoch.
-func (t ToolCall) UpdatedAt() int64 { return integer(field(t, 12)) }
+func (t ToolCall) UpdatedAt() int64 { return integer(field(t, 14)) }
 
 // CompletedAt in ms since the Unix epoch.
-func (t ToolCall) CompletedAt() int64 { return integer(field(t, 13)) }
+func (t ToolCall) CompletedAt() int64 { return integer(field(t, 15)) }
 
 // Retrievable is the body of a retrieved document.
 type Retrievable []byte

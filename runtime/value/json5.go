@@ -9,7 +9,7 @@ import (
 
 // FromJSON5 appends the value of a JSON5 text to dst: JSON with comments, trailing commas, keys without quotes, strings in
 // single quotes or over several lines, and the numbers of ECMAScript. NaN and the infinities become null, which is what
-// ECMAScript writes for them. A key without quotes may hold any character beyond ASCII that is no white space. The error
+// ECMAScript writes for them. A key without quotes may hold any character beyond ASCII that is not white space. The error
 // is a [*SyntaxError], and dst is then returned as it was.
 func FromJSON5(dst, text []byte) ([]byte, error) {
 	r := reader5{text: text}

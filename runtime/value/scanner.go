@@ -136,7 +136,7 @@ func (s *Scanner) Kind() Kind {
 }
 
 // Members loops over the members of an object, in order and with duplicates, and stands before the value of each. It
-// yields the key, which is valid until the next string is read. A value that is no object is skipped.
+// yields the key, which is valid until the next string is read. A value that is not an object is skipped.
 func (s *Scanner) Members() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) { s.members(yield) }
 }

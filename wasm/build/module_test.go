@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -217,4 +219,32 @@ func firstDifference(a, b []byte) int {
 		}
 	}
 	return min(len(a), len(b))
+}
+
+// SPEC.md names the functions of WASI that the module links, and no others.
+func TestSpecHasTheImports(t *testing.T) {
+	text, err := os.ReadFile("testdata/imports-wasip1.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := os.ReadFile("../../abi/SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(spec), "### What the embedding gives")
+	table, _, _ = strings.Cut(table, "\n- ")
+	var want, got []string
+	for line := range strings.Lines(string(text)) {
+		name, _, _ := strings.Cut(line, " ")
+		want = append(want, strings.TrimPrefix(name, "wasi_snapshot_preview1."))
+	}
+	for _, m := range regexp.MustCompile("`([a-z]+_[a-z_]+)`").FindAllStringSubmatch(table, -1) {
+		if m[1] != "wasi_snapshot_preview1" {
+			got = append(got, m[1])
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("SPEC.md has %q, the module imports %q", got, want)
+	}
 }

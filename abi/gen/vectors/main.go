@@ -48,7 +48,15 @@ func generate() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{"values.json": valuesText, "frames.json": framesText}, nil
+	errors, err := errorVectors()
+	if err != nil {
+		return nil, err
+	}
+	errorsText, err := lines(errors)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{"values.json": valuesText, "frames.json": framesText, "host-errors.json": errorsText}, nil
 }
 
 // lines is a JSON array with an element a line.

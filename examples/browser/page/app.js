@@ -110,12 +110,7 @@ async function run(message, options) {
   try {
     const stream = agent.send(message, options);
     running = stream;
-    for await (const event of stream) {
-      timeline.add(event);
-      view.show(event);
-      if (event.event === 'iterationStart') showIteration(event.iteration + 1);
-    }
-    const result = await stream.result;
+    const result = await show(stream, view);
     view.end(result, performance.now() - begun);
     showState(result.status);
     announce(result);
@@ -127,6 +122,23 @@ async function run(message, options) {
     showBusy(false);
     if (wide.matches) text.focus();
   }
+}
+
+/** Shows the events of a turn. @returns its result @throws why it could not begin */
+async function show(stream, view) {
+  let begun = false;
+  try {
+    for await (const event of stream) {
+      begun = true;
+      timeline.add(event);
+      view.show(event);
+      if (event.event === 'iterationStart') showIteration(event.iteration + 1);
+    }
+  } catch (error) {
+    // How a turn failed is shown by its end.
+    if (!begun || error !== (await stream.result).error) throw error;
+  }
+  return stream.result;
 }
 
 /** Reads the answer out in one piece, not word by word. Errors are alerts and speak for themselves. */

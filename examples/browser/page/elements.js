@@ -1,7 +1,7 @@
 // Makes elements.
 
 /**
- * An element with properties and children. What is no property of the element becomes an attribute. Text is never
+ * An element with properties and children. Anything that is not a property of the element becomes an attribute. Text is never
  * parsed as markup.
  */
 export function element(tag, properties = {}, ...children) {

@@ -219,7 +219,7 @@ suite('ports', () => {
     assert.notEqual(addresses[0], addresses[1]);
   });
 
-  test('what is no port is refused', async () => {
+  test('anything that is not a port is refused', async () => {
     for (const port of ['65536', '-1', 'x', '1e3']) {
       await assert.rejects(
         startDemo({ args: [`--port=${port}`] }),

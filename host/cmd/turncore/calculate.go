@@ -38,7 +38,7 @@ type arithmetic struct {
 	depth int
 }
 
-// next returns the next character that is no space, 0 at the end.
+// next returns the next character that is not a space, 0 at the end.
 func (p *arithmetic) next() byte {
 	p.rest = strings.TrimLeft(p.rest, " \t\r\n")
 	if p.rest == "" {

@@ -21,7 +21,8 @@ type engineFlags struct {
 }
 
 func (e *engineFlags) register(f *flag.FlagSet) {
-	f.Func("engine", "run the core on `engine` wazero or native (wazero where the module is there)", set(&e.name))
+	f.Func("engine", "run the core on `engine` wazero or native (wazero where the module is there); in a checkout of\n"+
+		"Turncore recordings are played on node and chromium, too", set(&e.name))
 	f.Func("module", "run the WebAssembly module in `file` in place of the one in this program", set(&e.module))
 }
 
@@ -29,11 +30,14 @@ func (e *engineFlags) check() error {
 	if e.name != "" && !slices.Contains(engine.Names, e.name) {
 		return fmt.Errorf("there is no engine %q, only wazero and native", e.name)
 	}
-	if e.module != "" && e.name == native.Name {
+	if e.module != "" && e.name != "" && e.name != wazero.Name {
 		return fmt.Errorf("--module is for the wazero engine")
 	}
 	return nil
 }
+
+// isAway tells whether the engine is one of another process.
+func (e *engineFlags) isAway() bool { return slices.Contains(awayEngines, e.name) }
 
 // open returns the engine, and calls notice if it is not the one that a user would expect.
 func (e *engineFlags) open(ctx context.Context, notice func(string)) (host.Engine, error) {

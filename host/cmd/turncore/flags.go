@@ -209,7 +209,16 @@ func providerNames() string {
 }
 
 func (o *runFlags) check(rest []string, given map[string]bool) error {
-	if err := o.engine.check(); err != nil {
+	if o.engine.isAway() {
+		switch {
+		case o.recording == "":
+			return usagef("run", "the engine %s plays recordings only: give --recording", o.engine.name)
+		case o.engine.module != "":
+			return usagef("run", "--module is for the wazero engine")
+		case o.log != "" && o.engine.name != "node":
+			return usagef("run", "the engine %s has no files: it cannot write a --log", o.engine.name)
+		}
+	} else if err := o.engine.check(); err != nil {
 		return usagef("run", "%v", err)
 	}
 	if len(rest) > 1 {

@@ -32,14 +32,23 @@ type history struct {
 
 // store puts what was said before the user's message into a store.
 func (p *player) store(store turns.Store, now int64) error {
+	records, err := p.records(now)
+	if err != nil {
+		return err
+	}
+	return store.Commit(context.Background(), "", records)
+}
+
+// records are what was said before the user's message.
+func (p *player) records(now int64) ([]turns.Delta, error) {
 	entries := p.conversation.History
 	h := &history{given: givenTag(p.conversation.BaseURL), now: now, n: int64(len(entries)), ids: map[string]bool{}, message: map[int]string{}, group: map[int]string{}}
 	for i, entry := range entries {
 		if err := h.add(i, entry); err != nil {
-			return fmt.Errorf("message %d of the recorded history: %w", entry.Message, err)
+			return nil, fmt.Errorf("message %d of the recorded history: %w", entry.Message, err)
 		}
 	}
-	return store.Apply(context.Background(), "", h.writes)
+	return h.writes, nil
 }
 
 func (h *history) add(i int, entry recording.Entry) error {
@@ -94,13 +103,18 @@ func (p *player) goOn(ctx *turns.DispatchContext, entries []recording.Entry) err
 		for _, c := range ctx.TurnToolCalls().Slice() {
 			at = max(at, c.CreatedAt.UnixMilli()+1)
 		}
-		m := turns.NewMessage(fmt.Sprintf("recorded-user-%d", entry.Message), turns.User, entry.Content, time.UnixMilli(at).UTC())
-		m.Identity, m.Attachments = speaker(entry.Name), attachments(entry.Message, entry.Media)
-		if err := ctx.StoreMessage(m); err != nil {
+		if err := ctx.StoreMessage(saying(entry, at)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// saying is what the user says in the midst of the turn.
+func saying(entry recording.Entry, at int64) *turns.Message {
+	m := turns.NewMessage(fmt.Sprintf("recorded-user-%d", entry.Message), turns.User, entry.Content, time.UnixMilli(at).UTC())
+	m.Identity, m.Attachments = speaker(entry.Name), attachments(entry.Message, entry.Media)
+	return m
 }
 
 // speaker is who has a name in a recorded message, nil for nobody.

@@ -124,7 +124,7 @@ func appendCompact(dst []byte, text json.RawMessage) []byte {
 	return append(dst, b.Bytes()...)
 }
 
-// appendString appends a string as JSON, escaped as JavaScript does: no more than what must be. What is no UTF-8 becomes
+// appendString appends a string as JSON, escaped as JavaScript does: no more than what must be. Anything that is not UTF-8 becomes
 // U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	return value.AppendJSONString(dst, strings.ToValidUTF8(s, "\ufffd"))

@@ -131,6 +131,10 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"run", "--recording", recording, "x"}, "exclude each other"},
 		{[]string{"run", "--recording", recording, "--model", "m"}, "exclude each other"},
 		{[]string{"run", "--recording", recording, "--tool", "a=cat"}, "exclude each other"},
+		{[]string{"run", "--engine", "node", "x"}, "the engine node plays recordings only: give --recording"},
+		{[]string{"run", "--engine", "node", "--recording", recording, "--module", "m"}, "--module is for the wazero engine"},
+		{[]string{"run", "--engine", "chromium", "--recording", recording, "--log", "f"}, "the engine chromium has no files"},
+		{[]string{"replay", "--engine", "node", "f"}, `there is no engine "node"`},
 		{[]string{"replay"}, "give one journal"},
 		{[]string{"replay", "a", "b"}, "give one journal"},
 		{[]string{"replay", "a", "--engine", "steam"}, `there is no engine "steam"`},
@@ -140,6 +144,15 @@ func TestUsageErrors(t *testing.T) {
 		if got.status != 2 || got.stdout != "" || !strings.Contains(got.stderr, c.want) {
 			t.Errorf("%q: %+v, want %q", c.args, got, c.want)
 		}
+	}
+}
+
+func TestNodeNeedsACheckout(t *testing.T) {
+	cmd := call{args: []string{"run", "--engine", "node", "--recording", file(t, "made.json", conversation)}}.cmd(t)
+	cmd.Dir = t.TempDir()
+	said, err := cmd.CombinedOutput()
+	if err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(said), "the engine node is for a checkout of Turncore") {
+		t.Errorf("%v: %s", err, said)
 	}
 }
 
@@ -161,8 +174,8 @@ func TestHelp(t *testing.T) {
 		{[]string{"help", "replay"}, []string{"-module file"}},
 		{[]string{"version", "-h"}, []string{"turncore version"}},
 		{[]string{"help", "version"}, []string{"turncore version"}},
-		{[]string{"version"}, []string{"turncore ", "abi 1.", "go go1.", "module "}},
-		{[]string{"--version"}, []string{"abi 1."}},
+		{[]string{"version"}, []string{"turncore ", "abi 2.", "go go1.", "module "}},
+		{[]string{"--version"}, []string{"abi 2."}},
 	} {
 		got := turncore(t, c.args...)
 		for _, want := range c.want {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -123,14 +124,19 @@ func (p *player) answer(tool string, args json.RawMessage) string {
 	return result
 }
 
+// next tells whether the recording has ended with the iteration that ran last. Otherwise it gives what the user says
+// before the next request.
+func (p *player) next() (over bool, said []recording.Entry) {
+	n := p.server.Requests()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.over || n >= len(p.recording.Interactions), p.answers.Said(n)
+}
+
 // afterIteration ends the turn after the iteration in which the recording ended. Otherwise the user says what the recorded
 // client goes on with.
 func (p *player) afterIteration(ctx *turns.DispatchContext, next func()) error {
-	n := p.server.Requests()
-	p.mu.Lock()
-	over := p.over || n >= len(p.recording.Interactions)
-	said := p.answers.Said(n)
-	p.mu.Unlock()
+	over, said := p.next()
 	var err error
 	switch {
 	case ctx.IsSignalled():
@@ -146,11 +152,25 @@ func (p *player) afterIteration(ctx *turns.DispatchContext, next func()) error {
 	return nil
 }
 
-// report tells how the turn's requests differ from the recorded ones. It returns an error when there is a difference that
-// is not allowed, or when the turn came to no end of its own.
+// verdict tells how the turn's requests differ from the recorded ones, and sums up. It returns an error when there is a
+// difference that is not allowed, or when the turn came to no end of its own.
+func (p *player) verdict(s *screen, result *turns.Result, o *runFlags) error {
+	err := p.report(s, result, o.verbose)
+	if !o.json {
+		s.note(s.dim, "%s", p.summary(result))
+	}
+	return err
+}
+
+// report tells how the requests differ.
 func (p *player) report(s *screen, result *turns.Result, verbose bool) error {
 	sent, recorded := p.server.Requests(), len(p.recording.Interactions)
 	refused := 0
+	if verbose {
+		for n, body := range p.server.Bodies() {
+			s.note(s.dim, "request %d: %d bytes, SHA-256 %x", n+1, len(body), sha256.Sum256(body))
+		}
+	}
 	for _, d := range p.server.Differences() {
 		switch {
 		case d.Why == "":

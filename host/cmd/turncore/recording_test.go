@@ -321,7 +321,7 @@ func TestHostileJournals(t *testing.T) {
 		"promises 4 GiB":             append(bytes.Clone(good), 0x92, 0xc6, 0xff, 0xff, 0xff, 0xff, 1),
 		"ends with something else":   append(bytes.Clone(good), 0xc0),
 		"another version":            bytes.Replace(good, []byte("\xa7version\x01"), []byte("\xa7version\x09"), 1),
-		"another ABI":                bytes.Replace(good, []byte("\xa3abi\xce\x00\x01"), []byte("\xa3abi\xce\x00\x63"), 1),
+		"another ABI":                bytes.Replace(good, []byte("\xa3abi\xce\x00\x02"), []byte("\xa3abi\xce\x00\x63"), 1),
 		"a changed last byte":        append(bytes.Clone(good[:len(good)-1]), good[len(good)-1]^0x40),
 		"a changed message":          bytes.Replace(good, []byte("hello"), []byte("jello"), 1),
 		"garbage in place of frames": append(bytes.Clone(good[:header]), 0x92, 0xc4, 3, 0xff, 0xff, 0xff, 0xc4, 0),

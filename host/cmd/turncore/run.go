@@ -45,6 +45,9 @@ func (c *command) run(args []string) error {
 	if o == nil || err != nil {
 		return err
 	}
+	if o.engine.isAway() {
+		return c.away(o)
+	}
 	chat := false
 	if o.recording == "" && (o.prompt == "" || o.prompt == "-") {
 		if chat = o.prompt == "" && isTTY(c.stdin) && !o.json; !chat {
@@ -83,6 +86,14 @@ func (c *command) readPrompt() (string, error) {
 		return "", usagef("run", "the prompt on standard input is empty")
 	}
 	return prompt, nil
+}
+
+// partsSeed decides in what parts a recording's responses come.
+func (o *runFlags) partsSeed() uint32 {
+	if o.seeded {
+		return o.seed
+	}
+	return defaultSeed
 }
 
 // open makes what the turns need. What was made before something failed is closed again.
@@ -155,10 +166,7 @@ func (s *session) keep(ctx *turns.TurnContext, next func()) error {
 
 // play sets the stage for a recording.
 func (s *session) play(config *turns.Config, options *turns.HostOptions) (err error) {
-	seed := uint32(defaultSeed)
-	if s.flags.seeded {
-		seed = s.flags.seed
-	}
+	seed := s.flags.partsSeed()
 	if s.player, err = newPlayer(s.flags.recording, seed, options.Clock); err != nil {
 		return err
 	}

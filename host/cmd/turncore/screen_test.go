@@ -123,10 +123,10 @@ func TestShow(t *testing.T) {
 	for _, ev := range []turns.Event{
 		&turns.IterationStartEvent{},
 		&turns.ToolCallEvent{ID: "1", Tool: "refused", Args: []byte(`{"a":1}`), Checksum: "x", IsComplete: true, IsError: true, Results: "not\nso"},
-		&turns.ToolExecutionStartEvent{ToolName: "run", CallID: "y", Args: []byte(`{}`)},
+		&turns.ToolExecutionStartEvent{ToolExecution: turns.ToolExecution{ToolName: "run", CallID: "y"}, Args: []byte(`{}`)},
 		&turns.ToolCallEvent{ID: "2", Tool: "run", Checksum: "y"},
 		&turns.ToolCallEvent{ID: "2", Tool: "run", Checksum: "y", IsComplete: true, Results: map[string]any{"a": 1}},
-		&turns.ToolExecutionStartEvent{ToolName: "run", CallID: "y", Args: []byte(`{}`)},
+		&turns.ToolExecutionStartEvent{ToolExecution: turns.ToolExecution{ToolName: "run", CallID: "y"}, Args: []byte(`{}`)},
 		&turns.ToolCallEvent{ID: "3", Tool: "run", Checksum: "y", IsComplete: true, Results: long},
 		&turns.WarningEvent{Message: "mind"},
 		&turns.LogEvent{Level: turns.LevelInfo, Message: "quiet"},

@@ -34,6 +34,9 @@ func (c *command) turn(s *session, prompt string) error {
 		in.OnEvent = out.event
 	}
 	result, err := s.runner.TurnRunner.Run(ctx, in)
+	if result != nil && err == result.Err {
+		err = nil // shown with the result
+	}
 	if e := closeLog(); err == nil {
 		err = e
 	}
@@ -55,11 +58,7 @@ func (c *command) turn(s *session, prompt string) error {
 // verdict says whether a turn went as it should.
 func (s *session) verdict(result *turns.Result) error {
 	if s.player != nil {
-		err := s.player.report(s.screen, result, s.flags.verbose)
-		if !s.flags.json {
-			s.screen.note(s.screen.dim, "%s", s.player.summary(result))
-		}
-		return err
+		return s.player.verdict(s.screen, result, s.flags)
 	}
 	if result.Status != turns.Ack {
 		return errTold

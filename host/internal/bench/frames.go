@@ -17,7 +17,7 @@ func greeted(ctx context.Context, e host.Engine) (host.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = host.Greet(inst, abi.FeatureHistory|abi.FeatureDigest, abi.Limits{})
+	_, err = host.Greet(inst, abi.Hello{Features: abi.FeatureHistory | abi.FeatureDigest})
 	return inst, err
 }
 

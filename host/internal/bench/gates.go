@@ -21,7 +21,7 @@ var question = turns.Gate{
 // measureGates has many turns wait at gates at the same time, in turn middleware and in a tool's handler, and measures
 // what each of them keeps in memory and how long it takes to let it go.
 func measureGates(p pace, e host.Engine) ([]figure.Row, error) {
-	inTurn, _, took, err := waitTogether(p, e, func(config *turns.TurnRunnerConfig) {
+	inTurn, _, few, took, err := waitTogether(p, e, func(config *turns.TurnRunnerConfig) {
 		config.TurnInputPipeline = []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
 			_, err := ctx.WaitFor(context.Background(), question)
 			next()
@@ -35,7 +35,7 @@ func measureGates(p pace, e host.Engine) ([]figure.Row, error) {
 	tool.Handler = func(ctx *turns.DispatchContext, _ turns.Args) (any, error) {
 		return ctx.WaitFor(context.Background(), question)
 	}
-	inTool, heap, more, err := waitTogether(p, e, func(config *turns.TurnRunnerConfig) {
+	inTool, heap, moreFew, more, err := waitTogether(p, e, func(config *turns.TurnRunnerConfig) {
 		config.Tools = []*turns.Tool{tool}
 		config.Executor = func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			if _, err := tool.Executor(ctx)(nil); err != nil {
@@ -47,12 +47,13 @@ func measureGates(p pace, e host.Engine) ([]figure.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	took = append(took, more...)
+	few, took = append(few, moreFew...), append(took, more...)
 	row := func(id, unit string, v float64) figure.Row {
 		return figure.Row{Figure: id, Engine: e.Name(), Unit: unit, Median: v, P10: v, P90: v, Samples: 1}
 	}
 	rows := []figure.Row{
 		row(figure.WaitHost, figure.KiB, heap),
+		row(figure.SettleRatio, figure.Times, figure.Median(took)/figure.Median(few)),
 		row(figure.SettleLate, figure.Millis, figure.Quantile(took, 0.99)/1e6),
 		row(figure.SettleWorst, figure.Millis, slices.Max(took)/1e6),
 	}
@@ -63,15 +64,15 @@ func measureGates(p pace, e host.Engine) ([]figure.Row, error) {
 }
 
 // waitTogether returns the KiB that a waiting turn takes in the module and in the program, and what it took to resolve
-// each gate, in nanoseconds.
-func waitTogether(p pace, e host.Engine, change func(*turns.TurnRunnerConfig)) (guest, heap float64, took []float64, err error) {
+// each gate, in nanoseconds, among few turns and among all.
+func waitTogether(p pace, e host.Engine, change func(*turns.TurnRunnerConfig)) (guest, heap float64, few, took []float64, err error) {
 	engine := &watched{Engine: e}
 	c, err := newConversation(engine, 0, func(config *turns.TurnRunnerConfig) {
 		config.Executor = func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Ack() }
 		change(config)
 	})
 	if err != nil {
-		return 0, 0, nil, err
+		return 0, 0, nil, nil, err
 	}
 	defer c.close()
 	opened, failures := make(chan *turns.OpenGate, p.gates), make(chan error, p.gates)
@@ -100,8 +101,10 @@ func waitTogether(p pace, e host.Engine, change func(*turns.TurnRunnerConfig)) (
 		running.Wait()
 		return took, nil
 	}
-	if _, err := finish(start(p.gates/20), nil); err != nil { // warms up
-		return 0, 0, nil, err
+	for range 2 { // the first time warms up
+		if few, err = finish(start(p.gates/20), nil); err != nil {
+			return 0, 0, nil, nil, err
+		}
 	}
 	inst := engine.last.Load()
 	memory, before := inst.MemoryBytes(), liveHeap()
@@ -113,5 +116,5 @@ func waitTogether(p pace, e host.Engine, change func(*turns.TurnRunnerConfig)) (
 	if err == nil && engine.last.Load() != inst {
 		err = fmt.Errorf("another instance was opened: %w", errUnexpected)
 	}
-	return guest, heap, took, err
+	return guest, heap, few, took, err
 }

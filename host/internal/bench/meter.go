@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -64,8 +65,17 @@ type pace struct {
 
 var (
 	full  = pace{rounds: 15, slice: 60 * time.Millisecond, warm: 400 * time.Millisecond, starts: 15, crowd: 1000, gates: 10_000, stream: 10_000_000, turns: [2]int{10_000, 100_000}}
-	quick = pace{rounds: 3, slice: 5 * time.Millisecond, warm: 20 * time.Millisecond, starts: 3, crowd: 20, gates: 300, stream: 300_000, turns: [2]int{300, 600}}
+	quick = paceOf(os.Getenv("TURNCORE_BENCH_PACE"))
 )
+
+// paceOf is the pace of a quick run: a few seconds to see that everything runs, or, named pair, long enough to be compared
+// with another build when it is repeated.
+func paceOf(name string) pace {
+	if name == "pair" {
+		return pace{rounds: 5, slice: 10 * time.Millisecond, warm: 60 * time.Millisecond, starts: 3, crowd: 50, gates: 500, stream: 1_000_000, turns: [2]int{500, 1000}}
+	}
+	return pace{rounds: 3, slice: 5 * time.Millisecond, warm: 20 * time.Millisecond, starts: 3, crowd: 20, gates: 300, stream: 300_000, turns: [2]int{300, 600}}
+}
 
 // measure runs subjects in turns, so that what else the machine does meets all of them, and a ratio of two compares what
 // happened at the same time. Each slice begins after a garbage collection; those that the subject causes are part of it.

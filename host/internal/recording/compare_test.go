@@ -112,7 +112,7 @@ func TestRequestsThatCannotBeCompared(t *testing.T) {
 		t.Errorf("a request too many: %v", list)
 	}
 	if list := r.Compare(0, []byte(`{`)); len(list) != 1 || !strings.Contains(list[0].String(), "no JSON") {
-		t.Errorf("a request that is no JSON: %v", list)
+		t.Errorf("a request that is not JSON: %v", list)
 	}
 	if list := r.Compare(1, []byte(`{"model": "m"}`)); len(list) != 1 {
 		t.Errorf("an object and a string: %v", list)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Media is a part of a message that is no text: an image, a sound, a video or a document, or a part of another type.
+// Media is a part of a message that is not text: an image, a sound, a video or a document, or a part of another type.
 type Media struct {
 	Kind     string // image, audio, video or document
 	MimeType string
@@ -38,7 +38,7 @@ func isMedia(part any) bool {
 }
 
 // normalMedia brings a media's part into the form that is compared: kind and mimeType with data, which is its bytes in
-// base64, or kind with url. What else the part says stays; what is no media is the member part.
+// base64, or kind with url. What else the part says stays; everything else is the member part.
 func normalMedia(part map[string]any) map[string]any {
 	kind, _ := part["type"].(string)
 	out := map[string]any{}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,7 +20,7 @@ type Server struct {
 	random    host.Entropy
 
 	mu          sync.Mutex
-	next        int
+	bodies      [][]byte // of the requests
 	differences []Difference
 }
 
@@ -39,7 +40,14 @@ func (s *Server) Differences() []Difference {
 func (s *Server) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.next
+	return len(s.bodies)
+}
+
+// Bodies of the requests so far.
+func (s *Server) Bodies() [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.bodies)
 }
 
 // ServeHTTP implements http.Handler.
@@ -75,8 +83,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) take(body []byte) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n = s.next
-	s.next++
+	n = len(s.bodies)
+	s.bodies = append(s.bodies, body)
 	s.differences = append(s.differences, s.recording.Compare(n, body)...)
 	return n
 }

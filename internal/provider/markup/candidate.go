@@ -35,7 +35,7 @@ type scan struct {
 	depth   int
 	quote   uint8 // the string's quotes, 1 for the first
 	escaped bool  // behind a backslash
-	prev    byte  // last byte outside of strings that is no white space
+	prev    byte  // last byte outside of strings that is not white space
 }
 
 // beginCandidate makes a match of n bytes the start of a form.

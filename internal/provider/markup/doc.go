@@ -27,7 +27,7 @@
 //
 // To recognise a call is one thing, to permit it another: a call of a tool that was not offered is a call, except where an
 // offered name is what makes it one. A call that cannot be run because of how it is written, or because the text ends inside
-// of it, has a [Defect], for which the model can be told. What is no call and no reasoning is prose, byte for byte, except
+// of it, has a [Defect], for which the model can be told. Anything that is not a call and no reasoning is prose, byte for byte, except
 // for the tokens that chat templates put around texts (<|im_end|>, <eos> and their like), which are cut out, with white
 // space that would be left over where something was cut out.
 //

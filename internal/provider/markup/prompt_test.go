@@ -94,7 +94,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// What is no JSON gives a text that is no call, and no panic.
+// Anything that is not JSON gives a text that is not a call, and no panic.
 func TestMalformedArguments(t *testing.T) {
 	for i := range dialects {
 		for _, args := range []string{"", "t", `{"a":t`, `{"a":"`, `{"a":[{"b":n`, `[1]`, "{\"a\":" + strings.Repeat("[", 10_000)} {

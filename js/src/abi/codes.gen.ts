@@ -377,7 +377,7 @@ export const CODES = {
   E_MODEL_INVALID_PART: {
     status: 502,
     fatal: true,
-    message: 'The engine gave something that is no part of an answer.',
+    message: 'The engine gave something that is not a part of an answer.',
     help: 'The message lists every field that breaks a rule. An engine gives text, reasoning, toolCall, usage, finish or error.',
   },
   E_MODEL_UNKNOWN: {
@@ -492,7 +492,7 @@ export const CODES = {
     status: 422,
     fatal: false,
     message: 'The address was not fetched.',
-    help: 'The message says why: an address that is not allowed, the status of the answer, a redirect, content that is no text, or the time it took.',
+    help: 'The message says why: an address that is not allowed, the status of the answer, a redirect, content that is not text, or the time it took.',
   },
   E_TURN_GATE_ABORTED: {
     status: 499,

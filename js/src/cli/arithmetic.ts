@@ -33,7 +33,7 @@ class Arithmetic {
     return n;
   }
 
-  /** The next character that is no space; empty at the end. */
+  /** The next character that is not a space; empty at the end. */
   #next(): string {
     while (/[ \t\r\n]/.test(this.#text.charAt(this.#at))) this.#at++;
     return this.#text.charAt(this.#at);

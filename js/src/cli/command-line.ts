@@ -1,12 +1,10 @@
 /**
  * Reads command lines.
  */
-import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { baseURLOf, providerNames } from '../front/providers.js';
-import type { ProviderName } from '../models/chat-options.js';
+import type { ProviderName } from '../models/chat-options.gen.js';
 import { SIMULATED_MODEL } from '../simulated/provider.js';
 import { UsageError } from './usage.js';
 
@@ -48,8 +46,6 @@ export interface RunOptions extends EngineOptions {
   readonly seed: number | undefined;
   /** File for the journal. */
   readonly log: string | undefined;
-  /** File with a recorded conversation. */
-  readonly recording: string | undefined;
 }
 
 const engineFlags = {
@@ -73,30 +69,18 @@ const runFlags = {
   'fixed-clock': { type: 'boolean' },
   seed: { type: 'string' },
   log: { type: 'string' },
-  recording: { type: 'string' },
 } as const;
-
-/** Options that a recording brings. */
-const recorded = ['base-url', 'model', 'provider', 'system', 'tool'] as const;
 
 /** Reads the command line of a run. Undefined means that help is wanted. @throws UsageError */
 export function parseRun(args: string[], env: Environment): RunOptions | undefined {
   const { values, positionals } = parse('run', args, runFlags);
   if (values.help === true) return undefined;
-  const { recording } = values;
-  if (recording !== undefined) {
-    const other = recorded.find((name) => values[name] !== undefined);
-    if (other !== undefined || positionals.length > 0) {
-      const what = other === undefined ? 'a prompt' : `--${other}`;
-      throw wrong(`${what} and --recording exclude each other: a recording brings its own`);
-    }
-  }
-  for (const name of ['base-url', 'model', 'provider', 'recording', 'log'] as const) {
+  for (const name of ['base-url', 'model', 'provider', 'log'] as const) {
     if (values[name] === '') throw wrong(`--${name}: it is empty`);
   }
   return {
     prompt: promptOf(positionals),
-    ...endpointOf(recording === undefined ? values : {}, recording === undefined ? env : {}),
+    ...endpointOf(values, env),
     system: values.system,
     tools: programTools(values.tool ?? []),
     module: engineOf('run', values).module,
@@ -106,7 +90,6 @@ export function parseRun(args: string[], env: Environment): RunOptions | undefin
     fixedClock: values['fixed-clock'] === true,
     seed: seedOf(values.seed),
     log: values.log,
-    recording,
   };
 }
 
@@ -120,54 +103,6 @@ export function parseReplay(args: string[]): (EngineOptions & { file: string }) 
     throw new UsageError('replay', `give one journal, not ${positionals.length}`);
   }
   return { ...engine, file };
-}
-
-/** What the command line and the environment ask of a recording. */
-export interface RecordOptions {
-  readonly file: string;
-  readonly name: string;
-  readonly provider: ProviderName;
-  readonly baseURL: string;
-  /** The provider's key. */
-  readonly key: string | undefined;
-  /** 0 for any that is free. */
-  readonly port: number;
-  /** The program that is recorded; empty for none. */
-  readonly command: readonly string[];
-}
-
-const recordFlags = {
-  ...help,
-  provider: { type: 'string' },
-  'base-url': { type: 'string' },
-  name: { type: 'string' },
-  port: { type: 'string' },
-} as const;
-
-/** Reads the command line of record-provider. Undefined means that help is wanted. @throws UsageError */
-export function parseRecord(args: string[], env: Environment): RecordOptions | undefined {
-  const command = 'record-provider';
-  const fail = (message: string): UsageError => new UsageError(command, message);
-  const { values, positionals } = parse(command, args, recordFlags);
-  if (values.help === true) return undefined;
-  const provider = providerOf(values.provider ?? 'openai', fail);
-  const names = VARIABLES[provider];
-  const url = values['base-url'] ?? addressOf(provider, env) ?? baseURLOf(provider)!;
-  if (!isHTTP(url)) throw fail('the base URL must be one of http or https');
-  const [file, ...program] = positionals;
-  if (file === undefined || file === '') {
-    throw fail('give the file that the recording is written to');
-  }
-  const { name = basename(file, '.json'), port = '0' } = values;
-  for (const flag of ['name', 'base-url'] as const) {
-    if (values[flag] === '') throw fail(`--${flag}: it is empty`);
-  }
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535) {
-    throw fail("--port: it must be a port's number");
-  }
-  if (existsSync(file)) throw fail(`${file} is there already`);
-  const key = orUndefined(env[names.key ?? '']);
-  return { file, name, provider, baseURL: url, key, port: Number(port), command: program };
 }
 
 function parse<O extends NonNullable<ParseArgsConfig['options']>>(
@@ -261,7 +196,7 @@ function endpointOf(
   const variable = (name: string | undefined): string | undefined =>
     name === undefined ? undefined : orUndefined(env[name]);
   const { model } = values;
-  let provider = values.provider === undefined ? undefined : providerOf(values.provider, wrong);
+  let provider = values.provider === undefined ? undefined : providerOf(values.provider);
   if (provider === undefined) {
     if (values['base-url'] === undefined && variable('OPENAI_BASE_URL') === undefined) {
       const name = model ?? variable('OPENAI_MODEL') ?? SIMULATED_MODEL;
@@ -291,20 +226,16 @@ function endpointOf(
 }
 
 /** The provider of a name; "responses" is short for openai-responses. */
-function providerOf(name: string, fail: (message: string) => UsageError): ProviderName {
+function providerOf(name: string): ProviderName {
   const full = name === 'responses' ? 'openai-responses' : name;
   const known = providerNames.find((other) => other === full);
-  if (known === undefined) throw fail(`--provider: it must be one of ${providerNames.join(', ')}`);
+  if (known === undefined) throw wrong(`--provider: it must be one of ${providerNames.join(', ')}`);
   return known;
 }
 
 function checkedURL(text: string): string {
-  if (isHTTP(text)) return text;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw wrong('the base URL must be one of http or https');
-}
-
-function isHTTP(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 function boundOf(text: string | undefined): number | false | undefined {

@@ -54,7 +54,7 @@ export function endLine(result: TurnResult, records: Conversation): object {
   };
 }
 
-/** A result as text: what is no text as its JSON. */
+/** A result as text: anything that is not text as its JSON. */
 function resultText(results: ToolCallResults): string {
   return results instanceof Tokenizable ? results.toString() : JSON.stringify(results);
 }

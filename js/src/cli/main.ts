@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /**
- * The command: runs agent turns from a shell, against a model's API, a simulated one or a recorded conversation, and
- * plays the journals of turns back.
+ * The command: runs agent turns from a shell, against a model's API or a simulated one, and plays the journals of turns
+ * back.
  */
-import { recordProvider } from './record-provider.js';
 import { replay } from './replay.js';
 import { run } from './run.js';
 import { printable, Screen } from './screen.js';
@@ -26,8 +25,6 @@ async function main([name, ...args]: string[]): Promise<number> {
         return (await run(args)) ? OK : FAILED;
       case 'replay':
         return (await replay(args)) ? OK : FAILED;
-      case 'record-provider':
-        return await recordProvider(args);
       case 'version':
       case '--version':
         return (await version(args)) ? OK : FAILED;

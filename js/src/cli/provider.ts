@@ -3,7 +3,7 @@
  */
 import type { Clock } from '../entropy.js';
 import { providerKey } from '../front/providers.js';
-import type { ChatOptions, ProviderName } from '../models/chat-options.js';
+import type { ChatOptions, ProviderName } from '../models/chat-options.gen.js';
 import type { Credential } from '../pump/credential.js';
 import { simulatedProvider } from '../simulated/provider.js';
 import type { AnyTool } from '../tools/tool.js';

@@ -10,7 +10,7 @@ import { Session } from './session.js';
 import { HELP, UsageError } from './usage.js';
 
 /**
- * Runs a turn, plays a recorded conversation, or holds a conversation at the terminal.
+ * Runs a turn, or holds a conversation at the terminal.
  *
  * @returns whether all went well
  * @throws UsageError, or what kept the turn from beginning
@@ -39,12 +39,11 @@ export async function run(args: string[]): Promise<boolean> {
 }
 
 /** Without a prompt, people at a terminal are asked for one after the other. */
-function isChat({ recording, prompt, json }: RunOptions): boolean {
-  return recording === undefined && prompt === undefined && process.stdin.isTTY && !json;
+function isChat({ prompt, json }: RunOptions): boolean {
+  return prompt === undefined && process.stdin.isTTY && !json;
 }
 
-async function promptOf({ recording, prompt }: RunOptions): Promise<string> {
-  if (recording !== undefined) return '';
+async function promptOf({ prompt }: RunOptions): Promise<string> {
   return prompt === undefined || prompt === '-' ? readPrompt(process.stdin) : prompt;
 }
 

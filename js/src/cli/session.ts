@@ -12,7 +12,6 @@ import type { RunOptions } from './command-line.js';
 import { Interrupt } from './interrupt.js';
 import { JournalFile } from './journal-file.js';
 import { Lines } from './lines.js';
-import { Playback } from './playback.js';
 import { type Provider, providerOf } from './provider.js';
 import type { Screen } from './screen.js';
 import { Show } from './show.js';
@@ -20,8 +19,6 @@ import type { TurnView } from './view.js';
 
 /** The system prompt when none is given. */
 const DEFAULT_SYSTEM = 'You are a helpful assistant.';
-/** Cuts a recording's responses where no seed is given. */
-const DEFAULT_SEED = 1;
 /** Session of the store that all turns belong to. */
 const SESSION = 'default';
 
@@ -30,42 +27,21 @@ export class Session {
   readonly #options: RunOptions;
   readonly #screen: Screen;
   readonly #provider: Provider;
-  readonly #playback: Playback | undefined;
   readonly #store = memoryStore();
   readonly #runner: AgentRunner;
   readonly #journal: { file: JournalFile | undefined } = { file: undefined };
 
-  private constructor(
-    options: RunOptions,
-    screen: Screen,
-    module: Module,
-    provider: Provider,
-    playback: Playback | undefined,
-  ) {
+  private constructor(options: RunOptions, screen: Screen, module: Module, provider: Provider) {
     this.#options = options;
     this.#screen = screen;
     this.#provider = provider;
-    this.#playback = playback;
     const { seed } = options;
     const clock = clockOf(options);
     this.#runner = createRunner({
       model: provider.chat,
       tools: provider.tools,
       store: this.#store,
-      // A recording ends by itself.
-      bounds: {
-        maxIterations: options.maxIterations ?? (playback === undefined ? undefined : false),
-      },
-      turnInputPipeline:
-        playback === undefined
-          ? []
-          : [
-              (ctx, next) => {
-                ctx.tools.hide(...playback.hidden);
-                return next();
-              },
-            ],
-      dispatchOutputPipeline: playback === undefined ? [] : [playback.afterIteration(clock)],
+      bounds: { maxIterations: options.maxIterations },
       host: {
         module,
         clock,
@@ -75,18 +51,13 @@ export class Session {
         journal: options.log === undefined ? undefined : () => this.#journal.file,
       },
     });
-    if (playback !== undefined) {
-      void this.#store.commit(SESSION, playback.history(clock()));
-    }
   }
 
-  /** Opens a session with the provider, simulated or recorded model that the options name. */
+  /** Opens a session with the model that the options name. */
   static async open(options: RunOptions, screen: Screen): Promise<Session> {
-    const { recording, seed, verbose } = options;
-    const playback =
-      recording === undefined ? undefined : await Playback.open(recording, seed ?? DEFAULT_SEED);
-    const provider = playback?.provider ?? (await providerOf(options, clockOf(options)));
-    if (playback === undefined && options.provider === undefined) {
+    const { verbose } = options;
+    const provider = await providerOf(options, clockOf(options));
+    if (options.provider === undefined) {
       screen.notice('the model is simulated; --provider, --base-url or --model choose a real one');
     }
     try {
@@ -98,7 +69,7 @@ export class Session {
           `engine node, module ${await module.hash()}, model ${model} at ${baseURL}`,
         );
       }
-      return new Session(options, screen, module, provider, playback);
+      return new Session(options, screen, module, provider);
     } catch (error) {
       provider.close();
       throw error;
@@ -129,8 +100,7 @@ export class Session {
       view.end(result, await this.#store.load(SESSION));
       if (process.stdout.errored)
         throw new Error(`standard output: ${process.stdout.errored.message}`);
-      if (this.#playback === undefined) return result.status === 'ack';
-      return this.#playback.report(result, this.#screen, this.#options);
+      return result.status === 'ack';
     } finally {
       process.stdout.off('error', brokenPipe);
       interrupt.close();
@@ -139,17 +109,24 @@ export class Session {
   }
 
   async #run(prompt: string, view: TurnView, controller: AbortController): Promise<TurnResult> {
-    const system = this.#playback?.system ?? this.#options.system ?? DEFAULT_SYSTEM;
     const stream = this.#runner.stream({
-      message:
-        this.#playback === undefined ? prompt : this.#playback.user(clockOf(this.#options)()),
-      systemPrompt: new Tokenizable(system),
+      message: prompt,
+      systemPrompt: new Tokenizable(this.#options.system ?? DEFAULT_SYSTEM),
       turnAbortController: controller,
     });
-    for await (const event of stream) view.event(event);
+    let begun = false;
+    try {
+      for await (const event of stream) {
+        begun = true;
+        view.event(event);
+      }
+    } catch (error) {
+      // The end of the view tells how a turn failed.
+      if (!begun || error !== (await stream.result).error) throw error;
+    }
     const result = await stream.result;
     if (result.status !== 'aborted' || result.error !== undefined) return result;
-    return { ...result, error: controller.signal.reason as unknown };
+    return Object.assign(result, { error: controller.signal.reason as unknown });
   }
 }
 

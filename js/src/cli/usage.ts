@@ -34,7 +34,6 @@ export const HELP: Readonly<Record<string, string>> = {
 
   turncore run [PROMPT] [flags]    run a turn and show what happens
   turncore replay FILE [flags]     play a turn's journal back and compare every byte
-  turncore record-provider FILE    record what is said to a model's API, without keys
   turncore version                 show versions
   turncore help [COMMAND]          show help
 
@@ -50,7 +49,6 @@ standard error says: it calls a tool that the prompt mentions. The tools current
 and calculate are offered then.
 
 Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
-With --recording: 0 if the conversation went as recorded, 1 if not.
 
 Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model with
 OpenAI's providers, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL (both without the version)
@@ -75,7 +73,6 @@ ${list([
     `name of the protocol that the model's API speaks: ${providerNames.join(', ')}`,
     '(openai, when there is a base URL, or a model and OPENAI_API_KEY)',
   ],
-  ['recording file', 'play the recorded conversation in file, and compare the requests with it'],
   [
     'seed n',
     'take ids and randomness from a generator that begins with n: for reproducible runs only',
@@ -87,35 +84,6 @@ ${list([
     'JSON from standard input and writes its result to standard output; may be repeated',
   ],
   ['verbose', 'tell more on standard error'],
-])}
-`,
-  'record-provider': `turncore record-provider FILE [flags] [-- COMMAND...]
-
-Stands in front of a model's API and records what is said to it in FILE, for
-"turncore run --recording FILE" and for tests. Point a program at the address that it
-prints, or give the program: it runs with that address in OPENAI_BASE_URL,
-ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL and OLLAMA_HOST, and the recording ends with it.
-Otherwise it ends with Ctrl-C. FILE is written after each answer and is whole at any time.
-
-Headers are not recorded. Keys that requests bring, and the one in the environment, are
-taken out of everything else. Read the file before you show it to others all the same: what
-the conversation says is in it.
-
-Exit status: that of COMMAND; without one 0, or 1 if nothing was recorded; 2 for a command
-line that is wrong.
-
-Environment: OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, as the provider is, is
-added to requests from this machine that bring no key.
-
-Flags:
-${list([
-  ['base-url URL', "URL of the provider's API (the provider's own)"],
-  ['name name', "name of the recording (the file's)"],
-  ['port number', 'listen on this number of the loopback interface (any that is free)'],
-  [
-    'provider name',
-    `name of the protocol that the model's API speaks: ${providerNames.join(', ')} (openai)`,
-  ],
 ])}
 `,
   replay: `turncore replay FILE [flags]

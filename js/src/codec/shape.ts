@@ -45,9 +45,9 @@ export function requireShape(values: unknown, shape: string, what: string): read
 }
 
 const frames: Readonly<Record<number, string>> = {
-  [Op.Reply]: 'nnnb*',
+  [Op.Reply]: 'nnne*',
   [Op.Event]: 'nnnnnnin*',
-  [Op.Effect]: 'nnnnn*',
+  [Op.Effect]: 'nnnnnsn*',
   [Op.Cancel]: 'nnn',
   [Op.Sync]: 'nnnnniiy',
   [Op.Timer]: 'nnn',

@@ -90,6 +90,8 @@ function toolCall(f: Fields, kept: BulkyResults | undefined): ToolCall {
     tool: f.text(),
     args: f.object(),
     checksum: f.text(),
+    executionId: f.optionalText(),
+    providerCallId: f.optionalText(),
     isComplete: f.boolean(),
     isError: f.boolean(),
     results: results(f.value(), kept),

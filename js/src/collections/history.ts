@@ -7,7 +7,8 @@ import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { Run } from './sequence.js';
-import { measure } from './record-size.js';
+import { sameRecord } from './same-record.js';
+import { measure, weigh } from './record-size.js';
 import { collectionNumber, requireRecord } from './kinds.js';
 
 /** The records that each kind of history holds. */
@@ -41,7 +42,11 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
   /** Places of the records, as far as they were needed. */
   readonly #index = new Map<T, number>();
   #indexed = 0;
+  /** Places of the first record of each id, as far as they were needed. */
+  readonly #ids = new Map<string, number>();
+  #found = 0;
   #mostBytes = 0;
+  #bytes = 0;
 
   /**
    * @param kind which collection it is for: "messages", "memories", "retrievables", "thoughts" or "toolCalls"
@@ -71,8 +76,42 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
       if (this.indexOf(record) >= 0) continue;
       this.#items.push(record);
       this.#mostBytes = Math.max(this.#mostBytes, measure(record));
+      this.#bytes += weigh(record);
     }
     return this;
+  }
+
+  /**
+   * @internal Makes records follow the first `from` ones: those that follow there already stay, the others are appended.
+   * Returns false if different ones follow; then nothing changes.
+   */
+  extend(from: number, records: readonly T[]): boolean {
+    const following = Math.min(this.#items.length - from, records.length);
+    for (let i = 0; i < records.length; i++) {
+      if (
+        i < following
+          ? !sameRecord(this.#items[from + i]!, records[i]!)
+          : this.indexOf(records[i]!) >= 0
+      ) {
+        return false;
+      }
+    }
+    for (let i = following; i < records.length; i++) this.append(records[i]!);
+    return true;
+  }
+
+  /** @internal The place of the first record with an id, or -1. */
+  find(id: string): number {
+    for (; this.#found < this.#items.length; this.#found++) {
+      const key = this.#items[this.#found]!.id;
+      if (!this.#ids.has(key)) this.#ids.set(key, this.#found);
+    }
+    return this.#ids.get(id) ?? -1;
+  }
+
+  /** @internal About how many bytes of memory its records take. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** @internal More bytes than the body of any of its records can have. */

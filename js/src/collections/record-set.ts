@@ -89,12 +89,17 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
    */
   addAll(records: Iterable<T | AsText<T>>): this {
     if (isHistory(records)) {
-      this.#addHistory(records);
+      this.#addHistory(records, records.length);
       return this;
     }
     requireList('addAll', records);
     for (const record of records) this.add(record);
     return this;
+  }
+
+  /** @internal Appends the first records of a history. */
+  addFirst(history: History<T & AnyRecord>, length: number): void {
+    this.#addHistory(history, length);
   }
 
   /**
@@ -159,18 +164,19 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
     return undefined;
   }
 
-  #addHistory(history: History): void {
+  #addHistory(history: History, length: number): void {
     const handles = this.#sink.handles;
     if (history.length > 0) requireEntry(this.#collection, history.at(0), 'addAll');
     // Records that may be too large are looked at one by one.
-    const count = this.#sink.fits(history.mostBytes) ? handles.unnamedIn(history) : 0;
+    const fits = this.#sink.fits(history.mostBytes);
+    const count = fits ? Math.min(handles.unnamedIn(history), length) : 0;
     if (count > 0) {
       const run = new HistoryRun<AnyRecord>(history, count);
       const first = handles.reserve(run);
       this.#items.pushRun(run as unknown as HistoryRun<T & AnyRecord>);
       this.#sink.addedHistory(this.#context, this.#collection, first, run);
     }
-    for (let i = count; i < history.length; i++) this.add(history.at(i) as T);
+    for (let i = count; i < length; i++) this.add(history.at(i) as T);
   }
 }
 

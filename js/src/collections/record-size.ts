@@ -63,3 +63,13 @@ export function measure(entry: Entry): number {
   entry[encodeBody](enc);
   return enc.length;
 }
+
+/** Bytes that a record takes beside its text, about. */
+const OVERHEAD = 256;
+
+/** About how many bytes of memory a record takes. */
+export function weigh(entry: Entry): number {
+  const most = mostBytes(entry);
+  if (most === Number.POSITIVE_INFINITY) return measure(entry) + OVERHEAD;
+  return (most - FIELDS) / 3 + OVERHEAD;
+}

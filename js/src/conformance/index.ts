@@ -1,9 +1,10 @@
 /**
- * Runs the conformance corpus: scenarios in JSON that say what a program's functions do in a turn, and what must come of
- * it. A host of Turncore in any language that plays a scenario writes the same lines, byte for byte.
+ * Plays the conformance corpus: scenarios in JSON that say what a program's functions do in a turn, and what must come of
+ * it. A host of Turncore in any language that plays a scenario writes the same lines, byte for byte. docs/conformance.md
+ * of the repository shows how to play the corpus on a platform or a module of your own.
  *
  * ```js
- * import { check, features, logText, Player, playable } from 'turncore/conformance';
+ * import { check, features, logText, playable, Player } from 'turncore/conformance';
  *
  * const player = new Player();
  * for (const scenario of file.scenarios) {
@@ -16,7 +17,7 @@
  * @packageDocumentation
  */
 export { checkStorage, failing } from './failing.js';
-export { type Line, lineText, type Log, logText, summary } from './line.js';
+export { type Line, type Log, logText } from './line.js';
 export { check } from './match.js';
 export type { Answer } from './network.js';
 export { features, Player, type PlayerOptions } from './player.js';
@@ -24,7 +25,6 @@ export {
   type CorpusFile,
   type Entry,
   type ErrorSpec,
-  Malformed,
   playable,
   type RunnerSpec,
   type Scenario,

@@ -316,7 +316,10 @@ class Game implements Stage {
     if (spec.omit?.includes('executor') === true) delete config['executorCallback'];
     const runner = new TurnRunner(config as unknown as TurnRunnerConfig);
     for (const name of functional) runner.on(name, (event) => this.#event(event));
-    for (const name of observable) runner.observe(name, (event) => this.#event(event));
+    for (const name of observable) {
+      // A listener of errors gets the event after the error.
+      runner.observe(name, (told: unknown, event = told) => this.#event(event as TurnEvent));
+    }
     this.#runner = runner;
     return runner;
   }
@@ -363,7 +366,7 @@ class Game implements Stage {
     }
     if (observe === true) {
       const to = source === true ? prefix : undefined;
-      const handler = (event: TurnEvent): void => this.#event(event, to);
+      const handler = (told: unknown, event = told): void => this.#event(event as TurnEvent, to);
       input['hooks'] = Object.fromEntries(functional.map((event) => [event, handler]));
       input['observers'] = Object.fromEntries(
         observable.filter((event) => !event.startsWith('turn')).map((event) => [event, handler]),

@@ -63,7 +63,7 @@ function refused(error: unknown): Refusal {
   throw error as Error;
 }
 
-/** What gives the class of a tool's artifacts: the name of a class, a script that returns one, or what is no function. */
+/** What gives the class of a tool's artifacts: the name of a class, a script that returns one, or anything that is not a function. */
 function classOf(sink: ToolSink, key: string, of: unknown): unknown {
   const named = (value: unknown): unknown =>
     value === 'SpooledArtifact' ? SpooledArtifact : value;

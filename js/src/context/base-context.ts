@@ -123,7 +123,7 @@ export abstract class BaseContext {
    * ceil(UTF-16 units / 4) and a `warning` event of the kind token-estimation-degraded says so, once for an encoding
    * and context.
    *
-   * @throws TurncoreError E_INVALID_VALUE for an encoding that is no name; E_TOKENIZABLE_EVALUATOR_INVALID
+   * @throws TurncoreError E_INVALID_VALUE for an encoding that is not a name; E_TOKENIZABLE_EVALUATOR_INVALID
    */
   estimateTokens(encoding: string, texts: Iterable<string | Tokenizable>): readonly number[] {
     requireList('texts', texts);
@@ -171,7 +171,7 @@ export abstract class BaseContext {
    * string and that is not inline, storeRetrievableBytesCallback gets the text, and the document in the list holds an
    * artifact. The collection stays as it is.
    *
-   * @throws Error (rejects) when two of them share an id, before anything is written; E_INVALID_VALUE for what is no list
+   * @throws Error (rejects) when two of them share an id, before anything is written; E_INVALID_VALUE for anything that is not a list
    *   of documents; E_NOT_A_SPOOL_READER
    */
   async fetchRetrievables(): Promise<Retrievable[]> {

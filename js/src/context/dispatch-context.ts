@@ -3,8 +3,15 @@
  */
 import { Method } from '../abi/frames.gen.js';
 import type { ContextState } from '../pump/context-state.js';
-import { type AnyTool, encodeArguments, executeTool, requireArguments } from '../tools/tool.js';
-import { requireFunction, requireString } from './arguments.js';
+import { requireShape } from '../codec/shape.js';
+import {
+  type AnyTool,
+  type CallOptions,
+  encodeArguments,
+  executeTool,
+  requireArguments,
+} from '../tools/tool.js';
+import { optionalString, requireFunction, requireString } from './arguments.js';
 import { BaseContext, stateOf } from './base-context.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
 
@@ -88,7 +95,7 @@ export class DispatchContext extends BaseContext {
    * before the next event. Not when it was acked already, and not on nack.
    *
    * @returns a function that takes this back
-   * @throws TurncoreError E_INVALID_VALUE for what is no function
+   * @throws TurncoreError E_INVALID_VALUE for anything that is not a function
    */
   onAck(handler: () => void): () => void {
     requireFunction(handler, 'handler');
@@ -98,7 +105,7 @@ export class DispatchContext extends BaseContext {
   /**
    * How many of the dispatch's current tool calls carry a checksum: how often the model has asked for the same.
    *
-   * @throws TurncoreError E_CALL_AFTER_END; E_INVALID_VALUE for what is no string
+   * @throws TurncoreError E_CALL_AFTER_END; E_INVALID_VALUE for anything that is not a string
    */
   toolCallCount(checksum: string): number {
     requireString(checksum, 'checksum');
@@ -123,19 +130,21 @@ export class DispatchContext extends BaseContext {
   }
 
   /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
-  async [executeTool](tool: AnyTool, args: unknown): Promise<unknown> {
+  async [executeTool](tool: AnyTool, args: unknown, options: CallOptions = {}): Promise<unknown> {
     requireArguments(tool.name, args);
+    const providerCallId = optionalString(options.providerCallId, 'providerCallId') ?? '';
     const { session, number } = this[stateOf];
     const known = session.tools.numberOf(tool);
     const enc = session.beginCall(number, Method.ExecuteTool);
     const { call } = session;
-    enc.arrayHeader(2);
+    enc.arrayHeader(3);
     enc.int(known);
+    enc.str(providerCallId);
     encodeArguments(enc, args);
-    const effect = await session.callLater(enc, call);
-    // A tool whose handler runs in the module gives its result in a list of one.
-    if (typeof effect !== 'number') return (effect as readonly unknown[])[0] ?? undefined;
-    return session.kept.take(effect);
+    const reply = await session.callLater(enc, call);
+    const [, effect, value] = requireShape(reply, 'sn*', 'ExecuteToolResult');
+    // A handler that ran in the module is no effect.
+    return effect === 0 ? (value ?? undefined) : session.kept.take(effect as number);
   }
 
   /** @internal The same context for a tool's call with a signal of its own. */

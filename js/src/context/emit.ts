@@ -41,6 +41,10 @@ export interface EmittedToolCall {
   readonly args?: unknown;
   /** SHA-256 of tool and arguments. Default: empty. */
   readonly checksum?: string | undefined;
+  /** The execution that gave the results. */
+  readonly executionId?: string | undefined;
+  /** What the provider calls the call. */
+  readonly providerCallId?: string | undefined;
   readonly isComplete: boolean;
   readonly isError?: boolean | undefined;
   readonly results?: unknown;
@@ -53,6 +57,10 @@ export interface EmittedToolExecutionStart {
   readonly toolName: string;
   /** SHA-256 of tool and arguments. */
   readonly callId: string;
+  /** Names this execution alone. */
+  readonly executionId?: string | undefined;
+  /** What the provider calls the call. */
+  readonly providerCallId?: string | undefined;
   readonly args?: unknown;
 }
 
@@ -61,6 +69,10 @@ export interface EmittedToolExecutionEnd {
   readonly toolName: string;
   /** SHA-256 of tool and arguments. */
   readonly callId: string;
+  /** That of its start. */
+  readonly executionId?: string | undefined;
+  /** What the provider calls the call. */
+  readonly providerCallId?: string | undefined;
   readonly isError: boolean;
   /** When it began. Default: now. */
   readonly startedAt?: Timestamp | undefined;
@@ -91,7 +103,7 @@ export function emitToolCall(state: ContextState, content: EmittedToolCall): voi
   const { session } = state;
   const enc = begin(state, EventKind.ToolCall);
   const { call } = session;
-  enc.arrayHeader(9);
+  enc.arrayHeader(12);
   enc.str(requireString(content.id, 'id'));
   enc.str(requireString(content.tool, 'tool'));
   enc.value(content.args, 'args');
@@ -101,6 +113,9 @@ export function emitToolCall(state: ContextState, content: EmittedToolCall): voi
   enc.bool(booleanOf(content.isError, 'isError'));
   enc.int(content.results === undefined ? Results.None : Results.Host);
   enc.nil();
+  enc.int(0);
+  enc.str(optionalString(content.executionId, 'executionId') ?? '');
+  enc.str(optionalString(content.providerCallId, 'providerCallId') ?? '');
   if (content.results !== undefined) state.setResults(content.id, content.results);
   session.callNow(enc, call);
 }
@@ -113,9 +128,8 @@ export function emitToolExecutionStart(
   requireObject(content, 'content');
   const enc = begin(state, EventKind.ToolExecutionStart);
   const { call } = state.session;
-  enc.arrayHeader(3);
-  enc.str(requireString(content.toolName, 'toolName'));
-  enc.str(requireString(content.callId, 'callId'));
+  enc.arrayHeader(5);
+  putExecution(enc, content);
   enc.value(content.args, 'args');
   state.session.callNow(enc, call);
 }
@@ -125,12 +139,22 @@ export function emitToolExecutionEnd(state: ContextState, content: EmittedToolEx
   requireObject(content, 'content');
   const enc = begin(state, EventKind.ToolExecutionEnd);
   const { call } = state.session;
-  enc.arrayHeader(4);
-  enc.str(requireString(content.toolName, 'toolName'));
-  enc.str(requireString(content.callId, 'callId'));
+  enc.arrayHeader(6);
+  putExecution(enc, content);
   enc.int(elapsedAt(state, content.startedAt));
   enc.bool(booleanOf(content.isError, 'isError'));
   state.session.callNow(enc, call);
+}
+
+/** Writes the four fields that name an execution. */
+function putExecution(
+  enc: Encoder,
+  content: EmittedToolExecutionStart | EmittedToolExecutionEnd,
+): void {
+  enc.str(requireString(content.toolName, 'toolName'));
+  enc.str(requireString(content.callId, 'callId'));
+  enc.str(optionalString(content.executionId, 'executionId') ?? '');
+  enc.str(optionalString(content.providerCallId, 'providerCallId') ?? '');
 }
 
 function begin(state: ContextState, kind: number): Encoder {

@@ -30,6 +30,10 @@ export interface ToolCallReport {
   /** What came out: anything. It stays on the host. */
   readonly results?: unknown;
   readonly isError?: boolean | undefined;
+  /** The execution that gave the results. */
+  readonly executionId?: string | undefined;
+  /** What the provider calls the call. */
+  readonly providerCallId?: string | undefined;
   /** Whether this is the last report; the call is sealed then. Default false. */
   readonly isComplete?: boolean | undefined;
 }
@@ -116,9 +120,11 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
   const failed = booleanOf(isError, 'isError');
   const isComplete = booleanOf(partial.isComplete, 'isComplete');
   const tool = optionalString(partial.tool, 'tool');
+  const executionId = optionalString(partial.executionId, 'executionId') ?? '';
+  const providerCallId = optionalString(partial.providerCallId, 'providerCallId') ?? '';
   const enc = session.beginCall(state.number, Method.ReportToolCall);
   const { call } = session;
-  enc.arrayHeader(8);
+  enc.arrayHeader(10);
   enc.str(id);
   enc.bool(tool !== undefined);
   enc.str(tool ?? '');
@@ -127,6 +133,8 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
   enc.bool(isError !== undefined);
   enc.bool(failed);
   enc.bool(isComplete);
+  enc.str(executionId);
+  enc.str(providerCallId);
   const before = state.results(id);
   if (results !== undefined) state.setResults(id, results);
   try {

@@ -33,6 +33,7 @@ import {
   type DispatchCallbacks,
   type NamedDispatchCallbacks,
 } from '../turns/callbacks.js';
+import { mixedViolations } from '../turns/own-callbacks.js';
 import { accepted } from '../turns/turn-runner.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked } from '../validation/rules.js';
@@ -121,6 +122,7 @@ const classes = {
 const rawClasses = {
   ...classes,
   also: (raw: Readonly<Record<string, unknown>>) => [
+    ...mixedViolations(raw),
     ...handlerViolations(raw),
     ...stashViolations(raw['stash']),
   ],

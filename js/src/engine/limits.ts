@@ -13,6 +13,23 @@ export interface Limits extends CodecLimits {
   instanceEffects: number;
 }
 
+/** Bytes that the module may hold for turns: records, queued writes, open streams and requests. */
+export interface Quota {
+  /** For one turn. Default 64 MiB. */
+  turn: number;
+  /** For all turns and histories of one instance; a history counts once. Default 256 MiB. */
+  instance: number;
+}
+
+/** The quota of a host that names none. */
+export const DEFAULT_QUOTA: Readonly<Quota> = Object.freeze({
+  turn: 64 * 2 ** 20,
+  instance: 256 * 2 ** 20,
+});
+
+/** Bytes of entropy that an instance gets. */
+export const SEED_SIZE = 16;
+
 /** The ABI's own bounds. */
 export const DEFAULT_INSTANCE_LIMITS: Readonly<Limits> = Object.freeze({
   ...DEFAULT_LIMITS,
@@ -42,12 +59,19 @@ export interface Welcome {
   readonly limits: Readonly<Limits>;
   /** Version of the module, for people. */
   readonly build: string;
+  /** Protocols of the chat executor, the default one first. */
+  readonly providers: readonly string[];
 }
 
 /** Encodes the Hello frame. */
-export function encodeHello(features: number, limits: Readonly<Limits>): Uint8Array<ArrayBuffer> {
+export function encodeHello(
+  features: number,
+  limits: Readonly<Limits>,
+  quota: Readonly<Quota>,
+  seed: Uint8Array,
+): Uint8Array<ArrayBuffer> {
   const e = new Encoder(64);
-  e.arrayHeader(5);
+  e.arrayHeader(7);
   e.int(Op.Hello);
   e.int(ABI_MAJOR);
   e.int(ABI_MINOR);
@@ -59,6 +83,10 @@ export function encodeHello(features: number, limits: Readonly<Limits>): Uint8Ar
   e.int(limits.depth);
   e.int(limits.turnEffects);
   e.int(limits.instanceEffects);
+  e.arrayHeader(2);
+  e.int(quota.turn);
+  e.int(quota.instance);
+  e.bin(seed);
   return e.copy();
 }
 
@@ -71,10 +99,10 @@ export function encodeHello(features: number, limits: Readonly<Limits>): Uint8Ar
 export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welcome {
   const frames = decodeFrames(bytes, asked);
   const frame = frames[0];
-  if (frames.length !== 1 || frame?.[0] !== Op.Welcome || frame.length < 6) {
+  if (frames.length !== 1 || frame?.[0] !== Op.Welcome || frame.length < 8) {
     throw new CodecError('frame', 0, `${describe(frames)} instead of Welcome`);
   }
-  const [, major, minor, features, bounds, build] = frame;
+  const [, major, minor, features, bounds, , build, providers] = frame;
   if (
     !isCount(major) ||
     !isCount(minor) ||
@@ -82,7 +110,9 @@ export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welco
     !Array.isArray(bounds) ||
     bounds.length < 6 ||
     !bounds.every(isCount) ||
-    typeof build !== 'string'
+    typeof build !== 'string' ||
+    !Array.isArray(providers) ||
+    !providers.every((name) => typeof name === 'string')
   ) {
     throw new CodecError('frame', 0, 'malformed Welcome');
   }
@@ -99,7 +129,7 @@ export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welco
   for (const key of Object.keys(limits) as (keyof Limits)[]) {
     if (offered[key] > 0) limits[key] = Math.min(limits[key], offered[key]);
   }
-  return { features, limits: Object.freeze(limits), build };
+  return { features, limits: Object.freeze(limits), build, providers };
 }
 
 function isCount(v: unknown): v is number {

@@ -9,7 +9,8 @@ import { pagesOf } from './confine.js';
 import { checkModule, checkVersion, type ModuleTarget } from './contract.js';
 import { startGoJS, type GoRuntime } from './gojs.js';
 import { Instance, instanceFailed, type Guest, type StartedGuest } from './instance.js';
-import { encodeHello, lowerLimits, type Limits } from './limits.js';
+import { systemEntropy } from '../entropy.js';
+import { DEFAULT_QUOTA, encodeHello, lowerLimits, SEED_SIZE, type Limits } from './limits.js';
 import { cannotLoad, compileSource, hashSource, tagOf, type ModuleSource } from './source.js';
 
 /** Settings of {@link loadModule}. */
@@ -62,7 +63,7 @@ export class Module {
   constructor(source: ModuleSource, options: ModuleOptions = {}) {
     this.#source = source;
     this.#options = options;
-    if (tagOf(source) === 'WebAssembly.Module') this.#any = source as WebAssembly.Module;
+    if (tagOf(source) === 'WebAssembly.Module') this.#any = source;
   }
 
   /**
@@ -135,7 +136,14 @@ export class Module {
     return new Instance({
       guest,
       hello:
-        options.handshake === false ? undefined : encodeHello(options.features ?? FEATURES, limits),
+        options.handshake === false
+          ? undefined
+          : encodeHello(
+              options.features ?? FEATURES,
+              limits,
+              DEFAULT_QUOTA,
+              systemEntropy(SEED_SIZE),
+            ),
       limits,
       abi,
       maxMemory: options.maxMemory ?? MAX_MEMORY,

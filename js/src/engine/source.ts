@@ -109,7 +109,7 @@ async function openLocation(location: URL | string): Promise<Opened> {
   const url = urlOf(location);
   if (url !== undefined && url.protocol !== 'file:') return fetchModule(url.href);
   const fs = fileSystem();
-  // Without a file system, a text that is no URL is one relative to the page.
+  // Without a file system, a text that is not a URL is one relative to the page.
   if (fs === undefined) return fetchModule(url?.href ?? String(location));
   try {
     return await fs.readFile(url ?? String(location));

@@ -25,9 +25,9 @@ export {
   type TransformersProgress,
   type TransformersSettings,
 } from './transformers.js';
+export type { ModelCapabilities } from '../models/chat-options.gen.js';
 export type {
   ModelCall,
-  ModelCapabilities,
   ModelEngine,
   ModelContent,
   ModelMessage,

@@ -1,7 +1,8 @@
 /**
  * What all adapters have in common: an engine that is loaded when it is first needed, once, and told of as it goes.
  */
-import type { ModelCapabilities, ModelEngine, ModelPart, ModelRequest } from '../models/engine.js';
+import type { ModelCapabilities } from '../models/chat-options.gen.js';
+import type { ModelEngine, ModelPart, ModelRequest } from '../models/engine.js';
 
 /** How an engine comes up. */
 export interface EngineProgress {
@@ -27,7 +28,7 @@ export interface EngineSettings {
   readonly name?: string | undefined;
   /** What the model can do, where that differs from the adapter's defaults. */
   readonly capabilities?: ModelCapabilities | undefined;
-  /** Told how the engine comes up. What it throws is nobody's business. */
+  /** Told how the engine comes up. Errors it throws are ignored. */
   readonly onProgress?: TellProgress | undefined;
 }
 

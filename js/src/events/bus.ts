@@ -2,15 +2,20 @@
  * Listeners and how they are called.
  */
 import { invalidValue } from '../errors.js';
-import type { EventName, TurnEvent, TurnEvents } from './events.js';
+import type { ErrorEvent, EventName, ReportedError, TurnEvent, TurnEvents } from './events.js';
 
-/** Is told of events of one name, before the call that caused them returns. What it throws disturbs nobody. */
-export type Listener<E> = (event: E) => void;
+/**
+ * Is told of events of one name, before the call that caused them returns. What it throws disturbs nobody. A listener of
+ * errors gets the error itself; the event, with the ids, is its second argument.
+ */
+export type Listener<E> = [E] extends [ErrorEvent]
+  ? (error: ReportedError, event: ErrorEvent) => void
+  : (event: E extends ErrorEvent ? ReportedError : E) => void;
 
 /** Told what a listener threw. */
 export type ListenerFailure = (error: unknown, event: TurnEvent) => void;
 
-type AnyListener = (event: TurnEvent) => unknown;
+type AnyListener = (told: unknown, event?: ErrorEvent) => unknown;
 
 interface Entry {
   readonly listener: AnyListener;
@@ -90,7 +95,7 @@ function requireFunction(listener: unknown): void {
 
 function callListener(listener: AnyListener, event: TurnEvent, failed: ListenerFailure): void {
   try {
-    const result = listener(event);
+    const result = event.event === 'error' ? listener(event.error, event) : listener(event);
     if (isThenable(result))
       result.then(undefined, (error: unknown) => {
         failed(error, event);

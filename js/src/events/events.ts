@@ -127,6 +127,10 @@ export class ToolCallEvent extends BaseEvent {
   declare readonly args?: unknown;
   /** SHA-256 of tool and arguments; empty until both are known. */
   declare readonly checksum: string;
+  /** The execution that gave the results; absent until there is one. */
+  declare readonly executionId?: string;
+  /** What the provider calls the call; absent if it gave no name. */
+  declare readonly providerCallId?: string;
   declare readonly isComplete: boolean;
   declare readonly isError: boolean;
   /** What came out; absent until given. */
@@ -140,6 +144,8 @@ export class ToolCallEvent extends BaseEvent {
     json['tool'] = this.tool;
     if (this.args !== undefined) json['args'] = this.args;
     json['checksum'] = this.checksum;
+    if (this.executionId !== undefined) json['executionId'] = this.executionId;
+    if (this.providerCallId !== undefined) json['providerCallId'] = this.providerCallId;
     json['isComplete'] = this.isComplete;
     json['isError'] = this.isError;
     if (this.results !== undefined) json['results'] = this.results;
@@ -234,15 +240,18 @@ export class IterationEndEvent extends EndEvent {
 export class ToolExecutionStartEvent extends BaseEvent {
   readonly event = 'toolExecutionStart';
   declare readonly toolName: string;
-  /** SHA-256 of tool and arguments as they were given. */
+  /** SHA-256 of tool and arguments as they were given: equal calls have equal ones. */
   declare readonly callId: string;
+  /** Names this execution alone: its start and its end have the same. */
+  declare readonly executionId: string;
+  /** What the provider calls the call; absent if it gave no name. */
+  declare readonly providerCallId?: string;
   /** The arguments, validated, defaults filled in. */
   declare readonly args: unknown;
   declare readonly startedAt: number;
 
   protected describe(json: JSONObject): void {
-    json['toolName'] = this.toolName;
-    json['callId'] = this.callId;
+    describeExecution(this, json);
     json['args'] = this.args;
     json['startedAt'] = this.startedAt;
   }
@@ -253,15 +262,26 @@ export class ToolExecutionEndEvent extends EndEvent {
   readonly event = 'toolExecutionEnd';
   declare readonly toolName: string;
   declare readonly callId: string;
+  declare readonly executionId: string;
+  declare readonly providerCallId?: string;
   /** The handler threw. */
   declare readonly isError: boolean;
 
   protected describe(json: JSONObject): void {
-    json['toolName'] = this.toolName;
-    json['callId'] = this.callId;
+    describeExecution(this, json);
     json['isError'] = this.isError;
     this.describeSpan(json);
   }
+}
+
+function describeExecution(
+  event: ToolExecutionStartEvent | ToolExecutionEndEvent,
+  json: JSONObject,
+): void {
+  json['toolName'] = event.toolName;
+  json['callId'] = event.callId;
+  if (event.executionId !== '') json['executionId'] = event.executionId;
+  if (event.providerCallId !== undefined) json['providerCallId'] = event.providerCallId;
 }
 
 /** A line of the structured log. */
@@ -301,10 +321,13 @@ export class WarningEvent extends BaseEvent {
   }
 }
 
+/** What a listener of errors gets: what was thrown or given to `nack`, as it is. Anything can be; it should be an Error. */
+export type ReportedError = Error & { readonly code?: unknown };
+
 /** Something failed. */
 export class ErrorEvent extends BaseEvent {
   readonly event = 'error';
-  /** The error object itself, the same one on every event. */
+  /** The error itself, the object that was thrown or given to `nack`. */
   declare readonly error: unknown;
 
   protected describe(json: JSONObject): void {

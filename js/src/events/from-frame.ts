@@ -6,6 +6,7 @@ import { CodecError } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
 import { RECORD_KINDS, recordName } from '../collections/kinds.js';
 import * as E from './events.js';
+import { gateResultOf } from './turn-gate.js';
 
 /** What an event's frame does not say. */
 export interface EventSource {
@@ -167,12 +168,14 @@ function toolCallEvent(
   payload: unknown,
   from: EventSource,
 ): E.ToolCallEvent {
-  const p = requireShape(payload, 'ss*snbbn*', 'ToolCallEvent');
+  const p = requireShape(payload, 'ss*snbbn*nss', 'ToolCallEvent');
   const e = new E.ToolCallEvent() as Writable<E.ToolCallEvent>;
   e.id = p[0] as string;
   e.tool = p[1] as string;
   if (p[2] !== null) e.args = p[2];
   e.checksum = p[3] as string;
+  if (p[10] !== '') e.executionId = p[10] as string;
+  if (p[11] !== '') e.providerCallId = p[11] as string;
   e.isComplete = p[5] as boolean;
   e.isError = p[6] as boolean;
   if (p[7] === Results.Host || p[7] === Results.Kept) e.results = from.results(dispatch, e.id);
@@ -256,11 +259,10 @@ function discardedWrite(delta: unknown, from: EventSource): E.DiscardedWrite {
 }
 
 function toolExecutionStart(at: number, payload: unknown): E.ToolExecutionStartEvent {
-  const p = requireShape(payload, 'ss*', 'ToolStartEvent');
+  const p = requireShape(payload, 'ssss*', 'ToolStartEvent');
   const e = new E.ToolExecutionStartEvent() as Writable<E.ToolExecutionStartEvent>;
-  e.toolName = p[0] as string;
-  e.callId = p[1] as string;
-  e.args = p[2];
+  setExecution(e, p);
+  e.args = p[4];
   e.startedAt = at;
   return e as E.ToolExecutionStartEvent;
 }
@@ -270,22 +272,30 @@ function toolExecutionEnd(
   payload: unknown,
   from: EventSource,
 ): E.ToolExecutionEndEvent {
-  const p = requireShape(payload, 'ssnb', 'ToolEndEvent');
+  const p = requireShape(payload, 'ssssnb', 'ToolEndEvent');
   const e = new E.ToolExecutionEndEvent() as Writable<E.ToolExecutionEndEvent>;
-  e.toolName = p[0] as string;
-  e.callId = p[1] as string;
-  e.isError = p[3] as boolean;
-  setSpan(e, from.now + (p[2] as number), at);
+  setExecution(e, p);
+  e.isError = p[5] as boolean;
+  setSpan(e, from.now + (p[4] as number), at);
   return e as E.ToolExecutionEndEvent;
 }
 
-const gateResults = ['resolved', 'rejected', 'aborted', 'timeout'] as const;
+/** Takes the four fields that name an execution. */
+function setExecution(
+  e: Writable<E.ToolExecutionStartEvent> | Writable<E.ToolExecutionEndEvent>,
+  p: readonly unknown[],
+): void {
+  e.toolName = p[0] as string;
+  e.callId = p[1] as string;
+  e.executionId = p[2] as string;
+  if (p[3] !== '') e.providerCallId = p[3] as string;
+}
 
 function gateClosed(at: number, payload: unknown): E.TurnGateClosedEvent {
   const p = requireShape(payload, 'nsn', 'GateClosedEvent');
   const e = new E.TurnGateClosedEvent() as Writable<E.TurnGateClosedEvent>;
   e.gateId = p[1] as string;
-  e.result = gateResults[p[2] as number] ?? 'aborted';
+  e.result = gateResultOf(p[2] as number);
   e.settledAt = at;
   return e as E.TurnGateClosedEvent;
 }

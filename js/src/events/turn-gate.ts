@@ -1,10 +1,18 @@
 /**
  * Gates: places where a turn waits until somebody outside decides.
  */
+import { TurncoreError } from '../errors.js';
 import { BaseEvent, type JSONObject } from './base-event.js';
 
 /** How a gate was settled. */
 export type GateResult = 'resolved' | 'rejected' | 'aborted' | 'timeout';
+
+const results: readonly GateResult[] = ['resolved', 'rejected', 'aborted', 'timeout'];
+
+/** How a gate was settled, by the number on the wire. */
+export function gateResultOf(result: number): GateResult {
+  return results[result] ?? 'aborted';
+}
 
 /** Ways to settle a gate, with what they carry. */
 export type Settlement =
@@ -26,15 +34,16 @@ export interface GateParts {
 /** What a decision may be bound to. */
 export interface ResolveOptions {
   /**
-   * The {@link TurnGate.digest} of what was shown to whoever decided. When it is not the gate's, the decision is refused
-   * with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open.
+   * The {@link TurnGate.digest} of what was shown to whoever decided. When it is there and not the gate's, the decision
+   * is refused with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open: also when it is empty, null or undefined, as
+   * that of a form which lacks the field.
    */
-  readonly digest?: string | undefined;
+  readonly digest?: string | null | undefined;
 }
 
 /**
- * A live gate: the turnGateOpen event, and what `runner.gate` finds. The first to settle it wins; whatever is called
- * after that does nothing.
+ * A live gate: the turnGateOpen event, and what `runner.gate` finds. The first to settle it wins. Later calls change
+ * nothing and throw E_TURN_GATE_SETTLED, whose details say how it was settled.
  */
 export class TurnGate extends BaseEvent {
   readonly event = 'turnGateOpen';
@@ -52,7 +61,7 @@ export class TurnGate extends BaseEvent {
    */
   readonly digest: string;
   readonly #settle: (settlement: Settlement) => void;
-  #settled = false;
+  #result: GateResult | undefined;
 
   /** @internal Turns make gates. */
   constructor(parts: GateParts) {
@@ -67,33 +76,51 @@ export class TurnGate extends BaseEvent {
 
   /** Whether somebody has settled the gate. */
   get isSettled(): boolean {
-    return this.#settled;
+    return this.#result !== undefined;
   }
 
   /**
-   * Settles the gate with a value, JSON-like data, which whoever waits gets.
+   * Settles the gate with a value, JSON-like data, which the waiting code gets.
    *
    * @throws TurncoreError E_INVALID_TURN_GATE_RESOLUTION, its details listing what breaks the gate's schema: the gate
-   *   stays open
+   *   stays open; E_TURN_GATE_SETTLED, whatever the value
    */
-  resolve(value?: unknown, options: ResolveOptions = {}): void {
-    if (this.#settled) return;
-    this.#settle({ by: 'resolve', value, digest: options.digest ?? '' });
+  resolve(value?: unknown, options?: ResolveOptions): void {
+    this.#requireOpen();
+    this.#settle({ by: 'resolve', value, digest: this.#digestIn(options) });
   }
 
-  /** Settles the gate with an error, which whoever waits gets as it is. */
+  /** Settles the gate with an error, which the waiting code gets as it is. @throws TurncoreError E_TURN_GATE_SETTLED */
   reject(error: unknown): void {
-    if (!this.#settled) this.#settle({ by: 'reject', error });
+    this.#requireOpen();
+    this.#settle({ by: 'reject', error });
   }
 
-  /** Settles the gate with E_TURN_GATE_ABORTED. */
+  /** Settles the gate with E_TURN_GATE_ABORTED. @throws TurncoreError E_TURN_GATE_SETTLED */
   abort(): void {
-    if (!this.#settled) this.#settle({ by: 'abort' });
+    this.#requireOpen();
+    this.#settle({ by: 'abort' });
   }
 
   /** @internal Takes note that the module has closed the gate. */
-  close(): void {
-    this.#settled = true;
+  close(result: GateResult): void {
+    this.#result = result;
+  }
+
+  #requireOpen(): void {
+    const result = this.#result;
+    if (result !== undefined) {
+      throw TurncoreError.of('E_TURN_GATE_SETTLED', result, { details: { result } });
+    }
+  }
+
+  /** The digest that a decision is bound to; an empty string for none. */
+  #digestIn(options: ResolveOptions | undefined): string {
+    if (options === undefined || options === null || !('digest' in options)) return '';
+    const { digest } = options;
+    if (typeof digest === 'string' && digest !== '') return digest;
+    const why = `${this.id}: the digest of what was shown is empty`;
+    throw TurncoreError.of('E_INVALID_TURN_GATE_RESOLUTION', why);
   }
 
   protected describe(json: JSONObject): void {
@@ -106,7 +133,7 @@ export class TurnGate extends BaseEvent {
 }
 
 /**
- * A gate was settled. It comes before whoever waits goes on. Every gate that opened is closed before its turn's end: one
+ * A gate was settled. It comes before the waiting code goes on. Every gate that opened is closed before its turn's end: one
  * that nobody settled as aborted.
  */
 export class TurnGateClosedEvent extends BaseEvent {

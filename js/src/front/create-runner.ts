@@ -10,7 +10,7 @@ import { loadFullModule } from '../engine/module.js';
 import { TurncoreError } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Tokenizer } from '../primitives/tokenizers.js';
-import type { ChatOptions, OpenAIChatOptions } from '../models/chat-options.js';
+import type { ChatOptions } from '../models/chat-options.gen.js';
 import type { ModelEngine } from '../models/engine.js';
 import { ChatExecutor, type EngineOptions } from '../pump/chat-executor.js';
 import { Host, type HostOptions } from '../pump/host.js';
@@ -127,7 +127,7 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
     const { turn, settle } = this.#turn(input);
     try {
       const stream = super.stream(turn);
-      stream.result.then(settle, settle);
+      void stream.result.then(settle);
       return stream;
     } catch (error) {
       settle();
@@ -195,24 +195,13 @@ function isEngine(model: ChatModel | EngineOptions | ModelEngine): model is Mode
   return typeof (model as Partial<ModelEngine>).generate === 'function';
 }
 
-/** Options that only the full module has, whatever the provider. */
-const inFullModule = ['toolFormat', 'toolDelivery', 'reasoningOpened'];
-
-/** Values of the option `reasoningFormat` that the core module has. */
-const inCoreModule: readonly unknown[] = [undefined, null, 'leading', 'off'];
-
 /** The host's settings, with the module that can speak to the model, and the model's key for the API's origin. */
 function hostFor(config: AgentConfig): HostOptions | Host | undefined {
   const { host, model } = config;
   if (model === undefined || host instanceof Host) return host;
   const engine = isEngine(model) || (model as Partial<EngineOptions>).engine !== undefined;
   const { provider = 'openai', apiKey } = model as Partial<ChatModel>;
-  const { reasoningFormat } = model as Partial<OpenAIChatOptions>;
-  const full =
-    engine ||
-    needsFullModule(provider) ||
-    inFullModule.some((name) => name in model) ||
-    !inCoreModule.includes(reasoningFormat);
+  const full = engine || needsFullModule(model as Partial<ChatModel>);
   const settings = { ...host, module: host?.module ?? (full ? loadFullModule() : undefined) };
   if (apiKey === undefined) return settings;
   const key = providerKey(provider, apiKey, [originOf(model as ChatModel)]);

@@ -1,43 +1,20 @@
 /**
  * Providers of models: what a host knows of their APIs.
  */
-import type { ProviderName } from '../models/chat-options.js';
+import type { ChatOptions, ProviderName } from '../models/chat-options.gen.js';
+import { CORE_VALUES, type ProviderAPI, PROVIDERS } from '../models/providers.gen.js';
 import type { Credential } from '../pump/credential.js';
 
-/** What a host knows of a provider's API. */
-interface Api {
-  /** Where the provider's own is, up to the version. */
-  readonly baseURL: string;
-  /** Header that a key goes into. */
-  readonly header: string;
-  /** What stands before the key. */
-  readonly before: string;
-}
-
-const OPENAI: Api = {
-  baseURL: 'https://api.openai.com/v1',
-  header: 'authorization',
-  before: 'Bearer ',
-};
-
-const APIS: Readonly<Record<ProviderName, Api>> = {
-  openai: OPENAI,
-  'openai-responses': OPENAI,
-  anthropic: { baseURL: 'https://api.anthropic.com/v1', header: 'x-api-key', before: '' },
-  gemini: {
-    baseURL: 'https://generativelanguage.googleapis.com/v1beta',
-    header: 'x-goog-api-key',
-    before: '',
-  },
-  ollama: { baseURL: 'http://localhost:11434', header: 'authorization', before: 'Bearer ' },
-};
-
 /** All protocols that the full module knows, beside engines. The first one serves where none is named. */
-export const providerNames = Object.keys(APIS) as readonly ProviderName[];
+export const providerNames = Object.keys(PROVIDERS) as readonly ProviderName[];
 
-/** Tells whether the module that is loaded by default lacks a provider: it has OpenAI's chat completions only. */
-export function needsFullModule(provider: string): boolean {
-  return provider !== 'openai' && Object.hasOwn(APIS, provider);
+/** Tells whether the module that is loaded by default lacks the provider of a model, or what its options ask for. */
+export function needsFullModule(model: Partial<ChatOptions>): boolean {
+  if (apiOf(model.provider ?? 'openai')?.core === false) return true;
+  return Object.entries(CORE_VALUES).some(([name, values]) => {
+    const value = (model as Readonly<Record<string, unknown>>)[name] ?? undefined;
+    return value !== undefined && !values.includes(value);
+  });
 }
 
 /** Where a provider's own API is, up to the version; undefined for an unknown provider. */
@@ -55,10 +32,10 @@ export function providerKey(
   key: string,
   origins: readonly string[],
 ): Credential {
-  const { header, before } = apiOf(provider) ?? OPENAI;
-  return { header, value: `${before}${key}`, origins };
+  const { header, prefix } = apiOf(provider) ?? PROVIDERS.openai;
+  return { header, value: `${prefix}${key}`, origins };
 }
 
-function apiOf(provider: string): Api | undefined {
-  return Object.hasOwn(APIS, provider) ? APIS[provider as ProviderName] : undefined;
+function apiOf(provider: string): ProviderAPI | undefined {
+  return Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider as ProviderName] : undefined;
 }

@@ -2,7 +2,7 @@
  * Engines: models that the host runs itself, in place of an API. An engine is one function; everything else of an
  * executor is the module's.
  */
-import type { MediaKind } from '../primitives/media.js';
+import type { ModelCapabilities } from './chat-options.gen.js';
 
 /** A model that runs in the page, or any function in place of one. */
 export interface ModelEngine {
@@ -12,21 +12,6 @@ export interface ModelEngine {
   readonly capabilities?: ModelCapabilities | undefined;
   /** Generates an answer, part by part. What it throws fails the model call; when `signal` fires nobody waits any more. */
   generate(request: ModelRequest): AsyncIterable<ModelPart> | Promise<AsyncIterable<ModelPart>>;
-}
-
-/** What an engine can do. */
-export interface ModelCapabilities {
-  /**
-   * "native": it takes definitions of tools and gives calls as parts. "text" (default): tools are told in the system prompt,
-   * and calls are read from the text.
-   */
-  readonly tools?: 'native' | 'text' | undefined;
-  /** How the model writes calls in its text, such as "hermes". Default: whatever of the known formats shows. */
-  readonly toolFormat?: string | undefined;
-  /** What it can hold an answer to: "gbnf" (a grammar), "schema" (a JSON Schema), "none" (default). */
-  readonly grammar?: 'gbnf' | 'schema' | 'none' | undefined;
-  /** Kinds of media that it takes. Default: none; a text stands for them. */
-  readonly media?: readonly MediaKind[] | undefined;
 }
 
 /** What an engine is asked. */

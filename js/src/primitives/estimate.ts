@@ -21,7 +21,7 @@ const UNKNOWN = 4;
  * Tokens that a text has: by the tokenizer that the context's host has for the encoding, and else by its length:
  * ceil(UTF-16 units / 3.5) for `claude`, ceil(UTF-16 units / 4) for all others.
  *
- * @throws TurncoreError E_INVALID_VALUE for an encoding that is no name
+ * @throws TurncoreError E_INVALID_VALUE for an encoding that is not a name
  */
 export function estimateText(encoding: string, text: string, ctx?: TokenCounter): number {
   return exactTokens(encoding, text, ctx) ?? tokensOfLength(encoding, text.length);

@@ -193,7 +193,7 @@ function isStream(value: unknown): boolean {
 const PIECE = 3 * 4096;
 
 function made(parts: MediaParts, trustTier: TrustTier): Media {
-  // What is no object is for the rules to refuse.
+  // Anything that is not an object is for the rules to refuse.
   if (!isObject(parts)) return new Media(parts);
   const usual = parts.kind === 'document' ? 'extractable-instructions' : 'opaque-perceptual';
   const modalityHazard = parts.modalityHazard ?? usual;
@@ -220,7 +220,7 @@ const toMediaStash: Converter = (value, report) => {
 const classes = {
   mediaReader: toMediaReader,
   mediaStash: toMediaStash,
-  // Values of entries have been looked at: what is left is an object that is no map, such as a Date.
+  // Values of entries have been looked at: what is left is an object that is not a map, such as a Date.
   also: ({ stash }: Readonly<Record<string, unknown>>) =>
     isObject(stash) && Object.keys(stash).length === 0 ? stashViolations(stash) : [],
 };

@@ -71,7 +71,7 @@ export class Tokenizable {
    * The text, for a context if one is given.
    *
    * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID when the function threw, which is the cause then, or gave
-   *   something that is no string
+   *   something that is not a string
    */
   render(ctx?: DispatchContext): string {
     const source = this.#source;
@@ -92,7 +92,7 @@ export class Tokenizable {
    * tokenizer that the context's host has for it, and is ceil(UTF-16 units / 4) when there is none. The count is kept:
    * once for an encoding, and of a dynamic text once for each context and encoding.
    *
-   * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID; E_INVALID_VALUE for an encoding that is no name
+   * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID; E_INVALID_VALUE for an encoding that is not a name
    */
   estimateTokens(encoding: string, ctx?: DispatchContext): number {
     const counts = this.#countsFor(ctx);

@@ -21,7 +21,7 @@ export class Tokenizers {
 
   /**
    * @param code of the error that lists what is wrong
-   * @throws TurncoreError E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN for `claude`; with the code given for what is no function
+   * @throws TurncoreError E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN for `claude`; with the code given for anything that is not a function
    */
   constructor(functions: Readonly<Record<string, unknown>>, code: ErrorCode) {
     const list = Object.entries(functions).filter(([, fn]) => fn !== undefined);

@@ -24,6 +24,10 @@ export interface RawToolCall {
   readonly args: Readonly<Record<string, unknown>> | string;
   /** SHA-256 of tool and arguments, as events name it. */
   readonly checksum: string;
+  /** The execution that gave the results, as events name it. */
+  readonly executionId?: string | undefined;
+  /** What the provider called the call. */
+  readonly providerCallId?: string | undefined;
   readonly isComplete: boolean;
   readonly isError: boolean;
   /** What the call gave. Lists are not empty, and of one kind. */
@@ -57,6 +61,10 @@ export class ToolCall {
   readonly args: Readonly<Record<string, unknown>>;
   /** SHA-256 of tool and arguments: what `toolCallCount` counts. */
   readonly checksum: string;
+  /** The execution that gave the results. */
+  readonly executionId: string | undefined;
+  /** What the provider called the call. */
+  readonly providerCallId: string | undefined;
   readonly isComplete: boolean;
   readonly isError: boolean;
   /** What the call gave; lists are frozen. */
@@ -80,6 +88,8 @@ export class ToolCall {
     this.tool = values['tool'] as string;
     this.args = values['args'] as Readonly<Record<string, unknown>>;
     this.checksum = values['checksum'] as string;
+    this.executionId = values['executionId'] as string | undefined;
+    this.providerCallId = values['providerCallId'] as string | undefined;
     this.isComplete = values['isComplete'] as boolean;
     this.isError = values['isError'] as boolean;
     this.results = values['results'] as ToolCallResults;
@@ -115,6 +125,8 @@ export class ToolCall {
       tool: this.tool,
       args: this.args,
       checksum: this.checksum,
+      executionId: this.executionId,
+      providerCallId: this.providerCallId,
       isComplete: this.isComplete,
       isError: this.isError,
       results: plainResults(this.results),
@@ -130,11 +142,13 @@ export class ToolCall {
 
   /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.arrayHeader(14);
+    enc.arrayHeader(16);
     enc.str(this.id);
     enc.str(this.tool);
     enc.value(this.args, 'args');
     enc.str(this.checksum);
+    encodeOptional(enc, this.executionId);
+    encodeOptional(enc, this.providerCallId);
     enc.bool(this.isComplete);
     enc.bool(this.isError);
     encodeResults(enc, this.results);

@@ -48,8 +48,9 @@ function settleItem(
   record: Retrievable,
   spooled: Retrievable,
 ): void {
-  const enc = beginResult(session, effect, false);
+  const enc = beginResult(session, effect);
   if (enc === undefined) return;
+  enc.nil();
   if (spooled === record) {
     enc.nil();
   } else {
@@ -92,8 +93,9 @@ export function runRead(
     a[5] as number,
   ).then(
     (answer) => {
-      const enc = beginResult(session, effect, false);
+      const enc = beginResult(session, effect);
       if (enc === undefined) return;
+      enc.nil();
       enc.arrayHeader(3);
       enc.int(answer.bytes);
       enc.int(answer.count);
@@ -107,8 +109,9 @@ export function runRead(
 
 /** Answers a read that gives no lines. */
 function sendSize(session: Session, effect: number, bytes: number, count: number): void {
-  const enc = beginResult(session, effect, false);
+  const enc = beginResult(session, effect);
   if (enc === undefined) return;
+  enc.nil();
   enc.arrayHeader(3);
   enc.int(bytes);
   enc.int(count);

@@ -1,7 +1,7 @@
 /**
  * The chat executor, which is compiled into the module.
  */
-import type { ChatOptions, ToolRunOptions } from '../models/chat-options.js';
+import type { ChatOptions, EngineChatOptions } from '../models/chat-options.gen.js';
 import type { ModelEngine } from '../models/engine.js';
 import { frozenCopy } from '../stash/copy-value.js';
 import { outputJsonSchema, type OutputSchema } from '../output/output.js';
@@ -9,13 +9,11 @@ import { type Converter, invalid } from '../validation/field-kinds.js';
 import { phrase, violationError } from '../validation/rules.js';
 
 /** A model that the host runs itself, and settings of the executor. */
-export interface EngineOptions extends ToolRunOptions {
+export interface EngineOptions extends EngineChatOptions {
   /** The model. */
   readonly engine: ModelEngine;
   /** What it is called. Default: the engine's name. */
   readonly model?: string | undefined;
-  /** Sampling options such as temperature, and settings of the executor. */
-  readonly [option: string]: unknown;
 }
 
 /**

@@ -24,7 +24,7 @@ import {
   sendResult,
   settleEffect,
 } from './results.js';
-import type { NextFn } from './runner-spec.js';
+import type { Callbacks, NextFn } from './runner-spec.js';
 import { copyValue } from '../stash/copy-value.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
 import type { Session } from './session.js';
@@ -39,7 +39,7 @@ interface DispatchFacade {
 export function runEffect(session: Session, frame: readonly unknown[]): void {
   const effect = frame[2] as number;
   const context = frame[4] as number;
-  const args = frame[5];
+  const args = frame[7];
   switch (frame[3]) {
     case EffectKind.Executor:
       runExecutor(session, effect, session.context(context), args);
@@ -124,12 +124,12 @@ function nextOf(session: Session, effect: number, state: ContextState): NextFn {
 }
 
 function runTool(session: Session, effect: number, state: ContextState, args: unknown): void {
-  const a = requireShape(args, 'ns*bnnb', 'ToolArgs');
+  const a = requireShape(args, 'nsss*bnnb', 'ToolArgs');
   const tool = session.tools.get(a[0] as number);
-  const keep = a[3] as boolean;
-  const valid = takeKept(session, a[4] as number, a[2]);
-  const spool = a[5] as number;
-  const timed = a[6] === true ? new TimedCall(session, effect, state) : undefined;
+  const keep = a[5] as boolean;
+  const valid = takeKept(session, a[6] as number, a[4]);
+  const spool = a[7] as number;
+  const timed = a[8] === true ? new TimedCall(session, effect, state) : undefined;
   const settle = (value: unknown): void => {
     if (timed?.late === true) {
       settleEffect(session, effect, state, undefined);
@@ -240,9 +240,9 @@ async function replaceOneByOne(
 function runCommit(session: Session, effect: number, context: number, args: unknown): void {
   const deltas = readDeltas(session, requireShape(args, 'a', 'CommitArgs')[0]);
   const state = storageState(session, context);
-  const { commit } = session.spec.callbacks;
-  if (commit === undefined) {
-    void commitOneByOne(session, effect, state, deltas);
+  const { commit, own } = session.spec.callbacks;
+  if (commit === undefined || own !== undefined) {
+    void commitInParts(session, effect, state, deltas);
     return;
   }
   performOnly(session, effect, state, () =>
@@ -253,8 +253,11 @@ function runCommit(session: Session, effect: number, context: number, args: unkn
   );
 }
 
-/** Writes a queue through the per-record callbacks, in order, up to the first failure. */
-async function commitOneByOne(
+/**
+ * Writes a queue in order, up to the first failure: through the callbacks for single writes, or, beside some of the
+ * program's own, what stands together through the store's commit.
+ */
+async function commitInParts(
   session: Session,
   effect: number,
   state: ContextState,
@@ -262,19 +265,38 @@ async function commitOneByOne(
 ): Promise<void> {
   let applied = 0;
   try {
-    for (const delta of deltas) {
-      const result = writeOne(state, delta);
+    while (applied < deltas.length) {
+      const part = togetherFrom(session.spec.callbacks, deltas, applied);
+      const result =
+        part.length === 0
+          ? writeOne(state, deltas[applied]!)
+          : session.spec.callbacks.commit!(state.facade, part);
       if (isThenable(result)) await result;
-      applied++;
+      applied += Math.max(part.length, 1);
     }
   } catch (error) {
-    const enc = beginResult(session, effect, true);
+    const enc = beginResult(session, effect);
     if (enc === undefined) return;
     session.errors.encode(enc, asError(error), state.reason, [applied, deltas.length]);
+    enc.nil();
     sendResult(session, effect, enc);
     return;
   }
   settleEffect(session, effect, state, undefined);
+}
+
+/** The next writes of a queue that the store's commit takes. */
+function togetherFrom(
+  { commit, own }: Callbacks,
+  deltas: readonly WireDelta[],
+  first: number,
+): Delta[] {
+  const part: Delta[] = [];
+  if (commit === undefined || own === undefined) return part;
+  const isOwn = ({ delta, collection, write }: WireDelta): boolean =>
+    delta.op === 'replaceToolCallGroup' ? own.replaceGroup : own.single[collection]![write]!;
+  for (let i = first; i < deltas.length && !isOwn(deltas[i]!); i++) part.push(deltas[i]!.delta);
+  return part;
 }
 
 function runDiscard(session: Session, effect: number, context: number, args: unknown): void {

@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
 import { codeInfo, TurncoreError } from '../errors.js';
 
-/** Length that a chain of causes crosses to, and how deep the host follows one. */
+/** How many errors of a chain of causes cross, and how deep the host follows one. */
 const MAX_CAUSES = 8;
 
 /** How many of the errors that followed one cross with it. */
@@ -23,7 +23,6 @@ export class ErrorTable {
   readonly #host: unknown[] = [];
   // Most turns have no error.
   #guest: Map<number, unknown> | undefined;
-  #handles: Map<unknown, number> | undefined;
   readonly #most: number;
   /** Bytes of texts and of details that may still be written of an error and those that go with it. */
   #textLeft = 0;
@@ -35,7 +34,7 @@ export class ErrorTable {
   }
 
   /**
-   * Writes an error for the module and keeps it.
+   * Writes an error for the module and keeps it under a fresh handle.
    *
    * @param error anything that was thrown
    * @param reason what the context's abort signal says, undefined unless it was aborted
@@ -44,7 +43,7 @@ export class ErrorTable {
   encode(enc: Encoder, error: unknown, reason: unknown, details?: unknown): void {
     this.#textLeft = Math.min(MAX_TEXT, this.#most);
     this.#detailsLeft = this.#most;
-    this.#write(enc, error, isAbort(error, reason), 0, details);
+    this.#write(enc, error, this.#host.push(error), reason, 0, details);
   }
 
   /**
@@ -56,28 +55,34 @@ export class ErrorTable {
     return this.#read(value, 0);
   }
 
-  #write(enc: Encoder, error: unknown, abort: boolean, depth: number, details?: unknown): void {
+  #write(
+    enc: Encoder,
+    error: unknown,
+    handle: number,
+    reason: unknown,
+    depth: number,
+    details?: unknown,
+  ): void {
     const e = describe(error);
     enc.arrayHeader(10);
-    enc.int(this.#handle(error));
-    enc.str(this.#cut(e.name));
+    enc.int(handle);
+    enc.str(this.#cut(e.name === e.code ? '' : e.name));
     enc.str(this.#cut(e.code));
     enc.str(this.#cut(e.message));
     enc.int(e.status);
     enc.bool(e.fatal);
-    enc.bool(abort);
+    enc.bool(isAbort(error, reason));
     const start = enc.length;
-    writeDetails(enc, details ?? e.details);
-    if (enc.length - start <= this.#detailsLeft) this.#detailsLeft -= enc.length - start;
-    else {
-      enc.truncate(start);
-      enc.nil();
+    if (writeDetails(enc, details ?? e.details)) {
+      if (enc.length - start <= this.#detailsLeft) this.#detailsLeft -= enc.length - start;
+      else enc.truncate(start);
     }
-    if (e.cause === undefined || depth >= MAX_CAUSES) enc.nil();
-    else this.#write(enc, e.cause, abort, depth + 1);
+    if (enc.length === start) enc.nil();
+    if (e.cause === undefined || depth >= MAX_CAUSES - 1) enc.nil();
+    else this.#write(enc, e.cause, 0, reason, depth + 1);
     const suppressed = depth > 1 ? [] : e.suppressed.slice(0, MAX_SUPPRESSED);
     enc.arrayHeader(suppressed.length);
-    for (const each of suppressed) this.#write(enc, each, false, depth + 1);
+    for (const each of suppressed) this.#write(enc, each, 0, undefined, depth + 2);
   }
 
   /** As much of a text as may still be written. */
@@ -86,16 +91,6 @@ export class ErrorTable {
     const { read: fit, written } = new TextEncoder().encodeInto(text, room);
     this.#textLeft -= written;
     return fit < text.length ? text.slice(0, fit) : text;
-  }
-
-  #handle(error: unknown): number {
-    this.#handles ??= new Map();
-    let handle = this.#handles.get(error);
-    if (handle === undefined) {
-      handle = this.#host.push(error);
-      this.#handles.set(error, handle);
-    }
-    return handle;
   }
 
   #read(value: unknown, depth: number): unknown {
@@ -158,11 +153,11 @@ function describe(error: unknown): Described {
     code: typeof code === 'string' ? code : '',
     message: typeof message === 'string' ? message : textOf(error),
     status:
-      typeof status === 'number' && Number.isInteger(status) && status > 0 && status < 0x10000
+      typeof status === 'number' && Number.isInteger(status) && status > 0 && status < 1000
         ? status
         : (codeInfo(typeof code === 'string' ? code : '')?.status ?? 500),
     fatal: read(error, 'fatal') === true,
-    details: read(error, 'details'),
+    details: read(error, 'details') ?? undefined,
     cause: read(error, 'cause') ?? undefined,
     suppressed: listOf(read(error, 'suppressed')),
   };
@@ -198,18 +193,20 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
 
-/** Details that cannot cross stay with the host's object. */
-function writeDetails(enc: Encoder, details: unknown): void {
+/** Writes details; false for none. What cannot cross stays with the host's object. */
+function writeDetails(enc: Encoder, details: unknown): boolean {
+  if (details === undefined) return false;
   const start = enc.length;
   try {
     enc.value(details, 'details');
+    return true;
   } catch {
     enc.truncate(start);
-    enc.nil();
+    return false;
   }
 }
 
-/** Text of a thrown value that is no error: itself, else its JSON, else whatever String makes of it. */
+/** Text of a thrown value that is not an error: itself, else its JSON, else whatever String makes of it. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   try {

@@ -57,7 +57,7 @@ export function countTexts(
   encoding: string,
   texts: readonly string[],
 ): readonly number[] | undefined {
-  exactTokens(encoding, '', undefined); // refuses what is no name
+  exactTokens(encoding, '', undefined); // refuses anything that is not a name
   if (encoding === 'claude' || texts.length === 0) return undefined;
   const { tokenizers } = state.spec;
   if (!tokenizers.has(encoding)) {

@@ -5,7 +5,7 @@ import { EventKind, Method, Op, Scope, Settle } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { requireShape } from '../codec/shape.js';
 import { setHead } from '../events/base-event.js';
-import { type Settlement, TurnGate } from '../events/turn-gate.js';
+import { gateResultOf, type Settlement, TurnGate } from '../events/turn-gate.js';
 import type { TurnSession } from './contract.js';
 
 /** GateResult on the wire. */
@@ -110,9 +110,9 @@ export class Gates {
   note(frame: readonly unknown[]): void {
     if (frame[3] === EventKind.TurnGateOpen) this.#open(frame);
     else {
-      const [number] = requireShape(frame[8], 'nsn', 'GateClosedEvent') as [number];
-      const numbered = this.#gates.get(number);
-      if (numbered !== undefined) this.#close(numbered.gate);
+      const closed = requireShape(frame[8], 'nsn', 'GateClosedEvent');
+      const numbered = this.#gates.get(closed[0] as number);
+      if (numbered !== undefined) this.#close(numbered.gate, closed[2] as number);
     }
   }
 
@@ -132,7 +132,7 @@ export class Gates {
   *abandon(turn: number, elapsed: number, seq: () => number): Generator<readonly unknown[]> {
     for (const [number, { gate, dispatch }] of this.#gates) {
       if (gate.isSettled) continue;
-      this.#close(gate);
+      this.#close(gate, ABORTED);
       const scope = dispatch === 0 ? Scope.Turn : Scope.Turn | Scope.Dispatch;
       const payload = [number, gate.id, ABORTED];
       const kind = EventKind.TurnGateClosed;
@@ -163,8 +163,8 @@ export class Gates {
     this.#book?.add(gate);
   }
 
-  #close(gate: TurnGate): void {
-    gate.close();
+  #close(gate: TurnGate, result: number): void {
+    gate.close(gateResultOf(result));
     this.#book?.remove(gate);
   }
 

@@ -65,7 +65,7 @@ export class HttpEffect {
   #redactor: Redactor | undefined;
 
   /**
-   * @param recordOf finds the records whose media belong into the body
+   * @param recordOf finds the records whose media belong in the body
    * @throws CodecError for malformed arguments
    */
   constructor(

@@ -92,7 +92,7 @@ function withBytes(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? base64(value) : value;
 }
 
-/** Bytes as text; undefined for what is no UTF-8. */
+/** Bytes as text; undefined for anything that is not UTF-8. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -115,9 +115,9 @@ export function isNoted(kind: unknown): boolean {
 export function noteEvent(session: Session, frame: readonly unknown[]): void {
   if (isGateEvent(frame[3])) session.gates.note(frame);
   if (frame[3] !== EventKind.ToolCall) return;
-  const p = requireShape(frame[8], 'ss*snbbn*', 'ToolCallEvent');
+  const p = requireShape(frame[8], 'ss*snbbn*nss', 'ToolCallEvent');
   if (p[7] !== Results.Kept) return;
-  const effect = p[8] as number;
+  const effect = p[9] as number;
   if (!session.kept.has(effect)) {
     throw new CodecError('frame', 0, `nothing is kept of effect ${effect}`);
   }

@@ -30,7 +30,7 @@ export class ModelEffect {
 
   /**
    * @param engineOf finds an engine by its name
-   * @param recordOf finds the records whose media belong into the request
+   * @param recordOf finds the records whose media belong in the request
    * @throws CodecError for malformed arguments
    */
   constructor(

@@ -440,8 +440,8 @@ export class Pump implements HistorySink, TurnPump {
     if (opened === undefined || frame[0] !== Op.Reply) return;
     if (frame[1] !== 0 || frame[2] !== opened.call) return;
     opened.done = true;
-    opened.failed = frame[3] as boolean;
-    opened.value = frame[4];
+    opened.failed = frame[3] !== null;
+    opened.value = frame[3] ?? frame[4];
   }
 
   readonly #startEffects = (): void => {
@@ -484,7 +484,7 @@ export class Pump implements HistorySink, TurnPump {
     if (first) reply.raw(this.instance.welcome);
     reply.arrayHeader(5);
     for (const field of [Op.Reply, 0, call]) reply.int(field);
-    reply.bool(false);
+    reply.nil();
     reply.nil();
     session.recorder.step(enc.copy(), reply.copy());
     this.#encoders.push(enc, reply);

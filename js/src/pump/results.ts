@@ -51,8 +51,9 @@ export function settleEffect(
   state: ContextState,
   value: unknown,
 ): void {
-  const enc = beginResult(session, effect, false);
+  const enc = beginResult(session, effect);
   if (enc === undefined) return;
+  enc.nil();
   if (value === undefined) enc.nil();
   else {
     try {
@@ -72,18 +73,15 @@ export function failEffect(
   state: ContextState,
   thrown: unknown,
 ): void {
-  const enc = beginResult(session, effect, true);
+  const enc = beginResult(session, effect);
   if (enc === undefined) return;
   session.errors.encode(enc, asError(thrown), state.reason);
+  enc.nil();
   sendResult(session, effect, enc);
 }
 
-/** Begins a Result, whose value is written next; undefined when nobody waits for it any more. */
-export function beginResult(
-  session: Session,
-  effect: number,
-  failed: boolean,
-): Encoder | undefined {
+/** Begins a Result, whose error and value are written next; undefined when nobody waits for it any more. */
+export function beginResult(session: Session, effect: number): Encoder | undefined {
   if (session.ended || !session.pump.alive) return undefined;
   const enc = session.pump.frame();
   enc.arrayHeader(6);
@@ -91,7 +89,6 @@ export function beginResult(
   enc.int(session.number);
   enc.int(effect);
   enc.int(session.elapsed());
-  enc.bool(failed);
   return enc;
 }
 
@@ -103,9 +100,10 @@ export function sendResult(session: Session, effect: number, enc: Encoder): void
     if (fault !== undefined) throw fault;
     session.pump.drain(session);
   } catch (error) {
-    const again = beginResult(session, effect, true);
+    const again = beginResult(session, effect);
     if (again === undefined) return;
     session.errors.encode(again, error, undefined);
+    again.nil();
     session.pump.sendAndDrain(session, again);
   }
 }

@@ -25,6 +25,10 @@ export interface Callbacks {
   readonly replaceToolCallGroup:
     ((ctx: object, ids: string[], replacements: Entry[]) => unknown) | undefined;
   readonly commit: ((ctx: object, deltas: Delta[]) => unknown) | undefined;
+  /** Writes that `commit` does not take, as functions of the program's own do. */
+  readonly own:
+    | { readonly single: readonly (readonly boolean[])[]; readonly replaceGroup: boolean }
+    | undefined;
   readonly discard: ((ctx: object, deltas: Delta[], status: string) => unknown) | undefined;
   readonly storeMediaBytes: BytesFn;
   readonly storeRetrievableBytes: BytesFn;

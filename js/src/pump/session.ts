@@ -260,8 +260,8 @@ export class Session implements EventSource, TurnSession {
       this.#pending.delete(call);
     }
     if (pending === undefined || pending.done) return;
-    const failed = frame[3] as boolean;
-    pending.settle(failed, failed ? this.errors.decode(frame[4]) : frame[4]);
+    const failed = frame[3] !== null;
+    pending.settle(failed, failed ? this.errors.decode(frame[3]) : frame[4]);
   }
 
   /**
@@ -284,7 +284,7 @@ export class Session implements EventSource, TurnSession {
     this.context(frame[2] as number).callAckHandlers();
   }
 
-  /** Takes an Event and tells whoever listens. */
+  /** Takes an Event and tells the listeners. */
   event(frame: readonly unknown[]): void {
     const kind = frame[3] as number;
     const dispatch = frame[5] as number;
@@ -339,7 +339,9 @@ export class Session implements EventSource, TurnSession {
     return this.watch.lost(calls, this.root.aborted, this.#late);
   }
 
-  readonly #late = (reason: string): void => void (this.ended || this.pump.fail(reason));
+  readonly #late = (reason: string): void => {
+    if (!this.ended) this.pump.fail(reason);
+  };
 
   /** Takes a Timer. */
   timer(due: number): void {

@@ -39,7 +39,7 @@ function digests(session: Session, state: ContextState, instance: Instance): num
   enc.int(Method.Digest);
   enc.nil();
   const [reply] = instance.decode(instance.step(enc.bytes()));
-  return reply?.[0] === Op.Reply && reply[3] === false ? (reply[4] as number[]) : undefined;
+  return reply?.[0] === Op.Reply && reply[3] === null ? (reply[4] as number[]) : undefined;
 }
 
 /** FNV-1a over the handles in order, each as four bytes, least first. */

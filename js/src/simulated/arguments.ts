@@ -6,7 +6,7 @@ import { isObject, lowerCase, sortedJSON } from './text.js';
 /**
  * Looks for a value for each property of a schema.
  *
- * @param schema the tool's parameters; what is no schema has no properties
+ * @param schema the tool's parameters; anything that is not a schema has no properties
  * @returns JSON text of an object
  */
 export function findArguments(text: string, schema: unknown): string {

@@ -28,7 +28,7 @@ export function wellFormed(text: string): string {
 
 const encoder = new TextEncoder();
 
-/** Tells an object that is no list. */
+/** Tells an object that is not a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

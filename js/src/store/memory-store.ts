@@ -1,7 +1,7 @@
 /**
  * A store in memory.
  */
-import { type AnyRecord, History, type HistoryKind } from '../collections/history.js';
+import type { AnyRecord, HistoryKind } from '../collections/history.js';
 import { invalidValue } from '../errors.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { Delta } from '../pump/deltas.js';
@@ -16,23 +16,26 @@ const kinds = {
   toolCall: 'toolCalls',
 } as const satisfies Record<string, HistoryKind>;
 
-/**
- * Keeps conversations in memory for as long as it lives. Sessions that go on are cheap: their records are held as
- * histories, which only get longer.
- */
+/** Keeps conversations in memory for as long as it lives. */
 export function memoryStore(): Store {
   return new MemoryStore();
 }
 
+/** A write of a record. */
+type RecordDelta = Exclude<Delta, { kind: 'standingInstruction' }>;
+
 class MemoryStore implements Store {
   readonly #sessions = new Map<string, Session>();
+  /** Of the last write to any session. */
+  #revision = 0;
 
-  load(session: string): Conversation {
-    return this.#sessions.get(session)?.load() ?? new Session().load();
+  load(session: string, after = ''): Conversation {
+    return this.#sessions.get(session)?.load(after) ?? new Session(0).load('');
   }
 
   commit(session: string, deltas: readonly Delta[]): void {
     const of = this.#session(session);
+    of.revision = ++this.#revision;
     for (const delta of deltas) of.apply(delta);
   }
 
@@ -50,7 +53,7 @@ class MemoryStore implements Store {
   #session(id: string): Session {
     let session = this.#sessions.get(id);
     if (session === undefined) {
-      session = new Session();
+      session = new Session(++this.#revision);
       this.#sessions.set(id, session);
     }
     return session;
@@ -58,25 +61,38 @@ class MemoryStore implements Store {
 }
 
 class Session {
+  revision: number;
+  /** The revision since which nothing was changed, only added. */
+  #settled: number;
   newest: number | undefined;
   readonly bytes = new Map<string, BytesReader>();
   readonly #lists: Record<HistoryKind, RecordList> = {
-    messages: new RecordList('messages'),
-    thoughts: new RecordList('thoughts'),
-    toolCalls: new RecordList('toolCalls'),
-    memories: new RecordList('memories'),
-    retrievables: new RecordList('retrievables'),
+    messages: new RecordList(),
+    thoughts: new RecordList(),
+    toolCalls: new RecordList(),
+    memories: new RecordList(),
+    retrievables: new RecordList(),
   };
   readonly #instructions: Tokenizable[] = [];
 
-  load(): Conversation {
+  constructor(revision: number) {
+    this.revision = revision;
+    this.#settled = revision;
+  }
+
+  load(after: string): Conversation {
     const { messages, thoughts, toolCalls, memories, retrievables } = this.#lists;
+    const asked = after === '' ? 0 : Number(after);
+    const known = asked >= this.#settled && asked <= this.revision;
+    const from = known ? asked : 0;
     return {
-      messages: messages.history() as Conversation['messages'],
-      thoughts: thoughts.history() as Conversation['thoughts'],
-      toolCalls: toolCalls.history() as Conversation['toolCalls'],
-      memories: memories.history() as Conversation['memories'],
-      retrievables: retrievables.history() as Conversation['retrievables'],
+      revision: String(this.revision),
+      ...(known && after !== '' ? { after } : {}),
+      messages: messages.after(from) as Conversation['messages'],
+      thoughts: thoughts.after(from) as Conversation['thoughts'],
+      toolCalls: toolCalls.after(from) as Conversation['toolCalls'],
+      memories: memories.after(from) as Conversation['memories'],
+      retrievables: retrievables.after(from) as Conversation['retrievables'],
       instructions: this.#instructions.slice(),
     };
   }
@@ -88,17 +104,7 @@ class Session {
     }
     this.#note(delta);
     const list = this.#lists[kinds[delta.kind]];
-    switch (delta.op) {
-      case 'store':
-      case 'mutate':
-        list.put(delta.record as AnyRecord);
-        return;
-      case 'delete':
-        list.delete(delta.id);
-        return;
-      case 'replaceToolCallGroup':
-        list.replaceGroup(delta.ids, delta.records);
-    }
+    if (!list.apply(delta, this.revision)) this.#settled = this.revision;
   }
 
   /** Keeps the time of records that are part of the conversation. */
@@ -138,41 +144,68 @@ class Session {
   }
 }
 
-/** Records of one kind by id, in order. */
+/** Records of one kind, in order. */
 class RecordList {
-  readonly #kind: HistoryKind;
-  #records = new Map<string, AnyRecord>();
-  /** What {@link history} returned last; gone when something but an append has happened since. */
-  #history: History | undefined;
+  #records: AnyRecord[] = [];
+  /** In which they were added. */
+  #revisions: number[] = [];
+  /** By id; gone when out of date. */
+  #places: Map<string, number> | undefined;
 
-  constructor(kind: HistoryKind) {
-    this.#kind = kind;
+  /** The records that were added after a revision. */
+  after(revision: number): AnyRecord[] {
+    let from = this.#records.length;
+    while (from > 0 && this.#revisions[from - 1]! > revision) from--;
+    return this.#records.slice(from);
   }
 
-  put(record: AnyRecord): void {
-    if (this.#records.has(record.id)) this.#history = undefined;
-    else this.#history?.append(record);
-    this.#records.set(record.id, record);
+  /** Does a write of a revision. Returns false if it changed what was there, or its order. */
+  apply(delta: RecordDelta, revision: number): boolean {
+    switch (delta.op) {
+      case 'store':
+      case 'mutate':
+        return this.#put(delta.record as AnyRecord, revision);
+      case 'delete':
+        return this.#delete(delta.id);
+      case 'replaceToolCallGroup':
+        this.#replaceGroup(delta.ids, delta.records);
+        this.#revisions = this.#records.map(() => revision);
+        return false;
+    }
   }
 
-  delete(id: string): void {
-    if (this.#records.delete(id)) this.#history = undefined;
+  #place(id: string): number | undefined {
+    this.#places ??= new Map(this.#records.map((record, place) => [record.id, place]));
+    return this.#places.get(id);
   }
 
-  replaceGroup(ids: readonly string[], records: readonly AnyRecord[]): void {
+  #put(record: AnyRecord, revision: number): boolean {
+    const place = this.#place(record.id);
+    if (place !== undefined) {
+      this.#records[place] = record;
+      return false;
+    }
+    this.#places!.set(record.id, this.#records.length);
+    this.#records.push(record);
+    this.#revisions.push(revision);
+    return true;
+  }
+
+  #delete(id: string): boolean {
+    const place = this.#place(id);
+    if (place === undefined) return true;
+    this.#records.splice(place, 1);
+    this.#revisions.splice(place, 1);
+    this.#places = undefined;
+    return false;
+  }
+
+  #replaceGroup(ids: readonly string[], records: readonly AnyRecord[]): void {
     const gone = new Set(ids);
-    const before = [...this.#records.values()];
-    const first = before.findIndex((record) => gone.has(record.id));
-    const at = first < 0 ? before.length : first;
-    const rest = before.filter((record) => !gone.has(record.id));
-    const kept = before.slice(0, at).filter((record) => !gone.has(record.id)).length;
-    rest.splice(kept, 0, ...records);
-    this.#records = new Map(rest.map((record) => [record.id, record]));
-    this.#history = undefined;
-  }
-
-  history(): History {
-    this.#history ??= new History<AnyRecord>(this.#kind, this.#records.values());
-    return this.#history;
+    const first = this.#records.findIndex(({ id }) => gone.has(id));
+    const rest = this.#records.filter(({ id }) => !gone.has(id));
+    rest.splice(first < 0 ? rest.length : first, 0, ...records);
+    this.#records = rest;
+    this.#places = undefined;
   }
 }

@@ -8,6 +8,7 @@ import type { Entry } from '../collections/kinds.js';
 import { invalidValue } from '../errors.js';
 import type { ConduitBytes } from '../primitives/readers.js';
 import type { TurnCallbacks } from '../turns/callbacks.js';
+import { madeForStore } from '../turns/own-callbacks.js';
 import { requireFunction, requireObject, requireString } from '../context/arguments.js';
 import { collectBytes } from './byte-store.js';
 import type { BytesReader, Store } from './store.js';
@@ -26,7 +27,7 @@ export function stashedSession(ctx: TurnContext): string {
 /**
  * The session that a stash's `sessionId` stands for: "default" when there is none.
  *
- * @throws TurncoreError E_INVALID_VALUE for what is no string: it must not be taken for another session's
+ * @throws TurncoreError E_INVALID_VALUE for anything that is not a string: it must not be taken for another session's
  */
 export function sessionNamed(id: unknown): string {
   if (id === undefined || id === null || id === '') return 'default';
@@ -38,7 +39,7 @@ export function sessionNamed(id: unknown): string {
  * Tells which session of a store a turn belongs to.
  *
  * @throws TurncoreError E_INVALID_VALUE unless there is a store, and for settings that are none; the function that is
- *   returned throws it for a session's id that is no string
+ *   returned throws it for a session's id that is not a string
  */
 export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnContext) => string {
   requireObject(store, 'store');
@@ -56,7 +57,12 @@ export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnCont
  * All the callbacks of a TurnRunner but the executor, filled from a store: `new TurnRunner({...storeCallbacks(store),
  * executorCallback})`. An iteration's writes are committed in one go.
  *
- * @throws TurncoreError E_INVALID_VALUE for what is no store
+ * Single ones may be replaced behind it. A callback in the place of one of these is called for every write of its kind, in
+ * turn middleware and in dispatches; writes keep their order, and those around it that stand together still go to the store
+ * in one `commit`. One that stores or deletes tool calls gets those of `replaceToolCallGroup` too, unless that is replaced as
+ * well. A `commitCallback` of one's own beside one for single writes is refused.
+ *
+ * @throws TurncoreError E_INVALID_VALUE for anything that is not a store
  */
 export function storeCallbacks(store: Store, options: SessionOptions = {}): TurnCallbacks {
   const session = sessionOf(store, options);
@@ -71,7 +77,7 @@ export function storeCallbacks(store: Store, options: SessionOptions = {}): Turn
   const bytes = async (ctx: TurnContext, id: string, content: ConduitBytes): Promise<BytesReader> =>
     store.writeBytes(session(ctx), id, await collectBytes(content));
   const load = async (ctx: TurnContext) => await store.load(session(ctx));
-  return {
+  return madeForStore({
     fetchMemoriesCallback: async (ctx) => [...(await load(ctx)).memories],
     fetchMessagesCallback: async (ctx) => [...(await load(ctx)).messages],
     fetchThoughtsCallback: async (ctx) => [...(await load(ctx)).thoughts],
@@ -103,5 +109,5 @@ export function storeCallbacks(store: Store, options: SessionOptions = {}): Turn
     storeMediaBytesCallback: bytes,
     storeRetrievableBytesCallback: bytes,
     commitCallback: (ctx, deltas) => store.commit(session(ctx), deltas),
-  };
+  } satisfies TurnCallbacks);
 }

@@ -1,7 +1,6 @@
 /**
  * Stores: where conversations live between turns.
  */
-import type { History } from '../collections/history.js';
 import type { Awaitable } from '../awaitable.js';
 import type { Memory } from '../primitives/memory.js';
 import type { Message } from '../primitives/message.js';
@@ -12,23 +11,35 @@ import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import type { Delta } from '../pump/deltas.js';
 
-/**
- * What a session has stored, each kind in the order of storing. A kind given as a {@link History} enters a turn in the
- * same small time however long it is.
- */
+/** What a session has stored, or what was added to it after a revision: each kind in the order of storing. */
 export interface Conversation {
-  readonly messages: readonly Message[] | History<Message>;
-  readonly thoughts: readonly Thought[] | History<Thought>;
-  readonly toolCalls: readonly ToolCall[] | History<ToolCall>;
-  readonly memories: readonly Memory[] | History<Memory>;
-  readonly retrievables: readonly Retrievable[] | History<Retrievable>;
+  /**
+   * Names the state of the session that this is. A write changes it, and no state has the revision of another, also after
+   * the session was deleted and begun again. Left out, or empty, if the store has no revisions.
+   */
+  readonly revision?: string | undefined;
+  /**
+   * The revision that `load` was asked for, if the records are those that were added after it and none from before it has
+   * been changed, deleted or moved since. Left out, or empty, if the records are all that there are.
+   */
+  readonly after?: string | undefined;
+  readonly messages: readonly Message[];
+  readonly thoughts: readonly Thought[];
+  readonly toolCalls: readonly ToolCall[];
+  readonly memories: readonly Memory[];
+  readonly retrievables: readonly Retrievable[];
+  /** Always all. */
   readonly instructions: readonly Tokenizable[];
 }
 
 /** Where conversations live between turns. Sessions are told apart by an id. */
 export interface Store {
-  /** What a session has stored; empty for one that nothing is known of. */
-  load(session: string): Awaitable<Conversation>;
+  /**
+   * What a session has stored; empty for one that nothing is known of. `after` is empty or the revision of what an earlier
+   * call gave. If a session has only been added to since then, a store that has revisions gives just what came later, and
+   * sets `after`. A store may ignore it and give everything.
+   */
+  load(session: string, after?: string): Awaitable<Conversation>;
   /** Writes changes in order: all of them, or none and an error. */
   commit(session: string, deltas: readonly Delta[]): Awaitable<void>;
   /**

@@ -54,7 +54,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
    *
    * @param overwrite whether it takes the place of one with the same name
    * @returns this registry
-   * @throws TurncoreError E_TOOL_ALREADY_REGISTERED, E_INVALID_VALUE for something that is no Tool, and in a context
+   * @throws TurncoreError E_TOOL_ALREADY_REGISTERED, E_INVALID_VALUE for something that is not a Tool, and in a context
    *   E_INVALID_INITIAL_TOOL_VALUE for a schema that uses what is not supported
    */
   register(tool: AnyTool, overwrite = false): this {
@@ -107,7 +107,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
    * Hides tools. Names that are not registered yet are hidden when they are.
    *
    * @returns this registry
-   * @throws TurncoreError E_INVALID_VALUE for something that is no name, such as a list
+   * @throws TurncoreError E_INVALID_VALUE for something that is not a name, such as a list
    */
   hide(...names: string[]): this {
     requireNames(names);
@@ -117,7 +117,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
     return this;
   }
 
-  /** Shows tools again. @returns this registry @throws TurncoreError E_INVALID_VALUE for something that is no name */
+  /** Shows tools again. @returns this registry @throws TurncoreError E_INVALID_VALUE for something that is not a name */
   unhide(...names: string[]): this {
     requireNames(names);
     const { hidden } = this.#own();
@@ -130,7 +130,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
    * Hides these names and no others.
    *
    * @returns this registry
-   * @throws TurncoreError E_INVALID_VALUE for something that is no list of names
+   * @throws TurncoreError E_INVALID_VALUE for something that is not a list of names
    */
   setHidden(names: Iterable<string>): this {
     requireList('names', names);

@@ -38,8 +38,16 @@ export type ToolHandler<Args, Result> = (
   meta: Registry,
 ) => Result | PromiseLike<Result>;
 
+/** What a call of a tool may say of itself. */
+export interface CallOptions {
+  /** What the provider calls the call: it goes into the events of the execution. */
+  readonly providerCallId?: string | undefined;
+}
+
 /** Calls a tool within a dispatch. */
-export type ToolCaller<Input, Result> = { call(args: Input): Promise<Result> }['call'];
+export type ToolCaller<Input, Result> = {
+  call(args: Input, options?: CallOptions): Promise<Result>;
+}['call'];
 
 /** Name of the method by which a context runs a tool. */
 export const executeTool = Symbol('executeTool');
@@ -183,11 +191,12 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
    * @returns a function that resolves to what the handler returned. It rejects with E_INVALID_TOOL_ARGS when the
    *   arguments break the schema (the handler is not called), with E_TOOL_DOWNSTREAM_ERROR when the handler threw, and
    *   with E_CALL_AFTER_END when the dispatch had ended before the handler
-   * @throws TurncoreError E_INVALID_VALUE for what is no context of a dispatch
+   * @throws TurncoreError E_INVALID_VALUE for anything that is not a context of a dispatch
    */
   executor(ctx: DispatchContext): ToolCaller<Input, Result> {
     requireCaller(ctx);
-    return (args) => attempt(() => ctx[executeTool](this, args) as Promise<Result>);
+    return (args, options) =>
+      attempt(() => ctx[executeTool](this, args, options) as Promise<Result>);
   }
 }
 

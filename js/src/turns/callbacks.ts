@@ -15,6 +15,7 @@ import type { Delta } from '../pump/deltas.js';
 import type { BytesFn, Callbacks, WriteFn } from '../pump/runner-spec.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { Checked } from '../validation/rules.js';
+import { ops, ownGroup, ownWrites, singular } from './own-callbacks.js';
 
 export type { ConduitBytes };
 
@@ -94,8 +95,6 @@ export type NamedDispatchCallbacks = {
   ]?: OptionalCallbacks<DispatchContext>[K];
 };
 
-/** Kinds of record as callbacks' names have them, by collection number. */
-const singular = ['StandingInstruction', 'Memory', 'Retrievable', 'Message', 'Thought', 'ToolCall'];
 const fetches = [
   'refreshStandingInstructions',
   'fetchMemories',
@@ -109,14 +108,14 @@ const fetches = [
 /** The callbacks under the numbers that the wire uses, from checked values. */
 export function callbacksOf(values: Checked, suffix: '' | 'Callback'): Callbacks {
   const get = (name: string): unknown => values[name + suffix];
+  const own = ownWrites(values);
+  const group =
+    own?.replaceGroup === true && !ownGroup(values) ? undefined : get('replaceToolCallGroup');
   return {
-    writes: singular.map((kind) => [
-      get(`store${kind}`) as WriteFn,
-      get(`mutate${kind}`) as WriteFn,
-      get(`delete${kind}`) as WriteFn,
-    ]),
+    writes: singular.map((kind) => ops.map((op) => get(op + kind)) as [WriteFn, WriteFn, WriteFn]),
+    own,
     fetches: fetches.map((name) => get(name) as (ctx: object) => unknown),
-    replaceToolCallGroup: get('replaceToolCallGroup') as Callbacks['replaceToolCallGroup'],
+    replaceToolCallGroup: group as Callbacks['replaceToolCallGroup'],
     storeMediaBytes: get('storeMediaBytes') as BytesFn,
     storeRetrievableBytes: get('storeRetrievableBytes') as BytesFn,
     commit: get('commit') as Callbacks['commit'],

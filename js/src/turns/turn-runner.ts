@@ -24,6 +24,7 @@ import type {
   TurnGate,
 } from '../events/events.js';
 import { requireFunctional, requireObservability } from '../events/names.js';
+import { Media } from '../primitives/media.js';
 import { Message, toMessage } from '../primitives/message.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
@@ -37,8 +38,9 @@ import type { Outcome } from '../pump/session.js';
 import { Registry, stashViolations } from '../stash/registry.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
-import { check, type Checked, type Classes } from '../validation/rules.js';
+import { check, type Checked, type Classes, phrase } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
+import { mixedViolations } from './own-callbacks.js';
 import type { OutputSchema } from '../output/output.js';
 import { TurnStream } from './turn-stream.js';
 
@@ -83,6 +85,8 @@ export interface TurnInput {
   readonly stash?: Readonly<Record<string, unknown>> | undefined;
   /** A user message, stored before the input pipeline runs. */
   readonly message?: string | Message | undefined;
+  /** What goes with a message that is given as text, or stands alone: pictures, files. A Message has its own. */
+  readonly attachments?: readonly Media[] | undefined;
   /** The turn's id. While a turn of this id runs, starting it again attaches to it. Default: a UUID. */
   readonly turnId?: string | undefined;
 }
@@ -110,15 +114,27 @@ const classes = {
   executor: toExecutor,
   instances: {
     Tool: (value: unknown) => value instanceof Tool,
+    Media: (value: unknown) => value instanceof Media,
     AbortController: (value: unknown) =>
       Object.prototype.toString.call(value) === '[object AbortController]',
   },
 };
-const configClasses = { ...classes, also: hostViolations };
+const configClasses = {
+  ...classes,
+  also: (config: Readonly<Record<string, unknown>>) => [
+    ...mixedViolations(config),
+    ...hostViolations(config),
+  ],
+};
 /** @internal Those that the rules of a turn's input speak of. */
 export const inputClasses: Classes = {
   ...classes,
-  also: (input: Readonly<Record<string, unknown>>) => stashViolations(input['stash']),
+  also: (input: Readonly<Record<string, unknown>>) => [
+    ...stashViolations(input['stash']),
+    ...((input['attachments'] ?? null) !== null && input['message'] instanceof Message
+      ? [phrase('hasItsOwn', { field: 'attachments', type: 'Message' })]
+      : []),
+  ],
 };
 
 /**
@@ -343,7 +359,7 @@ export class TurnRunner<Output = unknown> {
         facade: facadeOf,
       },
       seed,
-      messageOf(input['message'] as string | Message | undefined, id, created),
+      messageOf(input, id, created),
       (p, turn) => host.recorder(id, p, turn),
     );
     const { recorder } = session;
@@ -361,16 +377,17 @@ export function accepted(outcome: Outcome): Outcome {
   return outcome;
 }
 
-function messageOf(
-  message: string | Message | undefined,
-  turnId: string,
-  created: number,
-): Message | undefined {
-  if (typeof message !== 'string') return message;
+function messageOf(input: Checked, turnId: string, created: number): Message | undefined {
+  const message = input['message'] as string | Message | undefined;
+  const attachments = input['attachments'] as readonly Media[] | undefined;
+  if (message instanceof Message || (message === undefined && attachments === undefined)) {
+    return message;
+  }
   return new Message({
     id: `${turnId}.user`,
     role: 'user',
     content: message,
+    attachments,
     createdAt: created,
     updatedAt: created,
   });

@@ -1,6 +1,7 @@
 /**
  * A turn's events as they come.
  */
+import { errorJSON } from '../events/error-json.js';
 import type { GenerationStats, ToolCallEvent, TurnEvent, TurnStatus } from '../events/events.js';
 import type { Outcome } from '../pump/session.js';
 import { ObjectReader } from '../output/object-reader.js';
@@ -31,7 +32,7 @@ export type PartialObject<T> = T extends readonly (infer Item)[]
 
 /** How a turn ended and what came out. @typeParam Output what the answers must be, by the schema of the chat executor */
 export interface TurnResult<Output = unknown> {
-  /** `ack` when it ended well. */
+  /** `ack` when it ended well; `failed` also when it could not begin. */
   readonly status: TurnStatus;
   /** The last message that was streamed, the answer. */
   readonly text: string;
@@ -50,6 +51,15 @@ export interface TurnResult<Output = unknown> {
   readonly iterations: number;
   /** What went wrong; undefined when nothing did. */
   readonly error: unknown;
+  /** The result as plain data, with the code, message and cause of the error: what `Response.json(result)` sends. */
+  toJSON(): Record<string, unknown>;
+}
+
+/** A result of its parts. Its method is not enumerable: copies of a result and clones hold data only. */
+function resultOf<Output>(parts: Omit<TurnResult<Output>, 'toJSON'>): TurnResult<Output> {
+  const toJSON = (): Record<string, unknown> =>
+    parts.error === undefined ? { ...parts } : { ...parts, error: errorJSON(parts.error) };
+  return Object.defineProperty(parts, 'toJSON', { value: toJSON }) as TurnResult<Output>;
 }
 
 /** As a method's, its type lets a stream of one output stand for a stream of any. */
@@ -60,7 +70,7 @@ type Resolve<Output> = { resolve(result: TurnResult<Output>): void }['resolve'];
  * are kept, so both work, and a second loop gets all of them again.
  */
 export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
-  /** Resolves when the turn has ended, however it ended; rejects only when it could not begin. */
+  /** Resolves when the turn has ended, however it ended, and when it could not begin. Never rejects. */
   readonly result: Promise<TurnResult<Output>>;
 
   readonly #events: TurnEvent[] = [];
@@ -77,18 +87,12 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   #failure: { readonly error: unknown } | undefined;
   #waiting: (() => void)[] = [];
   #resolve!: Resolve<Output>;
-  #reject!: (error: unknown) => void;
 
   /** @internal Runners make streams. @param abort aborts the turn @param schema of the answer */
   constructor(abort: () => void, schema?: OutputSchema<Output>) {
     this.#abort = abort;
     this.#schema = schema;
-    this.result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    // Whoever only iterates is told by the loop.
-    this.result.catch(() => undefined);
+    this.result = new Promise((resolve) => (this.#resolve = resolve));
   }
 
   /** Aborts the turn. */
@@ -96,7 +100,11 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
     this.#abort();
   }
 
-  /** The events in order, from the first. Leaving the loop before the end aborts the turn. */
+  /**
+   * The events in order, from the first. Leaving the loop before the end aborts the turn.
+   *
+   * @throws the turn's error, after the last event, when it was nacked or failed. An abort ends the loop quietly
+   */
   async *[Symbol.asyncIterator](): AsyncIterator<TurnEvent, void> {
     let complete = false;
     try {
@@ -116,6 +124,8 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
    *
    * An answer that the model has to repair is followed by the objects of the next one, from the start. Leaving the loop
    * does not end the turn.
+   *
+   * @throws the turn's error, after the last object, when it was nacked or failed
    */
   async *partialObjects(): AsyncGenerator<PartialObject<Output>, void> {
     const objects = new ObjectReader();
@@ -157,37 +167,29 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   /** @internal Ends with the turn. */
   follow(outcome: Promise<Outcome>): void {
     outcome.then(
-      (end) => {
-        if (end.status === 'refused') this.#refuse(end.error);
-        else void this.#end(end);
-      },
-      (error: unknown) => this.#refuse(error),
+      (end) => void this.#end(end),
+      (error: unknown) => void this.#end({ status: 'refused', iterations: 0, error }),
     );
   }
 
-  #refuse(error: unknown): void {
-    this.#failure = { error };
-    this.#ended = true;
-    this.#wake();
-    this.#reject(error);
-  }
-
   async #end(outcome: Outcome): Promise<void> {
+    const status = outcome.status === 'refused' ? 'failed' : outcome.status;
+    let { error } = outcome;
+    if (status === 'nack' || status === 'failed') this.#failure = { error };
     this.#ended = true;
     this.#wake();
-    let { error } = outcome;
     let object: Output | undefined;
-    if (this.#schema !== undefined && outcome.status === 'ack') {
+    if (this.#schema !== undefined && status === 'ack') {
       try {
         object = await outputOf(this.#schema, this.#text);
       } catch (refused) {
         error = refused;
       }
     }
-    this.#resolve({
-      status: outcome.status as TurnStatus,
+    const result = resultOf<Output>({
+      status,
       text: this.#text,
-      interrupted: this.#interrupted || (this.#open && outcome.status !== 'ack'),
+      interrupted: this.#interrupted || (this.#open && status !== 'ack'),
       object,
       toolCalls: [...this.#calls.values()].map(({ id, tool, args, isError, results }) => ({
         id,
@@ -200,6 +202,7 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
       iterations: outcome.iterations,
       error,
     });
+    this.#resolve(result);
   }
 
   #count(stats: GenerationStats): void {

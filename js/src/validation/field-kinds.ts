@@ -123,7 +123,7 @@ function toBoolean(value: unknown, lenient: boolean): Conversion {
 /** ISO 8601: a date, or a date with a time. Other texts that Date would guess at are refused. */
 const iso = /^[+-]?\d{4,6}(-\d\d(-\d\d)?)?([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Milliseconds since the Unix epoch, whole; {@link invalid} for what is no time. */
+/** Milliseconds since the Unix epoch, whole; {@link invalid} for anything that is not a time. */
 export function toTime(value: unknown): Conversion {
   let ms: number;
   if (typeof value === 'number') ms = value;
@@ -163,7 +163,7 @@ function toPlain(value: unknown, report: (violation: string) => void): Conversio
   }
 }
 
-/** Reports the violations that an error lists, and refuses. @throws what is no error of this package */
+/** Reports the violations that an error lists, and refuses. @throws anything that is not an error of this package */
 export function collect(error: unknown, report: (violation: string) => void): Conversion {
   if (!isTurncoreError(error)) throw error;
   if (Array.isArray(error.details)) for (const part of error.details) report(String(part));

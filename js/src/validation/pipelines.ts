@@ -1,5 +1,5 @@
 /**
- * Which middleware of the module belongs into which pipeline.
+ * Which middleware of the module belongs in which pipeline.
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
 import { builtinOf } from '../builtin.js';

@@ -70,11 +70,10 @@ export async function weatherTurn(model, message, stopAt = Infinity, maxIteratio
   });
   const controller = new AbortController();
   const runner = createRunner({ model, tools: [weather], bounds: { maxIterations }, host });
+  runner.on('message', ({ aDelta }) => {
+    if (aDelta !== '' && ++seen.deltas === stopAt) controller.abort();
+  });
   const stream = runner.stream({ message, signal: controller.signal });
-  for await (const event of stream) {
-    if (event.event !== 'message' || event.aDelta === '') continue;
-    if (++seen.deltas === stopAt) controller.abort();
-  }
   const { status, text, toolCalls, error } = await stream.result;
   return { ...seen, status, text, calls: toolCalls, error: error && String(error) };
 }

@@ -132,9 +132,6 @@ describe('the command line of a run', () => {
     [['--tool', 'x= '], /NAME=CMD/],
     [['--tool', 'ä=b'], /letters, digits/],
     [['--tool', 'a=b', '--tool', 'a=c'], /another tool/],
-    [['--recording', 'f', 'prompt'], /a prompt and --recording/],
-    [['--recording', 'f', '--system', 'x'], /--system and --recording/],
-    [['--recording', 'f', '--tool', 'a=b'], /--tool and --recording/],
   ];
   for (const [args, pattern] of wrong) {
     it(`is wrong: ${args.join(' ')}`, () => {

@@ -52,10 +52,10 @@ describe('turncore replay', () => {
     assert.match(stderr, /^error: E_REPLAY_DIVERGED: .*entry \d+, frame \d+/);
   });
 
-  it('refuses what is no whole journal', async () => {
+  it('refuses anything that is not a whole journal', async () => {
     const hostile: (Uint8Array | string)[] = [
       '',
-      'text that is no journal',
+      'text that is not a journal',
       bytes.subarray(0, 20),
       bytes.subarray(0, bytes.length - 3),
       Buffer.concat([bytes, Buffer.from([0x93])]),

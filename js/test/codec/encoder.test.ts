@@ -52,7 +52,7 @@ describe('Encoder', () => {
       );
   });
 
-  it('refuses what is no safe integer, and writes nothing then', () => {
+  it('refuses anything that is not a safe integer, and writes nothing then', () => {
     for (const n of [
       0.5,
       127.5,

@@ -196,6 +196,7 @@ function writeField(e: Encoder, kind: string, value: unknown): void {
       e.bin(bytesOf(value as string));
       return;
     case 'raw':
+    case 'value':
       if (value === '') e.nil();
       else e.raw(bytesOf(value as string));
       return;
@@ -207,10 +208,10 @@ function writeField(e: Encoder, kind: string, value: unknown): void {
 /** What the decoder gives for a field of a vector. */
 function readField(kind: string, value: unknown): unknown {
   if (kind.endsWith('[]')) return (value as unknown[]).map((v) => readField(kind.slice(0, -2), v));
-  if (kind === 'raw' || kind === 'bin' || kind === 'bin?') {
+  if (['raw', 'value', 'bin', 'bin?'].includes(kind)) {
     if (value === '' && kind !== 'bin') return null;
     if (value === null) return null;
-    return kind === 'raw' ? decodeValue(bytesOf(value as string)) : bytesOf(value as string);
+    return kind.startsWith('bin') ? bytesOf(value as string) : decodeValue(bytesOf(value as string));
   }
   if (kind.endsWith('?')) return value === null ? null : readField(kind.slice(0, -1), value);
   const layout = (frames.LAYOUTS as Layouts)[kind];

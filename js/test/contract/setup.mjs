@@ -30,7 +30,7 @@ export async function eventsOf(runner, input = {}) {
     'warning',
     'error',
   ]) {
-    runner.observe(name, (e) => events.push(e));
+    runner.observe(name, (told, event = told) => events.push(event));
   }
   const result = await runner.run({ systemPrompt: 'You are terse.', ...input });
   if (result !== undefined) throw new Error('run() resolves to nothing');

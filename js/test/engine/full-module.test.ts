@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 
-import { createRunner } from '../../src/index.js';
+import { createRunner, type OpenAIChatOptions } from '../../src/index.js';
 
 /** A built module's bytes. */
 const module = (path: string) => readFile(new URL(`../../../../wasm/${path}`, import.meta.url));
@@ -36,16 +36,16 @@ test('the full module speaks to all providers', async () => {
 });
 
 test('the core module says which module has a provider', async () => {
-  const told = await ask('core/turncore.wasm').then(
-    ({ result }) => result.error,
-    (error: unknown) => error,
+  const { error } = (await ask('core/turncore.wasm')).result;
+  assert.match(
+    String(error),
+    /`provider` ollama is not in this module, but in turncore-full\.wasm/,
   );
-  assert.match(String(told), /`provider` ollama is not in this module, but in turncore-full\.wasm/);
-  assert.equal((told as { code?: string }).code, 'E_CHAT_INVALID_OPTIONS');
+  assert.equal((error as { code?: string }).code, 'E_CHAT_INVALID_OPTIONS');
 });
 
 test('both modules take reasoning off the beginning of a text, and other formats are in the full one', async () => {
-  const says = async (path: string, reasoningFormat?: string) => {
+  const says = async (path: string, reasoningFormat?: OpenAIChatOptions['reasoningFormat']) => {
     const message = { content: '<think>Hm.</think>\n\nHello' };
     const answer = JSON.stringify({ choices: [{ message, finish_reason: 'stop' }] });
     const runner = createRunner({
@@ -54,7 +54,9 @@ test('both modules take reasoning off the beginning of a text, and other formats
     });
     const thoughts: string[] = [];
     runner.on('thought', ({ aDelta }) => thoughts.push(aDelta));
-    return [(await runner.stream({ message: 'hello' }).result).text, thoughts.join('')];
+    const { text, error } = await runner.stream({ message: 'hello' }).result;
+    if (error !== undefined) throw error as Error;
+    return [text, thoughts.join('')];
   };
   for (const path of ['core/turncore.wasm', 'full/turncore-full.wasm']) {
     assert.deepEqual(await says(path), ['Hello', 'Hm.']);

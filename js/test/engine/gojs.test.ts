@@ -38,7 +38,7 @@ describe('a module built with GOOS=js', { skip }, () => {
   it('can be the core module', async () => {
     const core = loadModule(await buildGuest('./wasm/module', 'js'), { goRuntime });
     const instance = await core.instantiate();
-    assert.equal(instance.abi >>> 16, 1);
+    assert.equal(instance.abi >>> 16, 2);
     assert.equal(instance.decode(instance.step(Uint8Array.of(0x91, 99))).length, 1);
   });
 

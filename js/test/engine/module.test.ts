@@ -18,7 +18,7 @@ const INBOX = 4096;
 
 function welcome(limits: readonly number[] = [0, 0, 0, 0, 0, 0], op = 33): Uint8Array {
   const e = new Encoder();
-  e.value([op, 1, 0, 0, limits, 'small'], 'welcome');
+  e.value([op, 2, 0, 0, limits, [0, 0], 'small', ['openai']], 'welcome');
   return e.copy();
 }
 
@@ -33,7 +33,7 @@ function small(
     ...change,
     exports: {
       _initialize: { body: [] },
-      turncore_abi: { results: ['i32'], body: i32(0x10000) },
+      turncore_abi: { results: ['i32'], body: i32(0x20000) },
       turncore_inbox: { params: ['i32'], results: ['i32'], body: i32(INBOX) },
       turncore_step: {
         params: ['i32'],
@@ -84,7 +84,7 @@ describe('loadModule', () => {
     for (const source of sources) {
       const instance = await loadModule(source).instantiate();
       assert.equal(instance.build, 'small');
-      assert.equal(instance.abi, 0x10000);
+      assert.equal(instance.abi, 0x20000);
     }
   });
 
@@ -160,7 +160,7 @@ describe('loadModule', () => {
     assert.ok((await module.instantiate()).alive);
   });
 
-  it('refuses what is no WebAssembly', async () => {
+  it('refuses anything that is not WebAssembly', async () => {
     for (const source of [new Uint8Array(0), new TextEncoder().encode('<!doctype html>')]) {
       const error = await failure(loadModule(source));
       assert.equal(error.code, 'E_INVALID_MODULE');
@@ -299,19 +299,19 @@ describe('the contract of a module', () => {
     const version = (v: number): SmallModule =>
       small({ functions: { turncore_abi: { results: ['i32'], body: i32(v) } } });
     for (const [v, text] of [
-      [0x20003, '2.3'],
+      [0x10003, '1.3'],
       [0x00001, '0.1'],
       [0xffff0000, '65535.0'],
     ] as const) {
       const error = await failure(loadModule(assemble(version(v))));
       assert.equal(error.code, 'E_ABI_VERSION');
       assert.ok(
-        error.message.includes(`ABI ${text}`) && error.message.includes('1.0'),
+        error.message.includes(`ABI ${text}`) && error.message.includes('2.0'),
         error.message,
       );
     }
-    const newer = await loadModule(assemble(version(0x10007))).instantiate();
-    assert.equal(newer.abi, 0x10007);
+    const newer = await loadModule(assemble(version(0x20007))).instantiate();
+    assert.equal(newer.abi, 0x20007);
   });
 
   it('says why an instance died at its start', async () => {

@@ -39,7 +39,7 @@ var (
 )
 
 //go:wasmexport turncore_abi
-func version() int32 { return 1 << 16 }
+func version() int32 { return 2 << 16 }
 
 //go:wasmexport turncore_inbox
 func room(size int32) int32 {
@@ -58,9 +58,9 @@ func step(size int32) int64 {
 	outbox = outbox[:0]
 	ptr, keepMarker := int64(0), false
 	switch {
-	case len(in) > 1 && in[0] == 0x95 && in[1] == 1: // hello
+	case len(in) > 1 && in[0] == 0x97 && in[1] == 1: // hello
 		// welcome, with limits that leave the host's, but for frames of 1 MiB
-		outbox = append(outbox, 0x96, 33, 1, 0, 0x0f, 0x96, 0xce, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0xa4, 't', 'e', 's', 't')
+		outbox = append(outbox, 0x98, 33, 2, 0, 0x0f, 0x96, 0xce, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0x92, 0, 0, 0xa4, 't', 'e', 's', 't', 0x90)
 	case len(in) == 3 && in[0] == 0x92 && in[1] == 100:
 		ptr, keepMarker = obey(in[2])
 	default:

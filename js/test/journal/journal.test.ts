@@ -11,7 +11,7 @@ import { JournalWriter, MemoryJournal } from '../../src/journal/writer.js';
 import { buildGuest, missingGo } from '../engine/go-guest.js';
 
 const header: JournalHeader = {
-  abi: 0x10000,
+  abi: 0x20000,
   features: 15,
   module: 'native',
   engine: 'node',
@@ -61,7 +61,7 @@ describe('a journal', () => {
     new JournalWriter(sink, { ...header, turn: 1 });
     assert.equal(
       Buffer.from(sink.bytes()).toString('latin1'),
-      '\x87\xa8turncore\xa7journal\xa7version\x01\xa3abi\xce\x00\x01\x00\x00\xa8features\x0f' +
+      '\x87\xa8turncore\xa7journal\xa7version\x01\xa3abi\xce\x00\x02\x00\x00\xa8features\x0f' +
         '\xa6module\xa6native\xa6engine\xa4node\xa4turn\x01',
     );
   });
@@ -172,7 +172,7 @@ describe('replay', { skip }, () => {
   });
 
   it('refuses a journal of another ABI', async () => {
-    await assert.rejects(replay(recorded(echo, { abi: 0x20000 }), module), (error) =>
+    await assert.rejects(replay(recorded(echo, { abi: 0x10000 }), module), (error) =>
       isTurncoreError(error, 'E_ABI_VERSION'),
     );
   });

@@ -31,7 +31,7 @@ describe('arguments of a simulated call', () => {
     it(`are found in: ${text}`, () => assert.equal(findArguments(text, schema), want));
   }
 
-  it('are none for what is no schema', () => {
+  it('are none for anything that is not a schema', () => {
     for (const none of [undefined, null, 'text', [], { properties: [] }]) {
       assert.equal(findArguments('anything', none), '{}');
     }

@@ -80,7 +80,7 @@ describe('the simulated provider', () => {
     assert.deepEqual(parts, ['', '{"city":', '"€€€', '€"}']);
   });
 
-  it('refuses what is no request', async () => {
+  it('refuses anything that is not a request', async () => {
     assert.match(await ask('{'), /"code":400,"message":"the request is no JSON: /);
     assert.match(await ask({ messages: 'x' }), /messages is of another type/);
     assert.equal((await fetch(url)).status, 404);

@@ -84,7 +84,7 @@ export function makeRunner(turncore, host) {
  */
 export async function runTurn(runner) {
   const heard = [];
-  const listen = (event) => heard.push(JSON.stringify(event));
+  const listen = (told, event = told) => heard.push(JSON.stringify(event));
   const functional = ['message', 'thought', 'toolCall'];
   const observable = ['turnStart', 'turnEnd', 'dispatchStart', 'dispatchEnd', 'iterationStart']
     .concat(['iterationEnd', 'toolExecutionStart', 'toolExecutionEnd', 'log', 'warning', 'error'])

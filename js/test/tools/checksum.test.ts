@@ -55,7 +55,7 @@ it('the function gives the shared checksums', () => {
   }
 });
 
-it('what is no JSON counts as the values rules say, or is refused by name', () => {
+it('anything that is not JSON counts as the values rules say, or is refused by name', () => {
   const sum = toolCallChecksum('t', { a: 5, b: 'AAE=', c: [null], d: '\ufffd' });
   const same = {
     d: '\ud800',

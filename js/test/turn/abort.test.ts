@@ -119,7 +119,9 @@ async function abortAt(host: Host, target: Target, at: number): Promise<Aborted>
     },
   );
   run.runner.observe('turnGateOpen', (gate) => {
-    void point().then(() => gate.resolve(true));
+    void point().then(() => {
+      if (!gate.isSettled) gate.resolve(true);
+    });
   });
   await run.runner.run({ systemPrompt: 'test', turnAbortController: controller });
   return { points, events: run.events, stored, listeners: listeners() };

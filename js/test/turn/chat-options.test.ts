@@ -7,7 +7,9 @@ import { describe, it } from 'node:test';
 import {
   type Bucket,
   ChatExecutor,
+  type ChatModel,
   createRunner,
+  type EngineOptions,
   isTurncoreError,
   Memory,
   Retrievable,
@@ -25,13 +27,11 @@ describe('options of the chat executor', { skip }, () => {
       executor: new ChatExecutor(wrong as never),
       host: await testHost({}),
     });
-    await assert.rejects(runner.stream({ message: 'hi' }).result, (error) => {
-      assert.ok(isTurncoreError(error) && error.code === 'E_CHAT_INVALID_OPTIONS');
-      for (const name of Object.keys(wrong).slice(1)) {
-        assert.ok(error.message.includes(`\`${name}\``), `${name} in ${error.message}`);
-      }
-      return true;
-    });
+    const { error } = await runner.stream({ message: 'hi' }).result;
+    assert.ok(isTurncoreError(error, 'E_CHAT_INVALID_OPTIONS'), String(error));
+    for (const name of Object.keys(wrong).slice(1)) {
+      assert.ok(error.message.includes(`\`${name}\``), `${name} in ${error.message}`);
+    }
   });
 
   it('order the system text', async () => {
@@ -69,5 +69,22 @@ describe('options of the chat executor', { skip }, () => {
     }
     const places = texts.map((text) => text.indexOf('Likes tea.') < text.indexOf('Tea is hot.'));
     assert.deepEqual(places, [true, false], texts.join('\n---\n'));
+  });
+
+  it('are known to the compiler by name and value', () => {
+    const engine = { generate: () => Promise.reject(new Error('nobody asks')) };
+    const right: (ChatModel | EngineOptions)[] = [
+      { model: 'm', temperature: 0.5, toolFormat: 'hermes' },
+      { engine, temperature: 0.5, parallel: 2 },
+    ];
+    const wrong: (ChatModel | EngineOptions)[] = [
+      // @ts-expect-error The name is misspelt.
+      { model: 'm', temprature: 0.5 },
+      // @ts-expect-error An engine has no such option either.
+      { engine, temprature: 0.5 },
+      // @ts-expect-error No format has this name.
+      { model: 'm', toolFormat: 'hermès' },
+    ];
+    assert.equal(right.length + wrong.length, 5);
   });
 });

@@ -53,7 +53,7 @@ async function dispatch(
   input: Partial<DispatchInput>,
 ): Promise<{ names: string[]; events: TurnEvent[]; error: unknown; outcome: unknown }> {
   const events: TurnEvent[] = [];
-  const keep = (event: TurnEvent): void => void events.push(event);
+  const keep = (told: unknown, event = told): void => void events.push(event as TurnEvent);
   const handlers = Object.fromEntries(observed.map((name) => [name, keep]));
   let error: unknown;
   const outcome = await DispatchRunner.dispatch({

@@ -198,7 +198,7 @@ describe('estimation', { skip }, () => {
     assert.deepEqual(asked, [['x']]);
   });
 
-  it('G7: built-in names and what is no function are refused', () => {
+  it('G7: built-in names and anything that is not a function are refused', () => {
     const make = (tokenizers: unknown): unknown => {
       const executorCallback = (ctx: DispatchContext): void => ctx.ack();
       return new TurnRunner({ ...recordingCallbacks(), executorCallback, tokenizers } as never);

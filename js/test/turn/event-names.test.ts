@@ -87,7 +87,7 @@ for (const { methods, own, others, other } of buses) {
       }
     });
 
-    it('refuse a listener that is no function', () => {
+    it('refuse a listener that is not a function', () => {
       for (const method of methods) {
         for (const listener of [null, 'f', {}]) {
           assert.match(refusal(method, own[0], listener).message, /listener: must be a function/);

@@ -95,7 +95,7 @@ describe('collections that differ', { skip }, () => {
 
 describe('a module that lies', () => {
   const toolCallBody = batch([
-    ['c', 't', {}, 's', true, false, 'r', null, null, false, false, 1, 1, 1],
+    ['c', 't', {}, 's', null, null, true, false, 'r', null, null, false, false, 1, 1, 1],
   ]);
   const end = (turn: unknown): unknown[] => [Op.End, turn, 0, 0, null];
 
@@ -112,7 +112,7 @@ describe('a module that lies', () => {
     'an op that no module sends': (turn) => [[7, turn]],
     'an unknown op': (turn) => [[55, turn]],
     'a frame that is too short': (turn) => [[Op.Event, turn, 1]],
-    'a frame with a field of another type': (turn) => [[Op.Reply, turn, 'one', false, null]],
+    'a frame with a field of another type': (turn) => [[Op.Reply, turn, 'one', null, null]],
     'a negative turn': () => [[Op.End, -1, 0, 0, null]],
     'a payload of another shape': (turn) => [[Op.Event, turn, 2, EventKind.Log, 0, 0, -1, 2, [1]]],
     'a mark on a stream that goes on': (turn) => [
@@ -144,7 +144,7 @@ describe('a module that lies', () => {
         1,
         0,
         3,
-        ['c', '', null, '', 0, true, false, 3, 7],
+        ['c', '', null, '', 0, true, false, 3, null, 7, '', ''],
       ],
     ],
     'a collection that does not exist': (turn) => [[Op.Sync, turn, 0, 9, 0, 1, 0, null]],
@@ -194,7 +194,10 @@ describe('a module that lies', () => {
   it('more effects than may be outstanding retire it', async () => {
     const { session } = fakeTurnOrFailure(([op, turn]) =>
       op === Op.StartTurn
-        ? [start(turn), ...Array.from({ length: 1025 }, (_, i) => [Op.Effect, turn, i, 1, 1, [0]])]
+        ? [
+            start(turn),
+            ...Array.from({ length: 1025 }, (_, i) => [Op.Effect, turn, i, 1, 1, '', 1, [0]]),
+          ]
         : [],
     );
     const { error } = await session.done;
@@ -206,7 +209,11 @@ describe('a module that lies', () => {
       'from the start': () => [],
       'after a result': (op, turn) =>
         op === Op.StartTurn
-          ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, 1, 1, [0]]]
+          ? [
+              start(turn),
+              [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+              [Op.Effect, turn, 1, 1, 1, '', 1, [0]],
+            ]
           : [],
       'after a tick': (op, turn) => (op === Op.StartTurn ? [start(turn), [Op.Timer, turn, 1]] : []),
     };
@@ -254,7 +261,7 @@ describe('a module that lies', () => {
       [1, 1, 'x'],
       [2, 0, [0, 0]],
       [2, 0, [9, 0]],
-      [3, 1, [5, 'c', null, true]],
+      [3, 1, [5, 'c', 'x', '', null, true, 0, 0, false]],
       [4, 0, [0, 3, 99, '', [], []]],
       [5, 1, [[[7, 3, 1, '', [], []]]]],
       [7, 1, ['GET']],
@@ -265,7 +272,7 @@ describe('a module that lies', () => {
           ? [
               start(turn),
               [Op.Sync, turn, 1, 0, 3, 0, 0, null],
-              [Op.Effect, turn, 1, kind, context, args],
+              [Op.Effect, turn, 1, kind, context, '', 1, args],
             ]
           : [],
       );
@@ -279,7 +286,11 @@ describe('a module that lies', () => {
     const { session } = fakeTurn(
       ([op, turn]) =>
         op === Op.StartTurn
-          ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, 1, 1, [0]]]
+          ? [
+              start(turn),
+              [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+              [Op.Effect, turn, 1, 1, 1, '', 1, [0]],
+            ]
           : new Error('unreachable'),
       (ctx) => {
         assert.throws(() => ctx.ack(), { code: 'E_INSTANCE_FAILED' });
@@ -294,7 +305,11 @@ describe('a module that lies', () => {
     const { session, pump } = fakeTurn(
       ([op, turn]) =>
         op === Op.StartTurn
-          ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, 1, 1, [0]]]
+          ? [
+              start(turn),
+              [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+              [Op.Effect, turn, 1, 1, 1, '', 1, [0]],
+            ]
           : [],
       (ctx) => {
         assert.throws(() => ctx.toolCallCount('x'), { code: 'E_INSTANCE_FAILED' });
@@ -312,7 +327,7 @@ describe('a module that lies', () => {
           return [
             start(turn),
             [Op.Sync, turn, 1, 0, 3, 0, 0, null],
-            [Op.Effect, turn, 1, 1, 1, [0]],
+            [Op.Effect, turn, 1, 1, 1, '', 1, [0]],
           ];
         }
         if (op === Op.Result) return [end(turn)];

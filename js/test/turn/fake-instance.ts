@@ -34,7 +34,7 @@ export function fakeInstance(answer: Answer): Instance {
     limits: { ...DEFAULT_LIMITS, turnEffects: 1024, instanceEffects: 65536 },
     hello: new Uint8Array(0),
     welcome: new Uint8Array(0),
-    abi: 0x10000,
+    abi: 0x20000,
     features: 0,
     memoryBytes: 0,
     get alive() {
@@ -45,7 +45,7 @@ export function fakeInstance(answer: Answer): Instance {
       const parts: Uint8Array[] = [];
       for (const frame of decodeFrames(bytes)) {
         const out =
-          frame[0] === Op.OpenRunner ? [[Op.Reply, 0, frame[2], false, null]] : answer(frame);
+          frame[0] === Op.OpenRunner ? [[Op.Reply, 0, frame[2], null, null]] : answer(frame);
         if (out instanceof Error) {
           failure = instanceFailed(out.message, 'panic: scripted', out);
           throw failure;
@@ -97,6 +97,7 @@ export function fakeTurn(
           storeMediaBytes: never,
           storeRetrievableBytes: never,
           replaceToolCallGroup: undefined,
+          own: undefined,
           commit: undefined,
           discard: undefined,
         },

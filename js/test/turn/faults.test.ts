@@ -23,7 +23,7 @@ import {
   type TurnResult,
 } from '../../src/index.js';
 import { root } from '../engine/go-guest.js';
-import { skip, testHost } from './harness.js';
+import { hear, skip, testHost } from './harness.js';
 
 interface Stored {
   readonly messages?: number;
@@ -227,13 +227,13 @@ describe('faults', { skip }, () => {
       void ask(`node/${name}/arrived`).then(() => controller.abort());
     }
     try {
-      for await (const event of stream) {
+      await hear(stream, (event) => {
         shown.hear(event);
         if (c.abort === 'text' && event.event === 'message') controller.abort();
         if (c.abort === 'retry' && event.event === 'log' && event.kind === 'retry-attempt') {
           controller.abort();
         }
-      }
+      });
     } finally {
       clearTimeout(limit);
     }

@@ -192,9 +192,7 @@ describe('fetchTool', { skip }, () => {
         tools: [fetchTool(options)],
         host: await testHost({ module: await module }),
       });
-      const { error } = await runner.stream({ message: 'go' }).result.catch((thrown: unknown) => ({
-        error: thrown,
-      }));
+      const { error } = await runner.stream({ message: 'go' }).result;
       assert.equal(codeOf(error), 'E_INVALID_INITIAL_TOOL_VALUE');
       return String(error);
     };

@@ -15,7 +15,9 @@ import {
 } from '../../src/index.js';
 import {
   loadConversation,
+  Media,
   memoryStore,
+  Message,
   storeCallbacks,
   type TurncoreError,
 } from '../../src/index.js';
@@ -219,7 +221,7 @@ describe('input of an ordinary turn', { skip }, () => {
 
 const expectedCode = { code: 'E_INVALID_TURN_CONTEXT' };
 
-describe('a session’s id that is no string', { skip }, () => {
+describe('a session’s id that is not a string', { skip }, () => {
   it('is nobody’s session, and not the default one', async () => {
     const store = memoryStore();
     const runner = new TurnRunner({
@@ -251,7 +253,7 @@ describe('storeCallbacks and loadConversation', { skip }, () => {
   const uses = { storeCallbacks, loadConversation };
 
   for (const [name, use] of Object.entries(uses)) {
-    it(`${name} refuses what is no store, and settings that are none`, () => {
+    it(`${name} refuses anything that is not a store, and settings that are none`, () => {
       const store = memoryStore();
       for (const [field, ...args] of [
         ['store', undefined],
@@ -284,6 +286,51 @@ describe('storeCallbacks and loadConversation', { skip }, () => {
       assert.equal(codeOf(error), 'E_STORAGE_COMMIT_ERROR');
       assert.match((error as Error).message, /session: must be a string/);
       assert.equal([...(await store.load(id as never)).messages].length, 0);
+    }
+  });
+});
+
+describe('attachments of a turn', { skip }, () => {
+  const image = (): Media =>
+    Media.userAttachment({
+      ...{ id: 'p', kind: 'image', mimeType: 'image/png', filename: 'p.png' },
+      reader: { stream: () => new ReadableStream(), byteLength: () => 3 },
+    });
+
+  it('go with a message that is text, or stand alone', async () => {
+    for (const text of ['What is this?', undefined]) {
+      let told: Message | undefined;
+      const runner = createRunner({
+        executor: (ctx) => {
+          told = [...ctx.turnMessages].at(-1);
+          ctx.ack();
+        },
+        host: await testHost(),
+      });
+      const media = image();
+      const input = { attachments: [media], standingInstructions: ['Be brief.'] };
+      await runner.run(text === undefined ? input : { ...input, message: text });
+      assert.deepEqual(told?.attachments, [media]);
+      assert.equal(told?.content?.toString(), text);
+    }
+  });
+
+  it('are refused where they are none, and beside a Message', async () => {
+    const runner = createRunner({ executor, host: await testHost() });
+    const message = new Message({
+      ...{ id: 'm', role: 'user', content: 'x', createdAt: 1, updatedAt: 1 },
+    });
+    for (const [input, violation] of [
+      [{ attachments: [5] }, '`attachments[0]` must be an instance of Media'],
+      [{ attachments: [] }, '`attachments` must have at least one entry'],
+      [
+        { message, attachments: [image()] },
+        '`attachments` cannot be given beside a Message, which has its own',
+      ],
+    ] as const) {
+      const error = refused(() => runner.stream(input as never));
+      assert.equal(error.code, 'E_INVALID_TURN_CONTEXT');
+      assert.ok(error.message.includes(violation), error.message);
     }
   });
 });

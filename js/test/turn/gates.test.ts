@@ -114,7 +114,7 @@ interface Case {
   readonly settle?: (gate: TurnGate, ctx: AnyContext, controller: AbortController) => void;
   readonly timeout?: number;
   readonly closed: string;
-  /** What whoever waits is told: a code or an error; nothing when the gate is resolved. */
+  /** What the waiting code is told: a code or an error; nothing when the gate is resolved. */
   readonly told?: string | Error;
   readonly status?: string;
 }
@@ -128,6 +128,22 @@ const throwsCode = (run: () => void, code: string): TurncoreError => {
   return thrown as TurncoreError;
 };
 
+/** Whatever is done with a settled gate says how it was settled. */
+const settledAs = (gate: TurnGate, result: string): void => {
+  const calls = [
+    () => gate.resolve('no boolean'),
+    () => gate.resolve(() => 1),
+    () => gate.resolve(true, { digest: '' }),
+    () => gate.reject(refused),
+    () => gate.abort(),
+  ];
+  for (const call of calls) {
+    const error = throwsCode(call, 'E_TURN_GATE_SETTLED');
+    assert.deepEqual([error.status, error.details], [409, { result }]);
+    assert.ok(error.message.endsWith(`: ${result}`), error.message);
+  }
+};
+
 const cases: Record<string, Case> = {
   'E1 resolve': { settle: (gate) => gate.resolve(true), closed: 'resolved' },
   'E2 a resolution that is refused': {
@@ -135,7 +151,9 @@ const cases: Record<string, Case> = {
       const error = throwsCode(() => gate.resolve('true'), 'E_INVALID_TURN_GATE_RESOLUTION');
       const [violation] = error.details as { path: string; keyword: string }[];
       assert.deepEqual([violation?.path, violation?.keyword], ['', 'type']);
-      throwsCode(() => gate.resolve(true, { digest: '00' }), 'E_INVALID_TURN_GATE_RESOLUTION');
+      for (const digest of ['00', '', null, undefined]) {
+        throwsCode(() => gate.resolve(true, { digest }), 'E_INVALID_TURN_GATE_RESOLUTION');
+      }
       assert.equal(gate.isSettled, false);
       gate.resolve(true, { digest: gate.digest });
     },
@@ -144,13 +162,18 @@ const cases: Record<string, Case> = {
   'E3 the first wins': {
     settle: (gate) => {
       gate.resolve(true);
-      gate.resolve('ignored');
-      gate.reject(refused);
-      gate.abort();
+      settledAs(gate, 'resolved');
     },
     closed: 'resolved',
   },
-  'E4 E10 reject': { settle: (gate) => gate.reject(refused), closed: 'rejected', told: refused },
+  'E4 E10 reject': {
+    settle: (gate) => {
+      gate.reject(refused);
+      settledAs(gate, 'rejected');
+    },
+    closed: 'rejected',
+    told: refused,
+  },
   'E5 abort': { settle: (gate) => gate.abort(), closed: 'aborted', told: 'E_TURN_GATE_ABORTED' },
   'E6 E11 the turn is aborted': {
     settle: (gate, ctx, controller) => {
@@ -189,7 +212,7 @@ for (const [place, [open, code]] of Object.entries(places)) {
             told = error;
             throw error;
           } finally {
-            assert.ok(closed, 'whoever waits went on before turnGateClosed');
+            assert.ok(closed, 'the waiting code went on before turnGateClosed');
           }
         });
         const run = await makeRun(executor as never, config);
@@ -366,7 +389,7 @@ describe('gates', { skip }, () => {
     await run.runner.run({ systemPrompt: 'test' });
     assert.equal(await late, 'E_TURN_GATE_ABORTED');
     assert.equal(run.names.join(' '), 'tS dS iS(0) gO iE(0,ack) dE(ack,1) gC(aborted) tE(ack)');
-    gate!.resolve(true);
+    settledAs(gate!, 'aborted');
     assert.equal(gate!.isSettled, true);
   });
 
@@ -431,11 +454,12 @@ describe('gates', { skip }, () => {
       await post('other', 'true'),
       await post(`delete-1?digest=${digest}`, '"yes"'),
       await post(`delete-1?digest=${'0'.repeat(64)}`, 'true'),
+      await post('delete-1', 'true'), // the form lacks the field
       await post(`delete-1?digest=${digest}`, 'true'),
     ];
     await turn;
     server.close();
-    assert.deepEqual(statuses, [404, 409, 409, 204]);
+    assert.deepEqual(statuses, [404, 409, 409, 409, 204]);
     assert.deepEqual(run.told, [true]);
   });
 
@@ -476,6 +500,6 @@ describe('gates', { skip }, () => {
     assert.equal(codeOf(error), 'E_INSTANCE_FAILED');
     assert.match(run.names.join(' '), /gO gC\(aborted\) iE\(0,nack\)/);
     assert.deepEqual([gate!.isSettled, run.runner.gates()], [true, []]);
-    gate!.resolve(true);
+    settledAs(gate!, 'aborted');
   });
 });

@@ -19,6 +19,7 @@ import {
   Message,
   seededEntropy,
   type TurnEvent,
+  type TurnStream,
   type TurnInput,
   TurnRunner,
   type TurnRunnerConfig,
@@ -184,7 +185,9 @@ export async function makeRun(
   });
   const events: TurnEvent[] = [];
   const names: string[] = [];
-  const keep = (event: TurnEvent): void => {
+  // A listener of errors gets the event after the error.
+  const keep = (told: unknown, given = told): void => {
+    const event = given as TurnEvent;
     events.push(event);
     names.push(short(event));
   };
@@ -207,6 +210,15 @@ export async function makeRun(
   ] as const;
   for (const name of observed) runner.observe(name, keep);
   return { runner, names, events, writes };
+}
+
+/** Goes through the events of a turn, to its end. How it ended its result tells. */
+export async function hear(stream: TurnStream, each: (event: TurnEvent) => void): Promise<void> {
+  try {
+    for await (const event of stream) each(event);
+  } catch (error) {
+    if (error !== (await stream.result).error) throw error;
+  }
 }
 
 /** Runs one turn. */

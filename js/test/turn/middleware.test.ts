@@ -159,9 +159,9 @@ describe('middleware of the module', { skip }, () => {
       {
         code: 'E_INVALID_TURN_RUNNER_CONFIG',
         details: [
-          '`turnInputPipeline[0]` cannot be deadline, which belongs into dispatchInputPipeline',
-          '`dispatchInputPipeline[1]` cannot be ackOnNoToolCalls, which belongs into dispatchOutputPipeline',
-          '`dispatchOutputPipeline[1]` cannot be tokenBudget, which belongs into dispatchInputPipeline',
+          '`turnInputPipeline[0]` cannot be deadline, which belongs in dispatchInputPipeline',
+          '`dispatchInputPipeline[1]` cannot be ackOnNoToolCalls, which belongs in dispatchOutputPipeline',
+          '`dispatchOutputPipeline[1]` cannot be tokenBudget, which belongs in dispatchInputPipeline',
         ],
       },
     );

@@ -35,7 +35,7 @@ function ask(generate: ModelEngine['generate'], { model = 'engine', cancel = fal
     switch (frame[0]) {
       case Op.StartTurn:
         return [
-          [Op.Effect, frame[1], 1, EffectKind.Model, 0, [model, body]],
+          [Op.Effect, frame[1], 1, EffectKind.Model, 0, '', 1, [model, body]],
           ...(cancel ? [[Op.Timer, frame[1], 5]] : []),
         ];
       case Op.Chunk:
@@ -44,9 +44,9 @@ function ask(generate: ModelEngine['generate'], { model = 'engine', cancel = fal
         answer.text += new TextDecoder().decode(frame[6] as Uint8Array);
         return [];
       case Op.Result: {
-        const error = frame[5] as unknown[] | null;
-        if (frame[4] === true) {
-          answer.failed = { code: error![2] as string, message: error![3] as string };
+        const error = frame[4] as unknown[] | null;
+        if (error !== null) {
+          answer.failed = { code: error[2] as string, message: error[3] as string };
         }
         settle();
         return [[Op.End, frame[1], 0, 0, null]];

@@ -124,8 +124,14 @@ describe('structured output', { skip }, () => {
           host: await testHost({ module: await fullModule() }),
         });
         const stream = runner.stream({ message: common.message });
-        assert.deepEqual(await collect(stream.partialObjects()), c.expect.partials);
+        const partials: unknown[] = [];
+        const collecting = (async () => {
+          for await (const object of stream.partialObjects()) partials.push(object);
+        })();
         const result = await stream.result;
+        if (result.status === 'ack') await collecting;
+        else await assert.rejects(collecting, (thrown) => thrown === result.error);
+        assert.deepEqual(partials, c.expect.partials);
         assert.deepEqual(requests, c.requests);
         assert.equal(result.status, c.expect.status);
         assert.deepEqual(result.object, c.expect.object);

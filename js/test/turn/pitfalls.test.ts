@@ -151,7 +151,7 @@ describe('five turns whose calls have one id', { skip }, () => {
   }
 });
 
-describe('a result that is no text', { skip }, () => {
+describe('a result that is not text', { skip }, () => {
   class Own {
     #hidden = 1;
     get hidden(): number {

@@ -143,19 +143,15 @@ describe('providers of models', { skip }, () => {
       model: { model: 'm', provider: 'anthropic' },
       host: await testHost({ module: await coreModule() }),
     });
-    await assert.rejects(
-      runner.stream({ message: 'hi' }).result,
-      /`provider` anthropic is not in this module, but in turncore-full/,
-    );
+    const { error } = await runner.stream({ message: 'hi' }).result;
+    assert.match(String(error), /`provider` anthropic is not in this module, but in turncore-full/);
   });
 
   it('who names a provider gets the module that has it', async () => {
     const { module: _, ...host } = await testHost();
     const runner = createRunner({ model: { model: 'm', provider: 'gemini' }, host });
-    await assert.rejects(
-      runner.stream({ message: 'hi' }).result,
-      /cannot read .*turncore-full\.wasm/, // tests have no package
-    );
+    const { error } = await runner.stream({ message: 'hi' }).result;
+    assert.match(String(error), /cannot read .*turncore-full\.wasm/); // tests have no package
   });
 
   it('are known to hosts and to the module', async () => {
@@ -163,9 +159,7 @@ describe('providers of models', { skip }, () => {
       model: { model: 'm', provider: 'other' as 'openai' },
       host: await testHost({ module: await fullModule() }),
     });
-    const error: unknown = await runner
-      .stream({ message: 'hi' })
-      .result.catch((reason: unknown) => reason);
+    const { error } = await runner.stream({ message: 'hi' }).result;
     const [, names = ''] = /`provider` must be one of (.*)$/m.exec(String(error)) ?? [];
     assert.deepEqual(
       names

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 
 import { createRunner, MemoryJournal } from '../../src/index.js';
-import { skip, testHost } from './harness.js';
+import { hear, skip, testHost } from './harness.js';
 
 const KEY = 'sk-planted-0123456789';
 const OF_PROCESS = 'sk-of-the-process-0123456789';
@@ -84,7 +84,7 @@ describe('a credential stays on the host', { skip }, () => {
             host: await testHost({ journal: () => journal }),
           });
           const stream = runner.stream({ message: MARKER });
-          for await (const event of stream) told.push(JSON.stringify(event));
+          await hear(stream, (event) => told.push(JSON.stringify(event)));
           const { text, error } = await stream.result;
           assert.equal(error === undefined, name.startsWith('an answer'), String(error));
           told.push(text);

@@ -120,5 +120,5 @@ type expression struct {
 	args    []expression
 	literal []byte // encoded
 	path    path
-	pattern *pattern.Pattern // of a match or search by a literal, nil when that is no pattern
+	pattern *pattern.Pattern // of a match or search by a literal, nil when that is not a pattern
 }

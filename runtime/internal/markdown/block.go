@@ -327,7 +327,7 @@ func (b *block) append(c *cursor, line int) {
 	b.end = line
 }
 
-// prepare closes what does not go on before a block starts that is no item.
+// prepare closes what does not go on before a block starts that is not an item.
 //
 //go:noinline
 func (p *blockParser) prepare(n int) {

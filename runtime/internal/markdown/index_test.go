@@ -95,7 +95,7 @@ func TestFrontMatter(t *testing.T) {
 			t.Errorf("%.20q: %q, %v, want %q", source, got, ok, want)
 		}
 	}
-	// What is no front matter, as it is not closed, is text.
+	// Anything that is not front matter, as it is not closed, is text.
 	if got, want := text(t, index(t, "---\n# a\n```").Headings(0), nil), `[{"depth":1,"text":"a","startLine":1,"endLine":2}]`; got != want {
 		t.Errorf("headings are %s, want %s", got, want)
 	}

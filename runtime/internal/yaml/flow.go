@@ -167,7 +167,7 @@ func quoted(b []byte) (out []byte, end int) {
 	return nil, 0
 }
 
-// escape reads what follows a backslash. size is 0 when that is no escape.
+// escape reads what follows a backslash. size is 0 when that is not an escape.
 func escape(b []byte) (r rune, size int) {
 	if len(b) == 0 {
 		return 0, 0

@@ -105,7 +105,7 @@ func (p *parser) node(dst []byte, parent int) []byte {
 	case isItem(l.text):
 		dst = p.sequence(dst, l.indent)
 	case c == '?' && (len(l.text) == 1 || l.text[1] == ' '):
-		p.fail("a key that is no scalar, which is not supported,")
+		p.fail("a key that is not a scalar, which is not supported,")
 	default:
 		if _, _, ok := p.key(l.text); ok {
 			dst = p.mapping(dst, l.indent)

@@ -54,7 +54,7 @@ func TestErrors(t *testing.T) {
 		"a: *x":                             "a word that starts with *, which is not supported, in line 1",
 		"a: !!str 1":                        "a word that starts with !, which is not supported, in line 1",
 		"%YAML 1.2":                         "a word that starts with %, which is not supported, in line 1",
-		"? a\n: b":                          "a key that is no scalar, which is not supported, in line 1",
+		"? a\n: b":                          "a key that is not a scalar, which is not supported, in line 1",
 		"---":                               "several documents, which are not supported, in line 1",
 		"a: 1\na: 2":                        "the key a again in line 2",
 		"a: 1\n  b: 2":                      "more indentation than expected in line 2",

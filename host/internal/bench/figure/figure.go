@@ -23,10 +23,23 @@ type Figure struct {
 	ID    string
 	Title string
 	Unit  string
-	// Targets are bounds by engine that the median should not exceed.
+	// Targets are bounds by engine that the median should not exceed. A time has none: it says more of the machine.
 	Targets map[string]float64
+	// Against bounds a time by another one of the same run.
+	Against Against
 	// Skip names engines that it makes no sense for.
 	Skip []string
+}
+
+// Against bounds a median by a multiple of another median.
+type Against struct {
+	Figure string             // on the same engine; empty for the same figure on the native engine
+	AtMost map[string]float64 // by engine
+}
+
+// native bounds a figure by a multiple of the native engine's.
+func native(wazero, node float64) Against {
+	return Against{AtMost: map[string]float64{Wazero: wazero, Node: node}}
 }
 
 // Engines, as results name them.
@@ -70,6 +83,7 @@ const (
 	WaitTurn      = "gates-turn-memory"
 	WaitTool      = "gates-tool-memory"
 	WaitHost      = "gates-host-memory"
+	SettleRatio   = "gates-settle-ratio"
 	SettleLate    = "gates-settle-p99"
 	SettleWorst   = "gates-settle-max"
 	CrowdRatio    = "crowd-ratio"
@@ -98,33 +112,34 @@ const Flat = 1.05
 // All are the figures in the order of the table.
 var All = []Figure{
 	{ID: Instance, Title: "instance, from the bytes in hand (warm compile cache)", Unit: Millis},
-	{ID: FirstTurn, Title: "first turn, from the bytes in hand (warm compile cache)", Unit: Millis, Targets: map[string]float64{Wazero: 120, Node: 80}},
+	{ID: FirstTurn, Title: "first turn, from the bytes in hand (warm compile cache)", Unit: Millis, Against: Against{Figure: Instance, AtMost: map[string]float64{Wazero: 1.5, Node: 2.5}}},
 	{ID: Further, Title: "further instance of a loaded module", Unit: Millis},
-	{ID: EmptyStep, Title: "empty step", Unit: Micros, Targets: map[string]float64{Wazero: 0.6}},
-	{ID: Effect, Title: "effect round trip, 1 KiB result", Unit: Micros, Targets: map[string]float64{Wazero: 4}},
-	{ID: Turn, Title: "turn: one tool call, two iterations", Unit: Micros, Targets: map[string]float64{Wazero: 75, Node: 75}},
+	{ID: EmptyStep, Title: "empty step", Unit: Micros, Against: native(15, 10)},
+	{ID: Effect, Title: "effect round trip, 1 KiB result", Unit: Micros, Against: native(5, 5)},
+	{ID: Turn, Title: "turn: one tool call, two iterations", Unit: Micros, Against: native(4, 3)},
 	{ID: TurnStored, Title: "the same, with the user's message stored first", Unit: Micros},
 	{ID: Turn20, Title: "the turn with 20 streamed deltas", Unit: Micros},
 	{ID: Turn500, Title: "the turn with 500 streamed deltas", Unit: Micros},
-	{ID: Delta, Title: "each further delta (500 against 20)", Unit: Micros, Targets: map[string]float64{Node: 4}},
+	{ID: Delta, Title: "each further delta (500 against 20)", Unit: Micros, Against: native(3, 3)},
 	{ID: Chat20, Title: "the same turn with the chat executor, 20 deltas of a response", Unit: Micros},
 	{ID: Chat500, Title: "the same with 500", Unit: Micros},
-	{ID: ChatDelta, Title: "each further delta of a response, parsed, assembled and told", Unit: Micros, Targets: map[string]float64{Node: 4}},
+	{ID: ChatDelta, Title: "each further delta of a response, parsed, assembled and told", Unit: Micros, Against: native(4, 3)},
 	{ID: ChatLong, Title: "a delta in a stream of 10 MB in tiny parts, against one in 1 MB", Unit: Times, Targets: everywhere(1.5)},
 	{ID: ChatIter0, Title: "an iteration with the chat executor on a history of 0 messages", Unit: Micros},
 	{ID: ChatIter5000, Title: "the same on a history of 5,000, whose request has them all", Unit: Micros},
 	{ID: ChatCopy, Title: "the same on one message that makes the request as long: copying it", Unit: Micros},
 	{ID: ChatIterRatio, Title: "an iteration with the chat executor, 5,000 messages against copying the request", Unit: Times, Targets: everywhere(1.2)},
-	{ID: Middleware, Title: "a middleware of the host", Unit: Micros, Targets: map[string]float64{Node: 15}},
-	{ID: Nested, Title: "a dispatch inside a dispatch", Unit: Micros, Targets: map[string]float64{Node: 15}},
-	{ID: OpenGate, Title: "a gate, settled by a listener", Unit: Micros, Targets: map[string]float64{Node: 15}},
+	{ID: Middleware, Title: "a middleware of the host", Unit: Micros, Against: native(4, 3)},
+	{ID: Nested, Title: "a dispatch inside a dispatch", Unit: Micros, Against: native(4, 3)},
+	{ID: OpenGate, Title: "a gate, settled by a listener", Unit: Micros, Against: native(4, 3)},
 	{ID: WaitTurn, Title: "module's memory of each of 10,000 turns that wait at a gate in turn middleware", Unit: KiB, Targets: everywhere(12), Skip: []string{Native}},
 	{ID: WaitTool, Title: "the same in a tool's handler", Unit: KiB, Targets: everywhere(30), Skip: []string{Native}},
 	{ID: WaitHost, Title: "the host's memory of each of those in a tool's handler", Unit: KiB},
-	{ID: SettleLate, Title: "resolving a gate among 10,000 waiting turns, 99th percentile", Unit: Millis, Targets: everywhere(1)},
-	{ID: SettleWorst, Title: "the same, longest", Unit: Millis, Targets: everywhere(25)},
+	{ID: SettleRatio, Title: "resolving a gate among 10,000 waiting turns, against among 500", Unit: Times, Targets: everywhere(2)},
+	{ID: SettleLate, Title: "the same among 10,000, 99th percentile", Unit: Millis},
+	{ID: SettleWorst, Title: "the same, longest", Unit: Millis},
 	{ID: CrowdRatio, Title: "a delta among 1,000 streaming turns, against one alone", Unit: Times, Targets: everywhere(2)},
-	{ID: CrowdWorst, Title: "the same, 99.9th percentile", Unit: Millis, Targets: everywhere(2)},
+	{ID: CrowdWorst, Title: "the same, 99.9th percentile", Unit: Millis},
 	{ID: History0, Title: "further turn on a history of 0 messages", Unit: Micros},
 	{ID: History50, Title: "further turn on a history of 50", Unit: Micros},
 	{ID: History5000, Title: "further turn on a history of 5,000", Unit: Micros},
@@ -133,7 +148,7 @@ var All = []Figure{
 	{ID: Iter50, Title: "further iteration on a history of 50", Unit: Micros},
 	{ID: Iter5000, Title: "further iteration on a history of 5,000", Unit: Micros},
 	{ID: IterRatio, Title: "further iteration, 5,000 against 0", Unit: Times, Targets: everywhere(2)},
-	{ID: AddEach, Title: "adding 5,000 fresh messages, each", Unit: Micros, Targets: everywhere(1)},
+	{ID: AddEach, Title: "adding 5,000 fresh messages, each", Unit: Micros, Against: native(3, 3)},
 	{ID: AddCrossings, Title: "steps that adding them takes", Unit: Count, Targets: everywhere(1)},
 	{ID: GuestEarly, Title: "module's memory, early", Unit: MiB, Skip: []string{Native}},
 	{ID: GuestLate, Title: "module's memory, late", Unit: MiB, Skip: []string{Native}},
@@ -164,7 +179,7 @@ type Size struct {
 
 // SizeTarget and FullSizeTarget bound the bytes of the core module and of the full one after brotli.
 const (
-	SizeTarget     = 900_000
+	SizeTarget     = 910_000
 	FullSizeTarget = 1_300_000
 )
 

@@ -74,6 +74,29 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// A time is judged by another one of the same run, never by itself.
+func TestTimesAreJudgedByRatios(t *testing.T) {
+	for _, f := range All {
+		if (f.Unit == Millis || f.Unit == Micros) && f.Targets != nil {
+			t.Errorf("%s has a bound in %s", f.Title, f.Unit)
+		}
+	}
+	native := complete(Native, 1)
+	slow := complete(Node, 1)
+	for i := range slow.Rows {
+		if slow.Rows[i].Figure == Turn {
+			slow.Rows[i].Median = 3.5
+		}
+	}
+	m, err := Merge([]Report{native, slow}, []string{Native, Node})
+	if err != nil || len(m.Missed) != 1 || !strings.Contains(m.Missed[0], "on Node: 3.50 × native, at most 3 × native") {
+		t.Errorf("missed %q, %v", m.Missed, err)
+	}
+	if m, err = Merge([]Report{slow}, []string{Node}); err != nil || len(m.Missed) != 0 {
+		t.Errorf("without the native engine: missed %q, %v", m.Missed, err)
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	report := complete(Node, 76)
 	report.Sizes = []Size{{Module: "turncore.wasm", Raw: 3_550_214, Gzip: 1_000_000, Brotli: 700_000}}
@@ -93,7 +116,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"3,550,214", "≤ 900,000", "76 (38–152)", "**no**", "152 (140–170) µs", "20 ×", "76 µs, Node, chat executor", "≥ 3", "slow 1.2, turn: 2 times ours"} {
+	for _, want := range []string{"3,550,214", "≤ 910,000", "76 (38–152)", "**no**", "152 (140–170) µs", "20 ×", "76 µs, Node, chat executor", "≥ 3", "slow 1.2, turn: 2 times ours"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables have no %q:\n%s", want, text)
 		}
@@ -112,6 +135,9 @@ func TestTargetsColumn(t *testing.T) {
 		{Figure{Targets: everywhere(1.05), Skip: []string{Native}}, "≤ 1.05"},
 		{Figure{Targets: map[string]float64{Wazero: 75, Node: 75}}, "wazero ≤ 75, Node ≤ 75"},
 		{Figure{Targets: map[string]float64{Wazero: 120, Node: 80}}, "wazero ≤ 120, Node ≤ 80"},
+		{Figure{Against: native(4, 4)}, "≤ 4 × native"},
+		{Figure{Against: native(4, 3)}, "wazero ≤ 4 × native, Node ≤ 3 × native"},
+		{Figure{Against: Against{Figure: Instance, AtMost: map[string]float64{Node: 2}}}, "Node ≤ 2 × instance"},
 		{Figure{}, ""},
 	} {
 		if got := targets(&c.f, Engines); got != c.want {

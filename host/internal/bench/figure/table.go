@@ -32,6 +32,9 @@ func Merge(reports []Report, engines []string) (*Merged, error) {
 			if bound, ok := f.Targets[engine]; ok && row.Median > bound {
 				m.Missed = append(m.Missed, fmt.Sprintf("%s on %s: %s, at most %s", f.Title, engine, number(row.Median), withUnit(bound, f.Unit)))
 			}
+			if times, bound, ok := m.against(f, row); ok && times > bound {
+				m.Missed = append(m.Missed, fmt.Sprintf("%s on %s: %s, at most %s", f.Title, engine, multiple(f, times), multiple(f, bound)))
+			}
 		}
 	}
 	for _, s := range m.sizes() {
@@ -52,6 +55,31 @@ func (m *Merged) row(id, engine string) *Row {
 		}
 	}
 	return nil
+}
+
+// against is how many times the other figure's median a row's is, and how many it may be. It is not ok without a bound or
+// without the other figure.
+func (m *Merged) against(f *Figure, row *Row) (times, bound float64, ok bool) {
+	bound, ok = f.Against.AtMost[row.Engine]
+	if !ok {
+		return 0, 0, false
+	}
+	other := m.row(f.ID, Native)
+	if f.Against.Figure != "" {
+		other = m.row(f.Against.Figure, row.Engine)
+	}
+	if other == nil || !(other.Median > 0) {
+		return 0, 0, false
+	}
+	return row.Median / other.Median, bound, true
+}
+
+// multiple writes how many times another figure something is.
+func multiple(f *Figure, times float64) string {
+	if f.Against.Figure == "" {
+		return number(times) + " × native"
+	}
+	return number(times) + " × " + f.Against.Figure
 }
 
 func (m *Merged) sizes() (list []Size) {
@@ -135,6 +163,12 @@ func (m *Merged) writeFigures(b *strings.Builder, engines []string) {
 					failed = append(failed, engine)
 				}
 			}
+			if times, bound, ok := m.against(f, r); ok {
+				bounded = true
+				if times > bound {
+					failed = append(failed, engine)
+				}
+			}
 		}
 		verdict := ""
 		if bounded {
@@ -168,6 +202,12 @@ func targets(f *Figure, engines []string) string {
 		text := ""
 		if bound, ok := f.Targets[engine]; ok {
 			text = "≤ " + number(bound)
+		} else if bound, ok := f.Against.AtMost[engine]; ok {
+			text = "≤ " + multiple(f, bound)
+		} else if f.Against.AtMost != nil && engine == Native {
+			continue
+		}
+		if text != "" {
 			parts = append(parts, engine+" "+text)
 		}
 		if shared == "" {

@@ -19,7 +19,7 @@ var (
 )
 
 //go:wasmexport turncore_abi
-func version() int32 { return 1 << 16 }
+func version() int32 { return 2 << 16 }
 
 //go:wasmexport turncore_inbox
 func open(size int32) int32 {

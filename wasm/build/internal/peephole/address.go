@@ -202,9 +202,18 @@ func (a *addresses) step(k int) int {
 		a.pop()
 		a.pop()
 		a.pop()
-	case op == opBrIf, op == opCall, op == opCallIndirect:
+	case op == opBrIf:
+		a.leave(i.x)
+		a.split()
+	case op == opCall, op == opCallIndirect:
 		a.split()
 	case op == opBr, op == opBrTable, op == opReturn, op == opUnreachable:
+		if op == opBr {
+			a.leave(i.x)
+		}
+		for _, label := range i.table {
+			a.leave(int64(label))
+		}
 		a.split()
 		a.dead = true
 		return 1
@@ -247,6 +256,13 @@ func (a *addresses) group(b base, s source) *group {
 		a.order = append(a.order, g)
 	}
 	return g
+}
+
+// leave notes a branch: if it goes to the end of an if, that is reached from within.
+func (a *addresses) leave(label int64) {
+	if n := int64(len(a.outer)) - 1 - label; n >= 0 {
+		a.outer[n] = versions{}
+	}
 }
 
 // end ends a block. What was known before an if still holds after it when the if's end is not reached from within.

@@ -53,6 +53,11 @@ func TestAddresses(t *testing.T) {
 			"get 2; wrap; tee 5; i64.load 0; drop; get 4; if; get 2; wrap; i64.load 0; set 2; br 1; end; get 5; i64.load 0; drop; end",
 		},
 		{
+			"unless another branch in it goes to its end",
+			"get 2; wrap; i64.load; drop; get 4; if; get 3; set 2; get 4; br_if 0; br 1; end; get 2; wrap; i64.load; drop; end",
+			"get 2; wrap; i64.load 0; drop; get 4; if; get 3; set 2; get 4; br_if 0; br 1; end; get 2; wrap; i64.load 0; drop; end",
+		},
+		{
 			"with an else it is reached from within",
 			"get 2; wrap; i64.load; drop; get 4; if; set 2; else; br 1; end; get 2; wrap; i64.load; drop; end",
 			"get 2; wrap; i64.load 0; drop; get 4; if; set 2; else; br 1; end; get 2; wrap; i64.load 0; drop; end",

@@ -17,6 +17,10 @@ import (
 // frameBias is how far below the stack pointer the base is: at the return address of the calls that the function makes.
 const frameBias = 8
 
+// maxFrame bounds the frames that get a base, which is touched before the function has looked whether the stack has room
+// for it. No stack lies lower than this in memory, where Go keeps its data, so that the address is one in any case.
+const maxFrame = 64 << 10
+
 // frame is what is known of a function's frame.
 type frame struct {
 	entry  entry
@@ -132,7 +136,7 @@ func (f *frame) findSize(code []instruction) (made int) {
 			f.places[code[k].x] = true
 		case movesStack(code[k:], f.sp, opI32Sub):
 			size := code[k+1].x
-			if made != 0 || inner != 0 || labels != f.entry.depth-1 || size <= 0 || size > maxOffset {
+			if made != 0 || inner != 0 || labels != f.entry.depth-1 || size <= 0 || size > maxFrame {
 				return -1
 			}
 			made, f.size = k, size

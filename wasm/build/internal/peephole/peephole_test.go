@@ -69,7 +69,7 @@ func TestRewriteRefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"no module", "module", "peephole: not a WebAssembly file of version 1"},
 		{"a section that ends early", head + "\x0a\x09\x01", "peephole: a function is truncated"},
-		{"a type that is no function's", head + "\x01\x02\x01\x5f", "peephole: a type of form 0x5f"},
+		{"a type that is not a function's", head + "\x01\x02\x01\x5f", "peephole: a type of form 0x5f"},
 		{"code without a type", head + "\x0a\x04\x01\x02\x00\x0b", "peephole: functions without code"},
 		{"an opcode of an extension", head + types + "\x0a\x06\x01\x04\x00\xfd\x0c\x0b", "function 0: peephole: unknown instruction 0xfd"},
 		{"a prefixed one", head + types + "\x0a\x06\x01\x04\x00\xfc\x0c\x0b", "function 0: peephole: unknown instruction 0xfc 12"},

@@ -219,9 +219,22 @@ func main() {
 	case <-time.After(time.Millisecond):
 		fmt.Fprintln(&out, total[0], total[1] != 0)
 	}
+	vast := new([32 << 20]byte)
+	vast[1<<20] = 7
+	fmt.Fprintln(&out, wide(vast))
 	floats := []float64{0, -0.5, 1e300, math.Inf(1), math.NaN(), 3}
 	for _, f := range floats {
 		fmt.Fprint(&out, float32(f), math.Sqrt(f), " ")
 	}
 	fmt.Println(out.String())
+}
+
+// byValue takes so much on the stack that the caller's frame is larger than the address that the stack begins at.
+//
+//go:noinline
+func byValue(b [32 << 20]byte, n int) byte { return b[n] }
+
+//go:noinline
+func wide(b *[32 << 20]byte) int {
+	return int(byValue(*b, 1<<20)) + int(byValue(*b, 1))
 }

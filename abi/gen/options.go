@@ -1,0 +1,287 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// optionTable is options.json: what the chat executor can be told, and the providers of models.
+type optionTable struct {
+	Common    []option   `json:"common"` // of every provider
+	Own       []option   `json:"own"`    // of the providers that name them
+	Providers []provider `json:"providers"`
+}
+
+// option is an option of the chat executor, or a member of a provider's requests.
+type option struct {
+	Name string `json:"name"`
+	// Type is one of optionTypes, or several of them with | between.
+	Type      string          `json:"type"`
+	Required  bool            `json:"required"`
+	Min       *int64          `json:"min"`
+	Max       *int64          `json:"max"`
+	Most      int             `json:"most"`   // elements of a list; 0 for any number
+	Values    []string        `json:"values"` // that a string, or an element of a list, may have
+	Default   json.RawMessage `json:"default"`
+	Otherwise string          `json:"otherwise"` // what holds without the option, in words, where there is no Default
+	// EngineDefault is the default for an engine where it differs.
+	EngineDefault json.RawMessage `json:"engineDefault"`
+	Engine        *bool           `json:"engine"` // false: not for an engine
+	Field         bool            `json:"field"`  // Go has it as a field of the model, not as an option
+	// Core are the values that the core module takes; nil for all.
+	Core    *[]string `json:"core"`
+	In      string    `json:"in"` // the member of the request that it is put into
+	Doc     string    `json:"doc"`
+	Members []option  `json:"members"` // of an option that is an object of options
+}
+
+// provider is a protocol that models are spoken to with.
+type provider struct {
+	Name     string   `json:"name"`
+	Go       string   `json:"go"` // its name in identifiers
+	Title    string   `json:"title"`
+	Use      string   `json:"use"`
+	BaseURL  string   `json:"baseURL"`
+	Header   string   `json:"header"`   // that a key goes into
+	Prefix   string   `json:"prefix"`   // of the key in it
+	Core     bool     `json:"core"`     // in the core module too
+	Engine   bool     `json:"engine"`   // a model that the host runs itself
+	Thoughts string   `json:"thoughts"` // value of the option thoughts for a field of its own; empty for none
+	Options  []string `json:"options"`  // names of Own
+	Members  []option `json:"members"`
+}
+
+// optionType is how a type is written.
+type optionType struct {
+	goType, ts, words string
+	shape             string // in the guest, of a member of requests
+}
+
+var optionTypes = map[string]optionType{
+	"string":    {"string", "string", "string", "Text"},
+	"boolean":   {"*bool", "boolean", "boolean", "Boolean"},
+	"integer":   {"*int", "number", "integer", "Integer"},
+	"number":    {"*float64", "number", "number", "Number"},
+	"ms":        {"*time.Duration", "number", "milliseconds", ""},
+	"object":    {"map[string]any", "JsonObject", "object", "Object"},
+	"string[]":  {"[]string", "readonly string[]", "list of strings", "List"},
+	"integer[]": {"[]int", "readonly number[]", "list of integers", "List"},
+	"object[]":  {"[]map[string]any", "readonly JsonObject[]", "list of objects", "List"},
+	"media[]":   {"[]MediaKind", "readonly MediaKind[]", "list", ""},
+	"bucket[]":  {"[]string", "readonly Bucket[]", "list", ""},
+	"string{}":  {"map[string]string", "Readonly<Record<string, string>>", "object of strings", ""},
+	"object{}":  {"map[string]map[string]any", "Readonly<Record<string, JsonObject>>", "object of objects", ""},
+	"schema":    {"any", "OutputSchema", "JSON Schema", ""},
+	// Of these the members are described, and the type is made of them.
+	"retry":        {"*RetryOptions", "RetryOptions", "object", ""},
+	"capabilities": {"ModelCapabilities", "ModelCapabilities", "object", ""},
+}
+
+func loadOptions(path string) (*optionTable, error) {
+	t := &optionTable{}
+	if err := readJSON(path, t); err != nil {
+		return nil, err
+	}
+	if err := checkOptions(t.Common); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := checkOptions(t.Own); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, o := range slices.Concat(t.Common, t.Own) {
+		if o.Doc == "" || len(o.Default) == 0 && o.Otherwise == "" && !o.Required && len(o.Members) == 0 {
+			return nil, fmt.Errorf("%s: option %s needs a doc and a default", path, o.Name)
+		}
+	}
+	for i := range t.Providers {
+		p := &t.Providers[i]
+		if p.Name == "" || p.Go == "" || p.Title == "" || p.Use == "" || (p.BaseURL == "" || p.Header == "") != p.Engine {
+			return nil, fmt.Errorf("%s: provider %d is incomplete", path, i)
+		}
+		for _, name := range p.Options {
+			if t.own(name) == nil {
+				return nil, fmt.Errorf("%s: provider %s has the unknown option %s", path, p.Name, name)
+			}
+		}
+		if err := checkOptions(t.of(p)); err != nil {
+			return nil, fmt.Errorf("%s: provider %s: %w", path, p.Name, err)
+		}
+	}
+	return t, nil
+}
+
+// checkOptions checks options that stand in one object.
+func checkOptions(list []option) error {
+	seen := map[string]bool{}
+	for i := range list {
+		o := &list[i]
+		if seen[o.Name] {
+			return fmt.Errorf("option %s occurs twice", o.Name)
+		}
+		seen[o.Name] = true
+		for _, one := range o.types() {
+			if _, ok := optionTypes[one]; !ok {
+				return fmt.Errorf("option %s has the unknown type %q", o.Name, one)
+			}
+		}
+		if o.Doc != "" && !strings.HasSuffix(o.Doc, ".") {
+			return fmt.Errorf("doc of option %s must end with a period", o.Name)
+		}
+		if err := checkOptions(o.Members); err != nil {
+			return fmt.Errorf("%s: %w", o.Name, err)
+		}
+	}
+	return nil
+}
+
+// types are the types that a value may have.
+func (o *option) types() []string { return strings.Split(o.Type, "|") }
+
+// bounded tells whether the option is a number within bounds.
+func (o *option) bounded() bool { return o.Min != nil || o.Max != nil }
+
+// own is the option of a name that only some providers have, nil for none.
+func (t *optionTable) own(name string) *option {
+	for i := range t.Own {
+		if t.Own[i].Name == name {
+			return &t.Own[i]
+		}
+	}
+	return nil
+}
+
+// options are those of a provider that are no members of requests, beside the common ones.
+func (t *optionTable) options(p *provider) (list []option) {
+	for _, name := range p.Options {
+		o := *t.own(name)
+		if name == "thoughts" && p.Thoughts != "" {
+			o.Values = append(slices.Clone(o.Values), p.Thoughts)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// of are all options of a provider.
+func (t *optionTable) of(p *provider) []option {
+	common := slices.DeleteFunc(slices.Clone(t.Common), func(o option) bool {
+		return p.Engine && o.Engine != nil && !*o.Engine
+	})
+	return slices.Concat(common, t.options(p), p.Members)
+}
+
+// fallback is what holds without the option: JSON, or words.
+func (o *option) fallback() string {
+	if len(o.Default) > 0 {
+		return compact(o.Default)
+	}
+	return o.Otherwise
+}
+
+// compact is a JSON text as documents have it: a space after each comma and colon.
+func compact(text json.RawMessage) string {
+	s := strings.Join(strings.Fields(string(text)), " ")
+	return strings.NewReplacer("[ ", "[", " ]", "]", "{ ", "{", " }", "}").Replace(s)
+}
+
+// goDescribed are the initialisms in names of options.
+var goDescribed = map[string]string{"Json": "JSON", "Url": "URL"}
+
+// camel turns max_tokens and responseJsonSchema into MaxTokens and ResponseJSONSchema.
+func camel(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "_") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	out := b.String()
+	for from, to := range goDescribed {
+		out = strings.ReplaceAll(out, from, to)
+	}
+	return out
+}
+
+// goField is the name of the option's field in Go; times have no unit there.
+func (o *option) goField() string {
+	if o.Type == "ms" {
+		return camel(strings.TrimSuffix(o.Name, "Ms"))
+	}
+	return camel(o.Name)
+}
+
+func (o *option) goType() string {
+	types := o.types()
+	if len(types) > 1 {
+		return "any"
+	}
+	return optionTypes[types[0]].goType
+}
+
+func (o *option) tsType() string {
+	if o.Min != nil && o.Max != nil && *o.Min == *o.Max {
+		return strconv.FormatInt(*o.Min, 10)
+	}
+	if len(o.Values) > 0 && o.Type == "string" {
+		return o.tsUnion()
+	}
+	var names []string
+	for _, one := range o.types() {
+		names = append(names, optionTypes[one].ts)
+	}
+	return strings.Join(names, " | ")
+}
+
+// tsUnion is the type of the option's values.
+func (o *option) tsUnion() string {
+	quoted := make([]string, len(o.Values))
+	for i, v := range o.Values {
+		quoted[i] = tsString(v)
+	}
+	return strings.Join(quoted, " | ")
+}
+
+// words say what a value must be, as a table has it.
+func (o *option) words() string {
+	if len(o.Values) > 0 {
+		quoted := "`" + strings.Join(o.Values, "`, `") + "`"
+		if o.Type == "string" {
+			return quoted
+		}
+		return "list of " + quoted
+	}
+	var names []string
+	for _, one := range o.types() {
+		names = append(names, optionTypes[one].words)
+	}
+	return strings.Join(names, " or ") + o.bounds()
+}
+
+func (o *option) bounds() string {
+	switch {
+	case o.Most > 0:
+		return fmt.Sprintf(", at most %d", o.Most)
+	case !o.bounded():
+		return ""
+	case o.Max == nil || *o.Max == maxInteger:
+		return fmt.Sprintf(" from %d", *o.Min)
+	case *o.Min == *o.Max:
+		return fmt.Sprintf(", %d", *o.Min)
+	}
+	return fmt.Sprintf(" from %d to %d", *o.Min, *o.Max)
+}
+
+// maxInteger is the largest integer of values.
+const maxInteger = 1<<53 - 1
+
+// unit is the name of a provider in unexported identifiers, such as openAI and gemini.
+func (p *provider) unit() string {
+	switch {
+	case p.Engine:
+		return "model"
+	case strings.HasPrefix(p.Go, "OpenAI"):
+		return "openAI" + strings.TrimPrefix(p.Go, "OpenAI")
+	}
+	return strings.ToLower(p.Go[:1]) + p.Go[1:]
+}

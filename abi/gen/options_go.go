@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/format"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// guestOptions are the numbers and words of options for runtime/chat. The decoding stands there: a table of kinds and
+// targets would weigh more than its switch.
+func (t *optionTable) guestOptions() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, goHeader, "options.json", "chat")
+	b.WriteString("// Bounds, defaults and values of options.\nconst (\n")
+	var lists []string
+	emit := func(prefix string, o *option) error {
+		name := prefix + camel(o.Name)
+		if o.Min != nil {
+			fmt.Fprintf(&b, "\tmin%s = %d\n", name, *o.Min)
+		}
+		if o.Max != nil {
+			fmt.Fprintf(&b, "\tmax%s = %d\n", name, *o.Max)
+		}
+		if o.Type == "string" && len(o.Values) > 0 && o.Core == nil && o.Name != "thoughts" {
+			fmt.Fprintf(&b, "\toneOf%s = %q\n", name, "must be one of "+strings.Join(o.Values, ", "))
+		}
+		switch o.Type {
+		case "integer", "ms":
+			if len(o.Default) > 0 {
+				fmt.Fprintf(&b, "\tdefault%s = %s\n", name, o.Default)
+			}
+		case "integer[]":
+			var list []int
+			if err := json.Unmarshal(o.Default, &list); err != nil {
+				return err
+			}
+			lists = append(lists, fmt.Sprintf("var default%s = %#v\n", name, list))
+		}
+		if o.Most > 0 {
+			fmt.Fprintf(&b, "\t// Max%s is how many elements the option %s may have.\n\tMax%s = %d\n", name, o.Name, name, o.Most)
+		}
+		return nil
+	}
+	of := func(list []option) error {
+		for i := range list {
+			o := &list[i]
+			if o.Type == "capabilities" || o.Name == "toolChoice" {
+				continue // package provider reads them
+			}
+			if err := emit("", o); err != nil {
+				return err
+			}
+			for j := range o.Members {
+				if err := emit(camel(o.Name), &o.Members[j]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := of(t.Common); err != nil {
+		return nil, err
+	}
+	if err := of(t.Own); err != nil {
+		return nil, err
+	}
+	b.WriteString(")\n\n")
+	b.WriteString(strings.Join(lists, "\n"))
+	return format.Source(b.Bytes())
+}
+
+// guestProviders are the names, addresses and members of requests for internal/provider.
+func (t *optionTable) guestProviders() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, goHeader, "options.json", "provider")
+	b.WriteString("import \"github.com/turncore/turncore/runtime/chat\"\n")
+	for i := range t.Providers {
+		p := &t.Providers[i]
+		unit := p.unit()
+		fmt.Fprintf(&b, "\n// %s.\nconst (\n\t%sName = %q\n", p.Title, unit, p.Name)
+		if p.BaseURL != "" {
+			fmt.Fprintf(&b, "\t%sBaseURL = %q\n", unit, p.BaseURL)
+		}
+		if p.Thoughts != "" {
+			fmt.Fprintf(&b, "\t%sThoughts = %q // value of the option thoughts\n", unit, p.Thoughts)
+		}
+		b.WriteString(")\n")
+		var in []string
+		for _, m := range p.Members {
+			if len(in) == 0 || in[len(in)-1] != m.In {
+				in = append(in, m.In)
+			}
+		}
+		for _, into := range in {
+			name := unit + "Members"
+			if into != "" {
+				name = unit + camel(into)
+				fmt.Fprintf(&b, "\n// %s are the members of %s.\n", name, into)
+			} else {
+				b.WriteString("\n")
+			}
+			fmt.Fprintf(&b, "var %s = []chat.Member{\n", name)
+			for j := range p.Members {
+				if m := &p.Members[j]; m.In == into {
+					fmt.Fprintf(&b, "\t{%s},\n", m.member())
+				}
+			}
+			b.WriteString("}\n")
+		}
+	}
+	return format.Source(b.Bytes())
+}
+
+// member is the fields of a chat.Member.
+func (o *option) member() string {
+	var shapes []string
+	for _, one := range o.types() {
+		shapes = append(shapes, "chat.Shape"+optionTypes[one].shape)
+	}
+	s := fmt.Sprintf("Name: %q, Shape: %s", o.Name, strings.Join(shapes, " | "))
+	if !o.bounded() {
+		return s
+	}
+	most := "chat.Unbounded"
+	if o.Max != nil {
+		most = strconv.FormatInt(*o.Max, 10)
+	}
+	return s + fmt.Sprintf(", Bounded: true, Min: %d, Max: %s", *o.Min, most)
+}
+
+// hostOptions are the typed options of package turns.
+func (t *optionTable) hostOptions() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, goHeader, "options.json", "turns")
+	b.WriteString("import \"time\"\n")
+	for _, list := range [][]option{t.Common, t.Own} {
+		for _, o := range list {
+			switch o.Type {
+			case "retry":
+				b.WriteString("\n// RetryOptions say which failed requests are made again, and when. What is nil has its default.\n")
+				b.WriteString("type RetryOptions struct {\n")
+				goFields(&b, o.Members)
+				b.WriteString("}\n")
+			case "capabilities":
+				b.WriteString("\n// ModelCapabilities are what an engine can do. Zero values are the defaults.\n")
+				b.WriteString("type ModelCapabilities struct {\n")
+				goFields(&b, o.Members)
+				b.WriteString("}\n")
+			}
+		}
+	}
+	b.WriteString("\n// CommonOptions are options of models of any provider. What is nil or empty has its default.\ntype CommonOptions struct {\n")
+	goFields(&b, t.Common)
+	b.WriteString("}\n")
+	for i := range t.Providers {
+		p := &t.Providers[i]
+		if p.Engine {
+			continue
+		}
+		fmt.Fprintf(&b, "\n// %sOptions are options of models behind %s.\n", p.Go, p.Title)
+		b.WriteString("// Members of requests have the names that the API has for them.\n")
+		fmt.Fprintf(&b, "type %sOptions struct {\n\tCommonOptions\n", p.Go)
+		goFields(&b, t.options(p))
+		goFields(&b, p.Members)
+		b.WriteString("}\n\n")
+		fmt.Fprintf(&b, "// Map returns what [Model.Options] and [ChatOptions] take.\nfunc (o %sOptions) Map() map[string]any { return optionMap(o) }\n", p.Go)
+	}
+	return format.Source(b.Bytes())
+}
+
+// goFields writes the fields of a struct of options.
+func goFields(b *bytes.Buffer, list []option) {
+	for i := range list {
+		o := &list[i]
+		if o.Field {
+			continue
+		}
+		if doc := o.goDoc(); doc != "" {
+			b.WriteString(wrap("\t// ", doc, 118))
+		}
+		fmt.Fprintf(b, "\t%s %s `option:%q`\n", o.goField(), o.goType(), o.Name)
+	}
+}
+
+// goDoc is what a comment in Go says of the option.
+func (o *option) goDoc() string {
+	s := o.Doc
+	for _, v := range o.Values {
+		s = strings.ReplaceAll(s, "`"+v+"`", strconv.Quote(v))
+	}
+	if len(o.Values) > 0 && (o.Type != "string" || !o.tellsValues()) {
+		word := "One"
+		if o.Type != "string" {
+			word = "Any"
+		}
+		s += " " + word + ` of "` + strings.Join(o.Values, `", "`) + `".`
+	}
+	if what := o.fallback(); what != "" {
+		var ms int64
+		if o.Type == "ms" && json.Unmarshal(o.Default, &ms) == nil && ms > 0 {
+			what = strings.TrimSuffix((time.Duration(ms) * time.Millisecond).String(), "m0s") // 10m0s
+			if what == strconv.FormatInt(ms/60_000, 10) {
+				what += "m"
+			}
+		}
+		s += " Default: " + what + "."
+	}
+	return strings.TrimSpace(strings.ReplaceAll(s, "`", ""))
+}
+
+// tellsValues tells whether the doc names all values.
+func (o *option) tellsValues() bool {
+	for _, v := range o.Values {
+		if !strings.Contains(o.Doc, "`"+v+"`") {
+			return false
+		}
+	}
+	return true
+}
+
+// wrap breaks a text into lines of at most so many columns, each behind a prefix.
+func wrap(prefix, text string, columns int) string {
+	var b strings.Builder
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(prefix)+len(line)+1+len(word) > columns {
+			b.WriteString(prefix + line + "\n")
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return b.String() + prefix + line + "\n"
+}
+
+// hostProviders is what package turns knows of providers.
+func (t *optionTable) hostProviders() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, goHeader, "options.json", "turns")
+	b.WriteString("// Providers.\nconst (\n")
+	for i := range t.Providers {
+		if p := &t.Providers[i]; !p.Engine {
+			fmt.Fprintf(&b, "\tProvider%s Provider = %q // %s\n", p.Go, p.Name, p.Title)
+		}
+	}
+	b.WriteString(")\n\n// providerAPIs are the APIs of the providers, in the order of [Providers].\nvar providerAPIs = [...]providerAPI{\n")
+	for i := range t.Providers {
+		if p := &t.Providers[i]; !p.Engine {
+			fmt.Fprintf(&b, "\t{Provider%s, %q, %q, %q},\n", p.Go, p.BaseURL, p.Header, p.Prefix)
+		}
+	}
+	b.WriteString("}\n")
+	return format.Source(b.Bytes())
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// typeScript are the types of options for the npm package.
+func (t *optionTable) typeScript() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, tsHeader, "abi/options.json")
+	b.WriteString(`import type { OutputSchema } from '../output/output.js';
+import type { MediaKind } from '../primitives/media.js';
+
+/** Any JSON object. */
+type JsonObject = Readonly<Record<string, unknown>>;
+`)
+	for _, list := range [][]option{t.Common, t.Own} {
+		for i := range list {
+			switch o := &list[i]; o.Type {
+			case "bucket[]":
+				fmt.Fprintf(&b, "\n/** A part of the system text; `timeline` may end the list. */\nexport type Bucket =\n  | %s;\n",
+					strings.ReplaceAll(o.tsUnion(), " | ", "\n  | "))
+			case "retry":
+				tsInterface(&b, o.Doc, "RetryOptions", "", o.Members)
+			case "capabilities":
+				tsInterface(&b, o.Doc, "ModelCapabilities", "", o.Members)
+			}
+		}
+	}
+	var shared, ofAPIs []option
+	for _, o := range t.Common {
+		if o.Engine != nil && !*o.Engine || o.Required {
+			ofAPIs = append(ofAPIs, o)
+		} else {
+			shared = append(shared, o)
+		}
+	}
+	tsInterface(&b, "Options of the chat executor, whatever the model.", "ExecutorOptions", "", shared)
+	tsInterface(&b, "Options that all providers have.", "CommonChatOptions", "ExecutorOptions", ofAPIs)
+	var names, union []string
+	for i := range t.Providers {
+		p := &t.Providers[i]
+		if p.Engine {
+			var own []option
+			for _, o := range t.options(p) {
+				if !o.Field {
+					own = append(own, o)
+				}
+			}
+			tsInterface(&b, p.Title+".", "EngineChatOptions", "ExecutorOptions", append(own, p.Members...))
+			continue
+		}
+		name := option{Name: "provider", Type: "string", Values: []string{p.Name}, Required: i > 0}
+		names, union = append(names, tsString(p.Name)), append(union, p.Go+"ChatOptions")
+		tsInterface(&b, p.Title+".", p.Go+"ChatOptions", "CommonChatOptions", append(append([]option{name}, t.options(p)...), p.Members...))
+	}
+	fmt.Fprintf(&b, "\n/** How to reach a model behind an API. */\nexport type ChatOptions =\n  | %s;\n", strings.Join(union, "\n  | "))
+	fmt.Fprintf(&b, "\n/** A protocol that models are spoken to with. */\nexport type ProviderName =\n  | %s;\n", strings.Join(names, "\n  | "))
+	return b.Bytes()
+}
+
+func tsInterface(b *bytes.Buffer, doc, name, base string, list []option) {
+	fmt.Fprintf(b, "\n%sexport interface %s ", tsComment("", doc), name)
+	if base != "" {
+		fmt.Fprintf(b, "extends %s ", base)
+	}
+	b.WriteString("{\n")
+	for i := range list {
+		o := &list[i]
+		b.WriteString(tsComment("  ", o.tsDocText()))
+		kind := o.tsType()
+		if o.Required {
+			fmt.Fprintf(b, "  readonly %s: %s;\n", o.Name, kind)
+			continue
+		}
+		line := fmt.Sprintf("  readonly %s?: %s | undefined;\n", o.Name, kind)
+		if len(line) > 101 {
+			line = fmt.Sprintf("  readonly %s?:\n    | %s\n    | undefined;\n", o.Name, strings.ReplaceAll(kind, " | ", "\n    | "))
+		}
+		b.WriteString(line)
+	}
+	b.WriteString("}\n")
+}
+
+// tsDocText is what a comment in TypeScript says of the option.
+func (o *option) tsDocText() string {
+	s := o.Doc
+	if o.Type == "ms" {
+		s += " In milliseconds."
+	}
+	if o.Type == "schema" {
+		s += " A Standard Schema such as Zod's will do."
+	}
+	if bounds := o.bounds(); bounds != "" && o.tsType() != "1" && o.Most == 0 {
+		what := map[string]string{"number": "A number", "integer[]": "Integers"}[o.Type]
+		if what == "" {
+			what = "An integer"
+		}
+		s += " " + what + bounds + "."
+	}
+	if what := o.fallback(); what != "" {
+		if len(o.Default) > 0 {
+			what = "`" + strings.ReplaceAll(what, `"`, "'") + "`"
+		}
+		s += " Default: " + what + "."
+	}
+	return strings.TrimSpace(s)
+}
+
+// tsComment is a doc comment, nothing for no text.
+func tsComment(indent, text string) string {
+	if text == "" {
+		return ""
+	}
+	if line := indent + "/** " + text + " */\n"; len(line) <= 101 {
+		return line
+	}
+	return indent + "/**\n" + wrap(indent+" * ", text, 100) + indent + " */\n"
+}
+
+// typeScriptProviders is what the npm package knows of providers, and of what only the full module has.
+func (t *optionTable) typeScriptProviders() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, tsHeader, "abi/options.json")
+	b.WriteString(`/** What a host knows of a provider's API. */
+export interface ProviderAPI {
+  /** Where the provider's own is, up to the version. */
+  readonly baseURL: string;
+  /** Header that a key goes into. */
+  readonly header: string;
+  /** What stands before the key. */
+  readonly prefix: string;
+  /** Whether the core module has it; the full one has all. */
+  readonly core: boolean;
+}
+
+/** The APIs of the providers. The first one serves where none is named. */
+export const PROVIDERS = {
+`)
+	for i := range t.Providers {
+		p := &t.Providers[i]
+		if p.Engine {
+			continue
+		}
+		key := p.Name
+		if strings.Contains(key, "-") {
+			key = tsString(key)
+		}
+		fmt.Fprintf(&b, "  %s: {\n    baseURL: %s,\n    header: %s,\n    prefix: %s,\n    core: %t,\n  },\n",
+			key, tsString(p.BaseURL), tsString(p.Header), tsString(p.Prefix), p.Core)
+	}
+	b.WriteString("} as const satisfies Record<string, ProviderAPI>;\n\n")
+	b.WriteString("/** Options that need the full module, unless they have one of these values. */\n")
+	b.WriteString("export const CORE_VALUES: Readonly<Record<string, readonly unknown[]>> = {\n")
+	for i := range t.Own {
+		o := &t.Own[i]
+		if o.Core == nil {
+			continue
+		}
+		quoted := make([]string, len(*o.Core))
+		for j, v := range *o.Core {
+			quoted[j] = tsString(v)
+		}
+		fmt.Fprintf(&b, "  %s: [%s],\n", o.Name, strings.Join(quoted, ", "))
+	}
+	b.WriteString("};\n")
+	return b.Bytes()
+}

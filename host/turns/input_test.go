@@ -1,0 +1,62 @@
+package turns_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/turns"
+)
+
+// What a turn of the front door begins with beside the user's words.
+func TestInputOfTheFrontDoor(t *testing.T) {
+	image := turns.UserAttachment(turns.Image, "image/png", "a.png", turns.NewBlob([]byte{1, 2, 3}))
+	for _, text := range []string{"What is this?", ""} {
+		var message *turns.Message
+		var instructions []string
+		r := newFront(t, turns.Config{Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			message = ctx.TurnMessages().Slice()[0]
+			for i := range ctx.StandingInstructions().All() {
+				instructions = append(instructions, i.Text)
+			}
+			return ctx.Ack()
+		}})
+		var kinds []turns.Kind
+		_, err := r.Run(t.Context(), turns.Input{
+			Message: text, Attachments: []*turns.Media{image}, StandingInstructions: []string{"Be brief.", "Be kind."},
+			OnEvent: func(ev turns.Event) { kinds = append(kinds, ev.Kind()) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if message.Content != text || !slices.Equal(message.Attachments, []*turns.Media{image}) {
+			t.Errorf("the message is %+v", message)
+		}
+		if !slices.Equal(instructions, []string{"Be brief.", "Be kind."}) {
+			t.Errorf("the instructions are %q", instructions)
+		}
+		if len(kinds) == 0 || kinds[0] != turns.KindTurnStart || kinds[len(kinds)-1] != turns.KindTurnEnd {
+			t.Errorf("OnEvent heard %v", kinds)
+		}
+		if records, err := r.Store().Load(t.Context(), "", ""); err != nil || len(records.Messages) != 1 {
+			t.Errorf("%+v, %v", records, err)
+		}
+	}
+}
+
+func TestAttachmentsThatAreRefused(t *testing.T) {
+	r := newRunner(t, turns.TurnRunnerConfig{Executor: say("Hi.")})
+	good := turns.UserAttachment(turns.Image, "image/png", "a.png", turns.NewBlob([]byte{1}))
+	whole := turns.NewMessage("m", turns.User, "x", instant)
+	for want, in := range map[string]turns.TurnInput{
+		"attachments[0]": {Text: "x", Attachments: []*turns.Media{{}}},
+		"`attachments` cannot be given beside a Message, which has its own": {Message: whole, Attachments: []*turns.Media{good}},
+	} {
+		in.SystemPrompt = "test"
+		if result, err := r.Run(t.Context(), in); result != nil || !errors.Is(err, host.CodeInvalidTurnContext) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package turns
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/value"
+)
+
+// encoded is JSON text as the core has it.
+func encoded(t *testing.T, text string) abi.Raw {
+	t.Helper()
+	raw, err := value.FromJSON(nil, json.RawMessage(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+const (
+	nested      = `{"z":[1,2.5,{"b":null}],"a":{"y":true,"x":"text"}}`
+	otherNested = `{"a":{"x":"text","y":true},"z":[1,2.5,{"b":null}]}` // the same with its members sorted
+)
+
+var nestedPlain = map[string]any{"z": []any{int64(1), 2.5, map[string]any{"b": nil}}, "a": map[string]any{"y": true, "x": "text"}}
+
+// What comes out of the core is plain data, and a payload goes back as it came unless it was changed.
+func TestPayloadsArePlainData(t *testing.T) {
+	bodies := map[uint8][]byte{}
+	for kind, r := range map[uint8]record{
+		abi.CollectionThoughts:  &Thought{ID: "t", Payload: json.RawMessage(nested), ReplayCompatibility: "m"},
+		abi.CollectionToolCalls: &ToolCall{ID: "c", Tool: "t", Args: json.RawMessage(`{}`), Payload: json.RawMessage(nested), Results: "r"},
+	} {
+		body, err := r.appendBody(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies[kind] = body
+	}
+	for kind, body := range bodies {
+		r, err := decodeRecord(kind, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload := func() *any {
+			if thought, ok := r.(*Thought); ok {
+				return &thought.Payload
+			}
+			return &r.(*ToolCall).Payload
+		}()
+		if !reflect.DeepEqual(*payload, any(nestedPlain)) {
+			t.Errorf("%T: payload %#v", r, *payload)
+		}
+		if again, err := r.appendBody(nil); err != nil || !bytes.Equal(again, body) {
+			t.Errorf("%T: it goes back as %x, came as %x: %v", r, again, body, err)
+		}
+		(*payload).(map[string]any)["z"] = "changed"
+		changed, err := r.appendBody(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := encoded(t, `{"a":{"x":"text","y":true},"z":"changed"}`); !bytes.Contains(changed, want) {
+			t.Errorf("%T: a change of the payload is lost", r)
+		}
+	}
+}
+
+// The results of a call inside the core are plain data too; the event's JSON has their members in their order.
+func TestReportedResultsArePlainData(t *testing.T) {
+	var turn turn
+	for text, want := range map[string]any{nested: nestedPlain, otherNested: nestedPlain, `[{"a":1}]`: []any{map[string]any{"a": int64(1)}}, `"text"`: "text"} {
+		p := abi.ToolCallEvent{ID: "c", Tool: "t", Results: abi.ResultsValue, Value: encoded(t, text)}
+		ev, err := turn.toolCallEvent(Head{}, &abi.Event{Payload: abi.AppendPayload(nil, &p)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ev.(*ToolCallEvent).Results; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: results %#v", text, got)
+		}
+		if line, err := ev.MarshalJSON(); err != nil || !bytes.Contains(line, []byte(`"results":`+text+`,`)) {
+			t.Errorf("%s: %s %v", text, line, err)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+/**
+ * Whether two records say the same.
+ */
+import { Encoder } from '../codec/encoder.js';
+import { encodeBody } from '../primitives/body.js';
+import { Message } from '../primitives/message.js';
+import { Retrievable } from '../primitives/retrievable.js';
+import { Thought } from '../primitives/thought.js';
+import { Tokenizable } from '../primitives/tokenizable.js';
+import { ToolCall } from '../primitives/tool-call.js';
+import type { Entry } from './kinds.js';
+
+type AnyRecord = Exclude<Entry, Tokenizable>;
+
+/**
+ * Tells whether one record can stand for another: they are the same object, or equal in all that they hold. Records that
+ * are read elsewhere, or have texts that are rendered when they are read, equal only themselves.
+ */
+export function sameRecord(a: AnyRecord, b: AnyRecord): boolean {
+  if (a === b) return true;
+  if (a.id !== b.id || a.constructor !== b.constructor || !allInBody(a) || !allInBody(b))
+    return false;
+  const one = bodyOf(a);
+  const other = bodyOf(b);
+  return one.length === other.length && one.every((byte, i) => byte === other[i]);
+}
+
+function bodyOf(record: AnyRecord): Uint8Array {
+  const enc = new Encoder(1024);
+  record[encodeBody](enc);
+  return enc.copy();
+}
+
+/** Tells whether a record's body says all of it. */
+function allInBody(record: AnyRecord): boolean {
+  if (record instanceof Message && record.attachments.length > 0) return false;
+  if (record instanceof Retrievable && !record.inline) return false;
+  if (record instanceof Message || record instanceof Thought) {
+    if (record.ownIdentity?.representation.dynamic === true) return false;
+  }
+  const text: unknown = record instanceof ToolCall ? record.results : record.content;
+  return !(text instanceof Tokenizable) ? text === undefined : !text.dynamic;
+}

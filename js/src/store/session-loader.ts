@@ -1,0 +1,169 @@
+/**
+ * Sessions as a store has them, of which those that were loaded last are remembered.
+ */
+import {
+  type AnyRecord,
+  History,
+  type HistoryKind,
+  type RecordOfKind,
+} from '../collections/history.js';
+import { requireRecord } from '../collections/kinds.js';
+import type { RecordSet } from '../collections/record-set.js';
+import type { TurnContext } from '../context/turn-context.js';
+import { invalidValue } from '../errors.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import type { Conversation, Store } from './store.js';
+
+/**
+ * Bounds on what is remembered. What is over them is forgotten, the session first that was not used for longest, and
+ * loaded in full when it is used again. The session that was used last always stays.
+ */
+const MOST_SESSIONS = 1024;
+const MOST_BYTES = 32 << 20;
+
+const kinds = ['memories', 'retrievables', 'messages', 'thoughts', 'toolCalls'] as const;
+
+/** The first records of a history. Another one is put in its place when it gets longer. */
+interface Beginning<T extends AnyRecord> {
+  readonly history: History<T>;
+  readonly length: number;
+}
+
+/** A session as it was loaded. It does not change: its histories may grow, but it has their beginnings. */
+interface Loaded {
+  readonly revision: string;
+  readonly instructions: readonly Tokenizable[];
+  readonly records: { readonly [K in HistoryKind]?: Beginning<RecordOfKind[K]> };
+}
+
+const nothing: Loaded = { revision: '', instructions: [], records: {} };
+
+/** Loads sessions from a store. */
+export class SessionLoader {
+  readonly #store: Store;
+  readonly #mostSessions: number;
+  readonly #mostBytes: number;
+  /** In the order of their last use. */
+  readonly #sessions = new Map<string, { readonly loaded: Loaded; readonly bytes: number }>();
+  #bytes = 0;
+
+  constructor(store: Store, mostSessions: number = MOST_SESSIONS, mostBytes: number = MOST_BYTES) {
+    this.#store = store;
+    this.#mostSessions = mostSessions;
+    this.#mostBytes = mostBytes;
+  }
+
+  /**
+   * What a session holds. Nobody has to invalidate anything: the store is asked each time, so that writes of other
+   * processes are seen, and a revision that it does not know brings the whole session.
+   *
+   * @throws TurncoreError (rejects) E_INVALID_VALUE for an answer to something else than was asked
+   */
+  async load(session: string): Promise<Loaded> {
+    const before = this.#sessions.get(session)?.loaded ?? nothing;
+    const conversation = await this.#store.load(session, before.revision);
+    const after = next(before, conversation);
+    this.#remember(session, after);
+    return after;
+  }
+
+  /** How many sessions are remembered. */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  #remember(session: string, loaded: Loaded): void {
+    this.#forget(session);
+    const bytes = kinds.reduce((sum, kind) => sum + (loaded.records[kind]?.history.bytes ?? 0), 0);
+    if (bytes === 0) return;
+    this.#sessions.set(session, { loaded, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#sessions.keys()) {
+      const size = this.#sessions.size;
+      if (size <= this.#mostSessions && (this.#bytes <= this.#mostBytes || size === 1)) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(session: string): void {
+    this.#bytes -= this.#sessions.get(session)?.bytes ?? 0;
+    this.#sessions.delete(session);
+  }
+}
+
+/** Puts a session's records into a turn's collections, in front of what they hold. */
+export function enterTurn(ctx: TurnContext, { records }: Loaded): void {
+  enter(ctx.turnMemories, records.memories);
+  enter(ctx.turnRetrievables, records.retrievables);
+  enter(ctx.turnMessages, records.messages);
+  enter(ctx.turnThoughts, records.thoughts);
+  enter(ctx.turnToolCalls, records.toolCalls);
+}
+
+/** A session by what the store answered: all of it, or what came later. */
+function next(before: Loaded, conversation: Conversation | null | undefined): Loaded {
+  const { revision = '', after = '', ...held }: Partial<Conversation> = conversation ?? {};
+  if (after !== '' && after !== before.revision) {
+    const reason = `is ${JSON.stringify(after)}, but revision ${JSON.stringify(before.revision)} was asked for`;
+    throw invalidValue('what the store loaded: after', reason);
+  }
+  if (after !== '' && revision === '') {
+    throw invalidValue('what the store loaded: revision', 'must not be empty where after is set');
+  }
+  // The histories of a session that was loaded in full stay, as far as they hold the same records.
+  const follow = <K extends HistoryKind>(kind: K, list: Iterable<RecordOfKind[K]> = []) => {
+    const known = before.records[kind];
+    const records = [...list];
+    for (const [i, record] of records.entries()) {
+      requireRecord(kind, record, `what the store loaded: ${kind}[${i}]`);
+    }
+    return followed(kind, known, after === '' ? 0 : (known?.length ?? 0), records);
+  };
+  return {
+    revision,
+    instructions: held.instructions ?? [],
+    records: {
+      memories: follow('memories', held.memories),
+      retrievables: follow('retrievables', held.retrievables),
+      messages: follow('messages', held.messages),
+      thoughts: follow('thoughts', held.thoughts),
+      toolCalls: follow('toolCalls', held.toolCalls),
+    },
+  };
+}
+
+/** The first records of a history and others behind them: in the same history unless different ones follow there. */
+function followed<K extends HistoryKind>(
+  kind: K,
+  known: Beginning<RecordOfKind[K]> | undefined,
+  from: number,
+  records: RecordOfKind[K][],
+): Beginning<RecordOfKind[K]> {
+  if (known?.history.extend(from, records) === true) {
+    return { history: known.history, length: from + records.length };
+  }
+  const history = new History<RecordOfKind[K]>(kind);
+  for (let i = 0; i < from; i++) history.append(known!.history.at(i)!);
+  for (const record of records) history.append(record);
+  return { history, length: history.length };
+}
+
+/** Puts records in front of those that a collection has. Those of its own stay instead of the store's copies. */
+function enter<T extends AnyRecord>(set: RecordSet<T>, records: Beginning<T> | undefined): void {
+  if (records === undefined || records.length === 0) return;
+  const { history, length } = records;
+  const mine = [...set];
+  set.clear();
+  const own = new Map(mine.map((record) => [record.id, record]));
+  let shared = length;
+  for (const id of own.keys()) {
+    const place = history.find(id);
+    if (place >= 0 && place < shared) shared = place;
+  }
+  set.addFirst(history, shared);
+  for (let i = shared; i < length; i++) {
+    const record = history.at(i)!;
+    set.add((own.get(record.id) ?? record) as never);
+  }
+  for (const record of mine) set.add(record as never);
+}

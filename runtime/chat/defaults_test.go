@@ -1,0 +1,69 @@
+package chat
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/turncore/turncore/runtime/value"
+)
+
+// plain is a provider that has a name only.
+type plain struct{ Provider }
+
+func (plain) Protocol() Protocol       { return Protocol{Name: "plain", BaseURL: "http://plain"} }
+func (plain) Path(string, bool) string { return "" }
+
+// An option that is given its default from abi/options.json leaves everything as it is without the option.
+func TestDefaultsAreAsDescribed(t *testing.T) {
+	text, err := os.ReadFile("../../abi/options.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type option struct {
+		Name    string
+		Default json.RawMessage
+		Members []option
+	}
+	var described struct{ Common, Own []option }
+	if err := json.Unmarshal(text, &described); err != nil {
+		t.Fatal(err)
+	}
+	parse := func(given string) options {
+		v, err := value.FromJSON(nil, []byte(`{"model":"m"`+given+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := parseOptions(v, []Provider{plain{}}, "")
+		if err != nil {
+			t.Fatalf("%s: %v", given, err)
+		}
+		if len(o.thoughts.compatible) == 0 {
+			o.thoughts.compatible = nil
+		}
+		return o
+	}
+	want, n := parse(""), 0
+	check := func(given string) {
+		if n++; !reflect.DeepEqual(parse(given), want) {
+			t.Errorf("%s is not the default", given)
+		}
+	}
+	elsewhere := []string{"toolFormat", "toolDelivery", "reasoningFormat", "reasoningOpened", "toolChoice", "capabilities"} // of package provider
+	for _, o := range slices.Concat(described.Common, described.Own) {
+		if slices.Contains(elsewhere, o.Name) {
+			continue
+		}
+		if len(o.Default) > 0 {
+			check(`,"` + o.Name + `":` + string(o.Default))
+		}
+		for _, m := range o.Members {
+			check(`,"` + o.Name + `":{"` + m.Name + `":` + string(m.Default) + `}`)
+		}
+	}
+	if n < 20 {
+		t.Errorf("%d defaults", n)
+	}
+}

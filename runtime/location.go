@@ -1,0 +1,75 @@
+package runtime
+
+import "strconv"
+
+// Seams of a turn: stretches in which host code runs that is run again as a whole if it is lost. Between them a context is
+// in the seam inBetween.
+const (
+	inBetween byte = 0
+	inStart   byte = 's' // of a turn: before its input pipeline
+	inInput   byte = 'i'
+	inExecute byte = 'x'
+	inOutput  byte = 'o'
+	inCommit  byte = 'c' // of an iteration: behind its output pipeline
+)
+
+// location says where in a turn a context is, and counts what was asked for there.
+type location struct {
+	seam       byte
+	dispatches uint32            // that were opened from here
+	effects    [16]uint32        // by kind
+	calls      map[string]uint32 // of tools, by checksum
+}
+
+// enter begins a seam.
+func (l *location) enter(seam byte) {
+	l.seam, l.dispatches, l.effects = seam, 0, [16]uint32{}
+	clear(l.calls)
+}
+
+// AppendPath appends where a context is, the same when the turn is run again: per level of nesting the dispatch, numbered
+// within the seam that it was opened from, its iteration and its seam, such as "d1.0.x" or "d1.0.x.d2.1.o".
+func (t *Turn) AppendPath(dst []byte, context uint32) []byte {
+	d := t.DispatchContext(context)
+	if d == nil {
+		if seam := t.context.place.seam; seam != inBetween {
+			dst = append(dst, seam)
+		}
+		return dst
+	}
+	dst = append(dst, d.path...)
+	if d.iterations > 0 {
+		dst = strconv.AppendUint(append(dst, '.'), uint64(d.iteration), 10)
+		if d.place.seam != inBetween {
+			dst = append(dst, '.', d.place.seam)
+		}
+	}
+	return dst
+}
+
+// openPath is the path of a dispatch that a context opens.
+func (t *Turn) openPath(source *contextState) string {
+	source.place.dispatches++
+	path := t.AppendPath(nil, source.number)
+	if len(path) > 0 {
+		path = append(path, '.')
+	}
+	return string(strconv.AppendUint(append(path, 'd'), uint64(source.place.dispatches), 10))
+}
+
+// Ordinal numbers an effect of a kind, below 16, among those of its seam, from 1.
+func (t *Turn) Ordinal(context uint32, kind uint8) uint32 {
+	n := &t.contextOf(context).place.effects[kind&15]
+	*n++
+	return *n
+}
+
+// CallOrdinal numbers a call of a tool among those of its seam with the same checksum, from 1.
+func (t *Turn) CallOrdinal(context uint32, checksum string) uint32 {
+	l := &t.contextOf(context).place
+	if l.calls == nil {
+		l.calls = make(map[string]uint32)
+	}
+	l.calls[checksum]++
+	return l.calls[checksum]
+}
