@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long mutants bench wasm audit docs lint fmt release clean
+.PHONY: help setup demo test test-quick test-long mutants bench wasm audit docs lint fmt release clean
 
 LIB := source .ci/lib.sh;
 TOOL := go tool -modfile=.ci/tools/go.mod
@@ -24,6 +24,9 @@ demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 
 test: ## Run every test lane; LANES="lint go" runs these only
 	@.ci/test.sh
+
+test-quick: ## The inner loop, in three minutes: lint, generated files, the short Go tests, the JavaScript tests
+	@QUICK=1 .ci/test.sh
 
 test-long: ## Run the same with 5 minutes for each fuzz target, 10 rounds under the race detector and the longest artifacts
 	@TURNCORE_LONG=1 FUZZTIME=$${FUZZTIME:-5m} ROUNDS=$${ROUNDS:-10} LANE_TIMEOUT=$${LANE_TIMEOUT:-3h} .ci/test.sh

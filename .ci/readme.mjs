@@ -4,11 +4,11 @@
 //
 // A whole program is a `go` block with a main package, or a `js` or `ts` block
 // that imports the package. The first of each language in README.md is the
-// hello-world and must fit 15 lines.
+// hello-world and must be short.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-const helloLines = 15;
+const helloLines = { go: 32, js: 15 }; // that are not empty
 const [goFolder, jsFolder] = process.argv.slice(2);
 const root = new URL('../', import.meta.url);
 const pages = readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'));
@@ -24,9 +24,9 @@ for (const page of ['README.md', ...pages.sort().map((name) => `docs/${name}`)])
 
     const number = ++found[language];
     const lines = code.split('\n').filter((line) => line.trim() !== '').length;
-    if (page === 'README.md' && number === 1 && lines > helloLines) {
+    if (page === 'README.md' && number === 1 && lines > helloLines[language]) {
       throw new Error(
-        `the first ${language} program of ${page} has ${lines} lines, ${helloLines} allowed`,
+        `the first ${language} program of ${page} has ${lines} lines, ${helloLines[language]} allowed`,
       );
     }
     const folder = language === 'go' ? join(goFolder, `${name}-${number}`) : jsFolder;

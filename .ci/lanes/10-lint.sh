@@ -1,4 +1,4 @@
-# Formatting and style of Go, TypeScript and shell.
+# Formatting and style of Go, TypeScript and shell. QUICK
 source .ci/lib.sh
 tool() { go tool -modfile=.ci/tools/go.mod "$@"; }
 

@@ -1,4 +1,4 @@
-# The generated files are what their generators write today.
+# The generated files are what their generators write today. QUICK
 source .ci/lib.sh
 need_npm
 

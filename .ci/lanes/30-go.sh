@@ -1,8 +1,12 @@
-# Go tests of everything but the build, with the module present. What the tests of turns do is recorded for the lane suites.
+# Go tests of everything but the build, with the module present. What the tests of turns do is recorded for the lane suites. QUICK
 source .ci/lib.sh
 need_wasm
 recorded=(./host/turns ./host/native ./internal/guest)
 mapfile -t others < <(go list ./... | grep -vE '/wasm/(build|core|full|release)(/|$)|/host/(turns|native)$|/internal/guest$')
+if [[ -n ${QUICK:-} ]]; then
+  go_test -short "${recorded[@]}" "${others[@]}" # what has not changed is not run again
+  exit
+fi
 if [[ -n ${JOURNALS:-} ]]; then
   mkdir -p "$JOURNALS/go"
   export TURNCORE_RECORD_TO="$JOURNALS/go"

@@ -1,4 +1,4 @@
-# Unit tests of the npm package. What the tests of turns do is recorded for the lane suites.
+# Unit tests of the npm package. What the tests of turns do is recorded for the lane suites. QUICK
 source .ci/lib.sh
 need_js_tests
 mapfile -t turns < <(find js/build/test/turn -name '*.test.js' | sort)

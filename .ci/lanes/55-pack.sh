@@ -24,6 +24,19 @@ echo 'it runs a turn'
 (cd "$consumer" && node turn.mjs)
 tests_ran 1
 
+echo 'a bundle without what is not used does the same'
+cp .ci/consumer/bundled.mjs "$consumer"
+bundle() { js/node_modules/.bin/esbuild "$consumer/bundled.mjs" --bundle --format=esm --platform=node --log-level=warning "$@"; }
+bundle --outfile="$consumer/bundle.mjs"
+bundle --minify --splitting --outdir="$consumer/split" --out-extension:.js=.mjs
+whole=$(node "$consumer/bundled.mjs" "$package/dist/turncore.wasm")
+[[ $whole == *'"days":1'*E_INVALID_TOOL_ARGS* ]] || fail "the package says $whole"
+for program in bundle.mjs split/bundled.mjs; do
+  told=$(node "$consumer/$program" "$package/dist/turncore.wasm")
+  [[ $told == "$whole" ]] || fail "$program says $told"
+  tests_ran 1
+done
+
 echo 'npx turncore runs a turn'
 end=$(cd "$consumer" && npx --no-install turncore run --json hello | tail -n 1)
 [[ $end == *'"status":"ack"'* ]] || fail "the turn ended with $end"

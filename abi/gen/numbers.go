@@ -37,8 +37,10 @@ var numbered = []struct {
 		{group: "Redirect", typ: "RedirectOp", pattern: "Redirect%s"},
 	}},
 	{"runtime/record/numbers_gen.go", "record", "", []enumeration{
-		{group: "Collection", typ: "Kind", pattern: "%s",
-			only: []string{"Instructions", "Memories", "Retrievables", "Messages", "Thoughts", "ToolCalls"}},
+		{
+			group: "Collection", typ: "Kind", pattern: "%s",
+			only: []string{"Instructions", "Memories", "Retrievables", "Messages", "Thoughts", "ToolCalls"},
+		},
 		{group: "Part", typ: "PartKind", pattern: "%sPart"},
 	}},
 	{"runtime/chat/numbers_gen.go", "chat", "", []enumeration{

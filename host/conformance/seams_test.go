@@ -53,6 +53,9 @@ func TestSeams(t *testing.T) {
 	want := append(contractNames(t), turnEvents()...)
 	callbacks := reflect.TypeFor[turns.Callbacks]()
 	for i := range callbacks.NumField() {
+		if !callbacks.Field(i).IsExported() {
+			continue
+		}
 		name := callbacks.Field(i).Name
 		if !callbacks.Field(i).IsExported() {
 			continue

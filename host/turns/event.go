@@ -324,7 +324,8 @@ func (l Level) String() string {
 // Delta is one write of an iteration's queue.
 type Delta struct {
 	Op   WriteOp
-	Kind string // of record: "message", "toolCall", …
+	// Kind is the kind of record: "standingInstruction", "memory", "retrievable", "message", "thought" or "toolCall".
+	Kind string
 	// Record is what is stored or takes the place of an old one; nil for others. For a group see Records.
 	Record any
 	// ID is the record's id; the text of a deleted instruction; the old text of a mutated one.

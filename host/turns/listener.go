@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -22,9 +23,10 @@ type listener struct {
 
 const allKinds = 1<<(lastKind+1) - 1
 
+// bit is the bit of a kind of event. It panics for a kind that is unknown.
 func bit(k Kind) uint32 {
 	if k > lastKind {
-		return 0
+		panic(fmt.Sprintf("turns: unknown kind of event %d; KindMessage and the constants beside it are the known ones", k))
 	}
 	return 1 << k
 }
@@ -33,9 +35,6 @@ func bit(k Kind) uint32 {
 func (b *bus) add(kinds uint32, fn func(Event)) (remove func()) {
 	if fn == nil {
 		panic("turns: nil listener")
-	}
-	if kinds == 0 {
-		panic("turns: a listener of a kind that no event has")
 	}
 	l := &listener{kinds, fn}
 	b.change(func(list []*listener) []*listener { return append(list, l) })

@@ -56,11 +56,15 @@ func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 	return r, nil
 }
 
-// On calls fn for every event of the given kind of all the runner's turns: KindMessage, KindThought, KindToolCall. fn is
-// called before the call returns that caused the event, on the same goroutine, one event of a turn after the other; a
-// call of a context that fn makes returns when its answer is there, its events follow after fn. A panic in fn becomes an
-// error event with E_LISTENER_ERROR. A fn that is registered twice is called twice. The function returned takes fn off. On
-// panics for a nil fn and for a kind that no event has.
+// On calls fn for every event of the given kind of all the runner's turns: KindMessage, KindThought, KindToolCall.
+//
+// fn is called before the call returns that caused the event, on the same goroutine, one event of a turn after the other. It
+// may call methods of the turn's contexts: such a call returns when its answer is there, and the events that it causes
+// follow after fn. Other goroutines that use the turn wait until their own events are delivered, so fn must not wait for
+// them. A panic in fn becomes an error event with E_LISTENER_ERROR.
+//
+// A fn that is registered twice is called twice. The function returned takes fn off. On panics for a nil fn and for an unknown
+// kind.
 func (r *TurnRunner) On(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
 
 // Observe does for the other kinds of event, those that tell how a turn goes, what On does for those that an application

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/value"
 )
 

@@ -23,7 +23,7 @@ import { isToolCall, type ToolCall } from '../primitives/tool-call.js';
 import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
 import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import type { ContextState } from '../pump/context-state.js';
-import { type Host, hostOf, type HostOptions, hostViolations, sharedHost } from '../pump/host.js';
+import { type Host, hostOf, type HostOptions, hostViolations } from '../pump/host.js';
 import type { Pump } from '../pump/pump.js';
 import { type MiddlewareFn, toolParts, type RunnerSpec } from '../pump/runner-spec.js';
 import { Registry, stashViolations } from '../stash/registry.js';
@@ -199,7 +199,7 @@ async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<Dispa
   const raw = check('RawContext', values['raw'], rawClasses);
   addHandlers(bus, { hooks: raw['hooks'] }, values);
   const { host: given, module } = values;
-  const host = given === undefined ? sharedHost(module) : hostOf(given, module);
+  const host = hostOf(given, module);
   const pump = host.ready() ?? (await host.acquire());
   const tools = raw['tools'] as readonly AnyTool[];
   const spec: RunnerSpec = {
@@ -235,6 +235,7 @@ function startRaw(
   return pump.start(
     {
       spec,
+      http: host.http,
       id,
       standalone: true,
       systemPrompt: raw['systemPrompt'] as Tokenizable,

@@ -6,14 +6,14 @@ import type {
   DispatchPipelineMiddlewareFn,
   TurnPipelineMiddlewareFn,
 } from '../context/functions.js';
-import { loadFullModule } from '../engine/module.js';
+import { loadFullModule, type Module } from '../engine/module.js';
 import { TurncoreError } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Tokenizer } from '../primitives/tokenizers.js';
 import type { ChatOptions } from '../models/chat-options.gen.js';
 import type { ModelEngine } from '../models/engine.js';
 import { ChatExecutor, type EngineOptions } from '../pump/chat-executor.js';
-import { Host, type HostOptions } from '../pump/host.js';
+import { Host, type HostOptions, sharedHost } from '../pump/host.js';
 import { loadConversation } from '../store/load-conversation.js';
 import { memoryStore } from '../store/memory-store.js';
 import type { Store } from '../store/store.js';
@@ -198,14 +198,28 @@ function isEngine(model: ChatModel | EngineOptions | ModelEngine): model is Mode
 /** The host's settings, with the module that can speak to the model, and the model's key for the API's origin. */
 function hostFor(config: AgentConfig): HostOptions | Host | undefined {
   const { host, model } = config;
-  if (model === undefined || host instanceof Host) return host;
+  if (model === undefined || host instanceof Host) return host ?? undefined;
   const engine = isEngine(model) || (model as Partial<EngineOptions>).engine !== undefined;
   const { provider = 'openai', apiKey } = model as Partial<ChatModel>;
   const full = engine || needsFullModule(model as Partial<ChatModel>);
-  const settings = { ...host, module: host?.module ?? (full ? loadFullModule() : undefined) };
-  if (apiKey === undefined) return settings;
-  const key = providerKey(provider, apiKey, [originOf(model as ChatModel)]);
-  return { ...settings, credentials: { ...host?.credentials, [API_KEY]: key } };
+  const key =
+    apiKey === undefined
+      ? undefined
+      : providerKey(provider, apiKey, [originOf(model as ChatModel)]);
+  if (host === undefined) {
+    const shared = sharedHost(full ? fullModule() : undefined);
+    return key === undefined ? shared : shared.withCredentials({ [API_KEY]: key });
+  }
+  const settings = { ...host, module: host.module ?? (full ? fullModule() : undefined) };
+  if (key === undefined) return settings;
+  return { ...settings, credentials: { ...host.credentials, [API_KEY]: key } };
+}
+
+const modules: { full?: Module } = {};
+
+/** The package's full module, one handle for all runners. */
+function fullModule(): Module {
+  return (modules.full ??= loadFullModule());
 }
 
 function originOf({ provider = 'openai', baseURL = baseURLOf(provider) }: ChatModel): string {

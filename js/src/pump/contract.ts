@@ -12,7 +12,6 @@ import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { EditQueue } from './edits.js';
 import type { ErrorTable } from './error-table.js';
-import type { HttpSettings } from './http.js';
 import type { Kept } from './kept.js';
 import type { PendingCall } from './pending-call.js';
 import type { RunnerSpec } from './runner-spec.js';
@@ -95,7 +94,6 @@ export interface OpenGates {
 /** The pump of an instance, as the sessions that run in it see it. */
 export interface TurnPump {
   readonly clock: Clock;
-  readonly http: HttpSettings;
   /** The innermost call that is answered in its step: each is made while the one before it is under way. */
   calling: PendingCall | undefined;
   readonly instance: {

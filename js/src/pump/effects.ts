@@ -319,7 +319,7 @@ function runHttp(session: Session, effect: number, context: number, args: unknow
       sendChunk(session, effect, status, headers, undefined),
     ...streamed(session, effect, context),
   };
-  const request = new HttpEffect(session.pump.http, args, listener, recordsOf(session));
+  const request = new HttpEffect(session.http, args, listener, recordsOf(session));
   startStream(session, effect, request);
 }
 

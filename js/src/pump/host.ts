@@ -9,7 +9,6 @@ import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy
 import type { JournalSink, StepRecorder } from '../journal/writer.js';
 import { JournalWriter } from '../journal/writer.js';
 import { TurncoreError } from '../errors.js';
-import { setArgumentCheck } from '../tools/tool.js';
 import { isObject } from '../validation/field-kinds.js';
 import { phrase, violationsIn } from '../validation/rules.js';
 import type { Credential } from './credential.js';
@@ -63,7 +62,10 @@ export class Host {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly #options: HostOptions;
-  readonly #http: HttpSettings;
+  /** @internal How requests of its turns are made. */
+  readonly http: HttpSettings;
+  /** The one whose instance it shares, if it has none of its own. */
+  #shared: Host | undefined;
   #module: Module | undefined;
   #compiled = false;
   /** What takes turns. */
@@ -83,15 +85,23 @@ export class Host {
     this.#options = options;
     this.clock = options.clock ?? systemClock;
     this.entropy = options.entropy ?? pooledEntropy();
-    this.#http = {
+    this.http = {
       credentials: options.credentials ?? {},
       allowedOrigins: options.allowedOrigins,
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     };
   }
 
+  /** @internal A host of the same instance, whose turns have secrets of their own. */
+  withCredentials(credentials: Readonly<Record<string, Credential>>): Host {
+    const host = new Host({ credentials });
+    host.#shared = this;
+    return host;
+  }
+
   /** The pump of a live instance, if there is one that has room. */
   ready(): Pump | undefined {
+    if (this.#shared !== undefined) return this.#shared.ready();
     const pump = this.#pump;
     if (pump?.alive !== true) return undefined;
     if (!this.#isFull(pump)) return pump;
@@ -115,6 +125,7 @@ export class Host {
    * @throws TurncoreError (rejects) E_INVALID_MODULE, E_ABI_VERSION, E_INSTANCE_FAILED, E_OVERLOADED
    */
   acquire(): Promise<Pump> {
+    if (this.#shared !== undefined) return this.#shared.acquire();
     const pump = this.ready();
     if (pump !== undefined) return Promise.resolve(pump);
     if (this.#pump?.alive === true) return Promise.reject(this.#overloaded());
@@ -172,7 +183,6 @@ export class Host {
     const instance = this.#handle().instantiateSync({ limits, maxMemory, onStderr });
     const pump = new Pump(instance, {
       clock: this.clock,
-      http: this.#http,
       died: (dead) => {
         if (this.#pump === dead) this.#pump = undefined;
       },
@@ -200,31 +210,30 @@ export function hostViolations(config: Readonly<Record<string, unknown>>): strin
   ];
 }
 
-/** The host that an option stands for. */
+/** The host that an option stands for: without one, the one that all share which name none. */
 export function hostOf(option: unknown, module: unknown): Host {
   if (option instanceof Host) return option;
-  const options = (option ?? {}) as HostOptions;
+  if (option === undefined) return sharedHost(module as HostOptions['module']);
+  const options = option as HostOptions;
   return new Host(module === undefined ? options : { ...options, module: module as ModuleSource });
 }
 
-/** Hosts of what names no host, by module: they hold an instance and nothing of a turn. */
-const sharedHosts = new Map<unknown, Host>();
+/** Hosts of what names no host: they hold an instance and nothing of a turn. */
+const shared: { host?: Host; readonly byModule: WeakMap<object, Host> } = {
+  byModule: new WeakMap(),
+};
 
-/** The host that all share which name none. */
-export function sharedHost(module: unknown): Host {
-  let host = sharedHosts.get(module);
+/** The host that all share which name none, and no module or the same. */
+export function sharedHost(module?: HostOptions['module']): Host {
+  if (module === undefined) return (shared.host ??= new Host());
+  if (typeof module !== 'object') return new Host({ module });
+  let host = shared.byModule.get(module);
   if (host === undefined) {
-    host = hostOf(undefined, module);
-    sharedHosts.set(module, host);
+    host = new Host({ module });
+    shared.byModule.set(module, host);
   }
   return host;
 }
-
-setArgumentCheck(async (tool, args, option) => {
-  const host = option === undefined ? sharedHost(undefined) : hostOf(option, undefined);
-  const pump = host.ready() ?? (await host.acquire());
-  return pump.validate(tool, args);
-});
 
 function engineName(): string {
   const g = globalThis as Record<string, unknown>;

@@ -23,7 +23,6 @@ import type { TurnPump, TurnSession, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
-import type { HttpSettings } from './http.js';
 import type { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
 import { Session } from './session.js';
@@ -34,7 +33,6 @@ import { verifyCollections } from './verify.js';
 /** What a pump needs of its host. */
 export interface PumpHost {
   readonly clock: Clock;
-  readonly http: HttpSettings;
   /** Called once, when the instance has died. */
   readonly died: (pump: Pump) => void;
   /** Compare mirrored collections with the module's after each step. For tests. */
@@ -54,7 +52,6 @@ const ROOM = 4096;
 export class Pump implements HistorySink, TurnPump {
   readonly instance: Instance;
   readonly clock: Clock;
-  readonly http: HttpSettings;
   readonly #host: PumpHost;
   readonly #sessions = new Map<number, Session>();
   readonly #runners = new Map<RunnerSpec, number>();
@@ -78,7 +75,6 @@ export class Pump implements HistorySink, TurnPump {
   constructor(instance: Instance, host: PumpHost) {
     this.instance = instance;
     this.clock = host.clock;
-    this.http = host.http;
     this.#host = host;
     this.#histories = new HistoryUploads(instance);
     this.#turnEffects = instance.limits.turnEffects;

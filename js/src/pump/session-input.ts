@@ -8,11 +8,14 @@ import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Root } from '../stash/registry.js';
 import type { ContextState } from './context-state.js';
 import type { GateBook } from './gates.js';
+import type { HttpSettings } from './http.js';
 import type { RunnerSpec } from './runner-spec.js';
 
 /** What a session is started with. */
 export interface SessionInput {
   readonly spec: RunnerSpec;
+  /** How its requests are made. */
+  readonly http: HttpSettings;
   /** The turn's id as users see it. */
   readonly id: string;
   /** A dispatch without a turn. */

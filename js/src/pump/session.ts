@@ -25,6 +25,7 @@ import type { EmittedEvent, TurnPump, TurnSession } from './contract.js';
 import { EditQueue } from './edits.js';
 import { ErrorTable } from './error-table.js';
 import { Gates } from './gates.js';
+import type { HttpSettings } from './http.js';
 import { Kept } from './kept.js';
 import { isNoted, noteEvent } from './kept-results.js';
 import { reportFailure } from './listener-failures.js';
@@ -52,6 +53,7 @@ export class Session implements EventSource, TurnSession {
   readonly number: number;
   readonly id: string;
   readonly spec: RunnerSpec;
+  readonly http: HttpSettings;
   readonly now: number;
   readonly publicTurnId: string | undefined;
   readonly systemPrompt: Tokenizable;
@@ -104,6 +106,7 @@ export class Session implements EventSource, TurnSession {
     this.number = number;
     this.id = input.id;
     this.spec = input.spec;
+    this.http = input.http;
     this.now = pump.clock();
     this.standalone = input.standalone;
     this.waitFor = input.waitFor;

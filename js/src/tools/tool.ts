@@ -92,17 +92,6 @@ export interface ToolDescription {
   readonly inputSchema: ObjectSchema;
 }
 
-/** Checks arguments by a JSON Schema: the module does. */
-export type ArgumentCheck = (tool: AnyTool, args: unknown, host: unknown) => Promise<unknown>;
-
-/** What {@link Tool.validate} checks by; there once the part of the package that has the module is loaded. */
-const checker: { check?: ArgumentCheck } = {};
-
-/** @internal Says how arguments are checked by a JSON Schema. */
-export function setArgumentCheck(argumentCheck: ArgumentCheck): void {
-  checker.check = argumentCheck;
-}
-
 /**
  * Something a model may call. Immutable.
  *
@@ -168,20 +157,13 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
    * @throws TurncoreError (rejects) E_INVALID_TOOL_ARGS, and E_INVALID_INITIAL_TOOL_VALUE for a JSON Schema that uses
    *   what is not supported; and whatever a Standard Schema throws
    */
-  validate(args: unknown, host?: object): Promise<Args> {
+  async validate(args: unknown, host?: object): Promise<Args> {
     const schema = this.inputSchema;
-    if (isStandardSchema(schema)) {
-      return validateArguments(schema, this.name, args);
-    }
-    if (checker.check === undefined) {
-      return Promise.reject(
-        TurncoreError.of('E_INVALID_OPTIONS', 'import a runner or Host to validate by JSON Schema'),
-      );
-    }
-    return attempt(() => {
-      requireArguments(this.name, args);
-      return checker.check!(this, args, host) as Promise<Args>;
-    });
+    if (isStandardSchema(schema)) return validateArguments(schema, this.name, args);
+    requireArguments(this.name, args);
+    // What runs the module has tools itself. Nothing is registered, so that bundlers may leave out what is not used.
+    const { validateBySchema } = await import('../pump/validate-arguments.js');
+    return (await validateBySchema(this, args, host)) as Args;
   }
 
   /**

@@ -344,6 +344,7 @@ export class TurnRunner<Output = unknown> {
     const session = pump.start(
       {
         spec: this.#spec,
+        http: host.http,
         id,
         standalone: false,
         systemPrompt: input['systemPrompt'] as Tokenizable,

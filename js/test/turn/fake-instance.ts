@@ -77,7 +77,6 @@ export function fakeTurn(
 ): FakeTurn {
   const pump = new Pump(fakeInstance(answer), {
     clock: fixedClock(),
-    http: { credentials: {}, allowedOrigins: undefined, fetch },
     died: () => undefined,
     verify: false,
   });
@@ -87,6 +86,7 @@ export function fakeTurn(
   };
   const session = pump.start(
     {
+      http: { credentials: {}, allowedOrigins: undefined, fetch },
       spec: {
         executor,
         ...toolParts([]),

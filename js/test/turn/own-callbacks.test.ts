@@ -141,8 +141,10 @@ const acking = async (ctx: DispatchContext): Promise<void> => {
 };
 
 /** Callbacks of a turn as a raw context takes them, and nothing of a turn's. */
-const rawOf = (callbacks: TurnCallbacks): RawDispatchContext =>
-  ({ ...callbacks, systemPrompt: 'test' }) as unknown as RawDispatchContext;
+const rawOf = (callbacks: TurnCallbacks): RawDispatchContext => ({
+  ...callbacks,
+  systemPrompt: 'test',
+});
 
 describe(
   'a callback in the place of one of a store’s is called for every write of its kind',
@@ -238,7 +240,7 @@ describe(
         { storeMessageCallback, commitCallback: undefined },
         Object.fromEntries(Object.keys(made).map((name) => [name, (): void => undefined])),
       ];
-      for (const own of right) new TurnRunner({ ...made, ...own, executorCallback } as never);
+      for (const own of right) new TurnRunner({ ...made, ...own, executorCallback });
     });
   },
 );
