@@ -16,8 +16,6 @@ func (t *tuple) tsName() string {
 		return t.Name + "Frame"
 	case t.File == "record.go":
 		return t.Name + "Record"
-	case t.Name == "Middleware":
-		return "MiddlewareDef"
 	}
 	return t.Name
 }
@@ -48,28 +46,8 @@ func lowerCamel(name string) string {
 	return b.String()
 }
 
-// tsType is the TypeScript type of a field.
-func (s *source) tsType(kind string) string {
-	if rest, ok := strings.CutSuffix(kind, "?"); ok {
-		return s.tsType(rest) + " | null"
-	}
-	if rest, ok := strings.CutSuffix(kind, "[]"); ok {
-		return s.tsType(rest) + "[]"
-	}
-	switch kind {
-	case "u8", "u16", "u32", "u64", "i32", "i64", "f64":
-		return "number"
-	case "str":
-		return "string"
-	case "bool":
-		return "boolean"
-	case "bin", "raw", "value":
-		return "Uint8Array"
-	}
-	return s.find(kind).tsName()
-}
-
-func (s *source) typeScript() []byte {
+// constants returns the constants in TypeScript.
+func (s *source) constants() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, tsHeader, "the Go types in abi/")
 	major, minor := s.version()
@@ -89,43 +67,6 @@ func (s *source) typeScript() []byte {
 		}
 		b.WriteString("} as const;\n\n")
 	}
-	for _, t := range s.types {
-		name := t.tsName()
-		fmt.Fprintf(&b, "/** %s */\n", tsDoc(t))
-		fields := make([]string, len(t.Fields))
-		index := make([]string, len(t.Fields))
-		for i, f := range t.Fields {
-			kind := s.tsType(f.Type)
-			if i == 0 && t.Op != 0 {
-				kind = "typeof Op." + t.Name
-			}
-			fields[i] = lowerCamel(f.Name) + ": " + kind
-			index[i] = fmt.Sprintf("%s: %d", lowerCamel(f.Name), i)
-		}
-		b.WriteString(tsWrap("export type "+name+" = [", "]", fields))
-		fmt.Fprintf(&b, "/** Places of the fields of {@link %s}. */\n", name)
-		b.WriteString(tsObject("export const "+t.Name+"Field = ", index, " as const"))
-		b.WriteString("\n")
-	}
-	b.WriteString(`/**
- * Every tuple's fields in order: u8 to u64 and i32, i64 are integers of that range, in their shortest form; f64 is
- * always a float64, str a string, bool, bin a byte string, value one value of user code's, raw a tuple or value that
- * other fields tell apart; other words name a tuple. A question mark behind means nil or the thing, brackets a list.
- */
-`)
-	b.WriteString("export const LAYOUTS = {\n")
-	for _, t := range s.types {
-		kinds := make([]string, len(t.Fields))
-		for i, f := range t.Fields {
-			kinds[i] = "'" + f.Type + "'"
-		}
-		line := fmt.Sprintf("  %s: [%s],\n", t.Name, strings.Join(kinds, ", "))
-		if len(line) > 101 {
-			line = fmt.Sprintf("  %s: [\n    %s,\n  ],\n", t.Name, strings.Join(kinds, ",\n    "))
-		}
-		b.WriteString(line)
-	}
-	b.WriteString("} as const;\n")
 	return b.Bytes()
 }
 
@@ -167,19 +108,4 @@ func tsDoc(t *tuple) string {
 		doc = rest
 	}
 	return strings.ToUpper(doc[:1]) + doc[1:]
-}
-
-// tsWrap writes a tuple type on one line if it fits, and a field a line otherwise, as prettier does.
-func tsWrap(start, end string, items []string) string {
-	if line := start + strings.Join(items, ", ") + end + ";\n"; len(line) <= 101 {
-		return line
-	}
-	return start + "\n  " + strings.Join(items, ",\n  ") + ",\n" + end + ";\n"
-}
-
-func tsObject(start string, items []string, after string) string {
-	if line := start + "{ " + strings.Join(items, ", ") + " }" + after + ";\n"; len(line) <= 101 {
-		return line
-	}
-	return start + "{\n  " + strings.Join(items, ",\n  ") + ",\n}" + after + ";\n"
 }

@@ -74,7 +74,9 @@ func generate(root string) (map[string][]byte, error) {
 		"js/src/abi/codes.gen.ts":           codes.typeScript(),
 		"js/src/error-classes.gen.ts":       codes.classes(),
 		"js/src/abi/rules.gen.ts":           rules.typeScript(),
-		"js/src/abi/frames.gen.ts":          src.typeScript(),
+		"js/src/abi/frames.gen.ts":          src.constants(),
+		"js/src/codec/tuples.gen.ts":        nil,
+		"js/test/codec/layouts.gen.ts":      src.layouts(),
 		"runtime/fault/codes_gen.go":        nil,
 		"abi/codes_gen.go":                  nil,
 		"abi/rules_gen.go":                  nil,
@@ -93,6 +95,7 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	for path, text := range map[string]func() ([]byte, error){
+		"js/src/codec/tuples.gen.ts":       src.tuples,
 		"runtime/chat/options_gen.go":      options.guestOptions,
 		"internal/provider/members_gen.go": options.guestProviders,
 		"host/turns/model_options_gen.go":  options.hostOptions,

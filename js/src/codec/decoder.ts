@@ -15,8 +15,10 @@ export type CodecReason =
   | 'range'
   /** A float32, an extension type, the unused byte 0xC1, or a map key that is not a string. */
   | 'type'
-  /** A frame is not an array that begins with an op. */
-  | 'frame';
+  /** A frame is not an array that begins with an op, or makes no sense. */
+  | 'frame'
+  /** A tuple has other fields than it should. */
+  | 'field';
 
 /** Bytes that are not what the ABI allows. */
 export class CodecError extends Error {
@@ -75,6 +77,8 @@ export class Decoder {
   #pos = 0;
   #end: number;
   #depth: number;
+  /** The tuple that is being read, for error messages. */
+  #tuple = '';
   #tiny = EMPTY;
   #tinyUsed = 0;
   readonly #limits: Readonly<CodecLimits>;
@@ -104,17 +108,19 @@ export class Decoder {
     return this.#pos >= this.#end;
   }
 
-  /** Reads one frame: an array whose first element is a number, within the frame limit. */
-  frame(): unknown[] {
+  /**
+   * Reads one frame within the frame limit.
+   *
+   * @param read reads it; by default it is given as an array, whose first element is a number
+   */
+  frame(): unknown[];
+  frame<T>(read: (d: Decoder) => T): T;
+  frame(read: (d: Decoder) => unknown = anyFrame): unknown {
     const start = this.#pos;
     const end = this.#end;
     this.#end = Math.min(end, start + this.#limits.frame);
     try {
-      const frame = this.value();
-      if (!Array.isArray(frame) || typeof frame[0] !== 'number') {
-        throw new CodecError('frame', start, 'not a frame');
-      }
-      return frame as unknown[];
+      return read(this);
     } catch (error) {
       if (error instanceof CodecError && error.reason === 'truncated' && this.#end < end) {
         throw new CodecError('length', start, `frame of more than ${this.#limits.frame} bytes`);
@@ -187,6 +193,166 @@ export class Decoder {
       default:
         throw new CodecError('type', start, `type 0x${t.toString(16)} is not allowed`);
     }
+  }
+
+  // Tuples: the generated readers are made of these. Each throws a CodecError that names the tuple and the offset.
+
+  /** The op of the frame that comes next, an array of at most 15 elements; nothing is read. */
+  op(): number {
+    const p = this.#pos;
+    const b = this.#buf;
+    if (p >= this.#end) throw truncated(p);
+    if (b[p]! <= 0x90 || b[p]! > 0x9f) throw new CodecError('frame', p, 'not a frame');
+    if (p + 1 >= this.#end) throw truncated(p);
+    if (b[p + 1]! >= 0x80) throw new CodecError('frame', p, 'not a frame');
+    return b[p + 1]!;
+  }
+
+  /** Begins a tuple of n elements, at most 15. Returns what {@link end} wants. */
+  tuple(name: string, n: number): string {
+    const outer = this.#tuple;
+    this.#tuple = name;
+    const start = this.#pos;
+    if (start < this.#end && this.#buf[start] === (0x90 | n)) {
+      this.#pos = start + 1;
+      this.#enter(n, n, start);
+    } else {
+      const found = this.#arrayHeader(start);
+      this.#enter(found, found, start);
+      if (found !== n)
+        this.#wrong(start, `a tuple of ${n} elements is expected, there are ${found}`);
+    }
+    return outer;
+  }
+
+  /** Ends a tuple, which is returned. */
+  end<T>(outer: string, tuple: T): T {
+    this.#depth++;
+    this.#tuple = outer;
+    return tuple;
+  }
+
+  /** Reads a list of at most so many items that take at least the given bytes each. */
+  list<T>(read: (d: Decoder) => T, bytes: number, most = this.#limits.array): T[] {
+    const start = this.#pos;
+    const n = this.#arrayHeader(start);
+    if (n > most) throw new CodecError('length', start, `list of more than ${most} items`);
+    this.#enter(n, n * bytes, start);
+    const list = new Array<T>(n);
+    for (let i = 0; i < n; i++) list[i] = read(this);
+    this.#depth++;
+    return list;
+  }
+
+  /** Reads a list of strings. */
+  strs(): string[] {
+    return this.list(readStr, 1);
+  }
+
+  /** Reads the number that a tuple of one kind begins with. */
+  tag<T extends number>(tag: T): T {
+    const start = this.#pos;
+    if (this.u8() !== tag) this.#wrong(start, `${tag} is expected`);
+    return tag;
+  }
+
+  u8(): number {
+    return this.#uint(0xff);
+  }
+
+  u16(): number {
+    return this.#uint(0xffff);
+  }
+
+  u32(): number {
+    return this.#uint(0xffffffff);
+  }
+
+  /** An integer from 0 to 2^53-1. */
+  u64(): number {
+    return this.#uint(Number.MAX_SAFE_INTEGER);
+  }
+
+  i32(): number {
+    const start = this.#pos;
+    const n = this.i64();
+    return (n | 0) === n ? n : this.#wrong(start, 'the integer is out of range');
+  }
+
+  /** An integer from -(2^53-1) to 2^53-1. */
+  i64(): number {
+    const start = this.#pos;
+    const t = this.#buf[start];
+    const n = t === 0xcb || this.done ? undefined : this.value();
+    return typeof n === 'number' ? n : this.#wrong(start, 'an integer is expected');
+  }
+
+  f64(): number {
+    const start = this.#pos;
+    const n = this.value();
+    return typeof n === 'number' ? n : this.#wrong(start, 'a number is expected');
+  }
+
+  bool(): boolean {
+    const start = this.#pos;
+    const t = start < this.#end ? this.#buf[start] : undefined;
+    if (t !== 0xc2 && t !== 0xc3) return this.#wrong(start, 'true or false is expected');
+    this.#pos = start + 1;
+    return t === 0xc3;
+  }
+
+  str(): string {
+    const start = this.#pos;
+    const t = start < this.#end ? this.#buf[start]! : 0;
+    if (t >= 0xa0 && t < 0xc0) {
+      this.#pos = start + 1;
+      return this.#string(t & 0x1f, start);
+    }
+    const s = t < 0xd9 || t > 0xdb ? undefined : this.value();
+    return typeof s === 'string' ? s : this.#wrong(start, 'a string is expected');
+  }
+
+  bin(): Uint8Array<ArrayBuffer> {
+    const start = this.#pos;
+    const t = start < this.#end ? this.#buf[start]! : 0;
+    const bytes = t < 0xc4 || t > 0xc6 ? undefined : this.value();
+    if (bytes instanceof Uint8Array) return bytes as Uint8Array<ArrayBuffer>;
+    return this.#wrong(start, 'a byte string is expected');
+  }
+
+  /** Reads nil, if it comes next. */
+  nil(): boolean {
+    const nil = this.#pos < this.#end && this.#buf[this.#pos] === 0xc0;
+    if (nil) this.#pos++;
+    return nil;
+  }
+
+  #uint(most: number): number {
+    const start = this.#pos;
+    if (start < this.#end) {
+      const t = this.#buf[start]!;
+      if (t < 0x80) {
+        this.#pos = start + 1;
+        return t;
+      }
+    }
+    const n = this.i64();
+    return n >= 0 && n <= most ? n : this.#wrong(start, 'the integer is out of range');
+  }
+
+  /** Reads the head of an array. */
+  #arrayHeader(start: number): number {
+    const t = start < this.#end ? this.#buf[start]! : 0;
+    this.#pos = start + 1;
+    if (t >= 0x90 && t < 0xa0) return t & 0x0f;
+    if (t === 0xdc) return this.#uint16(start);
+    if (t === 0xdd) return this.#uint32(start);
+    return this.#wrong(start, 'an array is expected');
+  }
+
+  #wrong(start: number, why: string): never {
+    if (start >= this.#end) throw truncated(start);
+    throw new CodecError('field', start, `${this.#tuple}: ${why}`);
   }
 
   #uint8(start: number): number {
@@ -307,6 +473,17 @@ export class Decoder {
   }
 }
 
+function anyFrame(d: Decoder): unknown[] {
+  const start = d.position;
+  const frame = d.value();
+  if (Array.isArray(frame) && typeof frame[0] === 'number') return frame as unknown[];
+  throw new CodecError('frame', start, 'not a frame');
+}
+
+function readStr(d: Decoder): string {
+  return d.str();
+}
+
 /**
  * Reads frames back to back.
  *
@@ -319,14 +496,24 @@ export function decodeFrames(
   limits: Readonly<CodecLimits> = DEFAULT_LIMITS,
   offsets?: number[],
 ): unknown[][] {
+  return framesOf(anyFrame, bytes, limits, offsets);
+}
+
+/** Reads frames back to back as {@link decodeFrames} does, each by a reader. */
+export function framesOf<T>(
+  read: (d: Decoder) => T,
+  bytes: Uint8Array,
+  limits: Readonly<CodecLimits> = DEFAULT_LIMITS,
+  offsets?: number[],
+): T[] {
   const decoder = new Decoder(bytes, limits);
-  const frames: unknown[][] = [];
+  const frames: T[] = [];
   while (!decoder.done) {
     if (frames.length === MAX_STEP_FRAMES) {
       throw new CodecError('length', decoder.position, `more than ${MAX_STEP_FRAMES} frames`);
     }
     offsets?.push(decoder.position);
-    frames.push(decoder.frame());
+    frames.push(decoder.frame(read));
   }
   offsets?.push(decoder.position);
   return frames;
@@ -341,8 +528,17 @@ export function decodeValue(
   bytes: Uint8Array,
   limits: Readonly<CodecLimits> = DEFAULT_LIMITS,
 ): unknown {
+  return valueOf((d) => d.value(), bytes, limits);
+}
+
+/** Reads the one value that the bytes hold as {@link decodeValue} does, by a reader. */
+export function valueOf<T>(
+  read: (d: Decoder) => T,
+  bytes: Uint8Array,
+  limits: Readonly<CodecLimits> = DEFAULT_LIMITS,
+): T {
   const decoder = new Decoder(bytes, limits);
-  const value = decoder.value();
+  const value = read(decoder);
   if (!decoder.done)
     throw new CodecError('length', decoder.position, 'something follows the value');
   return value;

@@ -13,6 +13,9 @@ export { utf8Length } from './layout.js';
  */
 export const MAX_VALUE_DEPTH = 60;
 
+/** Writes one value. */
+export type Write = (enc: Encoder) => void;
+
 const text = new TextEncoder();
 const scratch = new DataView(new ArrayBuffer(8));
 
@@ -220,6 +223,33 @@ export class Encoder {
     const p = this.#reserve(bytes.length);
     this.#buf.set(bytes, p);
     this.#pos = p + bytes.length;
+  }
+
+  /** Writes a value by a function, or nil. */
+  put(write: Write | null): void {
+    if (write === null) this.nil();
+    else write(this);
+  }
+
+  /** Writes a byte string: bytes, or what a function writes; or nil. */
+  data(content: Uint8Array | Write | null): void {
+    if (typeof content === 'function') {
+      const mark = this.beginBin(64);
+      content(this);
+      this.endBin(mark);
+    } else if (content === null) this.nil();
+    else this.bin(content);
+  }
+
+  /** Writes a list, each item by a function. */
+  list<T>(items: readonly T[], write: (enc: Encoder, item: T) => void): void {
+    this.arrayHeader(items.length);
+    for (const item of items) write(this, item);
+  }
+
+  /** Writes a list of strings. */
+  strs(items: readonly string[]): void {
+    this.list(items, writeStr);
   }
 
   /**
@@ -470,4 +500,8 @@ export class Encoder {
     this.#pos = p;
     throw new RangeError(`${n} is not a safe integer`);
   }
+}
+
+function writeStr(enc: Encoder, s: string): void {
+  enc.str(s);
 }

@@ -2,7 +2,8 @@
  * The journal of a turn, played in a fresh instance: what gates are open there.
  */
 import { EventKind, Method, Op, Settle } from '../abi/frames.gen.js';
-import { decodeFrames } from '../codec/decoder.js';
+import { readFrame, writeCall } from '../codec/tuples.gen.js';
+import { framesOf } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 import { loadModule, Module } from '../engine/module.js';
 import type { HostOptions } from '../index.js';
@@ -34,15 +35,14 @@ export async function reopen(
     const gates = new Map<number, string>();
     const closed: string[] = [];
     const step = (bytes: Uint8Array): void => {
-      for (const frame of decodeFrames(instance.step(bytes))) {
-        if (frame[0] !== Op.Event) continue;
-        turn = frame[1] as number;
-        const payload = frame[8] as unknown[];
-        if (frame[3] === EventKind.TurnGateOpen) {
-          gates.set(payload[0] as number, payload[1] as string);
-        } else if (frame[3] === EventKind.TurnGateClosed) {
-          gates.delete(payload[0] as number);
-          closed.push(payload[1] as string);
+      for (const frame of framesOf(readFrame, instance.step(bytes))) {
+        if (frame.op !== Op.Event) continue;
+        turn = frame.turn;
+        if (frame.kind === EventKind.TurnGateOpen) {
+          gates.set(frame.payload.gate, frame.payload.id);
+        } else if (frame.kind === EventKind.TurnGateClosed) {
+          gates.delete(frame.payload.gate);
+          closed.push(frame.payload.id);
         }
       }
     };
@@ -60,13 +60,19 @@ export async function reopen(
 /** The frame of a call that resolves a gate. */
 function settling(turn: number, gate: number, value: unknown): Uint8Array {
   const enc = new Encoder();
-  enc.arrayHeader(7);
-  for (const field of [Op.Call, turn, 1 << 20, 0, 0, Method.SettleGate]) enc.int(field);
-  enc.arrayHeader(5);
-  enc.int(gate);
-  enc.int(Settle.Resolve);
-  enc.value(value, 'value');
-  enc.str('');
-  enc.nil();
+  writeCall(enc, {
+    turn,
+    call: 1 << 20,
+    elapsed: 0,
+    context: 0,
+    method: Method.SettleGate,
+    args: {
+      gate,
+      settle: Settle.Resolve,
+      value: (e) => e.value(value, 'value'),
+      digest: '',
+      error: null,
+    },
+  });
   return enc.copy();
 }

@@ -2,8 +2,8 @@
  * What TurnContext and DispatchContext have in common.
  */
 import { EventKind, Method } from '../abi/frames.gen.js';
+import type { Item } from '../codec/tuples.gen.js';
 import { attempt } from '../attempt.js';
-import type { Encoder } from '../codec/encoder.js';
 import { Collections, type Entry, requireEntry } from '../collections/kinds.js';
 import { renderTexts } from '../collections/record-size.js';
 import type { RecordSet } from '../collections/record-set.js';
@@ -304,17 +304,8 @@ export abstract class BaseContext {
       );
       for (const item of replacements) renderTexts(item);
       const { session, number } = this[stateOf];
-      const enc = session.beginCall(number, Method.ReplaceGroup);
-      const { call } = session;
-      enc.arrayHeader(2);
-      enc.arrayHeader(names.length);
-      for (const id of names) enc.str(id);
-      enc.arrayHeader(replacements.length);
-      for (const item of replacements) {
-        enc.arrayHeader(2);
-        this.#entry(enc, item);
-      }
-      return session.callLater(enc, call) as Promise<void>;
+      const items = replacements.map((item) => this.#item(item));
+      return session.callLater(number, Method.ReplaceGroup, { ids: names, items }) as Promise<void>;
     });
   }
 
@@ -400,29 +391,29 @@ export abstract class BaseContext {
     return await this[stateOf].session.spec.callbacks.fetches[which]!(this.#owner);
   }
 
-  async #writeRetrievable(method: number, retrievable: Retrievable): Promise<Retrievable> {
+  async #writeRetrievable(method: StoreMethod, retrievable: Retrievable): Promise<Retrievable> {
     const collection = Collections.retrievables;
     const handle = await this.#writeEntry(method, collection, retrievable, '');
     if (typeof handle !== 'number') return retrievable;
     return this[stateOf].session.handles.entryOf(handle) as Retrievable;
   }
 
-  #write(method: number, collection: number, entry: Entry, old = ''): Promise<void> {
+  #write(method: StoreMethod, collection: number, entry: Entry, old = ''): Promise<void> {
     return this.#writeEntry(method, collection, entry, old) as Promise<void>;
   }
 
-  #writeEntry(method: number, collection: number, entry: Entry, old: string): Promise<unknown> {
+  #writeEntry(
+    method: StoreMethod,
+    collection: number,
+    entry: Entry,
+    old: string,
+  ): Promise<unknown> {
     return attempt(() => {
       requireEntry(collection, entry, 'record');
       renderTexts(entry);
       const { session, number } = this[stateOf];
-      const enc = session.beginCall(number, method);
-      const { call } = session;
-      enc.arrayHeader(4);
-      enc.int(collection);
-      this.#entry(enc, entry);
-      enc.str(old);
-      return session.callLater(enc, call);
+      const { handle, data } = this.#item(entry);
+      return session.callLater(number, method, { collection, handle, data, old });
     });
   }
 
@@ -430,30 +421,20 @@ export abstract class BaseContext {
     return attempt(() => {
       requireString(id, 'id');
       const { session, number } = this[stateOf];
-      const enc = session.beginCall(number, Method.Delete);
-      const { call } = session;
-      enc.arrayHeader(2);
-      enc.int(collection);
-      enc.str(id);
-      return session.callLater(enc, call) as Promise<void>;
+      return session.callLater(number, Method.Delete, { collection, id }) as Promise<void>;
     });
   }
 
-  /** Writes a record's handle, and its body if the module has not seen it in this turn. */
-  #entry(enc: Encoder, entry: Entry): void {
+  /** A record's handle, and its body if the module has not seen it in this turn. */
+  #item(entry: Entry): Item {
     const { handles } = this[stateOf].session;
     const handle = handles.handleOf(entry);
-    if (handle !== 0) {
-      enc.int(handle);
-      enc.nil();
-      return;
-    }
-    enc.int(handles.assign(entry));
-    const mark = enc.beginBin(64);
-    entry[encodeBody](enc);
-    enc.endBin(mark);
+    if (handle !== 0) return { handle, data: null };
+    return { handle: handles.assign(entry), data: (e) => entry[encodeBody](e) };
   }
 }
+
+type StoreMethod = typeof Method.Store | typeof Method.Mutate;
 
 /** The text of an instruction, by which it is found. */
 function textOf(value: string | Tokenizable): string {

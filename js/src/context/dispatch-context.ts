@@ -2,14 +2,14 @@
  * The context of a dispatch.
  */
 import { Method } from '../abi/frames.gen.js';
+import { toExecuteToolResult } from '../codec/tuples.gen.js';
 import type { ContextState } from '../pump/context-state.js';
-import { requireShape } from '../codec/shape.js';
 import {
   type AnyTool,
   type CallOptions,
-  encodeArguments,
   executeTool,
   requireArguments,
+  writeArguments,
 } from '../tools/tool.js';
 import { optionalString, requireFunction, requireString } from './arguments.js';
 import { BaseContext, stateOf } from './base-context.js';
@@ -61,12 +61,9 @@ export class DispatchContext extends BaseContext {
    */
   ack(): void {
     const state = this[stateOf];
-    const enc = state.session.beginCall(state.number, Method.Ack);
-    const { call } = state.session;
-    enc.nil();
     state.acking = true;
     try {
-      state.session.callNow(enc, call);
+      state.session.callNow(state.number, Method.Ack, null);
     } finally {
       state.acking = false;
     }
@@ -82,12 +79,10 @@ export class DispatchContext extends BaseContext {
   nack(error?: unknown): void {
     const state = this[stateOf];
     const { session } = state;
-    const enc = session.beginCall(state.number, Method.Nack);
-    const { call } = session;
     const cause = error ?? new Error('the dispatch was nacked without an error');
-    enc.arrayHeader(1);
-    session.errors.encode(enc, cause, state.reason);
-    session.callNow(enc, call);
+    session.callNow(state.number, Method.Nack, {
+      error: session.errors.wireOf(cause, state.reason),
+    });
   }
 
   /**
@@ -110,11 +105,7 @@ export class DispatchContext extends BaseContext {
   toolCallCount(checksum: string): number {
     requireString(checksum, 'checksum');
     const { session, number } = this[stateOf];
-    const enc = session.beginCall(number, Method.ToolCallCount);
-    const { call } = session;
-    enc.arrayHeader(1);
-    enc.str(checksum);
-    return session.callNow(enc, call) as number;
+    return session.callNow(number, Method.ToolCallCount, { checksum }) as number;
   }
 
   /**
@@ -123,10 +114,7 @@ export class DispatchContext extends BaseContext {
    */
   async commit(): Promise<void> {
     const { session, number } = this[stateOf];
-    const enc = session.beginCall(number, Method.Commit);
-    const { call } = session;
-    enc.nil();
-    await session.callLater(enc, call);
+    await session.callLater(number, Method.Commit, null);
   }
 
   /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
@@ -134,17 +122,14 @@ export class DispatchContext extends BaseContext {
     requireArguments(tool.name, args);
     const providerCallId = optionalString(options.providerCallId, 'providerCallId') ?? '';
     const { session, number } = this[stateOf];
-    const known = session.tools.numberOf(tool);
-    const enc = session.beginCall(number, Method.ExecuteTool);
-    const { call } = session;
-    enc.arrayHeader(3);
-    enc.int(known);
-    enc.str(providerCallId);
-    encodeArguments(enc, args);
-    const reply = await session.callLater(enc, call);
-    const [, effect, value] = requireShape(reply, 'sn*', 'ExecuteToolResult');
+    const reply = await session.callLater(number, Method.ExecuteTool, {
+      tool: session.tools.numberOf(tool),
+      providerCallId,
+      args: writeArguments(args),
+    });
+    const { effect, value } = toExecuteToolResult(reply);
     // A handler that ran in the module is no effect.
-    return effect === 0 ? (value ?? undefined) : session.kept.take(effect as number);
+    return effect === 0 ? (value ?? undefined) : session.kept.take(effect);
   }
 
   /** @internal The same context for a tool's call with a signal of its own. */

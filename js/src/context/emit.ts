@@ -2,7 +2,14 @@
  * Events that host code makes itself, by the emit methods of a context.
  */
 import { EventKind, Feature, Method, Results } from '../abi/frames.gen.js';
-import type { Encoder } from '../codec/encoder.js';
+import {
+  type ToolEndEvent,
+  writeStreamEvent,
+  writeToolCallEvent,
+  writeToolEndEvent,
+  writeToolStartEvent,
+} from '../codec/tuples.gen.js';
+import type { Encoder, Write } from '../codec/encoder.js';
 import { utf8Length } from '../codec/layout.js';
 import { invalidValue } from '../errors.js';
 import { interruptedKindOf } from '../events/from-frame.js';
@@ -85,39 +92,40 @@ export function emitText(state: ContextState, kind: number, content: EmittedText
   const full = requireString(content.full, 'full');
   const marked =
     interruptedOf(content) && (session.pump.instance.features & Feature.Interrupts) !== 0;
-  const enc = begin(state, marked ? interruptedKindOf(kind) : kind);
-  const { call } = session;
-  enc.arrayHeader(5);
   const id = requireString(content.id, 'id');
-  enc.str(id);
-  enc.int(elapsedAt(state, content.createdAt));
-  enc.str(requireString(content.aDelta, 'aDelta'));
-  enc.int(utf8Length(full));
-  enc.bool(booleanOf(content.isComplete, 'isComplete'));
-  session.emitting({ context: state.number, kind, id, full }, () => session.callNow(enc, call));
+  const event = {
+    id,
+    created: elapsedAt(state, content.createdAt),
+    delta: requireString(content.aDelta, 'aDelta'),
+    length: utf8Length(full),
+    complete: booleanOf(content.isComplete, 'isComplete'),
+  };
+  session.emitting({ context: state.number, kind, id, full }, () =>
+    emit(state, marked ? interruptedKindOf(kind) : kind, (e) => writeStreamEvent(e, event)),
+  );
 }
 
 /** Tells listeners of a tool call. */
 export function emitToolCall(state: ContextState, content: EmittedToolCall): void {
   requireObject(content, 'content');
-  const { session } = state;
-  const enc = begin(state, EventKind.ToolCall);
-  const { call } = session;
-  enc.arrayHeader(12);
-  enc.str(requireString(content.id, 'id'));
-  enc.str(requireString(content.tool, 'tool'));
-  enc.value(content.args, 'args');
-  enc.str(optionalString(content.checksum, 'checksum') ?? '');
-  enc.int(elapsedAt(state, content.createdAt));
-  enc.bool(booleanOf(content.isComplete, 'isComplete'));
-  enc.bool(booleanOf(content.isError, 'isError'));
-  enc.int(content.results === undefined ? Results.None : Results.Host);
-  enc.nil();
-  enc.int(0);
-  enc.str(optionalString(content.executionId, 'executionId') ?? '');
-  enc.str(optionalString(content.providerCallId, 'providerCallId') ?? '');
-  if (content.results !== undefined) state.setResults(content.id, content.results);
-  session.callNow(enc, call);
+  const { args, results } = content;
+  const event = {
+    id: requireString(content.id, 'id'),
+    tool: requireString(content.tool, 'tool'),
+    args: (e: Encoder) => e.value(args, 'args'),
+    checksum: optionalString(content.checksum, 'checksum') ?? '',
+    created: elapsedAt(state, content.createdAt),
+    complete: booleanOf(content.isComplete, 'isComplete'),
+    isError: booleanOf(content.isError, 'isError'),
+    results: results === undefined ? Results.None : Results.Host,
+    value: null,
+    kept: 0,
+    executionId: optionalString(content.executionId, 'executionId') ?? '',
+    providerCallId: optionalString(content.providerCallId, 'providerCallId') ?? '',
+  };
+  state.reporting(event.id, results, () =>
+    emit(state, EventKind.ToolCall, (e) => writeToolCallEvent(e, event)),
+  );
 }
 
 /** Tells observers that a tool's handler is about to run. */
@@ -126,42 +134,38 @@ export function emitToolExecutionStart(
   content: EmittedToolExecutionStart,
 ): void {
   requireObject(content, 'content');
-  const enc = begin(state, EventKind.ToolExecutionStart);
-  const { call } = state.session;
-  enc.arrayHeader(5);
-  putExecution(enc, content);
-  enc.value(content.args, 'args');
-  state.session.callNow(enc, call);
+  const event = {
+    ...executionOf(content),
+    args: (e: Encoder) => e.value(content.args, 'args'),
+  };
+  emit(state, EventKind.ToolExecutionStart, (e) => writeToolStartEvent(e, event));
 }
 
 /** Tells observers that a tool's handler has ended. */
 export function emitToolExecutionEnd(state: ContextState, content: EmittedToolExecutionEnd): void {
   requireObject(content, 'content');
-  const enc = begin(state, EventKind.ToolExecutionEnd);
-  const { call } = state.session;
-  enc.arrayHeader(6);
-  putExecution(enc, content);
-  enc.int(elapsedAt(state, content.startedAt));
-  enc.bool(booleanOf(content.isError, 'isError'));
-  state.session.callNow(enc, call);
+  const event = {
+    ...executionOf(content),
+    started: elapsedAt(state, content.startedAt),
+    isError: booleanOf(content.isError, 'isError'),
+  };
+  emit(state, EventKind.ToolExecutionEnd, (e) => writeToolEndEvent(e, event));
 }
 
-/** Writes the four fields that name an execution. */
-function putExecution(
-  enc: Encoder,
+/** The four fields that name an execution. */
+function executionOf(
   content: EmittedToolExecutionStart | EmittedToolExecutionEnd,
-): void {
-  enc.str(requireString(content.toolName, 'toolName'));
-  enc.str(requireString(content.callId, 'callId'));
-  enc.str(optionalString(content.executionId, 'executionId') ?? '');
-  enc.str(optionalString(content.providerCallId, 'providerCallId') ?? '');
+): Pick<ToolEndEvent, 'tool' | 'callId' | 'executionId' | 'providerCallId'> {
+  return {
+    tool: requireString(content.toolName, 'toolName'),
+    callId: requireString(content.callId, 'callId'),
+    executionId: optionalString(content.executionId, 'executionId') ?? '',
+    providerCallId: optionalString(content.providerCallId, 'providerCallId') ?? '',
+  };
 }
 
-function begin(state: ContextState, kind: number): Encoder {
-  const enc = state.session.beginCall(state.number, Method.Emit);
-  enc.arrayHeader(2);
-  enc.int(kind);
-  return enc;
+function emit(state: ContextState, kind: number, payload: Write): void {
+  state.session.callNow(state.number, Method.Emit, { kind, payload });
 }
 
 /** A time as ms since the turn's start; times before it count as its start. */

@@ -101,14 +101,8 @@ function report(
   const { session } = state;
   const interrupt =
     interruptedOf(options) && (session.pump.instance.features & Feature.Interrupts) !== 0;
-  const enc = session.beginCall(state.number, interrupt ? Method.Interrupt : Method.Report);
-  const { call } = session;
-  enc.arrayHeader(interrupt ? 3 : 4);
-  enc.int(stream);
-  enc.str(id);
-  enc.str(delta);
-  if (!interrupt) enc.bool(isComplete);
-  session.callNow(enc, call);
+  if (interrupt) session.callNow(state.number, Method.Interrupt, { stream, id, delta });
+  else session.callNow(state.number, Method.Report, { stream, id, delta, complete: isComplete });
 }
 
 function reportToolCall(state: ContextState, id: string, partial: ToolCallReport): void {
@@ -118,31 +112,24 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
   const { args, results } = partial;
   const isError = partial.isError ?? undefined;
   const failed = booleanOf(isError, 'isError');
-  const isComplete = booleanOf(partial.isComplete, 'isComplete');
+  const complete = booleanOf(partial.isComplete, 'isComplete');
   const tool = optionalString(partial.tool, 'tool');
   const executionId = optionalString(partial.executionId, 'executionId') ?? '';
   const providerCallId = optionalString(partial.providerCallId, 'providerCallId') ?? '';
-  const enc = session.beginCall(state.number, Method.ReportToolCall);
-  const { call } = session;
-  enc.arrayHeader(10);
-  enc.str(id);
-  enc.bool(tool !== undefined);
-  enc.str(tool ?? '');
-  enc.value(args, 'args');
-  enc.bool(results !== undefined);
-  enc.bool(isError !== undefined);
-  enc.bool(failed);
-  enc.bool(isComplete);
-  enc.str(executionId);
-  enc.str(providerCallId);
-  const before = state.results(id);
-  if (results !== undefined) state.setResults(id, results);
-  try {
-    session.callNow(enc, call);
-  } catch (error) {
-    state.setResults(id, before);
-    throw error;
-  }
+  state.reporting(id, results, () => {
+    session.callNow(state.number, Method.ReportToolCall, {
+      id,
+      hasTool: tool !== undefined,
+      tool: tool ?? '',
+      args: (e) => e.value(args, 'args'),
+      hasResults: results !== undefined,
+      hasIsError: isError !== undefined,
+      isError: failed,
+      complete,
+      executionId,
+      providerCallId,
+    });
+  });
 }
 
 /** What of a model call's cost is a number, which budgets reckon with. */
@@ -168,9 +155,5 @@ function reportStats(state: ContextState, stats: GenerationStats): void {
   }
   optionalString(stats.model ?? undefined, 'stats.model');
   const { session } = state;
-  const enc = session.beginCall(state.number, Method.Stats);
-  const { call } = session;
-  enc.arrayHeader(1);
-  enc.value(stats, 'stats');
-  session.callNow(enc, call);
+  session.callNow(state.number, Method.Stats, { stats: (e) => e.value(stats, 'stats') });
 }

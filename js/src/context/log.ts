@@ -55,15 +55,13 @@ function writeLog(state: ContextState, level: number, line: LogLine): void {
   const { payload } = line;
   const { session } = state;
   try {
-    const enc = session.beginCall(state.number, Method.Log);
-    const { call } = session;
-    enc.arrayHeader(5);
-    enc.int(level);
-    enc.str(kind);
-    enc.str(message);
-    enc.bool(payload !== undefined);
-    writePayload(enc, payload);
-    session.callNow(enc, call);
+    session.callNow(state.number, Method.Log, {
+      level,
+      kind,
+      message,
+      hasPayload: payload !== undefined,
+      payload: (e) => writePayload(e, payload),
+    });
   } catch {
     // The turn has ended, or its instance has: whoever has more to do there is told by that.
   }

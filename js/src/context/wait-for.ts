@@ -2,6 +2,7 @@
  * What waitFor takes, and how it becomes a call.
  */
 import { Method } from '../abi/frames.gen.js';
+import type { Write } from '../codec/encoder.js';
 import { TurncoreError } from '../errors.js';
 import type { ContextState } from '../pump/context-state.js';
 import { isStandardSchema, type StandardSchema, validateNow } from '../tools/standard-schema.js';
@@ -38,20 +39,20 @@ export function waitFor(state: ContextState, raw: unknown): Promise<unknown> {
   }
   const schema = values['schema'];
   const standard = isStandardSchema(schema);
-  const enc = session.beginCall(number, Method.OpenGate);
-  const { call } = session;
-  enc.arrayHeader(6);
-  enc.str(values['id'] as string);
-  enc.str(values['reason'] as string);
-  encodeField(() => enc.value(values['payload'], 'payload'));
-  enc.int(values['createdAt'] as number);
-  if (schema === undefined || standard) enc.nil();
-  else encodeField(() => enc.value(schema, 'schema'));
-  enc.int((values['timeout'] as number | undefined) ?? 0);
+  const args = {
+    id: values['id'] as string,
+    reason: values['reason'] as string,
+    payload: fieldOf(values['payload'], 'payload'),
+    createdAt: values['createdAt'] as number,
+    schema: schema === undefined || standard ? null : fieldOf(schema, 'schema'),
+    timeout: (values['timeout'] as number | undefined) ?? 0,
+  };
   const validate = standard
     ? (value: unknown, id: string): unknown => validateNow(schema, id, value)
     : undefined;
-  const answer = session.gates.checking(validate, () => session.callLater(enc, call));
+  const answer = session.gates.checking(validate, () =>
+    session.callLater(number, Method.OpenGate, args),
+  );
   // turnGateClosed tells how a gate ended that nobody awaits: its abort must not end a process as an unhandled rejection.
   answer.catch(() => undefined);
   return answer;
@@ -65,12 +66,14 @@ function checked(raw: unknown): Readonly<Record<string, unknown>> {
   return empty ? { ...values, payload: null } : values;
 }
 
-/** @throws TurncoreError E_INVALID_INITIAL_TURN_GATE_VALUE for what has no encoding */
-function encodeField(encode: () => void): void {
-  try {
-    encode();
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw TurncoreError.of('E_INVALID_INITIAL_TURN_GATE_VALUE', why, { cause, details: [why] });
-  }
+/** Writes a field, which throws a TurncoreError E_INVALID_INITIAL_TURN_GATE_VALUE for what has no encoding. */
+function fieldOf(value: unknown, name: string): Write {
+  return (e) => {
+    try {
+      e.value(value, name);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw TurncoreError.of('E_INVALID_INITIAL_TURN_GATE_VALUE', why, { cause, details: [why] });
+    }
+  };
 }

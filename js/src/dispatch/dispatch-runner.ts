@@ -2,7 +2,7 @@
  * Runs dispatches by themselves, or from a context.
  */
 import { Method } from '../abi/frames.gen.js';
-import { requireShape } from '../codec/shape.js';
+import { toDispatchResult } from '../codec/tuples.gen.js';
 import { BaseContext, stateOf } from '../context/base-context.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import { facadeOf } from '../context/facade.js';
@@ -179,16 +179,14 @@ async function dispatchFrom(
   const runner = session.pump.openRunner(spec);
   try {
     session.pump.recordRunner(session, spec);
-    const enc = session.beginCall(source.number, Method.Dispatch);
-    const { call } = session;
-    enc.arrayHeader(1);
-    enc.int(runner);
-    const reply = await session.opening(spec, bus, () => session.callLater(enc, call));
-    const [dispatch, status, iterations] = requireShape(reply, 'nnn', 'DispatchResult') as number[];
+    const reply = await session.opening(spec, bus, () =>
+      session.callLater(source.number, Method.Dispatch, { runner }),
+    );
+    const { dispatch, status, iterations } = toDispatchResult(reply);
     return {
-      dispatchId: session.dispatchId(dispatch!),
-      status: dispatchStatusOf(status!),
-      iterations: iterations!,
+      dispatchId: session.dispatchId(dispatch),
+      status: dispatchStatusOf(status),
+      iterations,
     };
   } finally {
     if (session.pump.alive) session.pump.closeRunner(spec);

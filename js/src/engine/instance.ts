@@ -2,7 +2,8 @@
  * One running module. A step is synchronous and never re-entered; whatever goes wrong in one ends the instance, since
  * a Go runtime that was stopped half-way still answers, with nonsense.
  */
-import { CodecError, decodeFrames, MAX_STEP_OUTPUT } from '../codec/decoder.js';
+import { type OutboundFrame, readFrame } from '../codec/tuples.gen.js';
+import { CodecError, framesOf, MAX_STEP_OUTPUT } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import type { StderrTail } from '../wasi/stderr.js';
 import type { Welcome, Limits } from './limits.js';
@@ -173,12 +174,12 @@ export class Instance {
   /**
    * Decodes what {@link step} returned. Malformed frames end the instance.
    *
-   * @param offsets see {@link decodeFrames}
+   * @param offsets see {@link framesOf}
    * @throws TurncoreError E_INSTANCE_FAILED
    */
-  decode(outbox: Uint8Array, offsets?: number[]): unknown[][] {
+  decode(outbox: Uint8Array, offsets?: number[]): OutboundFrame[] {
     try {
-      return decodeFrames(outbox, this.limits, offsets);
+      return framesOf(readFrame, outbox, this.limits, offsets);
     } catch (error) {
       if (error instanceof CodecError) throw this.fail(`malformed frame: ${error.message}`, error);
       throw error;

@@ -2,7 +2,8 @@
  * The bounds that host and module agree on by Hello and Welcome.
  */
 import { ABI_MAJOR, ABI_MINOR, Op } from '../abi/frames.gen.js';
-import { CodecError, decodeFrames, DEFAULT_LIMITS, type CodecLimits } from '../codec/decoder.js';
+import { type OutboundFrame, readFrame, writeHello } from '../codec/tuples.gen.js';
+import { CodecError, DEFAULT_LIMITS, framesOf, type CodecLimits } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 
 /** Bounds of one instance. A host may lower the defaults, never raise them. */
@@ -71,22 +72,7 @@ export function encodeHello(
   seed: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
   const e = new Encoder(64);
-  e.arrayHeader(7);
-  e.int(Op.Hello);
-  e.int(ABI_MAJOR);
-  e.int(ABI_MINOR);
-  e.int(features);
-  e.arrayHeader(6);
-  e.int(limits.frame);
-  e.int(limits.string);
-  e.int(limits.array);
-  e.int(limits.depth);
-  e.int(limits.turnEffects);
-  e.int(limits.instanceEffects);
-  e.arrayHeader(2);
-  e.int(quota.turn);
-  e.int(quota.instance);
-  e.bin(seed);
+  writeHello(e, { major: ABI_MAJOR, minor: ABI_MINOR, features, limits, quota, seed });
   return e.copy();
 }
 
@@ -97,49 +83,22 @@ export function encodeHello(
  * @throws CodecError for anything but one Welcome
  */
 export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welcome {
-  const frames = decodeFrames(bytes, asked);
+  const frames = framesOf(readFrame, bytes, asked);
   const frame = frames[0];
-  if (frames.length !== 1 || frame?.[0] !== Op.Welcome || frame.length < 8) {
+  if (frame?.op !== Op.Welcome || frames.length > 1) {
     throw new CodecError('frame', 0, `${describe(frames)} instead of Welcome`);
   }
-  const [, major, minor, features, bounds, , build, providers] = frame;
-  if (
-    !isCount(major) ||
-    !isCount(minor) ||
-    !isCount(features) ||
-    !Array.isArray(bounds) ||
-    bounds.length < 6 ||
-    !bounds.every(isCount) ||
-    typeof build !== 'string' ||
-    !Array.isArray(providers) ||
-    !providers.every((name) => typeof name === 'string')
-  ) {
-    throw new CodecError('frame', 0, 'malformed Welcome');
-  }
-  const [frameBytes, string, array, depth, turnEffects, instanceEffects] = bounds;
-  const offered = {
-    frame: frameBytes,
-    string,
-    array,
-    depth,
-    turnEffects,
-    instanceEffects,
-  } as Limits;
   const limits = { ...asked };
   for (const key of Object.keys(limits) as (keyof Limits)[]) {
-    if (offered[key] > 0) limits[key] = Math.min(limits[key], offered[key]);
+    if (frame.limits[key] > 0) limits[key] = Math.min(limits[key], frame.limits[key]);
   }
+  const { features, build, providers } = frame;
   return { features, limits: Object.freeze(limits), build, providers };
 }
 
-function isCount(v: unknown): v is number {
-  return typeof v === 'number' && Number.isSafeInteger(v) && v >= 0;
-}
-
 /** Names what came, with the text of a Fault. */
-function describe(frames: readonly unknown[][]): string {
-  const frame = frames[0];
+function describe(frames: readonly OutboundFrame[]): string {
+  const frame = frames.find((f) => f.op !== Op.Welcome) ?? frames[0];
   if (frame === undefined) return 'nothing';
-  const texts = frame.filter((v) => typeof v === 'string');
-  return `frame ${String(frame[0])}${texts.length > 0 ? ` (${texts.join(': ')})` : ''}`;
+  return `frame ${frame.op}${frame.op === Op.Fault ? ` (${frame.code}: ${frame.message})` : ''}`;
 }

@@ -2,8 +2,24 @@
  * Events from the frames that tell of them. The module may be anything: every payload is checked.
  */
 import { EventKind, Results } from '../abi/frames.gen.js';
+import type {
+  Delta,
+  DispatchEndEvent,
+  ErrorEvent,
+  ErrorValue,
+  EventFrame,
+  GateClosedEvent,
+  IterationEndEvent,
+  LogEvent,
+  StatsEvent,
+  StreamEvent,
+  ToolCallEvent,
+  ToolEndEvent,
+  ToolStartEvent,
+  TurnEndEvent,
+  WarningEvent,
+} from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
 import { RECORD_KINDS, recordName } from '../collections/kinds.js';
 import * as E from './events.js';
 import { gateResultOf } from './turn-gate.js';
@@ -17,7 +33,7 @@ export interface EventSource {
   /** The id of the turn's n-th dispatch. */
   dispatchId(dispatch: number): string;
   /** The error object that a wire value stands for. */
-  error(value: unknown): unknown;
+  error(value: ErrorValue): unknown;
   /** The text of a stream with this delta. */
   text(dispatch: number, kind: number, id: string, delta: string): string;
   /** The id of the record with a handle, the text of a standing instruction; empty if there is none. */
@@ -63,10 +79,17 @@ export const eventNames: readonly (E.EventName | undefined)[] = [
 /** From the kind of a message or thought to that of one that was broken off. */
 const INTERRUPTED = EventKind.MessageInterrupted - EventKind.Message;
 
-/** The kind of a message or thought that is told by an event of any kind: also one that was broken off; else undefined. */
-export function textKindOf(kind: number): number | undefined {
-  if (kind <= EventKind.Thought) return kind;
-  return kind >= EventKind.MessageInterrupted ? kind - INTERRUPTED : undefined;
+/** Tells the events of messages and thoughts, also of those that were broken off. */
+export function isText(
+  frame: EventFrame,
+): frame is Extract<EventFrame, { readonly payload: StreamEvent }> {
+  const { kind } = frame;
+  return kind <= EventKind.Thought || kind >= EventKind.MessageInterrupted;
+}
+
+/** The kind of a message or thought by that of its event, which may say that it was broken off. */
+export function textKindOf(kind: number): number {
+  return kind <= EventKind.Thought ? kind : kind - INTERRUPTED;
 }
 
 /** The kind of event that completes a message or thought which was broken off. */
@@ -77,39 +100,29 @@ export function interruptedKindOf(kind: number): number {
 /**
  * Makes the event of an Event frame.
  *
- * @param frame an Event frame whose head was checked
  * @returns undefined for a kind that this host does not know
- * @throws CodecError for a malformed payload
+ * @throws CodecError for one that makes no sense
  */
-export function eventOf(frame: readonly unknown[], from: EventSource): E.TurnEvent | undefined {
-  const dispatch = frame[5] as number;
-  const at = from.now + (frame[4] as number);
-  if (frame[3] === EventKind.TurnGateOpen) {
-    return from.gates.of(requireShape(frame[8], 'n', 'GateOpenEvent')[0] as number);
-  }
-  const event = payloadOf(frame[3] as number, dispatch, at, frame[8], from);
+export function eventOf(frame: EventFrame, from: EventSource): E.TurnEvent | undefined {
+  if (frame.kind === EventKind.TurnGateOpen) return from.gates.of(frame.payload.gate);
+  const { dispatch } = frame;
+  const at = from.now + frame.elapsed;
+  const event = payloadOf(frame, at, from);
   if (event === undefined) return undefined;
   const dispatchId = dispatch === 0 ? undefined : from.dispatchId(dispatch);
-  E.setHead(event, frame[2] as number, at, from.publicTurnId, dispatchId, frame[6] as number);
+  E.setHead(event, frame.seq, at, from.publicTurnId, dispatchId, frame.iteration);
   return event;
 }
 
-function payloadOf(
-  kind: number,
-  dispatch: number,
-  at: number,
-  payload: unknown,
-  from: EventSource,
-): E.TurnEvent | undefined {
-  switch (kind) {
+function payloadOf(frame: EventFrame, at: number, from: EventSource): E.TurnEvent | undefined {
+  switch (frame.kind) {
     case EventKind.Message:
     case EventKind.Thought:
-      return textEvent(kind, false, dispatch, at, payload, from);
     case EventKind.MessageInterrupted:
     case EventKind.ThoughtInterrupted:
-      return textEvent(kind - INTERRUPTED, true, dispatch, at, payload, from);
+      return textEvent(frame.kind, frame.dispatch, at, frame.payload, from);
     case EventKind.ToolCall:
-      return toolCallEvent(dispatch, at, payload, from);
+      return toolCallEvent(frame.dispatch, at, frame.payload, from);
     case EventKind.TurnStart:
       return startEvent(new E.TurnStartEvent(), at);
     case EventKind.DispatchStart:
@@ -117,70 +130,66 @@ function payloadOf(
     case EventKind.IterationStart:
       return startEvent(new E.IterationStartEvent(), at);
     case EventKind.TurnEnd:
-      return turnEnd(at, payload, from);
+      return turnEnd(at, frame.payload, from);
     case EventKind.DispatchEnd:
-      return dispatchEnd(at, payload, from);
+      return dispatchEnd(at, frame.payload, from);
     case EventKind.IterationEnd:
-      return iterationEnd(at, payload, from);
+      return iterationEnd(at, frame.payload, from);
     case EventKind.ToolExecutionStart:
-      return toolExecutionStart(at, payload);
+      return toolExecutionStart(at, frame.payload);
     case EventKind.ToolExecutionEnd:
-      return toolExecutionEnd(at, payload, from);
+      return toolExecutionEnd(at, frame.payload, from);
     case EventKind.TurnGateClosed:
-      return gateClosed(at, payload);
+      return gateClosed(at, frame.payload);
     case EventKind.Log:
-      return logEvent(at, payload);
+      return logEvent(at, frame.payload);
     case EventKind.Warning:
-      return warningEvent(at, payload, from);
+      return warningEvent(at, frame.payload, from);
     case EventKind.Error:
-      return errorEvent(payload, from);
+      return errorEvent(frame.payload, from);
     case EventKind.GenerationStats:
-      return statsEvent(at, payload);
+      return statsEvent(at, frame.payload);
     default:
       return undefined;
   }
 }
 
 function textEvent(
-  kind: number,
-  isInterrupted: boolean,
+  told: number,
   dispatch: number,
   at: number,
-  payload: unknown,
+  { id, created, delta, length, complete }: StreamEvent,
   from: EventSource,
 ): E.TurnEvent {
-  const p = requireShape(payload, 'snsnb', 'StreamEvent');
-  const isComplete = p[4] as boolean;
-  if (isInterrupted && !isComplete) {
+  const kind = textKindOf(told);
+  const isInterrupted = kind !== told;
+  if (isInterrupted && !complete) {
     throw new CodecError('frame', 0, 'a stream that is interrupted and not complete');
   }
-  const id = p[0] as string;
-  const delta = p[2] as string;
   const full = from.text(dispatch, kind, id, delta);
   const made = kind === EventKind.Message ? E.MessageEvent : E.ThoughtEvent;
-  const created = from.now + (p[1] as number);
-  return new made(id, delta, full, p[3] as number, isComplete, isInterrupted, created, at);
+  return new made(id, delta, full, length, complete, isInterrupted, from.now + created, at);
 }
 
 function toolCallEvent(
   dispatch: number,
   at: number,
-  payload: unknown,
+  payload: ToolCallEvent,
   from: EventSource,
 ): E.ToolCallEvent {
-  const p = requireShape(payload, 'ss*snbbn*nss', 'ToolCallEvent');
+  const { id, results } = payload;
   const e = new E.ToolCallEvent() as Writable<E.ToolCallEvent>;
-  e.id = p[0] as string;
-  e.tool = p[1] as string;
-  if (p[2] !== null) e.args = p[2];
-  e.checksum = p[3] as string;
-  if (p[10] !== '') e.executionId = p[10] as string;
-  if (p[11] !== '') e.providerCallId = p[11] as string;
-  e.isComplete = p[5] as boolean;
-  e.isError = p[6] as boolean;
-  if (p[7] === Results.Host || p[7] === Results.Kept) e.results = from.results(dispatch, e.id);
-  else if (p[7] === Results.Value) e.results = p[8];
-  e.createdAt = from.now + (p[4] as number);
+  e.id = id;
+  e.tool = payload.tool;
+  if (payload.args !== null) e.args = payload.args;
+  e.checksum = payload.checksum;
+  if (payload.executionId !== '') e.executionId = payload.executionId;
+  if (payload.providerCallId !== '') e.providerCallId = payload.providerCallId;
+  e.isComplete = payload.complete;
+  e.isError = payload.isError;
+  if (results === Results.Host || results === Results.Kept) e.results = from.results(dispatch, id);
+  else if (results === Results.Value) e.results = payload.value;
+  e.createdAt = from.now + payload.created;
   e.updatedAt = at;
   if (e.isComplete) e.completedAt = at;
   return e as E.ToolCallEvent;
@@ -202,22 +211,28 @@ function setSpan(
   e.durationMs = at - started;
 }
 
-function turnEnd(at: number, payload: unknown, from: EventSource): E.TurnEndEvent {
-  const p = requireShape(payload, 'nne', 'TurnEndEvent');
+function turnEnd(
+  at: number,
+  { started, status, error }: TurnEndEvent,
+  from: EventSource,
+): E.TurnEndEvent {
   const e = new E.TurnEndEvent() as Writable<E.TurnEndEvent>;
-  e.status = turnStatus[p[1] as number] ?? 'failed';
-  setSpan(e, from.now + (p[0] as number), at);
-  if (p[2] !== null) e.error = from.error(p[2]);
+  e.status = turnStatusOf(status);
+  setSpan(e, from.now + started, at);
+  if (error !== null) e.error = from.error(error);
   return e as E.TurnEndEvent;
 }
 
-function dispatchEnd(at: number, payload: unknown, from: EventSource): E.DispatchEndEvent {
-  const p = requireShape(payload, 'nnne', 'DispatchEndEvent');
+function dispatchEnd(
+  at: number,
+  { started, status, iterations, error }: DispatchEndEvent,
+  from: EventSource,
+): E.DispatchEndEvent {
   const e = new E.DispatchEndEvent() as Writable<E.DispatchEndEvent>;
-  e.status = dispatchStatusOf(p[1] as number);
-  e.iterations = p[2] as number;
-  setSpan(e, from.now + (p[0] as number), at);
-  if (p[3] !== null) e.error = from.error(p[3]);
+  e.status = dispatchStatusOf(status);
+  e.iterations = iterations;
+  setSpan(e, from.now + started, at);
+  if (error !== null) e.error = from.error(error);
   return e as E.DispatchEndEvent;
 }
 
@@ -237,104 +252,95 @@ export function iterationStatusOf(status: number): E.IterationStatus {
   return name === 'failed' ? 'nack' : name;
 }
 
-function iterationEnd(at: number, payload: unknown, from: EventSource): E.IterationEndEvent {
-  const p = requireShape(payload, 'nna', 'IterationEndEvent');
+function iterationEnd(
+  at: number,
+  { started, status, discarded }: IterationEndEvent,
+  from: EventSource,
+): E.IterationEndEvent {
   const e = new E.IterationEndEvent() as Writable<E.IterationEndEvent>;
-  e.status = iterationStatusOf(p[1] as number);
-  setSpan(e, from.now + (p[0] as number), at);
-  const discarded = p[2] as unknown[] | null;
-  if (discarded !== null && discarded.length > 0) {
-    e.discarded = discarded.map((delta) => discardedWrite(delta, from));
-  }
+  e.status = iterationStatusOf(status);
+  setSpan(e, from.now + started, at);
+  if (discarded.length > 0) e.discarded = discarded.map((delta) => discardedWrite(delta, from));
   return e as E.IterationEndEvent;
 }
 
-function discardedWrite(delta: unknown, from: EventSource): E.DiscardedWrite {
-  const d = requireShape(delta, 'nnisaa', 'Delta');
-  const op = writes[d[0] as number] ?? 'store';
-  const collection = d[1] as number;
+function discardedWrite(delta: Delta, from: EventSource): E.DiscardedWrite {
+  const { write, collection, id, handle } = delta;
   if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
-  const id = (d[3] as string) || from.recordId(d[2] as number);
-  return { op, kind: recordName(collection), id };
+  const op = writes[write] ?? 'store';
+  return { op, kind: recordName(collection), id: id || from.recordId(handle) };
 }
 
-function toolExecutionStart(at: number, payload: unknown): E.ToolExecutionStartEvent {
-  const p = requireShape(payload, 'ssss*', 'ToolStartEvent');
+function toolExecutionStart(at: number, payload: ToolStartEvent): E.ToolExecutionStartEvent {
   const e = new E.ToolExecutionStartEvent() as Writable<E.ToolExecutionStartEvent>;
-  setExecution(e, p);
-  e.args = p[4];
+  setExecution(e, payload);
+  e.args = payload.args;
   e.startedAt = at;
   return e as E.ToolExecutionStartEvent;
 }
 
 function toolExecutionEnd(
   at: number,
-  payload: unknown,
+  payload: ToolEndEvent,
   from: EventSource,
 ): E.ToolExecutionEndEvent {
-  const p = requireShape(payload, 'ssssnb', 'ToolEndEvent');
   const e = new E.ToolExecutionEndEvent() as Writable<E.ToolExecutionEndEvent>;
-  setExecution(e, p);
-  e.isError = p[5] as boolean;
-  setSpan(e, from.now + (p[4] as number), at);
+  setExecution(e, payload);
+  e.isError = payload.isError;
+  setSpan(e, from.now + payload.started, at);
   return e as E.ToolExecutionEndEvent;
 }
 
 /** Takes the four fields that name an execution. */
 function setExecution(
   e: Writable<E.ToolExecutionStartEvent> | Writable<E.ToolExecutionEndEvent>,
-  p: readonly unknown[],
+  { tool, callId, executionId, providerCallId }: ToolStartEvent | ToolEndEvent,
 ): void {
-  e.toolName = p[0] as string;
-  e.callId = p[1] as string;
-  e.executionId = p[2] as string;
-  if (p[3] !== '') e.providerCallId = p[3] as string;
+  e.toolName = tool;
+  e.callId = callId;
+  e.executionId = executionId;
+  if (providerCallId !== '') e.providerCallId = providerCallId;
 }
 
-function gateClosed(at: number, payload: unknown): E.TurnGateClosedEvent {
-  const p = requireShape(payload, 'nsn', 'GateClosedEvent');
+function gateClosed(at: number, { id, result }: GateClosedEvent): E.TurnGateClosedEvent {
   const e = new E.TurnGateClosedEvent() as Writable<E.TurnGateClosedEvent>;
-  e.gateId = p[1] as string;
-  e.result = gateResultOf(p[2] as number);
+  e.gateId = id;
+  e.result = gateResultOf(result);
   e.settledAt = at;
   return e as E.TurnGateClosedEvent;
 }
 
-function logEvent(at: number, payload: unknown): E.LogEvent {
-  const p = requireShape(payload, 'nssb*', 'LogEvent');
+function logEvent(at: number, line: LogEvent): E.LogEvent {
   const e = new E.LogEvent() as Writable<E.LogEvent>;
-  e.level = levels[p[0] as number] ?? 'info';
-  e.kind = p[1] as string;
-  e.message = p[2] as string;
-  if (p[3] === true) e.payload = p[4];
+  e.level = levels[line.level] ?? 'info';
+  e.kind = line.kind;
+  e.message = line.message;
+  if (line.hasPayload) e.payload = line.payload;
   e.emittedAt = at;
   return e as E.LogEvent;
 }
 
-function warningEvent(at: number, payload: unknown, from: EventSource): E.WarningEvent {
-  const p = requireShape(payload, 'nsse*', 'WarningEvent');
+function warningEvent(at: number, warning: WarningEvent, from: EventSource): E.WarningEvent {
   const e = new E.WarningEvent() as Writable<E.WarningEvent>;
-  e.source = sources[p[0] as number] ?? 'turn-runner';
-  e.kind = p[1] as string;
-  e.message = p[2] as string;
-  if (p[3] !== null) e.error = from.error(p[3]);
-  if (p[4] !== null) e.payload = p[4];
+  e.source = sources[warning.source] ?? 'turn-runner';
+  e.kind = warning.kind;
+  e.message = warning.message;
+  if (warning.error !== null) e.error = from.error(warning.error);
+  if (warning.payload !== null) e.payload = warning.payload;
   e.emittedAt = at;
   return e as E.WarningEvent;
 }
 
-function errorEvent(payload: unknown, from: EventSource): E.ErrorEvent {
-  const p = requireShape(payload, 'e', 'ErrorEvent');
+function errorEvent({ error }: ErrorEvent, from: EventSource): E.ErrorEvent {
   const e = new E.ErrorEvent() as Writable<E.ErrorEvent>;
-  e.error = from.error(p[0]);
+  e.error = from.error(error);
   return e as E.ErrorEvent;
 }
 
-function statsEvent(at: number, payload: unknown): E.GenerationStatsEvent {
-  const p = requireShape(payload, '*', 'StatsEvent');
+function statsEvent(at: number, { stats }: StatsEvent): E.GenerationStatsEvent {
   const e = new E.GenerationStatsEvent();
-  if (typeof p[0] === 'object' && p[0] !== null) {
-    for (const [key, value] of Object.entries(p[0] as Record<string, unknown>)) {
+  if (typeof stats === 'object' && stats !== null) {
+    for (const [key, value] of Object.entries(stats as Record<string, unknown>)) {
       if (key !== 'event' && key !== 'toJSON') Object.assign(e, { [key]: value });
     }
   }

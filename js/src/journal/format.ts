@@ -4,6 +4,7 @@
  * in it, and before them those it needs: Hello, OpenRunner, History.
  */
 import { Op } from '../abi/frames.gen.js';
+import type { OutboundFrame } from '../codec/tuples.gen.js';
 import type { CodecLimits } from '../codec/decoder.js';
 
 /** Version of the format. */
@@ -41,11 +42,11 @@ export const JOURNAL_LIMITS: Readonly<CodecLimits> = Object.freeze({
  * The frames of a step that belong to a turn, back to back.
  *
  * @param frames the decoded frames
- * @param offsets where they are in the bytes, as decodeFrames tells
+ * @param offsets where they are in the bytes, as framesOf tells
  */
 export function framesOfTurn(
   bytes: Uint8Array,
-  frames: readonly (readonly unknown[])[],
+  frames: readonly OutboundFrame[],
   offsets: readonly number[],
   turn: number,
 ): Uint8Array {
@@ -67,19 +68,13 @@ export function framesOfTurn(
   return out;
 }
 
-/** Every frame of a turn, in either direction, has the turn's number behind its op. */
-function isOfTurn(frame: readonly unknown[], turn: number): boolean {
-  switch (frame[0]) {
-    case Op.Hello:
-    case Op.OpenRunner:
-    case Op.CloseRunner:
-    case Op.History:
-    case Op.DropHistory:
+function isOfTurn(frame: OutboundFrame, turn: number): boolean {
+  switch (frame.op) {
     case Op.Welcome:
       return false;
     case Op.Fault: // 0: the module cannot tell whose frame it refused
-      return frame[1] === turn || frame[1] === 0;
+      return frame.turn === turn || frame.turn === 0;
     default:
-      return frame[1] === turn;
+      return frame.turn === turn;
   }
 }

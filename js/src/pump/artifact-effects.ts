@@ -2,9 +2,16 @@
  * Effects of artifacts: texts that the module has spooled, lines that it reads, tools that classes of artifacts add.
  */
 import { Method, Read } from '../abi/frames.gen.js';
+import {
+  type ForgeArgs,
+  type ReadArgs,
+  type ReadResult,
+  type SpoolArgs,
+  writeItem,
+  writeReadResult,
+} from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { utf8Length } from '../codec/encoder.js';
-import { requireShape } from '../codec/shape.js';
+import { type Encoder, utf8Length } from '../codec/encoder.js';
 import { TurncoreError } from '../errors.js';
 import { encodeBody } from '../primitives/body.js';
 import { requireSize, requireString } from '../primitives/readers.js';
@@ -14,7 +21,7 @@ import { ToolCall } from '../primitives/tool-call.js';
 import type { AnyTool } from '../tools/tool.js';
 import { artifactClasses } from './artifact-classes.js';
 import type { ContextState } from './context-state.js';
-import { beginResult, failEffect, sendResult, settleEffect } from './results.js';
+import { failEffect, settleEffect, settleWith } from './results.js';
 import type { Session } from './session.js';
 import { mediaOf } from './splice.js';
 import { spoolRetrievable } from './spool.js';
@@ -27,12 +34,11 @@ export function runSpool(
   session: Session,
   effect: number,
   state: ContextState,
-  args: unknown,
+  { handle }: SpoolArgs,
 ): void {
-  const a = requireShape(args, 'i', 'SpoolArgs');
-  const record = session.handles.entryOf(a[0] as number);
+  const record = session.handles.entryOf(handle);
   if (!(record instanceof Retrievable)) {
-    throw new CodecError('frame', 0, `${String(a[0])} is no retrievable`);
+    throw new CodecError('frame', 0, `${handle} is no retrievable`);
   }
   // A dispatch within a turn calls the turn's methods.
   const owner = session.contexts[0] ?? state;
@@ -48,19 +54,12 @@ function settleItem(
   record: Retrievable,
   spooled: Retrievable,
 ): void {
-  const enc = beginResult(session, effect);
-  if (enc === undefined) return;
-  enc.nil();
-  if (spooled === record) {
-    enc.nil();
-  } else {
-    enc.arrayHeader(2);
-    enc.int(session.handles.assign(spooled));
-    const mark = enc.beginBin(64);
-    spooled[encodeBody](enc);
-    enc.endBin(mark);
-  }
-  sendResult(session, effect, enc);
+  const item = (e: Encoder): void =>
+    writeItem(e, {
+      handle: session.handles.assign(spooled),
+      data: (body) => spooled[encodeBody](body),
+    });
+  settleWith(session, effect, spooled === record ? null : item);
 }
 
 /** Reads lines, or the whole text, of an artifact. */
@@ -68,55 +67,27 @@ export function runRead(
   session: Session,
   effect: number,
   state: ContextState,
-  args: unknown,
+  args: ReadArgs,
 ): void {
-  const a = requireShape(args, 'innnnn', 'ReadArgs');
-  const entry = session.handles.entryOf(a[0] as number);
-  const media = mediaOf(entry, a[1] as number);
-  if (media !== undefined && a[2] === Read.Size) {
+  const { handle, part, read } = args;
+  const entry = session.handles.entryOf(handle);
+  const media = mediaOf(entry, part);
+  const settle = (answer: ReadResult): void =>
+    settleWith(session, effect, (e) => writeReadResult(e, answer));
+  if (media !== undefined && read === Read.Size) {
     media.byteLength().then(
-      (size) => sendSize(session, effect, size ?? 0, size === undefined ? 0 : 1),
+      (size) => settle({ bytes: size ?? 0, count: size === undefined ? 0 : 1, lines: [] }),
       (error: unknown) => failEffect(session, effect, state, error),
     );
     return;
   }
-  const artifact = artifactOf(entry, a[1] as number);
+  const artifact = artifactOf(entry, part);
   if (artifact === undefined) {
-    throw new CodecError('frame', 0, `part ${String(a[1])} of ${String(a[0])} is no artifact`);
+    throw new CodecError('frame', 0, `part ${part} of ${handle} is no artifact`);
   }
-  readArtifact(
-    state,
-    artifact,
-    a[2] as number,
-    a[3] as number,
-    a[4] as number,
-    a[5] as number,
-  ).then(
-    (answer) => {
-      const enc = beginResult(session, effect);
-      if (enc === undefined) return;
-      enc.nil();
-      enc.arrayHeader(3);
-      enc.int(answer.bytes);
-      enc.int(answer.count);
-      enc.arrayHeader(answer.lines.length);
-      for (const line of answer.lines) enc.str(line);
-      sendResult(session, effect, enc);
-    },
-    (error: unknown) => failEffect(session, effect, state, error),
+  readArtifact(state, artifact, args).then(settle, (error: unknown) =>
+    failEffect(session, effect, state, error),
   );
-}
-
-/** Answers a read that gives no lines. */
-function sendSize(session: Session, effect: number, bytes: number, count: number): void {
-  const enc = beginResult(session, effect);
-  if (enc === undefined) return;
-  enc.nil();
-  enc.arrayHeader(3);
-  enc.int(bytes);
-  enc.int(count);
-  enc.arrayHeader(0);
-  sendResult(session, effect, enc);
 }
 
 /** The artifact in a place of a record. */
@@ -131,21 +102,11 @@ export function artifactOf(entry: unknown, part: number): SpooledArtifact | unde
   return found instanceof SpooledArtifact ? found : undefined;
 }
 
-/** What is answered to a read. */
-interface ReadAnswer {
-  readonly bytes: number;
-  readonly count: number;
-  readonly lines: readonly string[];
-}
-
 async function readArtifact(
   state: ContextState,
   artifact: SpooledArtifact,
-  how: number,
-  from: number,
-  to: number,
-  max: number,
-): Promise<ReadAnswer> {
+  { read: how, from, to, max }: ReadArgs,
+): Promise<ReadResult> {
   const bytes = requireSize('byteLength', await artifact.byteLength());
   const count = requireSize('lineCount', await artifact.lineCount());
   if (how === Read.Size) return { bytes, count, lines: [] };
@@ -182,13 +143,12 @@ export function runForge(
   session: Session,
   effect: number,
   state: ContextState,
-  args: unknown,
+  { classes: names }: ForgeArgs,
 ): void {
-  const names = requireShape(args, 'a', 'ForgeArgs')[0];
   try {
     const classes = artifactClasses(state);
-    for (const name of (names ?? []) as unknown[]) {
-      const tools = classes.get(String(name))?.forgeTools(state.facade as never) ?? [];
+    for (const name of names) {
+      const tools = classes.get(name)?.forgeTools(state.facade as never) ?? [];
       for (const tool of tools) registerForged(session, state, tool);
     }
   } catch (error) {
@@ -211,13 +171,11 @@ function registerForged(session: Session, state: ContextState, tool: AnyTool): v
 }
 
 function warnShadowed(session: Session, state: ContextState, name: string): void {
-  const enc = session.beginCall(state.number, Method.Warn);
-  const { call } = session;
-  enc.arrayHeader(5);
-  enc.str('artifact-tool-shadowed');
-  enc.str(`the tool ${name} stands in the way of an artifact's reader tool of that name`);
-  enc.str(`artifact-tool-shadowed ${name}`);
-  enc.nil();
-  enc.value({ tool: name }, 'payload');
-  session.callNow(enc, call);
+  session.callNow(state.number, Method.Warn, {
+    kind: 'artifact-tool-shadowed',
+    message: `the tool ${name} stands in the way of an artifact's reader tool of that name`,
+    once: `artifact-tool-shadowed ${name}`,
+    error: null,
+    payload: (e) => e.value({ tool: name }, 'payload'),
+  });
 }

@@ -203,6 +203,18 @@ export class ContextState implements OpenContext {
     this.#results.set(id, results);
   }
 
+  /** Runs what reports results of a tool call, which are kept unless it throws. */
+  reporting(id: string, results: unknown, run: () => void): void {
+    const before = this.results(id);
+    if (results !== undefined) this.setResults(id, results);
+    try {
+      run();
+    } catch (error) {
+      this.setResults(id, before);
+      throw error;
+    }
+  }
+
   results(id: string): unknown {
     return this.#results?.get(id);
   }

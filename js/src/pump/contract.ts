@@ -2,6 +2,8 @@
  * What sessions, their contexts and their pump know of each other. Each of them sees the others by these alone, so that
  * the files below need not know those above.
  */
+import type { MethodArgs, ToolDef } from '../codec/tuples.gen.js';
+import type { Decoder } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import type { Clock } from '../entropy.js';
@@ -64,12 +66,13 @@ export interface TurnSession {
   /** What waits in place of a gate; standalone only. */
   readonly waitFor: ((raw: unknown) => unknown) | undefined;
   readonly gates: OpenGates;
-  /** Number of the last call. */
-  readonly call: number;
   elapsed(): number;
-  beginCall(context: number, method: number): Encoder;
-  callNow(enc: Encoder, call: number): unknown;
-  callLater(enc: Encoder, call: number): Promise<unknown>;
+  callNow<M extends keyof MethodArgs>(context: number, method: M, args: MethodArgs[M]): unknown;
+  callLater<M extends keyof MethodArgs>(
+    context: number,
+    method: M,
+    args: MethodArgs[M],
+  ): Promise<unknown>;
   sendAbort(context: number, reason: unknown): void;
   /** Tells, after a step, whether the module has lost the turn. */
   isLost(): boolean;
@@ -83,7 +86,7 @@ export interface TurnSession {
 export interface ToolNumbers {
   numberOf(tool: AnyTool): number;
   get(number: number): AnyTool;
-  define(def: unknown): void;
+  define(def: ToolDef): void;
 }
 
 /** The gates of a turn, as its contexts see them. */
@@ -107,7 +110,7 @@ export interface TurnPump {
   fail(reason: string, cause?: unknown): TurncoreError;
   drain(session?: TurnSession): void;
   drainUntil(waiting: Waiting): void;
-  value(bytes: Uint8Array): unknown;
+  read<T>(bytes: Uint8Array, read: (d: Decoder) => T): T;
   openRunner(spec: RunnerSpec): number;
   recordRunner(session: TurnSession, spec: RunnerSpec): void;
   closeRunner(spec: RunnerSpec): void;

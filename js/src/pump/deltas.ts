@@ -2,8 +2,8 @@
  * Writes as storage callbacks see them.
  */
 import { Write } from '../abi/frames.gen.js';
+import type { Delta as WireDelta } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import { type Entry, recordName, type RecordName } from '../collections/kinds.js';
 import type { ToolCall } from '../primitives/tool-call.js';
@@ -41,43 +41,28 @@ export interface ReplaceGroupDelta {
 /** One queued write. */
 export type Delta = StoreDelta | MutateDelta | DeleteDelta | ReplaceGroupDelta;
 
-/** A write as it came, with its collection's number. */
-export interface WireDelta {
-  readonly write: number;
-  readonly collection: number;
-  readonly delta: Delta;
-}
-
-/** Reads a write. @throws CodecError when it is malformed or names a record that does not exist */
-export function readDelta(value: unknown, handles: HandleTable): WireDelta {
-  const d = requireShape(value, 'nnisaa', 'Delta');
-  const write = d[0] as number;
-  const collection = d[1] as number;
-  const kind = kindOf(collection);
-  return { write, collection, delta: deltaOf(write, kind, d, handles) };
-}
-
-function deltaOf(
-  write: number,
-  kind: RecordName,
-  d: readonly unknown[],
-  handles: HandleTable,
-): Delta {
-  const id = d[3] as string;
+/** The write that came. @throws CodecError when it names a record that does not exist */
+export function deltaOf(wire: WireDelta, handles: HandleTable): Delta {
+  const { write, handle, id } = wire;
+  const kind = kindOf(wire.collection);
   switch (write) {
     case Write.Store:
-      return { op: 'store', kind, record: entryOf(handles, d[2]) };
+      return { op: 'store', kind, record: entryOf(handles, handle) };
     case Write.Mutate: {
-      const record = entryOf(handles, d[2]);
+      const record = entryOf(handles, handle);
       if (kind === 'standingInstruction') return { op: 'mutate', kind, record, old: id };
       return { op: 'mutate', kind, record };
     }
     case Write.Delete:
       return { op: 'delete', kind, id };
     case Write.ReplaceGroup: {
-      const ids = ((d[4] ?? []) as unknown[]).map(String);
-      const records = ((d[5] ?? []) as unknown[]).map((handle) => entryOf(handles, handle));
-      return { op: 'replaceToolCallGroup', kind: 'toolCall', ids, records: records as ToolCall[] };
+      const records = wire.handles.map((each) => entryOf(handles, each));
+      return {
+        op: 'replaceToolCallGroup',
+        kind: 'toolCall',
+        ids: [...wire.ids],
+        records: records as ToolCall[],
+      };
     }
     default:
       throw new CodecError('frame', 0, `unknown write ${write}`);
@@ -89,8 +74,8 @@ function kindOf(collection: number): RecordName {
   return recordName(collection);
 }
 
-function entryOf(handles: HandleTable, handle: unknown): Entry {
-  const entry = typeof handle === 'number' ? handles.entryOf(handle) : undefined;
-  if (entry === undefined) throw new CodecError('frame', 0, `unknown handle ${String(handle)}`);
+function entryOf(handles: HandleTable, handle: number): Entry {
+  const entry = handles.entryOf(handle);
+  if (entry === undefined) throw new CodecError('frame', 0, `unknown handle ${handle}`);
   return entry;
 }

@@ -1,8 +1,9 @@
 /**
  * Changes that host code made and the module has not heard of yet. They go in front of the turn's next frame.
  */
-import { Collection, EditKind, Op } from '../abi/frames.gen.js';
-import { Encoder } from '../codec/encoder.js';
+import { Collection, EditKind } from '../abi/frames.gen.js';
+import { writeEdit } from '../codec/tuples.gen.js';
+import { Encoder, type Write } from '../codec/encoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import type { AnyRecord, History, HistoryRun } from '../collections/history.js';
 import type { Entry } from '../collections/kinds.js';
@@ -15,6 +16,8 @@ import { type BulkyResults, encodeResults } from '../primitives/tool-call.js';
 /** Gives a history its number in an instance, and uploads what the instance lacks. */
 export interface HistorySink {
   number(history: History, length: number): number;
+  /** An Edit frame that names the history is written. */
+  named(history: History): void;
 }
 
 /** One Edit frame to be. Runs of appended records share one. */
@@ -27,7 +30,7 @@ interface Edit {
   /** EditAdd: the appended records. */
   readonly entries: Entry[] | undefined;
   /** Stash, tools and kept results: the argument. */
-  readonly argument: ((enc: Encoder) => void) | undefined;
+  readonly argument: Write | null;
   /** Stash, EditSet: the key. */
   readonly key: string | undefined;
 }
@@ -140,8 +143,7 @@ export class EditQueue implements EditSink {
   /** The hidden names of a context's registry changed. */
   toolsHidden(context: number, names: readonly string[]): void {
     this.#argument(context, Collection.Tools, EditKind.Hidden, 0, (enc) => {
-      enc.arrayHeader(names.length);
-      for (const name of names) enc.str(name);
+      enc.strs(names);
     });
   }
 
@@ -188,6 +190,7 @@ export class EditQueue implements EditSink {
         enc.truncate(start);
         return false;
       }
+      if (edit.run !== undefined) histories.named(edit.run.history);
       if (done) {
         this.#from++;
         this.#written = 0;
@@ -203,14 +206,7 @@ export class EditQueue implements EditSink {
     // What a history's number needs goes out in frames of its own, before this one is begun.
     const history =
       edit.run === undefined ? 0 : histories.number(edit.run.history, edit.run.length);
-    head(enc, turn, edit, edit.handle, edit.run?.length ?? 1, history);
-    if (edit.argument === undefined) {
-      enc.nil();
-      return;
-    }
-    const mark = enc.beginBin(32);
-    edit.argument(enc);
-    enc.endBin(mark);
+    put(enc, turn, edit, edit.handle, edit.run?.length ?? 1, history, edit.argument);
   }
 
   /** Writes one frame of records, none if not even one fits. Returns true when the run is complete. */
@@ -236,8 +232,7 @@ export class EditQueue implements EditSink {
       n++;
     }
     if (n === from) return false;
-    head(enc, turn, edit, edit.handle + from, n - from, 0);
-    enc.bin(bodies.bytes());
+    put(enc, turn, edit, edit.handle + from, n - from, 0, bodies.bytes());
     this.#written = n;
     return n === entries.length;
   }
@@ -247,7 +242,7 @@ export class EditQueue implements EditSink {
     collection: number,
     kind: number,
     handle: number,
-    argument: (enc: Encoder) => void,
+    argument: Write,
     key?: string,
   ): void {
     this.#push(context, collection, kind, handle, undefined, undefined, argument, key);
@@ -260,7 +255,7 @@ export class EditQueue implements EditSink {
     handle: number,
     run?: HistoryRun<AnyRecord>,
     entries?: Entry[],
-    argument?: (enc: Encoder) => void,
+    argument: Write | null = null,
     key?: string,
   ): void {
     if (this.#closed) return;
@@ -277,22 +272,25 @@ function tooLarge(what: string, actual: number, max: number): TurncoreError {
   );
 }
 
-function head(
+function put(
   enc: Encoder,
   turn: number,
   edit: Edit,
   handle: number,
   count: number,
   history: number,
+  data: Uint8Array | Write | null,
 ): void {
-  enc.arrayHeader(10);
-  enc.int(Op.Edit);
-  enc.int(turn);
-  enc.int(edit.context);
-  enc.int(edit.collection);
-  enc.int(edit.kind);
-  enc.int(handle);
-  enc.int(0);
-  enc.int(count);
-  enc.int(history);
+  const { context, collection, kind } = edit;
+  writeEdit(enc, {
+    turn,
+    context,
+    collection,
+    edit: kind,
+    handle,
+    other: 0,
+    count,
+    history,
+    data,
+  });
 }

@@ -1,29 +1,35 @@
 /**
  * Effects: what the module asks its host to do. Each runs user code and sends a Result.
  */
-import { EffectKind, Method, Op, Pipeline, Write } from '../abi/frames.gen.js';
+import { EffectKind, Method, Pipeline, Status, Write } from '../abi/frames.gen.js';
+import {
+  type CommitArgs,
+  type Delta as WireDelta,
+  type DiscardArgs,
+  type EffectFrame,
+  type ExecutorArgs,
+  type HTTPArgs,
+  type MiddlewareArgs,
+  type ModelArgs,
+  type ToolArgs,
+  type ValidateArgs,
+  writeChunk,
+  writeCommitResult,
+} from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
 import type { ModelEngine } from '../models/engine.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import { runForge, runRead, runSpool } from './artifact-effects.js';
 import { ChatExecutor } from './chat-executor.js';
 import type { ContextState } from './context-state.js';
-import { type Delta, readDelta, type WireDelta } from './deltas.js';
+import { deltaOf } from './deltas.js';
+import type { Delta } from './deltas.js';
 import { asError } from './error-table.js';
 import { runEstimate } from './estimate.js';
 import { HttpEffect } from './http.js';
 import { settleForModel } from './kept-results.js';
 import { ModelEffect, type ModelListener } from './model.js';
-import {
-  beginResult,
-  failEffect,
-  isThenable,
-  perform,
-  performOnly,
-  sendResult,
-  settleEffect,
-} from './results.js';
+import { failEffect, isThenable, perform, performOnly, settleEffect } from './results.js';
 import type { Callbacks, NextFn } from './runner-spec.js';
 import { copyValue } from '../stash/copy-value.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
@@ -36,57 +42,61 @@ interface DispatchFacade {
 }
 
 /** Starts an effect. @throws CodecError for one that makes no sense */
-export function runEffect(session: Session, frame: readonly unknown[]): void {
-  const effect = frame[2] as number;
-  const context = frame[4] as number;
-  const args = frame[7];
-  switch (frame[3]) {
+export function runEffect(session: Session, frame: EffectFrame): void {
+  const { effect, context } = frame;
+  const kind: number = frame.kind;
+  switch (frame.kind) {
     case EffectKind.Executor:
-      runExecutor(session, effect, session.context(context), args);
+      runExecutor(session, effect, session.context(context), frame.args);
       return;
     case EffectKind.Middleware:
-      runMiddleware(session, effect, context, args);
+      runMiddleware(session, effect, context, frame.args);
       return;
     case EffectKind.Tool:
-      runTool(session, effect, session.context(context), args);
+      runTool(session, effect, session.context(context), frame.args);
       return;
     case EffectKind.Store:
-      runStore(session, effect, context, args);
+      runStore(session, effect, context, frame.args);
       return;
     case EffectKind.Commit:
-      runCommit(session, effect, context, args);
+      runCommit(session, effect, context, frame.args);
       return;
     case EffectKind.Discard:
-      runDiscard(session, effect, context, args);
+      runDiscard(session, effect, context, frame.args);
       return;
     case EffectKind.HTTP:
-      runHttp(session, effect, context, args);
+      runHttp(session, effect, context, frame.args);
       return;
     case EffectKind.Model:
-      runModel(session, effect, context, args);
+      runModel(session, effect, context, frame.args);
       return;
     case EffectKind.Validate:
-      runValidate(session, effect, session.context(context), args);
+      runValidate(session, effect, session.context(context), frame.args);
       return;
     case EffectKind.Spool:
-      runSpool(session, effect, session.context(context), args);
+      runSpool(session, effect, session.context(context), frame.args);
       return;
     case EffectKind.Read:
-      runRead(session, effect, session.context(context), args);
+      runRead(session, effect, session.context(context), frame.args);
       return;
     case EffectKind.Estimate:
-      runEstimate(session, effect, session.context(context), args);
+      runEstimate(session, effect, session.context(context), frame.args);
       return;
     case EffectKind.Forge:
-      runForge(session, effect, session.context(context), args);
+      runForge(session, effect, session.context(context), frame.args);
       return;
     default:
-      throw new CodecError('frame', 0, `unknown effect ${String(frame[3])}`);
+      throw new CodecError('frame', 0, `unknown effect ${kind}`);
   }
 }
 
-function runExecutor(session: Session, effect: number, state: ContextState, args: unknown): void {
-  state.iteration = requireShape(args, 'n', 'ExecutorArgs')[0] as number;
+function runExecutor(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  { iteration }: ExecutorArgs,
+): void {
+  state.iteration = iteration;
   const { executor } = state.spec;
   if (executor instanceof ChatExecutor) {
     throw new CodecError('frame', 0, 'the chat executor has no host function');
@@ -95,15 +105,17 @@ function runExecutor(session: Session, effect: number, state: ContextState, args
   performOnly(session, effect, state, () => executor(ctx as never, ctx.helpers as never));
 }
 
-function runMiddleware(session: Session, effect: number, context: number, args: unknown): void {
-  const a = requireShape(args, 'nn', 'MiddlewareArgs');
-  const pipeline = a[0] as number;
+function runMiddleware(
+  session: Session,
+  effect: number,
+  context: number,
+  { pipeline, index }: MiddlewareArgs,
+): void {
   const turn = pipeline === Pipeline.TurnInput || pipeline === Pipeline.TurnOutput;
   const state = session.context(turn ? 0 : context);
   const spec = turn ? session.spec : state.spec;
-  const middleware = spec.pipelines[pipeline]?.[a[1] as number];
-  if (middleware === undefined)
-    throw new CodecError('frame', 0, `unknown middleware ${String(a[1])}`);
+  const middleware = spec.pipelines[pipeline]?.[index];
+  if (middleware === undefined) throw new CodecError('frame', 0, `unknown middleware ${index}`);
   performOnly(session, effect, state, () =>
     middleware(state.facade as never, nextOf(session, effect, state) as never),
   );
@@ -115,21 +127,15 @@ function nextOf(session: Session, effect: number, state: ContextState): NextFn {
   return () => {
     if (called || session.ended || !session.pump.alive) return Promise.resolve();
     called = true;
-    const enc = session.beginCall(state.number, Method.Next);
-    const { call } = session;
-    enc.arrayHeader(1);
-    enc.int(effect);
-    return session.callLater(enc, call).then(nothing, nothing);
+    return session.callLater(state.number, Method.Next, { effect }).then(nothing, nothing);
   };
 }
 
-function runTool(session: Session, effect: number, state: ContextState, args: unknown): void {
-  const a = requireShape(args, 'nsss*bnnb', 'ToolArgs');
-  const tool = session.tools.get(a[0] as number);
-  const keep = a[5] as boolean;
-  const valid = takeKept(session, a[6] as number, a[4]);
-  const spool = a[7] as number;
-  const timed = a[8] === true ? new TimedCall(session, effect, state) : undefined;
+function runTool(session: Session, effect: number, state: ContextState, args: ToolArgs): void {
+  const { keep, spool } = args;
+  const tool = session.tools.get(args.tool);
+  const valid = takeKept(session, args.valid, args.args);
+  const timed = args.timed ? new TimedCall(session, effect, state) : undefined;
   const settle = (value: unknown): void => {
     if (timed?.late === true) {
       settleEffect(session, effect, state, undefined);
@@ -153,17 +159,21 @@ function takeKept(session: Session, effect: number, crossed: unknown): unknown {
 }
 
 /** Runs a tool's own validation. What it gives is kept for the handler, as not all of it may have an encoding. */
-function runValidate(session: Session, effect: number, state: ContextState, args: unknown): void {
-  const a = requireShape(args, 'n*', 'ValidateArgs');
-  const tool = session.tools.get(a[0] as number);
+function runValidate(
+  session: Session,
+  effect: number,
+  state: ContextState,
+  { tool: number, args }: ValidateArgs,
+): void {
+  const tool = session.tools.get(number);
   const schema = tool.inputSchema;
   if (!isStandardSchema(schema)) {
     throw new CodecError('frame', 0, `tool ${tool.name} has no validation of its own`);
   }
-  validateArguments(schema, tool.name, a[1]).then(
+  validateArguments(schema, tool.name, args).then(
     (valid) => {
       session.kept.keep(effect, valid);
-      settleEffect(session, effect, state, isEncodable(valid) ? valid : a[1]);
+      settleEffect(session, effect, state, isEncodable(valid) ? valid : args);
     },
     (error: unknown) => failEffect(session, effect, state, error),
   );
@@ -178,10 +188,10 @@ function isEncodable(value: unknown): boolean {
   }
 }
 
-function runStore(session: Session, effect: number, context: number, args: unknown): void {
-  const delta = readDelta(args, session.handles);
+function runStore(session: Session, effect: number, context: number, wire: WireDelta): void {
+  const write = writeOf(session, wire);
   const state = storageState(session, context);
-  performOnly(session, effect, state, () => writeOne(state, delta));
+  performOnly(session, effect, state, () => writeOne(state, write));
 }
 
 /** Whose callbacks write: the turn's, or the standalone dispatch's. */
@@ -189,14 +199,24 @@ function storageState(session: Session, context: number): ContextState {
   return session.contexts[0] ?? session.context(context);
 }
 
+/** A write with the numbers of its collection and kind. */
+interface QueuedWrite {
+  readonly collection: number;
+  readonly kind: number;
+  readonly delta: Delta;
+}
+
+function writeOf(session: Session, wire: WireDelta): QueuedWrite {
+  const { collection, write: kind } = wire;
+  return { collection, kind, delta: deltaOf(wire, session.handles) };
+}
+
 /** Calls the storage callback of one write. */
-function writeOne(state: ContextState, wire: WireDelta): unknown {
+function writeOne(state: ContextState, { collection, delta }: QueuedWrite): unknown {
   const { callbacks } = state.session.spec;
-  const { delta } = wire;
   const ctx = state.facade;
-  const writes = callbacks.writes[wire.collection];
-  if (writes === undefined)
-    throw new CodecError('frame', 0, `unknown collection ${wire.collection}`);
+  const writes = callbacks.writes[collection];
+  if (writes === undefined) throw new CodecError('frame', 0, `unknown collection ${collection}`);
   switch (delta.op) {
     case 'store':
       return writes[Write.Store](ctx, delta.record);
@@ -211,7 +231,7 @@ function writeOne(state: ContextState, wire: WireDelta): unknown {
       if (callbacks.replaceToolCallGroup !== undefined) {
         return callbacks.replaceToolCallGroup(ctx, delta.ids, delta.records);
       }
-      return replaceOneByOne(state, wire.collection, delta.ids, delta.records);
+      return replaceOneByOne(state, collection, delta.ids, delta.records);
   }
 }
 
@@ -237,18 +257,18 @@ async function replaceOneByOne(
   }
 }
 
-function runCommit(session: Session, effect: number, context: number, args: unknown): void {
-  const deltas = readDeltas(session, requireShape(args, 'a', 'CommitArgs')[0]);
+function runCommit(session: Session, effect: number, context: number, args: CommitArgs): void {
+  const writes = args.deltas.map((wire) => writeOf(session, wire));
   const state = storageState(session, context);
   const { commit, own } = session.spec.callbacks;
   if (commit === undefined || own !== undefined) {
-    void commitInParts(session, effect, state, deltas);
+    void commitInParts(session, effect, state, writes);
     return;
   }
   performOnly(session, effect, state, () =>
     commit(
       state.facade,
-      deltas.map((d) => d.delta),
+      writes.map((w) => w.delta),
     ),
   );
 }
@@ -261,25 +281,22 @@ async function commitInParts(
   session: Session,
   effect: number,
   state: ContextState,
-  deltas: readonly WireDelta[],
+  writes: readonly QueuedWrite[],
 ): Promise<void> {
   let applied = 0;
   try {
-    while (applied < deltas.length) {
-      const part = togetherFrom(session.spec.callbacks, deltas, applied);
+    while (applied < writes.length) {
+      const part = togetherFrom(session.spec.callbacks, writes, applied);
       const result =
         part.length === 0
-          ? writeOne(state, deltas[applied]!)
+          ? writeOne(state, writes[applied]!)
           : session.spec.callbacks.commit!(state.facade, part);
       if (isThenable(result)) await result;
       applied += Math.max(part.length, 1);
     }
   } catch (error) {
-    const enc = beginResult(session, effect);
-    if (enc === undefined) return;
-    session.errors.encode(enc, asError(error), state.reason, [applied, deltas.length]);
-    enc.nil();
-    sendResult(session, effect, enc);
+    const total = writes.length;
+    failEffect(session, effect, state, error, (e) => writeCommitResult(e, { applied, total }));
     return;
   }
   settleEffect(session, effect, state, undefined);
@@ -288,42 +305,37 @@ async function commitInParts(
 /** The next writes of a queue that the store's commit takes. */
 function togetherFrom(
   { commit, own }: Callbacks,
-  deltas: readonly WireDelta[],
+  writes: readonly QueuedWrite[],
   first: number,
 ): Delta[] {
   const part: Delta[] = [];
   if (commit === undefined || own === undefined) return part;
-  const isOwn = ({ delta, collection, write }: WireDelta): boolean =>
-    delta.op === 'replaceToolCallGroup' ? own.replaceGroup : own.single[collection]![write]!;
-  for (let i = first; i < deltas.length && !isOwn(deltas[i]!); i++) part.push(deltas[i]!.delta);
+  const isOwn = ({ delta, collection, kind }: QueuedWrite): boolean =>
+    delta.op === 'replaceToolCallGroup' ? own.replaceGroup : own.single[collection]![kind]!;
+  for (let i = first; i < writes.length && !isOwn(writes[i]!); i++) part.push(writes[i]!.delta);
   return part;
 }
 
-function runDiscard(session: Session, effect: number, context: number, args: unknown): void {
-  const a = requireShape(args, 'an', 'DiscardArgs');
-  const deltas: Delta[] = readDeltas(session, a[0]).map((d) => d.delta);
+function runDiscard(session: Session, effect: number, context: number, args: DiscardArgs): void {
+  const deltas = args.deltas.map((wire) => deltaOf(wire, session.handles));
   const state = storageState(session, context);
-  const status = a[1] === 2 ? 'aborted' : 'nack';
+  const status = args.status === Status.Aborted ? 'aborted' : 'nack';
   performOnly(session, effect, state, () =>
     session.spec.callbacks.discard?.(state.facade, deltas, status),
   );
 }
 
-function readDeltas(session: Session, list: unknown): WireDelta[] {
-  return ((list ?? []) as unknown[]).map((delta) => readDelta(delta, session.handles));
-}
-
-function runHttp(session: Session, effect: number, context: number, args: unknown): void {
+function runHttp(session: Session, effect: number, context: number, args: HTTPArgs): void {
   const listener = {
     head: (status: number, headers: readonly (readonly [string, string])[]) =>
-      sendChunk(session, effect, status, headers, undefined),
+      sendChunk(session, effect, status, headers, null),
     ...streamed(session, effect, context),
   };
   const request = new HttpEffect(session.http, args, listener, recordsOf(session));
   startStream(session, effect, request);
 }
 
-function runModel(session: Session, effect: number, context: number, args: unknown): void {
+function runModel(session: Session, effect: number, context: number, args: ModelArgs): void {
   const { executor } = (session.contexts[context] ?? session.root).spec;
   const engineOf = (name: string): ModelEngine | undefined =>
     executor instanceof ChatExecutor && executor.options.model === name
@@ -373,24 +385,12 @@ function sendChunk(
   effect: number,
   status: number,
   headers: readonly (readonly [string, string])[],
-  data: Uint8Array | undefined,
+  data: Uint8Array | null,
 ): void {
   if (session.ended || !session.pump.alive) return;
   const enc = session.pump.frame();
-  enc.arrayHeader(7);
-  enc.int(Op.Chunk);
-  enc.int(session.number);
-  enc.int(effect);
-  enc.int(session.elapsed());
-  enc.int(status);
-  enc.arrayHeader(headers.length);
-  for (const [name, value] of headers) {
-    enc.arrayHeader(2);
-    enc.str(name);
-    enc.str(value);
-  }
-  if (data === undefined) enc.nil();
-  else enc.bin(data);
+  const elapsed = session.elapsed();
+  writeChunk(enc, { turn: session.number, effect, elapsed, status, headers, data });
   session.pump.sendAndDrain(session, enc);
 }
 

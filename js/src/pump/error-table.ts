@@ -1,9 +1,9 @@
 /**
  * The errors of a turn: which object an error on the wire stands for.
  */
-import type { Encoder } from '../codec/encoder.js';
+import type { ErrorValue } from '../codec/tuples.gen.js';
+import type { Encoder, Write } from '../codec/encoder.js';
 import { DEFAULT_LIMITS } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
 import { codeInfo, TurncoreError } from '../errors.js';
 
 /** How many errors of a chain of causes cross, and how deep the host follows one. */
@@ -34,55 +34,63 @@ export class ErrorTable {
   }
 
   /**
-   * Writes an error for the module and keeps it under a fresh handle.
+   * An error for the module, which is kept under a fresh handle; it is to be written before another one is made.
    *
    * @param error anything that was thrown
    * @param reason what the context's abort signal says, undefined unless it was aborted
    * @param details what goes with it in place of its own details
    */
-  encode(enc: Encoder, error: unknown, reason: unknown, details?: unknown): void {
+  wireOf(error: unknown, reason: unknown, details?: Write): ErrorValue<Write | null> {
     this.#textLeft = Math.min(MAX_TEXT, this.#most);
     this.#detailsLeft = this.#most;
-    this.#write(enc, error, this.#host.push(error), reason, 0, details);
+    return this.#wire(error, this.#host.push(error), reason, 0, details);
   }
 
-  /**
-   * The object that an error from the module stands for.
-   *
-   * @throws CodecError for a malformed one
-   */
-  decode(value: unknown): unknown {
+  /** The object that an error from the module stands for. */
+  decode(value: ErrorValue): unknown {
     return this.#read(value, 0);
   }
 
-  #write(
-    enc: Encoder,
+  #wire(
     error: unknown,
     handle: number,
     reason: unknown,
     depth: number,
-    details?: unknown,
-  ): void {
+    details?: Write,
+  ): ErrorValue<Write | null> {
     const e = describe(error);
-    enc.arrayHeader(10);
-    enc.int(handle);
-    enc.str(this.#cut(e.name === e.code ? '' : e.name));
-    enc.str(this.#cut(e.code));
-    enc.str(this.#cut(e.message));
-    enc.int(e.status);
-    enc.bool(e.fatal);
-    enc.bool(isAbort(error, reason));
-    const start = enc.length;
-    if (writeDetails(enc, details ?? e.details)) {
-      if (enc.length - start <= this.#detailsLeft) this.#detailsLeft -= enc.length - start;
-      else enc.truncate(start);
-    }
-    if (enc.length === start) enc.nil();
-    if (e.cause === undefined || depth >= MAX_CAUSES - 1) enc.nil();
-    else this.#write(enc, e.cause, 0, reason, depth + 1);
     const suppressed = depth > 1 ? [] : e.suppressed.slice(0, MAX_SUPPRESSED);
-    enc.arrayHeader(suppressed.length);
-    for (const each of suppressed) this.#write(enc, each, 0, undefined, depth + 2);
+    return {
+      handle,
+      name: this.#cut(e.name === e.code ? '' : e.name),
+      code: this.#cut(e.code),
+      message: this.#cut(e.message),
+      status: e.status,
+      fatal: e.fatal,
+      abort: isAbort(error, reason),
+      details: details ?? ((enc) => this.#writeDetails(enc, e.details)),
+      cause:
+        e.cause === undefined || depth >= MAX_CAUSES - 1
+          ? null
+          : this.#wire(e.cause, 0, reason, depth + 1),
+      suppressed: suppressed.map((each) => this.#wire(each, 0, undefined, depth + 2)),
+    };
+  }
+
+  /** Writes details, as much as may still be written. Those that cannot cross stay with the host's object. */
+  #writeDetails(enc: Encoder, details: unknown): void {
+    const start = enc.length;
+    try {
+      enc.value(details, 'details');
+      if (enc.length - start <= this.#detailsLeft) {
+        this.#detailsLeft -= enc.length - start;
+        return;
+      }
+    } catch {
+      // They have no encoding.
+    }
+    enc.truncate(start);
+    enc.nil();
   }
 
   /** As much of a text as may still be written. */
@@ -93,23 +101,20 @@ export class ErrorTable {
     return fit < text.length ? text.slice(0, fit) : text;
   }
 
-  #read(value: unknown, depth: number): unknown {
-    const v = requireShape(value, 'isssnbb*ea', 'ErrorValue');
-    const handle = v[0] as number;
+  #read(value: ErrorValue, depth: number): unknown {
+    const { handle } = value;
     if (handle > 0 && handle <= this.#host.length) return this.#host[handle - 1];
     const known = this.#guest?.get(handle);
     if (known !== undefined) return known;
-    const error = this.#make(v, depth);
+    const error = this.#make(value, depth);
     if (handle < 0) (this.#guest ??= new Map<number, unknown>()).set(handle, error);
     return error;
   }
 
-  #make(v: readonly unknown[], depth: number): Error {
-    const name = v[1] as string;
-    const code = v[2] as string;
-    const message = v[3] as string;
+  #make(value: ErrorValue, depth: number): Error {
+    const { name, code, message, cause } = value;
     const inner =
-      v[8] === null || depth >= MAX_CAUSES ? undefined : { cause: this.#read(v[8], depth + 1) };
+      cause === null || depth >= MAX_CAUSES ? undefined : { cause: this.#read(cause, depth + 1) };
     if (code === '') {
       const error = new Error(message, inner);
       if (name !== '' && name !== 'Error') {
@@ -117,13 +122,13 @@ export class ErrorTable {
       }
       return error;
     }
-    const list = depth >= MAX_CAUSES ? [] : ((v[9] ?? []) as unknown[]);
+    const suppressed = depth >= MAX_CAUSES ? [] : value.suppressed;
     return new TurncoreError(code, message, {
       ...inner,
-      status: v[4] === 0 ? undefined : (v[4] as number),
-      fatal: v[5] as boolean,
-      details: v[7] ?? undefined,
-      suppressed: list.map((each) => this.#read(each, depth + 1)),
+      status: value.status === 0 ? undefined : value.status,
+      fatal: value.fatal,
+      details: value.details ?? undefined,
+      suppressed: suppressed.map((each) => this.#read(each, depth + 1)),
     });
   }
 }
@@ -191,19 +196,6 @@ const plain: Described = {
 /** Other libraries have errors with a field of this name too. */
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
-}
-
-/** Writes details; false for none. What cannot cross stays with the host's object. */
-function writeDetails(enc: Encoder, details: unknown): boolean {
-  if (details === undefined) return false;
-  const start = enc.length;
-  try {
-    enc.value(details, 'details');
-    return true;
-  } catch {
-    enc.truncate(start);
-    return false;
-  }
 }
 
 /** Text of a thrown value that is not an error: itself, else its JSON, else whatever String makes of it. */

@@ -2,8 +2,8 @@
  * Counting tokens: for the module, and for user code that has a context.
  */
 import { Method } from '../abi/frames.gen.js';
+import type { EstimateArgs } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
 import { exactTokens, tokensOfLength } from '../primitives/estimate.js';
 import { artifactOf } from './artifact-effects.js';
 import type { ContextState } from './context-state.js';
@@ -19,23 +19,20 @@ export function runEstimate(
   session: Session,
   effect: number,
   state: ContextState,
-  args: unknown,
+  { encoding, texts, handle, part }: EstimateArgs,
 ): void {
-  const a = requireShape(args, 'sain', 'EstimateArgs');
-  const encoding = a[0] as string;
   const { tokenizers } = state.spec;
   if (!tokenizers.has(encoding)) {
     throw new CodecError('frame', 0, `there is no tokenizer for ${encoding}`);
   }
   const settle = (counts: unknown): void => settleEffect(session, effect, state, counts);
-  const texts = (a[1] ?? []) as string[];
-  if (a[2] === 0) {
+  if (handle === 0) {
     perform(session, effect, state, () => tokenizers.count(encoding, texts), settle);
     return;
   }
-  const artifact = artifactOf(session.handles.entryOf(a[2] as number), a[3] as number);
+  const artifact = artifactOf(session.handles.entryOf(handle), part);
   if (artifact === undefined) {
-    throw new CodecError('frame', 0, `part ${String(a[3])} of ${String(a[2])} is no artifact`);
+    throw new CodecError('frame', 0, `part ${part} of ${handle} is no artifact`);
   }
   const count = async (): Promise<unknown> =>
     tokenizers.count(encoding, [await artifact.asString()]);
@@ -82,14 +79,11 @@ function warn(
 ): void {
   const { session } = state;
   if (state.ended || session.ended || !session.pump.alive) return;
-  const enc = session.beginCall(state.number, Method.Warn);
-  const { call } = session;
-  enc.arrayHeader(5);
-  enc.str('token-estimation-degraded');
-  enc.str(`${why}: tokens are estimated from the length of the text`);
-  enc.str(encoding);
-  if (error === undefined) enc.nil();
-  else session.errors.encode(enc, asError(error), state.reason);
-  enc.value({ encoding, textPreview: text.slice(0, PREVIEW) }, 'payload');
-  session.callNow(enc, call);
+  session.callNow(state.number, Method.Warn, {
+    kind: 'token-estimation-degraded',
+    message: `${why}: tokens are estimated from the length of the text`,
+    once: encoding,
+    error: error === undefined ? null : session.errors.wireOf(asError(error), state.reason),
+    payload: (e) => e.value({ encoding, textPreview: text.slice(0, PREVIEW) }, 'payload'),
+  });
 }

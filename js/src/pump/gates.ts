@@ -1,20 +1,18 @@
 /**
  * The gates of a turn, and the open ones of a runner's turns.
  */
-import { EventKind, Method, Op, Scope, Settle } from '../abi/frames.gen.js';
+import { EventKind, GateResult, Method, Op, Scope, Settle } from '../abi/frames.gen.js';
+import type {
+  EventFrame,
+  GateClosedEvent,
+  GateOpenEvent,
+  SettleGateArgs,
+} from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
+import type { Write } from '../codec/encoder.js';
 import { setHead } from '../events/base-event.js';
 import { gateResultOf, type Settlement, TurnGate } from '../events/turn-gate.js';
 import type { TurnSession } from './contract.js';
-
-/** GateResult on the wire. */
-const ABORTED = 2;
-
-/** Tells the events of gates, by their kind. */
-export function isGateEvent(kind: unknown): boolean {
-  return kind === EventKind.TurnGateOpen || kind === EventKind.TurnGateClosed;
-}
 
 /** Converts what a gate is resolved with, on the host. @throws what refuses it */
 export type ResolutionCheck = (value: unknown, id: string) => unknown;
@@ -106,14 +104,10 @@ export class Gates {
     }
   }
 
-  /** Takes note of a gate that opens or closes, when its frame comes out of the module. */
-  note(frame: readonly unknown[]): void {
-    if (frame[3] === EventKind.TurnGateOpen) this.#open(frame);
-    else {
-      const closed = requireShape(frame[8], 'nsn', 'GateClosedEvent');
-      const numbered = this.#gates.get(closed[0] as number);
-      if (numbered !== undefined) this.#close(numbered.gate, closed[2] as number);
-    }
+  /** Takes note of a gate that closes, when its frame comes out of the module. */
+  noteClosed({ gate: number, result }: GateClosedEvent): void {
+    const numbered = this.#gates.get(number);
+    if (numbered !== undefined) this.#close(numbered.gate, result);
   }
 
   /** The gate of an event. @throws CodecError if there is none */
@@ -129,36 +123,37 @@ export class Gates {
   }
 
   /** Event frames that close what is open: the instance has died. */
-  *abandon(turn: number, elapsed: number, seq: () => number): Generator<readonly unknown[]> {
+  *abandon(turn: number, elapsed: number, seq: () => number): Generator<EventFrame> {
     for (const [number, { gate, dispatch }] of this.#gates) {
       if (gate.isSettled) continue;
-      this.#close(gate, ABORTED);
-      const scope = dispatch === 0 ? Scope.Turn : Scope.Turn | Scope.Dispatch;
-      const payload = [number, gate.id, ABORTED];
-      const kind = EventKind.TurnGateClosed;
-      yield [Op.Event, turn, seq(), kind, elapsed, dispatch, -1, scope, payload];
+      this.#close(gate, GateResult.Aborted);
+      yield {
+        op: Op.Event,
+        turn,
+        seq: seq(),
+        kind: EventKind.TurnGateClosed,
+        elapsed,
+        dispatch,
+        iteration: -1,
+        scope: dispatch === 0 ? Scope.Turn : Scope.Turn | Scope.Dispatch,
+        payload: { gate: number, id: gate.id, result: GateResult.Aborted },
+      };
     }
   }
 
-  #open(frame: readonly unknown[]): void {
+  /** Takes note of a gate that opens, when its frame comes out of the module. */
+  noteOpen(frame: EventFrame, { gate: number, ...shown }: GateOpenEvent): void {
     const session = this.#session;
-    const p = requireShape(frame[8], 'nss*is', 'GateOpenEvent');
-    const number = p[0] as number;
-    const id = p[1] as string;
     const check = this.#check;
     this.#check = undefined;
     const gate = new TurnGate({
-      id,
-      reason: p[2] as string,
-      payload: p[3],
-      createdAt: p[4] as number,
-      digest: p[5] as string,
-      settle: (settlement) => this.#settle(number, id, settlement, check),
+      ...shown,
+      settle: (settlement) => this.#settle(number, shown.id, settlement, check),
     });
-    const dispatch = frame[5] as number;
+    const { dispatch } = frame;
     const dispatchId = dispatch === 0 ? undefined : session.dispatchId(dispatch);
-    const at = session.now + (frame[4] as number);
-    setHead(gate, frame[2] as number, at, session.id, dispatchId, frame[6] as number);
+    const at = session.now + frame.elapsed;
+    setHead(gate, frame.seq, at, session.id, dispatchId, frame.iteration);
     this.#gates.set(number, { gate, dispatch });
     this.#book?.add(gate);
   }
@@ -174,37 +169,29 @@ export class Gates {
     settlement: Settlement,
     check: ResolutionCheck | undefined,
   ): void {
-    const session = this.#session;
-    const value =
-      settlement.by === 'resolve' && check !== undefined
-        ? check(settlement.value, id)
-        : settlement.by === 'resolve'
-          ? settlement.value
-          : undefined;
-    const enc = session.beginCall(0, Method.SettleGate);
-    const { call } = session;
-    enc.arrayHeader(5);
-    enc.int(gate);
+    this.#session.callNow(0, Method.SettleGate, this.#argsOf(gate, id, settlement, check));
+  }
+
+  #argsOf(
+    gate: number,
+    id: string,
+    settlement: Settlement,
+    check: ResolutionCheck | undefined,
+  ): SettleGateArgs {
+    const args = { gate, settle: Settle.Abort, value: null, digest: '', error: null };
     switch (settlement.by) {
-      case 'resolve':
-        enc.int(Settle.Resolve);
-        if (value === undefined) enc.nil();
-        else enc.value(value, 'value');
-        enc.str(settlement.digest);
-        enc.nil();
-        break;
-      case 'reject':
-        enc.int(Settle.Reject);
-        enc.nil();
-        enc.str('');
-        session.errors.encode(enc, settlement.error, undefined);
-        break;
+      case 'resolve': {
+        const { value: given, digest } = settlement;
+        const value = check === undefined ? given : check(given, id);
+        const write: Write | null = value === undefined ? null : (e) => e.value(value, 'value');
+        return { ...args, settle: Settle.Resolve, value: write, digest };
+      }
+      case 'reject': {
+        const error = this.#session.errors.wireOf(settlement.error, undefined);
+        return { ...args, settle: Settle.Reject, error };
+      }
       case 'abort':
-        enc.int(Settle.Abort);
-        enc.nil();
-        enc.str('');
-        enc.nil();
+        return args;
     }
-    session.callNow(enc, call);
   }
 }

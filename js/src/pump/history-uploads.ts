@@ -1,8 +1,7 @@
 /**
  * Histories in an instance: which records it has, under which numbers.
  */
-import { Op } from '../abi/frames.gen.js';
-import { decodeFrames } from '../codec/decoder.js';
+import { writeDropHistory, writeHistory } from '../codec/tuples.gen.js';
 import { Encoder } from '../codec/encoder.js';
 import type { History } from '../collections/history.js';
 import { collectionNumber } from '../collections/kinds.js';
@@ -31,6 +30,8 @@ export class HistoryUploads {
   /** In the order of their last use. */
   readonly #uploads = new Map<History, Upload>();
   readonly #enc = new Encoder(BLOCK + 4096);
+  /** Those that the edits of a batch name. */
+  #named: History[] = [];
   #last = 0;
   #bytes = 0;
 
@@ -49,22 +50,24 @@ export class HistoryUploads {
     return upload.number;
   }
 
-  /** Puts the histories that a batch of edits refers to into a journal, in front of it. */
-  record(recorder: StepRecorder, batch: Uint8Array): void {
-    for (const frame of decodeFrames(batch)) {
-      const number = frame[8] as number;
-      const upload = number === 0 ? undefined : this.#of(number);
+  /** Takes note of a history that an edit names. */
+  named(history: History): void {
+    this.#named.push(history);
+  }
+
+  /** Puts the histories that a batch of edits names into a journal, in front of it. */
+  record(recorder: StepRecorder | undefined): void {
+    const named = this.#named;
+    this.#named = [];
+    if (recorder === undefined) return;
+    for (const history of named) {
+      const upload = this.#uploads.get(history);
       if (upload === undefined) continue;
       for (let from = 0; from < upload.count;) {
         from = this.#encode(upload, from, upload.count);
         recorder.step(this.#enc.copy(), new Uint8Array(0));
       }
     }
-  }
-
-  #of(number: number): Upload | undefined {
-    for (const upload of this.#uploads.values()) if (upload.number === number) return upload;
-    return undefined;
   }
 
   #append(upload: Upload, length: number): void {
@@ -86,12 +89,12 @@ export class HistoryUploads {
     }
     const enc = this.#enc;
     enc.reset();
-    enc.arrayHeader(5);
-    enc.int(Op.History);
-    enc.int(upload.number);
-    enc.int(collectionNumber(upload.history.kind));
-    enc.int(stop - from);
-    enc.bin(body.bytes());
+    writeHistory(enc, {
+      history: upload.number,
+      collection: collectionNumber(upload.history.kind),
+      count: stop - from,
+      block: body.bytes(),
+    });
     return stop;
   }
 
@@ -102,9 +105,7 @@ export class HistoryUploads {
       this.#bytes -= upload.bytes;
       const enc = this.#enc;
       enc.reset();
-      enc.arrayHeader(2);
-      enc.int(Op.DropHistory);
-      enc.int(upload.number);
+      writeDropHistory(enc, { history: upload.number });
       this.#step();
     }
   }

@@ -3,11 +3,11 @@
  * origins that it is meant for.
  */
 import { Redirect } from '../abi/frames.gen.js';
+import type { HTTPArgs } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
 import { type Credential, Redactor } from './credential.js';
-import { insertMedia, readSplices, type RecordOf, type Splice } from './splice.js';
+import { insertMedia, type MediaSplice, mediaSplices, type RecordOf } from './splice.js';
 
 /** What a host allows a module's requests. */
 export interface HttpSettings {
@@ -58,7 +58,7 @@ export class HttpEffect {
   #url: string;
   #headers: [string, string][];
   #body: Uint8Array<ArrayBuffer> | undefined;
-  readonly #splices: readonly Splice[];
+  readonly #splices: readonly MediaSplice[];
   /** What is attached; undefined for nothing, and once a redirect has led to another origin. */
   #secret: [string, string] | undefined;
   /** Takes the secret out of what comes back, also when it is not sent. */
@@ -66,28 +66,29 @@ export class HttpEffect {
 
   /**
    * @param recordOf finds the records whose media belong in the body
-   * @throws CodecError for malformed arguments
+   * @throws CodecError for arguments that make no sense
    */
   constructor(
     settings: HttpSettings,
-    args: unknown,
+    args: HTTPArgs,
     listener: HttpListener,
     recordOf: RecordOf = () => undefined,
   ) {
-    const a = requireShape(args, 'ssaysnn', 'HTTPArgs');
     this.#settings = settings;
     this.#listener = listener;
-    this.#method = a[0] as string;
-    this.#url = a[1] as string;
-    this.#headers = ((a[2] ?? []) as unknown[]).map((pair) => {
-      const p = requireShape(pair, 'ss', 'header');
-      return [p[0] as string, p[1] as string];
+    this.#method = args.method;
+    this.#url = args.url;
+    this.#headers = args.headers.map(([name, value, ...more]) => {
+      if (name === undefined || value === undefined || more.length > 0) {
+        throw new CodecError('frame', 0, 'HTTPArgs: a header is a name and a value');
+      }
+      return [name, value];
     });
-    this.#body = (a[3] as Uint8Array<ArrayBuffer> | null) ?? undefined;
-    this.#credential = a[4] as string;
-    this.#redirect = a[5] as number;
-    this.#redirects = Math.min(a[6] as number, MAX_REDIRECTS);
-    this.#splices = readSplices(a[7], this.#body?.length ?? 0, recordOf);
+    this.#body = args.body ?? undefined;
+    this.#credential = args.credential;
+    this.#redirect = args.redirect;
+    this.#redirects = Math.min(args.redirects, MAX_REDIRECTS);
+    this.#splices = mediaSplices(args.splices, this.#body?.length ?? 0, recordOf);
     if (this.#redirect > Redirect.Manual) {
       throw new CodecError('frame', 0, `HTTPArgs: redirect ${this.#redirect}`);
     }

@@ -2,10 +2,10 @@
  * Results that stay on the host: what handlers gave host code, and artifacts and media that they gave a model.
  */
 import { EventKind, Results } from '../abi/frames.gen.js';
+import type { EventFrame } from '../codec/tuples.gen.js';
 import { base64 } from '../codec/canonical-json.js';
 import { CodecError, decodeValue } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
-import { requireShape } from '../codec/shape.js';
 import { type ArtifactClass, SpooledArtifact } from '../primitives/spooled-artifact.js';
 import { SpooledJsonArtifact } from '../primitives/spooled-json-artifact.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
@@ -13,7 +13,6 @@ import { bulkyResults } from '../primitives/tool-call.js';
 import { MemoryReader } from '../readers/memory-reader.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { ContextState } from './context-state.js';
-import { isGateEvent } from './gates.js';
 import { perform, settleEffect } from './results.js';
 import type { Session } from './session.js';
 import { sizesOf } from './spool.js';
@@ -101,9 +100,13 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Tells the events that {@link noteEvent} is for, by their kind. */
-export function isNoted(kind: unknown): boolean {
-  return kind === EventKind.ToolCall || isGateEvent(kind);
+/** Tells the events that {@link noteEvent} is for. */
+export function isNoted({ kind }: EventFrame): boolean {
+  return (
+    kind === EventKind.ToolCall ||
+    kind === EventKind.TurnGateOpen ||
+    kind === EventKind.TurnGateClosed
+  );
 }
 
 /**
@@ -112,14 +115,23 @@ export function isNoted(kind: unknown): boolean {
  *
  * @throws CodecError for an event that makes no sense
  */
-export function noteEvent(session: Session, frame: readonly unknown[]): void {
-  if (isGateEvent(frame[3])) session.gates.note(frame);
-  if (frame[3] !== EventKind.ToolCall) return;
-  const p = requireShape(frame[8], 'ss*snbbn*nss', 'ToolCallEvent');
-  if (p[7] !== Results.Kept) return;
-  const effect = p[9] as number;
-  if (!session.kept.has(effect)) {
-    throw new CodecError('frame', 0, `nothing is kept of effect ${effect}`);
+export function noteEvent(session: Session, frame: EventFrame): void {
+  switch (frame.kind) {
+    case EventKind.TurnGateOpen:
+      session.gates.noteOpen(frame, frame.payload);
+      return;
+    case EventKind.TurnGateClosed:
+      session.gates.noteClosed(frame.payload);
+      return;
+    case EventKind.ToolCall: {
+      const { id, results, kept } = frame.payload;
+      if (results !== Results.Kept) return;
+      if (!session.kept.has(kept)) {
+        throw new CodecError('frame', 0, `nothing is kept of effect ${kept}`);
+      }
+      session.context(frame.dispatch).setResults(id, session.kept.get(kept));
+      return;
+    }
+    default:
   }
-  session.context(frame[5] as number).setResults(p[0] as string, session.kept.get(effect));
 }

@@ -2,7 +2,7 @@
  * What listeners throw, and how it is reported.
  */
 import { EventKind, Method } from '../abi/frames.gen.js';
-import type { Encoder } from '../codec/encoder.js';
+import { type MethodArgs, writeErrorEvent } from '../codec/tuples.gen.js';
 import { TurncoreError } from '../errors.js';
 import type { TurnEvent } from '../events/events.js';
 import { type ErrorTable, messageOf } from './error-table.js';
@@ -13,11 +13,8 @@ export interface ReportingSession {
   readonly pump: { readonly alive: boolean };
   readonly contexts: readonly (object | undefined)[];
   readonly errors: ErrorTable;
-  /** Number of the call that was begun last. */
-  readonly call: number;
   dispatchId(dispatch: number): string;
-  beginCall(context: number, method: number): Encoder;
-  callNow(enc: Encoder, call: number): unknown;
+  callNow<M extends keyof MethodArgs>(context: number, method: M, args: MethodArgs[M]): unknown;
 }
 
 /**
@@ -34,13 +31,10 @@ export function reportFailure(session: ReportingSession, cause: unknown, event: 
     const context = session.contexts.findIndex(
       (s, n) => n > 0 && s !== undefined && session.dispatchId(n) === event.dispatchId,
     );
-    const enc = session.beginCall(Math.max(context, 0), Method.Emit);
-    const { call } = session;
-    enc.arrayHeader(2);
-    enc.int(EventKind.Error);
-    enc.arrayHeader(1);
-    session.errors.encode(enc, error, undefined);
-    session.callNow(enc, call);
+    session.callNow(Math.max(context, 0), Method.Emit, {
+      kind: EventKind.Error,
+      payload: (e) => writeErrorEvent(e, { error: session.errors.wireOf(error, undefined) }),
+    });
   } catch {
     console.error(error);
   }

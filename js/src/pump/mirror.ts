@@ -2,7 +2,8 @@
  * What changed inside the module, changed on the host too.
  */
 import { Signal, SyncKind } from '../abi/frames.gen.js';
-import { CodecError } from '../codec/decoder.js';
+import { readErrorValue, readToolDef, type SyncFrame } from '../codec/tuples.gen.js';
+import { CodecError, type Decoder } from '../codec/decoder.js';
 import { decodeBody } from '../collections/decode-body.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import { type Entry, isRecordOf, RECORD_KINDS } from '../collections/kinds.js';
@@ -16,18 +17,14 @@ import type { TurnSession } from './contract.js';
  * @returns whether user code is to be told of it
  * @throws CodecError for one that makes no sense
  */
-export function applySync(
-  session: TurnSession,
-  state: ContextState,
-  frame: readonly unknown[],
-): boolean {
-  const data = frame[7] as Uint8Array | null;
-  switch (frame[4]) {
+export function applySync(session: TurnSession, state: ContextState, frame: SyncFrame): boolean {
+  const { sync, data } = frame;
+  switch (sync) {
     case SyncKind.Signal:
-      return syncSignal(session, state, frame[5] as number, data);
+      return syncSignal(session, state, frame.handle, data);
     case SyncKind.Define:
       if (data === null) throw new CodecError('frame', 0, 'malformed ToolDef');
-      session.tools.define(session.pump.value(data));
+      session.tools.define(session.pump.read(data, readToolDef));
       return false;
     case SyncKind.Tools:
       syncTools(session, state, data);
@@ -38,16 +35,12 @@ export function applySync(
   }
 }
 
-function syncRecords(session: TurnSession, state: ContextState, frame: readonly unknown[]): void {
-  const collection = frame[3] as number;
+function syncRecords(session: TurnSession, state: ContextState, frame: SyncFrame): void {
+  const { collection, sync, handle, other, data } = frame;
   if (collection >= RECORD_KINDS) throw new CodecError('frame', 0, 'unknown collection');
-  const kind = frame[4] as number;
-  const handle = frame[5] as number;
-  const other = frame[6] as number;
-  const data = frame[7] as Uint8Array | null;
   const items = state.set(collection).mirror;
   const { handles } = session;
-  switch (kind) {
+  switch (sync) {
     case SyncKind.Add: {
       const entry = entryOf(handles, collection, handle, data, keptBy(session, other));
       if (!items.has(entry)) items.push(entry);
@@ -71,7 +64,7 @@ function syncRecords(session: TurnSession, state: ContextState, frame: readonly 
       entryOf(handles, collection, handle, data);
       return;
     default:
-      throw new CodecError('frame', 0, `unknown sync ${kind}`);
+      throw new CodecError('frame', 0, `unknown sync ${sync}`);
   }
 }
 
@@ -104,9 +97,12 @@ function keptBy(session: TurnSession, effect: number): BulkyResults | undefined 
 
 /** Makes a context's registry hold what the module's holds. */
 function syncTools(session: TurnSession, state: ContextState, data: Uint8Array | null): void {
-  const numbers = data === null ? [] : session.pump.value(data);
-  if (!Array.isArray(numbers)) throw new CodecError('frame', 0, 'malformed list of tools');
-  state.tools.mirror(numbers.map((n) => session.tools.get(Number(n))));
+  const numbers = data === null ? [] : session.pump.read(data, (d) => d.list(readNumber, 1));
+  state.tools.mirror(numbers.map((n) => session.tools.get(n)));
+}
+
+function readNumber(d: Decoder): number {
+  return d.u32();
 }
 
 /** Notes that a dispatch was acked, nacked or aborted. Returns whether ack handlers are due that no call of user code runs. */
@@ -117,7 +113,7 @@ function syncSignal(
   data: Uint8Array | null,
 ): boolean {
   if (signal === Signal.Abort && state.number !== 0 && data !== null) {
-    state.expire(session.errors.decode(session.pump.value(data)));
+    state.expire(session.errors.decode(session.pump.read(data, readErrorValue)));
     return false;
   }
   if (state.number === 0 || state.acked || state.nacked) {
@@ -130,7 +126,7 @@ function syncSignal(
   if (signal !== Signal.Nack || data === null) {
     throw new CodecError('frame', 0, `malformed signal ${signal}`);
   }
-  state.nackError = session.errors.decode(session.pump.value(data));
+  state.nackError = session.errors.decode(session.pump.read(data, readErrorValue));
   state.nacked = true;
   return false;
 }

@@ -1,11 +1,11 @@
 /**
  * Answers of engines, which the module asks for. The module has the request and reads the parts; an engine only generates.
  */
-import { requireShape } from '../codec/shape.js';
+import type { ModelArgs } from '../codec/tuples.gen.js';
 import { isTurncoreError, TurncoreError } from '../errors.js';
 import type { ModelEngine, ModelRequest } from '../models/engine.js';
 import { lineOf } from '../models/parts.js';
-import { insertMedia, readSplices, type RecordOf, type Splice } from './splice.js';
+import { insertMedia, type MediaSplice, mediaSplices, type RecordOf } from './splice.js';
 
 /** Told how an answer goes. */
 export interface ModelListener {
@@ -24,25 +24,24 @@ export class ModelEffect {
   readonly #abort = new AbortController();
   readonly #name: string;
   readonly #body: Uint8Array;
-  readonly #splices: readonly Splice[];
+  readonly #splices: readonly MediaSplice[];
   /** Rejects what {@link run} waits for. */
   #giveUp: ((reason: unknown) => void) | undefined;
 
   /**
    * @param engineOf finds an engine by its name
    * @param recordOf finds the records whose media belong in the request
-   * @throws CodecError for malformed arguments
+   * @throws CodecError for splices that make no sense
    */
   constructor(
     engineOf: (name: string) => ModelEngine | undefined,
-    args: unknown,
+    args: ModelArgs,
     listener: ModelListener,
     recordOf: RecordOf = () => undefined,
   ) {
-    const a = requireShape(args, 'sy', 'ModelArgs');
-    this.#name = a[0] as string;
-    this.#body = (a[1] as Uint8Array | null) ?? new Uint8Array();
-    this.#splices = readSplices(a[2], this.#body.length, recordOf);
+    this.#name = args.model;
+    this.#body = args.body ?? new Uint8Array();
+    this.#splices = mediaSplices(args.splices, this.#body.length, recordOf);
     this.#engine = engineOf(this.#name);
     this.#listener = listener;
   }

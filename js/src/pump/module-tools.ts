@@ -2,8 +2,8 @@
  * Tools whose handlers run in the module, such as those that read artifacts, as host code sees them.
  */
 import { ToolFlag } from '../abi/frames.gen.js';
+import type { ToolDef } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
 import { type AnyTool, ArtifactTool, type ObjectSchema, Tool } from '../tools/tool.js';
 
@@ -16,13 +16,12 @@ export class ModuleTools {
   readonly #numbers = new Map<AnyTool, number>();
 
   /** Takes a ToolDef. @throws CodecError for one that makes no sense */
-  define(def: unknown): void {
-    const d = requireShape(def, 'nss*nn', 'ToolDef');
-    const number = d[0] as number;
+  define(def: ToolDef): void {
+    const { number } = def;
     if (number < FIRST_MADE || this.#tools.has(number)) {
       throw new CodecError('frame', 0, `malformed number ${number} of a tool`);
     }
-    const tool = made(d);
+    const tool = made(def);
     this.#tools.set(number, tool);
     this.#numbers.set(tool, number);
     everMade.add(tool);
@@ -50,15 +49,13 @@ function otherTurn(name: string): TurncoreError {
   return TurncoreError.of('E_INVALID_VALUE', `tool: ${name} belongs to another turn`);
 }
 
-function made(d: readonly unknown[]): AnyTool {
-  const flags = d[4] as number;
-  const name = d[1] as string;
+function made({ name, description, inputSchema, flags }: ToolDef): AnyTool {
   try {
     const Class = (flags & ToolFlag.Artifact) !== 0 ? ArtifactTool : Tool;
     return new Class({
       name,
-      description: d[2] as string,
-      inputSchema: d[3] as ObjectSchema,
+      description,
+      inputSchema: inputSchema as ObjectSchema,
       // A call goes to the module by the tool's number; a handler on the host is never reached by one.
       handler: () => {
         throw otherTurn(name);

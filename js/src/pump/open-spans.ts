@@ -2,27 +2,34 @@
  * What has begun and not ended in a turn, so that it can be closed when the instance dies.
  */
 import { EventKind, Op, Status } from '../abi/frames.gen.js';
+import type { ErrorValue, EventFrame } from '../codec/tuples.gen.js';
 
 interface Span {
-  /** EventKind of its end. */
-  readonly end: number;
+  readonly end: EndKind;
   readonly dispatch: number;
   readonly iteration: number;
   readonly started: number;
   readonly scope: number;
 }
 
-/** Kinds of end, by the kind of begin that they close. */
-const ends: Readonly<Record<number, number>> = {
-  [EventKind.TurnStart]: EventKind.TurnEnd,
-  [EventKind.DispatchStart]: EventKind.DispatchEnd,
-  [EventKind.IterationStart]: EventKind.IterationEnd,
-};
+type EndKind =
+  typeof EventKind.TurnEnd | typeof EventKind.DispatchEnd | typeof EventKind.IterationEnd;
 
 /** The turns, dispatches and iterations that listeners were told have begun. */
 export class OpenSpans {
   /** Stands for the failure in the frames that {@link close} makes. */
-  static readonly FAILURE: unknown = Object.freeze(['failure']);
+  static readonly FAILURE: ErrorValue = Object.freeze({
+    handle: 0,
+    name: '',
+    code: '',
+    message: '',
+    status: 0,
+    fatal: false,
+    abort: false,
+    details: null,
+    cause: null,
+    suppressed: [],
+  });
 
   /** What the frames that {@link close} makes speak of. */
   failure: unknown = undefined;
@@ -33,31 +40,25 @@ export class OpenSpans {
   readonly #open: Span[] = [];
 
   /** Takes note of an Event frame. */
-  note(frame: readonly unknown[]): void {
-    const kind = frame[3] as number;
-    switch (kind) {
+  note(frame: EventFrame): void {
+    switch (frame.kind) {
+      case EventKind.TurnStart:
+        this.#begin(frame, EventKind.TurnEnd);
+        return;
+      case EventKind.DispatchStart:
+        this.#begin(frame, EventKind.DispatchEnd);
+        return;
       case EventKind.IterationStart:
         this.iterations++;
-        break;
-      case EventKind.TurnStart:
-      case EventKind.DispatchStart:
-        break;
+        this.#begin(frame, EventKind.IterationEnd);
+        return;
       case EventKind.TurnEnd:
       case EventKind.DispatchEnd:
       case EventKind.IterationEnd:
-        this.#end(kind, frame[5] as number);
+        this.#end(frame.kind, frame.dispatch);
         return;
       default:
-        return;
     }
-    this.begun = true;
-    this.#open.push({
-      end: ends[kind]!,
-      dispatch: frame[5] as number,
-      iteration: frame[6] as number,
-      started: frame[4] as number,
-      scope: frame[7] as number,
-    });
   }
 
   /**
@@ -65,27 +66,34 @@ export class OpenSpans {
    *
    * @param seq gives the number of the next event
    */
-  *close(turn: number, elapsed: number, seq: () => number): Generator<readonly unknown[]> {
+  *close(turn: number, elapsed: number, seq: () => number): Generator<EventFrame> {
     for (let span = this.#open.at(-1); span !== undefined; span = this.#open.at(-1)) {
-      const { end, dispatch, iteration, scope } = span;
+      const { dispatch, scope } = span;
+      const head = { op: Op.Event, turn, elapsed, dispatch, scope };
       if (this.#open.length === 1) {
-        const payload = [OpenSpans.FAILURE];
-        yield [Op.Event, turn, seq(), EventKind.Error, elapsed, dispatch, -1, scope, payload];
+        const payload = { error: OpenSpans.FAILURE };
+        yield { ...head, seq: seq(), kind: EventKind.Error, iteration: -1, payload };
       }
-      const payload = this.#payload(span);
-      yield [Op.Event, turn, seq(), end, elapsed, dispatch, iteration, scope, payload];
+      yield this.#ending({ ...head, seq: seq(), iteration: span.iteration }, span);
     }
   }
 
-  #payload(span: Span): unknown[] {
-    switch (span.end) {
+  #ending(head: Omit<EventFrame, 'kind' | 'payload'>, { end: kind, started }: Span): EventFrame {
+    const error = OpenSpans.FAILURE;
+    const status = Status.Nack;
+    switch (kind) {
       case EventKind.IterationEnd:
-        return [span.started, Status.Nack, []];
+        return { ...head, kind, payload: { started, status, discarded: [] } };
       case EventKind.DispatchEnd:
-        return [span.started, Status.Nack, this.iterations, OpenSpans.FAILURE];
-      default:
-        return [span.started, Status.Failed, OpenSpans.FAILURE];
+        return { ...head, kind, payload: { started, status, iterations: this.iterations, error } };
+      case EventKind.TurnEnd:
+        return { ...head, kind, payload: { started, status: Status.Failed, error } };
     }
+  }
+
+  #begin({ dispatch, iteration, elapsed, scope }: EventFrame, end: EndKind): void {
+    this.begun = true;
+    this.#open.push({ end, dispatch, iteration, started: elapsed, scope });
   }
 
   #end(kind: number, dispatch: number): void {

@@ -6,10 +6,21 @@
  * reached, all others to the end. So an event is delivered before the call that caused it returns, and what listeners
  * do in between keeps its order. Effects start in a microtask.
  */
-import { EditKind, Method, Op } from '../abi/frames.gen.js';
-import { CodecError, decodeValue } from '../codec/decoder.js';
+import { Collection, EditKind, Method, Op } from '../abi/frames.gen.js';
+import {
+  type EffectFrame,
+  type ErrorValue,
+  type FaultFrame,
+  type OutboundFrame,
+  type WelcomeFrame,
+  writeCall,
+  writeCloseRunner,
+  writeEdit,
+  writeReply,
+  writeToolDef,
+} from '../codec/tuples.gen.js';
+import { CodecError, type Decoder, valueOf } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
-import { isOutbound } from '../codec/shape.js';
 import type { History } from '../collections/history.js';
 import type { Instance } from '../engine/instance.js';
 import type { Clock } from '../entropy.js';
@@ -17,8 +28,8 @@ import { TurncoreError } from '../errors.js';
 import { framesOfTurn } from '../journal/format.js';
 import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
-import { encodeTool } from '../tools/encode-tool.js';
-import { type AnyTool, encodeArguments } from '../tools/tool.js';
+import { toolDef } from '../tools/tool-def.js';
+import { type AnyTool, writeArguments } from '../tools/tool.js';
 import type { TurnPump, TurnSession, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
@@ -40,7 +51,18 @@ export interface PumpHost {
 }
 
 /** Entry of the queue that tells of the instance's death. */
-const DEAD = Object.freeze([0]);
+const DEAD = Object.freeze({ op: 0, turn: 0 });
+
+/** What the queue holds: what is delivered, in order. */
+type Queued = typeof DEAD | Exclude<OutboundFrame, WelcomeFrame | FaultFrame>;
+
+/** A frame of no turn that waits for its reply. */
+interface Asked {
+  readonly call: number;
+  done: boolean;
+  value: unknown;
+  error: ErrorValue | undefined;
+}
 
 /** Runs something in a microtask: what `queueMicrotask` does, which Node makes expensive. */
 const soon = Promise.resolve();
@@ -58,9 +80,9 @@ export class Pump implements HistorySink, TurnPump {
   readonly #encoders: Encoder[] = [];
   readonly #batch = new Encoder(1 << 16);
   readonly #histories: HistoryUploads;
-  #queue: (readonly unknown[])[] = [];
+  #queue: Queued[] = [];
   #head = 0;
-  #starting: (readonly unknown[])[] = [];
+  #starting: EffectFrame[] = [];
   /** The innermost call that is answered in its step. */
   calling: PendingCall | undefined;
   /** The session that a frame was last delivered to. */
@@ -70,7 +92,7 @@ export class Pump implements HistorySink, TurnPump {
   #lastCall = 0;
   #failure: TurncoreError | undefined;
   readonly #turnEffects: number;
-  #opened: { call: number; done: boolean; failed: boolean; value: unknown } | undefined;
+  #opened: Asked | undefined;
 
   constructor(instance: Instance, host: PumpHost) {
     this.instance = instance;
@@ -147,9 +169,9 @@ export class Pump implements HistorySink, TurnPump {
     }
   }
 
-  /** Reads a value that the module sent as bytes. @throws CodecError */
-  value(bytes: Uint8Array): unknown {
-    return decodeValue(bytes, this.instance.limits);
+  /** Reads what the module sent as a byte string. @throws CodecError */
+  read<T>(bytes: Uint8Array, read: (d: Decoder) => T): T {
+    return valueOf(read, bytes, this.instance.limits);
   }
 
   /**
@@ -205,7 +227,7 @@ export class Pump implements HistorySink, TurnPump {
 
   /** Sends a frame of no turn, which is answered in its step. @throws what it is refused with */
   #ask(call: number, enc: Encoder): unknown {
-    const reply = { call, done: false, failed: false, value: undefined as unknown };
+    const reply: Asked = { call, done: false, value: undefined, error: undefined };
     const before = this.#opened;
     this.#opened = reply;
     try {
@@ -215,7 +237,7 @@ export class Pump implements HistorySink, TurnPump {
     } finally {
       this.#opened = before;
     }
-    if (reply.failed) throw refusal(reply.value);
+    if (reply.error !== undefined) throw refusal(reply.error);
     return reply.value;
   }
 
@@ -231,22 +253,24 @@ export class Pump implements HistorySink, TurnPump {
     this.#runners.delete(spec);
     if (!this.alive) return;
     const enc = this.frame();
-    enc.arrayHeader(2);
-    enc.int(Op.CloseRunner);
-    enc.int(runner);
+    writeCloseRunner(enc, { runner });
     this.send(undefined, enc);
   }
 
   /** Makes a tool known in a turn. @throws TurncoreError for a schema that the module does not support */
   defineTool(session: Session, number: number, tool: AnyTool): void {
     const enc = this.frame();
-    enc.arrayHeader(10);
-    enc.int(Op.Edit);
-    enc.int(session.number);
-    for (const field of [0, 7, EditKind.Define, number, 0, 1, 0]) enc.int(field);
-    const mark = enc.beginBin(256);
-    encodeTool(enc, number, tool);
-    enc.endBin(mark);
+    writeEdit(enc, {
+      turn: session.number,
+      context: 0,
+      collection: Collection.Tools,
+      edit: EditKind.Define,
+      handle: number,
+      other: 0,
+      count: 1,
+      history: 0,
+      data: (e) => writeToolDef(e, toolDef(number, tool)),
+    });
     const fault = this.#step(enc.bytes(), session)?.error;
     this.#encoders.push(enc);
     if (fault !== undefined) throw fault;
@@ -260,16 +284,23 @@ export class Pump implements HistorySink, TurnPump {
   validate(tool: AnyTool, args: unknown): unknown {
     const call = ++this.#lastCall;
     const enc = this.frame();
-    enc.arrayHeader(7);
-    for (const field of [Op.Call, 0, call, 0, 0, Method.Validate]) enc.int(field);
-    enc.arrayHeader(2);
-    encodeTool(enc, 1, tool);
-    encodeArguments(enc, args);
+    writeCall(enc, {
+      turn: 0,
+      call,
+      elapsed: 0,
+      context: 0,
+      method: Method.Validate,
+      args: { tool: toolDef(1, tool), args: writeArguments(args) },
+    });
     return this.#ask(call, enc);
   }
 
   number(history: History, length: number): number {
     return this.#histories.number(history, length);
+  }
+
+  named(history: History): void {
+    this.#histories.named(history);
   }
 
   /** A session has ended. */
@@ -302,7 +333,7 @@ export class Pump implements HistorySink, TurnPump {
     for (;;) {
       batch.reset();
       const all = session.edits.encode(batch, session.number, limit, this);
-      if (session.recorder !== undefined) this.#histories.record(session.recorder, batch.bytes());
+      this.#histories.record(session.recorder);
       if (all) break;
       this.#stepEdits(session, batch);
     }
@@ -350,21 +381,19 @@ export class Pump implements HistorySink, TurnPump {
   }
 
   #take(
-    frames: readonly (readonly unknown[])[],
+    frames: readonly OutboundFrame[],
     session: Session | undefined,
   ): { offset: number; error: TurncoreError } | undefined {
     let fault: { offset: number; error: TurncoreError } | undefined;
     for (const frame of frames) {
-      if (!isOutbound(frame))
-        throw new CodecError('frame', 0, `malformed frame of op ${String(frame[0])}`);
-      if (frame[0] === Op.Fault) {
-        const error = new TurncoreError(frame[2] as string, frame[3] as string);
-        fault = { offset: frame[4] as number, error };
+      if (frame.op === Op.Fault) {
+        fault = { offset: frame.offset, error: new TurncoreError(frame.code, frame.message) };
         continue;
       }
+      if (frame.op === Op.Welcome) throw new CodecError('frame', 0, 'a second Welcome');
       requireOwn(frame, session);
       if (session === undefined) this.#queue.push(frame);
-      else if (frame[0] === Op.Sync) {
+      else if (frame.op === Op.Sync) {
         if (session.sync(frame)) this.#queue.push(frame);
       } else {
         session.note(frame, this.#turnEffects);
@@ -374,7 +403,7 @@ export class Pump implements HistorySink, TurnPump {
     return fault;
   }
 
-  #next(): readonly unknown[] {
+  #next(): Queued {
     const frame = this.#queue[this.#head++]!;
     if (this.#head === this.#queue.length) {
       this.#queue = [];
@@ -383,12 +412,12 @@ export class Pump implements HistorySink, TurnPump {
     return frame;
   }
 
-  #deliver(frame: readonly unknown[]): void {
-    if (frame === DEAD) {
+  #deliver(frame: Queued): void {
+    if (frame.op === 0) {
       for (const session of [...this.#sessions.values()]) session.fail(this.#failure!);
       return;
     }
-    const session = this.#sessionOf(frame[1] as number);
+    const session = this.#sessionOf(frame.turn);
     try {
       if (session === undefined) this.#deliverOther(frame);
       else this.#deliverTo(session, frame);
@@ -403,8 +432,8 @@ export class Pump implements HistorySink, TurnPump {
     return this.#recent;
   }
 
-  #deliverTo(session: Session, frame: readonly unknown[]): void {
-    switch (frame[0]) {
+  #deliverTo(session: Session, frame: Exclude<Queued, typeof DEAD>): void {
+    switch (frame.op) {
       case Op.Event:
         session.event(frame);
         return;
@@ -415,36 +444,34 @@ export class Pump implements HistorySink, TurnPump {
         if (this.#starting.push(frame) === 1) void soon.then(this.#startEffects);
         return;
       case Op.Cancel:
-        session.requests?.get(frame[2] as number)?.cancel();
+        session.requests?.get(frame.effect)?.cancel();
         return;
       case Op.Timer:
-        session.timer(frame[2] as number);
+        session.timer(frame.due);
         return;
       case Op.Sync:
         session.synced(frame);
         return;
       case Op.End:
         session.end(frame);
-        return;
-      default:
     }
   }
 
   /** Takes frames of no turn that runs: the answer to OpenRunner, and what comes late. */
-  #deliverOther(frame: readonly unknown[]): void {
+  #deliverOther(frame: Exclude<Queued, typeof DEAD>): void {
     const opened = this.#opened;
-    if (opened === undefined || frame[0] !== Op.Reply) return;
-    if (frame[1] !== 0 || frame[2] !== opened.call) return;
+    if (opened === undefined || frame.op !== Op.Reply) return;
+    if (frame.turn !== 0 || frame.call !== opened.call) return;
     opened.done = true;
-    opened.failed = frame[3] !== null;
-    opened.value = frame[3] ?? frame[4];
+    opened.error = frame.error ?? undefined;
+    opened.value = frame.value;
   }
 
   readonly #startEffects = (): void => {
     const frames = this.#starting;
     this.#starting = [];
     for (const frame of frames) {
-      const session = this.#sessions.get(frame[1] as number);
+      const session = this.#sessions.get(frame.turn);
       if (session === undefined) continue;
       try {
         runEffect(session, frame);
@@ -461,7 +488,7 @@ export class Pump implements HistorySink, TurnPump {
   #record(
     batch: Uint8Array,
     out: Uint8Array,
-    frames: readonly (readonly unknown[])[],
+    frames: readonly OutboundFrame[],
     offsets: readonly number[],
     session: Session | undefined,
   ): void {
@@ -478,36 +505,31 @@ export class Pump implements HistorySink, TurnPump {
     encodeOpenRunner(enc, this.#runners.get(spec)!, call, spec);
     const reply = this.frame();
     if (first) reply.raw(this.instance.welcome);
-    reply.arrayHeader(5);
-    for (const field of [Op.Reply, 0, call]) reply.int(field);
-    reply.nil();
-    reply.nil();
+    writeReply(reply, { turn: 0, call, error: null, value: null });
     session.recorder.step(enc.copy(), reply.copy());
     this.#encoders.push(enc, reply);
   }
 }
 
 /** Nothing but a turn's own frames may come of a step that its frames went into. @throws CodecError */
-function requireOwn(frame: readonly unknown[], session: Session | undefined): void {
+function requireOwn(
+  frame: Exclude<OutboundFrame, WelcomeFrame | FaultFrame>,
+  session: Session | undefined,
+): void {
   const turn = session?.number ?? 0;
-  if (frame[1] !== turn) {
-    throw new CodecError(
-      'frame',
-      0,
-      `a frame of turn ${String(frame[1])} came in answer to those of turn ${turn}`,
-    );
+  if (frame.turn !== turn) {
+    const text = `a frame of turn ${frame.turn} came in answer to those of turn ${turn}`;
+    throw new CodecError('frame', 0, text);
   }
   // A call may have crossed with the end.
-  if (session?.watch.over === true && frame[0] !== Op.Reply) {
+  if (session?.watch.over === true && frame.op !== Op.Reply) {
     throw new CodecError('frame', 0, `a frame came after the end of turn ${turn}`);
   }
 }
 
 /** The error of a refused OpenRunner. */
-function refusal(value: unknown): TurncoreError {
-  const v = Array.isArray(value) ? (value as unknown[]) : [];
-  const details: unknown = v[7] ?? undefined;
-  return new TurncoreError(String(v[2]), String(v[3]), { details });
+function refusal({ code, message, details }: ErrorValue): TurncoreError {
+  return new TurncoreError(code, message, { details: details ?? undefined });
 }
 
 function messageOf(error: unknown): string {

@@ -1,8 +1,8 @@
 /**
  * Results: how effects are settled.
  */
-import { Op } from '../abi/frames.gen.js';
-import type { Encoder } from '../codec/encoder.js';
+import { type ErrorValue, writeResult } from '../codec/tuples.gen.js';
+import type { Encoder, Write } from '../codec/encoder.js';
 import type { ContextState } from './context-state.js';
 import { asError } from './error-table.js';
 import type { Session } from './session.js';
@@ -51,60 +51,75 @@ export function settleEffect(
   state: ContextState,
   value: unknown,
 ): void {
-  const enc = beginResult(session, effect);
-  if (enc === undefined) return;
-  enc.nil();
-  if (value === undefined) enc.nil();
-  else {
-    try {
-      enc.value(value, 'result');
-    } catch (error) {
-      failEffect(session, effect, state, error);
-      return;
-    }
+  let enc: Encoder | undefined;
+  try {
+    enc = result(
+      session,
+      effect,
+      null,
+      value === undefined ? null : (e) => e.value(value, 'result'),
+    );
+  } catch (error) {
+    failEffect(session, effect, state, error);
+    return;
   }
-  sendResult(session, effect, enc);
+  send(session, effect, enc);
 }
 
-/** Fails an effect with what was thrown. */
+/** Sends what is written as the value of an effect, which is known to have an encoding. */
+export function settleWith(session: Session, effect: number, write: Write | null): void {
+  send(session, effect, result(session, effect, null, write));
+}
+
+/**
+ * Fails an effect with what was thrown.
+ *
+ * @param details what goes with it in place of its own details
+ */
 export function failEffect(
   session: Session,
   effect: number,
   state: ContextState,
   thrown: unknown,
+  details?: Write,
 ): void {
-  const enc = beginResult(session, effect);
-  if (enc === undefined) return;
-  session.errors.encode(enc, asError(thrown), state.reason);
-  enc.nil();
-  sendResult(session, effect, enc);
+  send(session, effect, failure(session, effect, asError(thrown), state.reason, details));
 }
 
-/** Begins a Result, whose error and value are written next; undefined when nobody waits for it any more. */
-export function beginResult(session: Session, effect: number): Encoder | undefined {
+/** The frame that settles an effect; undefined when nobody waits for it any more. */
+function result(
+  session: Session,
+  effect: number,
+  error: ErrorValue<Write | null> | null,
+  value: Write | null,
+): Encoder | undefined {
   if (session.ended || !session.pump.alive) return undefined;
   const enc = session.pump.frame();
-  enc.arrayHeader(6);
-  enc.int(Op.Result);
-  enc.int(session.number);
-  enc.int(effect);
-  enc.int(session.elapsed());
+  writeResult(enc, { turn: session.number, effect, elapsed: session.elapsed(), error, value });
   return enc;
 }
 
+function failure(
+  session: Session,
+  effect: number,
+  error: unknown,
+  reason: unknown,
+  details?: Write,
+): Encoder | undefined {
+  return result(session, effect, session.errors.wireOf(error, reason, details), null);
+}
+
 /** Sends a Result. One that the module cannot take, because it is too large say, is replaced by that failure. */
-export function sendResult(session: Session, effect: number, enc: Encoder): void {
+function send(session: Session, effect: number, enc: Encoder | undefined): void {
+  if (enc === undefined) return;
   session.watch.effects--;
   try {
     const fault = session.pump.send(session, enc);
     if (fault !== undefined) throw fault;
     session.pump.drain(session);
   } catch (error) {
-    const again = beginResult(session, effect);
-    if (again === undefined) return;
-    session.errors.encode(again, error, undefined);
-    again.nil();
-    session.pump.sendAndDrain(session, again);
+    const again = failure(session, effect, error, undefined);
+    if (again !== undefined) session.pump.sendAndDrain(session, again);
   }
 }
 

@@ -1,10 +1,11 @@
 /**
  * What many turns share: executor, tools, pipelines and callbacks, and how the module is told of them.
  */
-import { Callback, ExecutorKind, MiddlewareKind, Op } from '../abi/frames.gen.js';
+import { Callback, ExecutorKind, MiddlewareKind } from '../abi/frames.gen.js';
+import { type Middleware, writeOpenRunner } from '../codec/tuples.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import type { Entry } from '../collections/kinds.js';
-import { encodeTool } from '../tools/encode-tool.js';
+import { toolDef } from '../tools/tool-def.js';
 import type { AnyTool } from '../tools/tool.js';
 import { ToolRegistry, type ToolState } from '../tools/tool-registry.js';
 import { builtinOf } from '../builtin.js';
@@ -81,39 +82,31 @@ export function encodeOpenRunner(
   spec: RunnerSpec,
 ): void {
   const chat = spec.executor instanceof ChatExecutor ? spec.executor : undefined;
-  enc.arrayHeader(12);
-  enc.int(Op.OpenRunner);
-  enc.int(runner);
-  enc.int(call);
-  enc.int(chat === undefined ? ExecutorKind.Host : ExecutorKind.Chat);
-  enc.value(chat?.options, 'model');
-  enc.arrayHeader(spec.tools.length);
-  spec.tools.forEach((tool, i) => encodeTool(enc, i + 1, tool));
-  for (const pipeline of spec.pipelines) encodePipeline(enc, pipeline);
   const { commit, discard, replaceToolCallGroup } = spec.callbacks;
-  enc.int(
-    (commit === undefined ? 0 : Callback.Commit) |
+  const [turnInput, turnOutput, dispatchInput, dispatchOutput] = spec.pipelines.map((pipeline) =>
+    pipeline.map(middlewareDef),
+  );
+  writeOpenRunner(enc, {
+    runner,
+    call,
+    executor: chat === undefined ? ExecutorKind.Host : ExecutorKind.Chat,
+    chat: chat === undefined ? null : (e) => e.value(chat.options, 'model'),
+    tools: spec.tools.map((tool, i) => toolDef(i + 1, tool)),
+    turnInput: turnInput ?? [],
+    turnOutput: turnOutput ?? [],
+    dispatchInput: dispatchInput ?? [],
+    dispatchOutput: dispatchOutput ?? [],
+    callbacks:
+      (commit === undefined ? 0 : Callback.Commit) |
       (discard === undefined ? 0 : Callback.Discard) |
       (replaceToolCallGroup === undefined ? 0 : Callback.Replace),
-  );
-  const { encodings } = spec.tokenizers;
-  enc.arrayHeader(encodings.length);
-  for (const encoding of encodings) enc.str(encoding);
+    encodings: spec.tokenizers.encodings,
+  });
 }
 
-function encodePipeline(enc: Encoder, pipeline: readonly MiddlewareFn[]): void {
-  enc.arrayHeader(pipeline.length);
-  for (const middleware of pipeline) {
-    const builtin = builtinOf(middleware);
-    enc.arrayHeader(3);
-    if (builtin === undefined) {
-      enc.int(MiddlewareKind.Host);
-      enc.str('');
-      enc.nil();
-    } else {
-      enc.int(MiddlewareKind.Builtin);
-      enc.str(builtin.name);
-      enc.value(builtin.argument, builtin.name);
-    }
-  }
+function middlewareDef(middleware: MiddlewareFn): Middleware {
+  const builtin = builtinOf(middleware);
+  if (builtin === undefined) return { kind: MiddlewareKind.Host, name: '', arg: null };
+  const { name, argument } = builtin;
+  return { kind: MiddlewareKind.Builtin, name, arg: (e) => e.value(argument, name) };
 }

@@ -1,6 +1,7 @@
 /**
  * The tools of one turn, by number: those of its runner, those that only this turn knows, and those that the module made.
  */
+import type { ToolDef } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -50,7 +51,7 @@ export class SessionTools {
   }
 
   /** Takes the definition of a tool that the module made. @throws CodecError for one that makes no sense */
-  define(def: unknown): void {
+  define(def: ToolDef): void {
     (this.#made ??= new ModuleTools()).define(def);
   }
 }

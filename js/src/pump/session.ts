@@ -2,10 +2,21 @@
  * A running turn, or a standalone dispatch, as its host sees it.
  */
 import { EventKind, Op, Scope, Status, SyncKind } from '../abi/frames.gen.js';
+import {
+  type EndFrame,
+  type ErrorValue,
+  type EventFrame,
+  type MethodArgs,
+  type ReplyFrame,
+  type SyncFrame,
+  writeAbort,
+  writeCall,
+  writeTick,
+  type OutboundFrame,
+} from '../codec/tuples.gen.js';
 import { rejected } from '../attempt.js';
 import { CodecError } from '../codec/decoder.js';
 import type { Encoder } from '../codec/encoder.js';
-import { requireShape } from '../codec/shape.js';
 import { HandleTable } from '../collections/handle-table.js';
 import { TurncoreError } from '../errors.js';
 import type { Bus } from '../events/bus.js';
@@ -14,6 +25,7 @@ import {
   eventNames,
   eventOf,
   type EventSource,
+  isText,
   textKindOf,
   turnStatusOf,
 } from '../events/from-frame.js';
@@ -74,8 +86,6 @@ export class Session implements EventSource, TurnSession {
   readonly done: Promise<Outcome>;
   recorder: StepRecorder | undefined;
   ended = false;
-  /** Number of the last call. */
-  call = 0;
 
   readonly #bus: Bus<TurnEvents> | undefined;
   readonly #tap: ((event: TurnEvent) => void) | undefined;
@@ -84,6 +94,8 @@ export class Session implements EventSource, TurnSession {
   /** The context that was asked for last: of a thousand sessions, what need not be looked up is not in the way. */
   #recent: ContextState | undefined;
   readonly #spans = new OpenSpans();
+  /** Number of the last call. */
+  #call = 0;
   /** Number of the last event. */
   #seq = 0;
   readonly #stash: Root;
@@ -155,31 +167,15 @@ export class Session implements EventSource, TurnSession {
   // Calls
 
   /**
-   * Begins a Call frame; its arguments are written next. `call` is its number then.
-   *
-   * @throws TurncoreError E_CALL_AFTER_END
-   */
-  beginCall(context: number, method: number): Encoder {
-    if (this.ended) throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
-    const enc = this.pump.frame();
-    enc.arrayHeader(7);
-    enc.int(Op.Call);
-    enc.int(this.number);
-    enc.int(++this.call);
-    enc.int(this.elapsed());
-    enc.int(context);
-    enc.int(method);
-    return enc;
-  }
-
-  /**
    * Sends a call that is answered in the same step, and delivers everything up to its reply.
    *
    * @returns the reply's value
-   * @throws what the call failed with
+   * @throws what the call failed with; TurncoreError E_CALL_AFTER_END
    */
-  callNow(enc: Encoder, call: number): unknown {
+  callNow<M extends keyof MethodArgs>(context: number, method: M, args: MethodArgs[M]): unknown {
     const { pump } = this;
+    const call = this.#nextCall();
+    const enc = this.#encodeCall(call, context, method, args);
     const outer = pump.calling;
     const pending = new PendingCall(this, call, outer);
     pump.calling = pending;
@@ -193,8 +189,18 @@ export class Session implements EventSource, TurnSession {
     return pending.value;
   }
 
-  /** Sends a call that may be answered later, and delivers everything there is. */
-  callLater(enc: Encoder, call: number): Promise<unknown> {
+  /**
+   * Sends a call that may be answered later, and delivers everything there is.
+   *
+   * @throws TurncoreError E_CALL_AFTER_END, and what its arguments cannot be encoded for
+   */
+  callLater<M extends keyof MethodArgs>(
+    context: number,
+    method: M,
+    args: MethodArgs[M],
+  ): Promise<unknown> {
+    const call = this.#nextCall();
+    const enc = this.#encodeCall(call, context, method, args);
     const pending = new PendingCall(this, call, undefined);
     this.#pending.set(call, pending);
     try {
@@ -213,6 +219,29 @@ export class Session implements EventSource, TurnSession {
     });
   }
 
+  #nextCall(): number {
+    if (this.ended) throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
+    return ++this.#call;
+  }
+
+  #encodeCall<M extends keyof MethodArgs>(
+    call: number,
+    context: number,
+    method: M,
+    args: MethodArgs[M],
+  ): Encoder {
+    const enc = this.pump.frame();
+    writeCall(enc, {
+      turn: this.number,
+      call,
+      elapsed: this.elapsed(),
+      context,
+      method,
+      args,
+    });
+    return enc;
+  }
+
   #send(enc: Encoder, pending: PendingCall): void {
     const fault = this.pump.send(this, enc);
     if (fault !== undefined) pending.settle(true, fault);
@@ -222,13 +251,12 @@ export class Session implements EventSource, TurnSession {
   sendAbort(context: number, reason: unknown): void {
     if (this.ended || !this.pump.alive) return;
     const enc = this.pump.frame();
-    enc.arrayHeader(5);
-    enc.int(Op.Abort);
-    enc.int(this.number);
-    enc.int(this.elapsed());
-    enc.int(context);
-    if (reason === undefined) enc.nil();
-    else this.errors.encode(enc, reason, reason);
+    writeAbort(enc, {
+      turn: this.number,
+      elapsed: this.elapsed(),
+      context,
+      reason: reason === undefined ? null : this.errors.wireOf(reason, reason),
+    });
     this.pump.sendAndDrain(this, enc);
   }
 
@@ -255,16 +283,17 @@ export class Session implements EventSource, TurnSession {
   // Frames
 
   /** Takes a Reply. */
-  reply(frame: readonly unknown[]): void {
-    const call = frame[2] as number;
+  reply(frame: ReplyFrame): void {
+    const { call } = frame;
     let pending = this.pump.calling?.find(this, call);
     if (pending === undefined) {
       pending = this.#pending.get(call);
       this.#pending.delete(call);
     }
     if (pending === undefined || pending.done) return;
-    const failed = frame[3] !== null;
-    pending.settle(failed, failed ? this.errors.decode(frame[3]) : frame[4]);
+    const { error, value } = frame;
+    if (error === null) pending.settle(false, value);
+    else pending.settle(true, this.errors.decode(error));
   }
 
   /**
@@ -272,10 +301,10 @@ export class Session implements EventSource, TurnSession {
    *
    * @returns whether user code is to be told of it, when its place in the queue is reached
    */
-  sync(frame: readonly unknown[]): boolean {
-    const number = frame[2] as number;
-    if (frame[4] === SyncKind.Open) {
-      this.#openContext(number, frame[6] as number);
+  sync(frame: SyncFrame): boolean {
+    const number = frame.context;
+    if (frame.sync === SyncKind.Open) {
+      this.#openContext(number, frame.other);
       return false;
     }
     if (number === 0 && this.contexts[0] === undefined) return false; // nobody sees the turn around a standalone dispatch
@@ -283,30 +312,29 @@ export class Session implements EventSource, TurnSession {
   }
 
   /** Tells user code of a Sync: a dispatch was acked inside the module. */
-  synced(frame: readonly unknown[]): void {
-    this.context(frame[2] as number).callAckHandlers();
+  synced(frame: SyncFrame): void {
+    this.context(frame.context).callAckHandlers();
   }
 
   /** Takes an Event and tells the listeners. */
-  event(frame: readonly unknown[]): void {
-    const kind = frame[3] as number;
-    const dispatch = frame[5] as number;
-    const scope = frame[7] as number;
+  event(frame: EventFrame): void {
+    const { kind, dispatch, scope } = frame;
     const name = eventNames[kind];
     if (name === undefined) return;
     const state = dispatch === 0 ? this.contexts[0] : this.context(dispatch);
     if (kind === EventKind.IterationStart && state !== undefined) {
-      state.iteration = frame[6] as number;
+      state.iteration = frame.iteration;
     } else if (kind === EventKind.DispatchEnd && state !== undefined) state.ended = true;
-    this.#seq = frame[2] as number;
+    this.#seq = frame.seq;
     if (kind > EventKind.ToolCall) this.#spans.note(frame);
-    if (kind === EventKind.TurnGateClosed) this.gates.forget((frame[8] as number[])[0]!);
+    if (frame.kind === EventKind.TurnGateClosed) this.gates.forget(frame.payload.gate);
     const own = (scope & Scope.Dispatch) !== 0 && dispatch !== 0 ? state?.bus : undefined;
     const bus = (scope & Scope.Turn) !== 0 ? this.#bus : undefined;
     const tapped = (scope & Scope.Turn) !== 0 && this.#tap !== undefined;
     if (!tapped && own?.listens(name) !== true && bus?.listens(name) !== true) {
-      const text = textKindOf(kind);
-      if (text !== undefined) this.#keepText(dispatch, text, frame[8]);
+      if (isText(frame)) {
+        this.text(dispatch, textKindOf(frame.kind), frame.payload.id, frame.payload.delta);
+      }
       return;
     }
     const event = eventOf(frame, this);
@@ -314,11 +342,11 @@ export class Session implements EventSource, TurnSession {
   }
 
   /** Takes note of a frame before it is delivered. @throws CodecError for one effect too many */
-  note(frame: readonly unknown[], most: number): void {
+  note(frame: OutboundFrame, most: number): void {
     const { watch } = this;
-    switch (frame[0]) {
+    switch (frame.op) {
       case Op.Event:
-        if (isNoted(frame[3])) noteEvent(this, frame);
+        if (isNoted(frame)) noteEvent(this, frame);
         return;
       case Op.Effect:
         if (++watch.effects > most) {
@@ -326,7 +354,7 @@ export class Session implements EventSource, TurnSession {
         }
         return;
       case Op.Timer:
-        watch.ticking = frame[2] !== 0;
+        watch.ticking = frame.due !== 0;
         return;
       case Op.End:
         watch.over = true;
@@ -356,13 +384,11 @@ export class Session implements EventSource, TurnSession {
   }
 
   /** Takes an End. */
-  end(frame: readonly unknown[]): void {
-    const status = frame[2] as number;
-    const error = frame[4] === null ? undefined : this.errors.decode(frame[4]);
+  end({ status, iterations, error }: EndFrame): void {
     this.#close({
       status: status === Status.Refused ? 'refused' : turnStatusOf(status),
-      iterations: frame[3] as number,
-      error,
+      iterations,
+      error: error === null ? undefined : this.errors.decode(error),
     });
   }
 
@@ -395,7 +421,7 @@ export class Session implements EventSource, TurnSession {
     return state?.id ?? `${this.id}.d${dispatch}`;
   }
 
-  error(value: unknown): unknown {
+  error(value: ErrorValue): unknown {
     return value === OpenSpans.FAILURE ? this.#spans.failure : this.errors.decode(value);
   }
 
@@ -420,11 +446,6 @@ export class Session implements EventSource, TurnSession {
   }
 
   // Internals
-
-  #keepText(dispatch: number, kind: number, payload: unknown): void {
-    const p = requireShape(payload, 'snsnb', 'StreamEvent');
-    this.text(dispatch, kind, p[0] as string, p[2] as string);
-  }
 
   #makeContext(
     number: number,
@@ -501,10 +522,7 @@ export class Session implements EventSource, TurnSession {
     this.#elapsed = Math.max(this.elapsed(), due);
     this.watch.ticking = false; // if it is to hear more, it says so
     const enc = this.pump.frame();
-    enc.arrayHeader(3);
-    enc.int(Op.Tick);
-    enc.int(this.number);
-    enc.int(this.elapsed());
+    writeTick(enc, { turn: this.number, elapsed: this.elapsed() });
     this.pump.sendAndDrain(this, enc);
   }
 

@@ -1,15 +1,15 @@
 /**
  * Media in the bodies of requests: the module says where they go, and their bytes never come near it.
  */
+import type { Splice } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
-import { requireShape } from '../codec/shape.js';
 import { TurncoreError } from '../errors.js';
 import { Media } from '../primitives/media.js';
 import { Message } from '../primitives/message.js';
 import { ToolCall } from '../primitives/tool-call.js';
 
 /** A place in a body for the bytes of a media. */
-export interface Splice {
+export interface MediaSplice {
   /** Offset in the body as the module sent it. */
   readonly at: number;
   readonly media: Media;
@@ -34,16 +34,14 @@ export function mediaOf(entry: unknown, part: number): Media | undefined {
 }
 
 /** The splices of a body. @throws CodecError for those that make no sense */
-export function readSplices(list: unknown, length: number, recordOf: RecordOf): readonly Splice[] {
-  const splices: Splice[] = [];
+export function mediaSplices(
+  wire: readonly Splice[],
+  length: number,
+  recordOf: RecordOf,
+): readonly MediaSplice[] {
+  const splices: MediaSplice[] = [];
   let last = 0;
-  for (const item of (list ?? []) as unknown[]) {
-    const [at, handle, part, max] = requireShape(item, 'ninn', 'Splice') as [
-      number,
-      number,
-      number,
-      number,
-    ];
+  for (const { at, handle, part, max } of wire) {
     const media = mediaOf(recordOf(handle), part);
     if (media === undefined || at < last || at > length) {
       throw new CodecError('frame', 0, `splice of ${handle} (${part}) at ${at}`);
@@ -61,7 +59,7 @@ export function readSplices(list: unknown, length: number, recordOf: RecordOf): 
  */
 export async function insertMedia(
   body: Uint8Array,
-  splices: readonly Splice[],
+  splices: readonly MediaSplice[],
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const media: Uint8Array[] = [];
@@ -84,7 +82,7 @@ export async function insertMedia(
 }
 
 /** Reads a media, as far as it may be read. */
-async function readMedia({ media, max }: Splice, signal: AbortSignal): Promise<Uint8Array> {
+async function readMedia({ media, max }: MediaSplice, signal: AbortSignal): Promise<Uint8Array> {
   const reader = (await media.stream()).getReader();
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -1,7 +1,7 @@
 /**
  * The frame that starts a turn.
  */
-import { Op } from '../abi/frames.gen.js';
+import { type Block, type Instruction, writeStartTurn } from '../codec/tuples.gen.js';
 import { Encoder } from '../codec/encoder.js';
 import type { HandleTable } from '../collections/handle-table.js';
 import { Collections, type Entry, recordKind } from '../collections/kinds.js';
@@ -20,63 +20,49 @@ export function encodeStart(
   input: SessionInput,
   message: Message | undefined,
 ): void {
-  const { handles } = session;
-  enc.arrayHeader(13);
-  enc.int(Op.StartTurn);
-  enc.int(session.number);
-  enc.int(runner);
-  enc.bool(input.standalone);
-  enc.int(session.now);
-  enc.bin(seed);
-  enc.str(input.id);
-  enc.str(input.systemPrompt.toString());
-  const unique = [...new Set(input.instructions)];
-  enc.arrayHeader(unique.length);
-  for (const text of unique) {
-    enc.arrayHeader(2);
-    enc.int(handles.assign(text));
-    enc.str(text.toString());
-    session.root.set(Collections.instructions).mirror.push(text);
-  }
-  enc.value(input.stash, 'stash');
-  encodeBlock(enc, Collections.messages, handles, message === undefined ? [] : [message]);
-  const initial = input.initial
-    .map((list, i) => [i, list] as const)
-    .filter(([, list]) => list.length > 0);
-  enc.arrayHeader(initial.length);
-  for (const [collection, list] of initial) encodeInitial(enc, session, collection, list);
-  enc.bool(session.root.aborted);
+  const { handles, root } = session;
+  const instructions: Instruction[] = [...new Set(input.instructions)].map((text) => {
+    root.set(Collections.instructions).mirror.push(text);
+    return { handle: handles.assign(text), text: text.toString() };
+  });
+  const given = message === undefined ? [] : [message];
+  writeStartTurn(enc, {
+    turn: session.number,
+    runner,
+    standalone: input.standalone,
+    now: session.now,
+    seed,
+    id: input.id,
+    systemPrompt: input.systemPrompt.toString(),
+    instructions,
+    stash: (e) => e.value(input.stash, 'stash'),
+    message: block(handles, Collections.messages, given),
+    initial: input.initial.flatMap((list, collection) =>
+      list.length > 0 ? [initial(session, collection, list)] : [],
+    ),
+    aborted: root.aborted,
+  });
 }
 
-function encodeInitial(
-  enc: Encoder,
-  session: Session,
-  collection: number,
-  list: readonly Entry[],
-): void {
+function initial(session: Session, collection: number, list: readonly Entry[]): Block {
   const unique = [...new Set(list)];
-  const mirror = session.root.set(collection).mirror;
+  const { mirror } = session.root.set(collection);
   for (const entry of unique) mirror.push(entry);
-  encodeBlock(enc, collection, session.handles, unique);
+  return block(session.handles, collection, unique);
 }
 
-/** Writes records as a Block: collection, first handle, count, bodies. */
-function encodeBlock(
-  enc: Encoder,
-  collection: number,
-  handles: HandleTable,
-  entries: readonly Entry[],
-): void {
-  enc.arrayHeader(4);
-  enc.int(collection);
-  enc.int(handles.next);
-  enc.int(entries.length);
-  const mark = enc.beginBin(entries.length > 1 ? 1 << 16 : 64);
-  for (const entry of entries) {
-    handles.assign(entry);
-    entry[encodeBody](enc);
-  }
-  enc.endBin(mark);
+/** Records with the handles that they get. */
+function block(handles: HandleTable, collection: number, entries: readonly Entry[]): Block {
+  const handle = handles.next;
+  for (const entry of entries) handles.assign(entry);
+  return {
+    collection,
+    handle,
+    count: entries.length,
+    data: (e) => {
+      for (const entry of entries) entry[encodeBody](e);
+    },
+  };
 }
 
 /**

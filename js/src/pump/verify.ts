@@ -2,6 +2,7 @@
  * Proof that host and module agree on the collections of a turn. For tests.
  */
 import { Method, Op } from '../abi/frames.gen.js';
+import { writeCall } from '../codec/tuples.gen.js';
 import { Encoder } from '../codec/encoder.js';
 import { RECORD_KINDS } from '../collections/kinds.js';
 import type { Instance } from '../engine/instance.js';
@@ -33,13 +34,16 @@ export function verifyCollections(session: Session, instance: Instance): string 
 /** The module's sums; undefined when it has ended the turn. */
 function digests(session: Session, state: ContextState, instance: Instance): number[] | undefined {
   const enc = new Encoder(64);
-  enc.arrayHeader(7);
-  for (const field of [Op.Call, session.number, CALL, session.elapsed(), state.number])
-    enc.int(field);
-  enc.int(Method.Digest);
-  enc.nil();
+  writeCall(enc, {
+    turn: session.number,
+    call: CALL,
+    elapsed: session.elapsed(),
+    context: state.number,
+    method: Method.Digest,
+    args: null,
+  });
   const [reply] = instance.decode(instance.step(enc.bytes()));
-  return reply?.[0] === Op.Reply && reply[3] === null ? (reply[4] as number[]) : undefined;
+  return reply?.op === Op.Reply && reply.error === null ? (reply.value as number[]) : undefined;
 }
 
 /** FNV-1a over the handles in order, each as four bytes, least first. */

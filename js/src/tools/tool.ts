@@ -2,7 +2,7 @@
  * Tools: what a model may call.
  */
 import { attempt } from '../attempt.js';
-import type { Encoder } from '../codec/encoder.js';
+import type { Write } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import { Registry, stashViolations } from '../stash/registry.js';
@@ -228,14 +228,16 @@ export function requireArguments(tool: string, args: unknown): void {
   });
 }
 
-/** Appends the arguments of a call. @throws TurncoreError E_INVALID_TOOL_ARGS, by the part that cannot be encoded */
-export function encodeArguments(enc: Encoder, args: unknown): void {
-  try {
-    enc.value(args, 'args');
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw TurncoreError.of('E_INVALID_TOOL_ARGS', why, { cause });
-  }
+/** Writes the arguments of a call, which throws a TurncoreError E_INVALID_TOOL_ARGS by the part that has no encoding. */
+export function writeArguments(args: unknown): Write {
+  return (e) => {
+    try {
+      e.value(args, 'args');
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw TurncoreError.of('E_INVALID_TOOL_ARGS', why, { cause });
+    }
+  };
 }
 
 /** A handler whatever its arguments. */

@@ -4,11 +4,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import * as frames from '../../src/abi/frames.gen.js';
-import { CodecError, decodeValue, Decoder } from '../../src/codec/decoder.js';
+import { Method, Op, Part } from '../../src/abi/frames.gen.js';
+import * as tuples from '../../src/codec/tuples.gen.js';
+import { CodecError, decodeValue, Decoder, framesOf, valueOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
 import { isTurncoreError } from '../../src/errors.js';
 import { root } from '../engine/go-guest.js';
+import { LAYOUTS } from './layouts.gen.js';
 
 function read(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`abi/testdata/${name}`, root), 'utf8'));
@@ -146,77 +148,72 @@ interface FrameVector {
   readonly hex: string;
 }
 
-type Layouts = Readonly<Record<string, readonly string[]>>;
+/** The codec, by the names of its functions. */
+const codec = tuples as unknown as Readonly<Record<string, unknown>>;
 
-/** Writes a tuple as its layout says, from the JSON of a vector. */
-function writeTuple(e: Encoder, type: string, fields: Readonly<Record<string, unknown>>): void {
-  const layout = (frames.LAYOUTS as Layouts)[type];
-  const places = (frames as unknown as Record<string, Readonly<Record<string, number>>>)[
-    `${type}Field`
-  ];
-  assert.ok(layout !== undefined, `layout of ${type}`);
-  const names = Object.keys(fields);
-  assert.equal(names.length, layout.length, type);
-  if (places !== undefined) assert.deepEqual(Object.keys(places), names, type);
-  e.arrayHeader(layout.length);
-  layout.forEach((kind, i) => writeField(e, kind, fields[names[i]!]));
+function readerOf(type: string): ((d: Decoder) => unknown) | undefined {
+  const read = codec[`read${type}`] as ((d: Decoder) => unknown) | undefined;
+  const take = codec[`to${type}`] as ((value: unknown) => unknown) | undefined;
+  return read ?? (take && ((d) => take(d.value())));
 }
 
-function writeField(e: Encoder, kind: string, value: unknown): void {
+function writerOf(type: string): ((e: Encoder, tuple: unknown) => void) | undefined {
+  return codec[`write${type}`] as ((e: Encoder, tuple: unknown) => void) | undefined;
+}
+
+/** What a writer takes for a field of a vector; what a reader gives for it. */
+function fieldOf(kind: string, value: unknown, way: 'read' | 'write'): unknown {
   if (kind.endsWith('[]')) {
-    const list = value as unknown[];
-    e.arrayHeader(list.length);
-    for (const v of list) writeField(e, kind.slice(0, -2), v);
-    return;
+    return (value as unknown[]).map((v) => fieldOf(kind.slice(0, -2), v, way));
   }
-  if (kind.endsWith('?')) {
-    if (value === null || (kind === 'bin?' && value === '')) e.nil();
-    else writeField(e, kind.slice(0, -1), value);
-    return;
+  if (kind === 'bin') return bytesOf(value as string);
+  if (kind === 'raw' || kind === 'value' || kind === 'bin?') {
+    if (value === '' || value === null) return null;
+    const bytes = bytesOf(value as string);
+    if (kind === 'bin?') return bytes;
+    return way === 'read' ? decodeValue(bytes) : (e: Encoder) => e.raw(bytes);
   }
-  switch (kind) {
-    case 'u8':
-    case 'u16':
-    case 'u32':
-    case 'u64':
-    case 'i32':
-    case 'i64':
-      e.int(value as number);
-      return;
-    case 'f64':
-      e.float(value as number);
-      return;
-    case 'bool':
-      e.bool(value as boolean);
-      return;
-    case 'str':
-      e.str(value as string);
-      return;
-    case 'bin':
-      e.bin(bytesOf(value as string));
-      return;
-    case 'raw':
-    case 'value':
-      if (value === '') e.nil();
-      else e.raw(bytesOf(value as string));
-      return;
-    default:
-      writeTuple(e, kind, value as Record<string, unknown>);
-  }
+  if (kind.endsWith('?')) return value === null ? null : fieldOf(kind.slice(0, -1), value, way);
+  if (LAYOUTS[kind] === undefined) return value;
+  return tupleOf(kind, value as Record<string, unknown>, way);
 }
 
-/** What the decoder gives for a field of a vector. */
-function readField(kind: string, value: unknown): unknown {
-  if (kind.endsWith('[]')) return (value as unknown[]).map((v) => readField(kind.slice(0, -2), v));
-  if (['raw', 'value', 'bin', 'bin?'].includes(kind)) {
-    if (value === '' && kind !== 'bin') return null;
-    if (value === null) return null;
-    return kind.startsWith('bin') ? bytesOf(value as string) : decodeValue(bytesOf(value as string));
-  }
-  if (kind.endsWith('?')) return value === null ? null : readField(kind.slice(0, -1), value);
-  const layout = (frames.LAYOUTS as Layouts)[kind];
-  if (layout === undefined) return value;
-  return Object.values(value as Record<string, unknown>).map((v, i) => readField(layout[i]!, v));
+function tupleOf(
+  type: string,
+  fields: Readonly<Record<string, unknown>>,
+  way: 'read' | 'write',
+): unknown {
+  const layout = Object.entries(LAYOUTS[type]!);
+  assert.deepEqual(
+    Object.keys(fields),
+    layout.map(([name]) => name),
+    type,
+  );
+  return Object.fromEntries(layout.map(([name, kind]) => [name, fieldOf(kind, fields[name], way)]));
+}
+
+/**
+ * A vector as tuples are written and read: a part has its own number, and where a field names a tuple for a value of any
+ * kind it names none, as the readers would want that one there.
+ */
+function plain({ type, fields, hex }: FrameVector): {
+  bytes: Uint8Array;
+  fields: Readonly<Record<string, unknown>>;
+} {
+  const others: Readonly<Record<string, object>> = {
+    Event: { kind: 0xff },
+    Effect: { kind: 0xff },
+    Call: { method: Method.Ack, args: '' },
+    ArtifactPart: { part: Part.Artifact },
+    MediaPart: { part: Part.Media },
+    TextPart: { part: Part.Text },
+  };
+  const other = others[type];
+  if (other === undefined) return { bytes: bytesOf(hex), fields };
+  const changed = { ...fields, ...other };
+  const e = new Encoder();
+  e.value(Object.values(tupleOf(type, changed, 'read') as object), type);
+  return { bytes: e.copy(), fields: changed };
 }
 
 describe('frames.json', () => {
@@ -224,29 +221,188 @@ describe('frames.json', () => {
 
   it('has every tuple', (t) => {
     t.diagnostic(`${vectors.length} vectors`);
-    assert.deepEqual(new Set(vectors.map((v) => v.type)), new Set(Object.keys(frames.LAYOUTS)));
+    assert.deepEqual(new Set(vectors.map((v) => v.type)), new Set(Object.keys(LAYOUTS)));
   });
 
-  it('are written and read alike', () => {
-    for (const v of vectors) {
-      const e = new Encoder();
-      writeTuple(e, v.type, v.fields);
-      const want = bytesOf(v.hex);
-      assert.deepEqual(e.bytes(), want, v.name);
-      assert.deepEqual(decodeValue(want), readField(v.type, v.fields), v.name);
+  it('has a reader or a writer for each of them', () => {
+    for (const type of Object.keys(LAYOUTS)) {
+      assert.ok(readerOf(type) ?? writerOf(type), type);
     }
+  });
+
+  it('are written by the writers', (t) => {
+    let written = 0;
+    for (const v of vectors) {
+      const write = writerOf(v.type);
+      if (write === undefined) continue;
+      written++;
+      const e = new Encoder();
+      const { bytes, fields } = plain(v);
+      write(e, tupleOf(v.type, fields, 'write'));
+      assert.deepEqual(e.bytes(), bytes, v.name);
+    }
+    t.diagnostic(`${written} written`);
+    assert.ok(written > 50);
+  });
+
+  it('are read by the readers', (t) => {
+    let done = 0;
+    for (const v of vectors) {
+      const reader = readerOf(v.type);
+      if (reader === undefined) continue;
+      done++;
+      const { bytes, fields } = plain(v);
+      assert.deepEqual(valueOf(reader, bytes), tupleOf(v.type, fields, 'read'), v.name);
+    }
+    t.diagnostic(`${done} read`);
+    assert.ok(done > 50);
   });
 
   it('are refused when they are cut short, wherever', () => {
     for (const v of vectors) {
-      const whole = bytesOf(v.hex);
+      const whole = plain(v).bytes;
+      const reader = readerOf(v.type);
       for (let n = 0; n < whole.length; n += Math.ceil(whole.length / 64)) {
-        assert.throws(
-          () => new Decoder(whole.subarray(0, n)).value(),
-          (error) => error instanceof CodecError && error.reason === 'truncated',
-          `${v.name} cut to ${n}`,
-        );
+        for (const one of [(d: Decoder) => d.value(), reader]) {
+          if (one === undefined) continue;
+          assert.throws(
+            () => one(new Decoder(whole.subarray(0, n))),
+            (error) => error instanceof CodecError && error.reason === 'truncated',
+            `${v.name} cut to ${n}`,
+          );
+        }
       }
     }
+  });
+});
+
+/** Values that a field of a kind cannot have. */
+function wrongFor(kind: string): readonly unknown[] {
+  if (kind === 'raw' || kind === 'value') return [];
+  if (kind === 'bin?') return [7, 'x', [], true];
+  if (kind.endsWith('[]')) return [null, 7, 'x', {}, true, [{ a: 'x'.repeat(200) }]];
+  if (kind.endsWith('?')) return wrongFor(kind.slice(0, -1)).filter((v) => v !== null);
+  const most: Readonly<Record<string, number>> = { u8: 0xff, u16: 0xffff, u32: 0xffffffff };
+  switch (kind) {
+    case 'u8':
+    case 'u16':
+    case 'u32':
+      return [null, 'x', true, -1, 0.5, most[kind]! + 1];
+    case 'u64':
+      return [null, 'x', true, -1, 0.5];
+    case 'i32':
+      return [null, 'x', true, 0.5, 0x80000000, -0x80000001];
+    case 'i64':
+      return [null, 'x', true, 0.5];
+    case 'f64':
+      return [null, 'x', true];
+    case 'bool':
+      return [null, 0, 'x'];
+    case 'str':
+      return [null, 7, true, [], new Uint8Array(1)];
+    case 'bin':
+      return [null, 7, 'x', []];
+    default:
+      return [null, 7, 'x', [], {}];
+  }
+}
+
+/** A right value for a field. */
+function anyOf(kind: string): unknown {
+  if (kind === 'raw' || kind === 'value' || kind.endsWith('?')) return null;
+  if (kind.endsWith('[]')) return [];
+  if (/^[uif]\d/.test(kind)) return 0;
+  if (kind === 'bool') return false;
+  if (kind === 'str') return '';
+  if (kind === 'bin') return new Uint8Array(1);
+  return listOf(kind);
+}
+
+/** A right tuple, as the array that it is on the wire. */
+function listOf(type: string): unknown[] {
+  const list = Object.values(LAYOUTS[type]!).map(anyOf);
+  if (type in Op) list[0] = Op[type as keyof typeof Op];
+  return list;
+}
+
+describe('malformed tuples', () => {
+  const readers = Object.keys(LAYOUTS).filter((type) => readerOf(type) !== undefined);
+  const refuse = (type: string, list: unknown, what: string): void => {
+    const e = new Encoder();
+    e.value(list, type);
+    assert.throws(
+      () => valueOf(readerOf(type)!, e.bytes()),
+      (error) => {
+        assert.ok(error instanceof CodecError, `${type}: ${what}: ${String(error)}`);
+        assert.match(error.message, /^[A-Z]\w+: .* at byte \d+$/, `${type}: ${what}`);
+        assert.equal(error.reason, 'field');
+        return true;
+      },
+      `${type}: ${what}`,
+    );
+  };
+
+  it('are refused by every reader, by the field that is wrong', (t) => {
+    let refused = 0;
+    for (const type of readers) {
+      const good = listOf(type);
+      const e = new Encoder();
+      e.value(good, type);
+      assert.ok(valueOf(readerOf(type)!, e.bytes()), type);
+      Object.entries(LAYOUTS[type]!).forEach(([name, kind], i) => {
+        for (const wrong of wrongFor(kind)) {
+          refuse(type, good.with(i, wrong), `${name} = ${JSON.stringify(wrong)}`);
+          refused++;
+        }
+      });
+    }
+    t.diagnostic(`${refused} malformed tuples of ${readers.length} readers`);
+    assert.ok(refused > 500);
+  });
+
+  it('are refused with a field less or more, and when they are no arrays', () => {
+    for (const type of readers) {
+      const good = listOf(type);
+      refuse(type, good.slice(0, -1), 'a field less');
+      refuse(type, [...good, null], 'a field more');
+      for (const wrong of [null, 7, 'x', true, {}, new Uint8Array(2)]) {
+        refuse(type, wrong, JSON.stringify(wrong));
+      }
+    }
+  });
+
+  it('say where the field is', () => {
+    const e = new Encoder();
+    e.value(['id', 1, 7, 0, false], 'event');
+    assert.throws(() => valueOf(tuples.readStreamEvent, e.bytes()), {
+      message: 'StreamEvent: a string is expected at byte 5',
+      offset: 5,
+    });
+    // A field behind a nested tuple is the outer one's.
+    const welcome = [Op.Welcome, 2, 0, 0, [0, 0, 0, 0, 0, 0], [0, 0], 7, []];
+    e.reset();
+    e.value(welcome, 'frame');
+    assert.throws(() => valueOf(tuples.readWelcome, e.bytes()), {
+      message: 'Welcome: a string is expected at byte 15',
+    });
+  });
+
+  it('are refused as frames when the op is another direction’s, unknown, or none', () => {
+    for (const frame of [[Op.Call, 1], [55, 1], [0], [-1], ['x'], []]) {
+      const e = new Encoder();
+      e.value(frame, 'frame');
+      assert.throws(() => framesOf(tuples.readFrame, e.bytes()), CodecError, String(frame));
+    }
+  });
+
+  it('nest no deeper than a frame may, and hold no more errors than an error may', () => {
+    let error: unknown[] = listOf('ErrorValue');
+    for (let i = 0; i < 70; i++) error = listOf('ErrorValue').with(8, error);
+    const e = new Encoder();
+    e.value(error, 'error', 100);
+    assert.throws(() => valueOf(tuples.readErrorValue, e.bytes()), { reason: 'depth' });
+    e.reset();
+    e.value(listOf('ErrorValue').with(9, new Array(65).fill(listOf('ErrorValue'))), 'error');
+    assert.throws(() => valueOf(tuples.readErrorValue, e.bytes()), { reason: 'length' });
   });
 });

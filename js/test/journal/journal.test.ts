@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { decodeFrames, DEFAULT_LIMITS } from '../../src/codec/decoder.js';
+import { readFrame } from '../../src/codec/tuples.gen.js';
+import { DEFAULT_LIMITS, framesOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
 import { loadModule, type Module } from '../../src/engine/module.js';
 import { isTurncoreError } from '../../src/errors.js';
@@ -98,22 +99,22 @@ describe('a journal', () => {
   });
 
   it('holds the frames of its turn only', () => {
-    const bytes = concat(frame(35, 3, 'a'), frame(35, 4, 'b'), frame(40, 3), frame(33, 3));
-    const offsets: number[] = [];
-    const frames = decodeFrames(bytes, DEFAULT_LIMITS, offsets);
-    assert.deepEqual(
-      framesOfTurn(bytes, frames, offsets, 3),
-      concat(frame(35, 3, 'a'), frame(40, 3)),
-    );
-    assert.deepEqual(framesOfTurn(bytes, frames, offsets, 5), new Uint8Array(0));
+    const cut = (bytes: Uint8Array, turn: number): Uint8Array => {
+      const offsets: number[] = [];
+      const frames = framesOf(readFrame, bytes, DEFAULT_LIMITS, offsets);
+      return framesOfTurn(bytes, frames, offsets, turn);
+    };
+    const timer = frame(39, 3, 1);
+    const cancel = frame(37, 3, 1);
+    const fault = frame(41, 0, 'E_X', 'x', 0);
+    const welcome = frame(33, 3, 0, 0, [0, 0, 0, 0, 0, 0], [0, 0], 'b', []);
+    const bytes = concat(timer, frame(39, 4, 1), cancel, welcome);
+    assert.deepEqual(cut(bytes, 3), concat(timer, cancel));
+    assert.deepEqual(cut(bytes, 5), new Uint8Array(0));
     // Whose frame the module refused it may not know: nobody else's is in the step.
-    const refused = concat(frame(41, 0), frame(41, 4));
-    const found: number[] = [];
-    const faults = decodeFrames(refused, DEFAULT_LIMITS, found);
-    assert.deepEqual(framesOfTurn(refused, faults, found, 3), frame(41, 0));
-    const own = concat(frame(35, 3), frame(40, 3));
-    const at: number[] = [];
-    assert.equal(framesOfTurn(own, decodeFrames(own, DEFAULT_LIMITS, at), at, 3), own);
+    assert.deepEqual(cut(concat(fault, frame(41, 4, 'E_X', 'x', 0)), 3), fault);
+    const own = concat(timer, cancel);
+    assert.equal(cut(own, 3), own);
   });
 });
 

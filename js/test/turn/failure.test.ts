@@ -254,28 +254,40 @@ describe('a module that lies', () => {
     }
   });
 
+  const asking = (effect: readonly unknown[]): ReturnType<typeof fakeTurn> =>
+    fakeTurn(([op, turn]) =>
+      op === Op.StartTurn
+        ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, effect[0], effect[1], '', 1, effect[2]]]
+        : [],
+    );
+
+  it('effects whose arguments are malformed retire it', () => {
+    const effects: [unknown[], RegExp][] = [
+      [[1, 1, 'x'], /ExecutorArgs: an array is expected/],
+      [[3, 1, [5, 'c', null, true]], /ToolArgs: a tuple of 9 elements is expected, there are 4/],
+      [[5, 1, [[[7, 3, '1', '', [], []]]]], /Delta: an integer is expected/],
+      [[7, 1, ['GET']], /HTTPArgs: a tuple of 8 elements is expected, there are 1/],
+    ];
+    for (const [effect, message] of effects) {
+      assert.throws(() => asking(effect), { code: 'E_INSTANCE_FAILED', message });
+    }
+  });
+
   it('effects that make no sense retire it as well', async () => {
     const effects: unknown[][] = [
       [99, 0, null],
       [1, 3, [0]],
-      [1, 1, 'x'],
       [2, 0, [0, 0]],
       [2, 0, [9, 0]],
       [3, 1, [5, 'c', 'x', '', null, true, 0, 0, false]],
       [4, 0, [0, 3, 99, '', [], []]],
       [5, 1, [[[7, 3, 1, '', [], []]]]],
-      [7, 1, ['GET']],
+      [7, 1, ['GET', 'https://a.test/', [['name']], null, '', 0, 0, []]],
+      [7, 1, ['GET', 'https://a.test/', [], null, '', 9, 0, []]],
     ];
-    for (const [kind, context, args] of effects) {
-      const { pump, session } = fakeTurn(([op, turn]) =>
-        op === Op.StartTurn
-          ? [
-              start(turn),
-              [Op.Sync, turn, 1, 0, 3, 0, 0, null],
-              [Op.Effect, turn, 1, kind, context, '', 1, args],
-            ]
-          : [],
-      );
+    for (const effect of effects) {
+      const [kind, context, args] = effect;
+      const { pump, session } = asking(effect);
       const { error } = await session.done;
       assert.equal(pump.alive, false, JSON.stringify([kind, context, args]));
       assert.equal(codeOf(error), 'E_INSTANCE_FAILED');

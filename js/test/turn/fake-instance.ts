@@ -2,7 +2,8 @@
  * An instance that answers by a script, to show the pump what no real module sends.
  */
 import { Op } from '../../src/abi/frames.gen.js';
-import { decodeFrames, DEFAULT_LIMITS } from '../../src/codec/decoder.js';
+import { readFrame } from '../../src/codec/tuples.gen.js';
+import { decodeFrames, DEFAULT_LIMITS, framesOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
 import type { Instance } from '../../src/engine/instance.js';
 import { instanceFailed } from '../../src/engine/instance.js';
@@ -54,7 +55,8 @@ export function fakeInstance(answer: Answer): Instance {
       }
       return Uint8Array.from(parts.flatMap((part) => [...part]));
     },
-    decode: (bytes: Uint8Array, offsets?: number[]) => decodeFrames(bytes, DEFAULT_LIMITS, offsets),
+    decode: (bytes: Uint8Array, offsets?: number[]) =>
+      framesOf(readFrame, bytes, DEFAULT_LIMITS, offsets),
     fail(reason: string, cause?: unknown): Error {
       failure ??= instanceFailed(reason, '', cause);
       return failure;

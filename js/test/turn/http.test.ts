@@ -62,15 +62,16 @@ interface Outcome {
 
 async function play(settings: HttpSettings, request: Vectors['vectors'][number]['request']) {
   const { method, url, headers = [], body, credential = '' } = request;
-  const args = [
+  const args = {
     method,
     url,
     headers,
-    body === undefined ? null : utf8.encode(body),
+    body: body === undefined ? null : utf8.encode(body),
     credential,
-    request.redirect ?? 0,
-    request.redirects ?? 0,
-  ];
+    redirect: request.redirect ?? 0,
+    redirects: request.redirects ?? 0,
+    splices: [],
+  };
   const outcome: Outcome = { status: 0, headers: [], body: '', error: undefined };
   const parts: Uint8Array[] = [];
   await new HttpEffect(settings, args, {

@@ -15,7 +15,10 @@ import {
   type ModelRequest,
   Tool,
 } from '../../src/index.js';
-import { insertMedia, readSplices } from '../../src/pump/splice.js';
+import { readSplice, type Splice } from '../../src/codec/tuples.gen.js';
+import { valueOf } from '../../src/codec/decoder.js';
+import { Encoder } from '../../src/codec/encoder.js';
+import { insertMedia, mediaSplices } from '../../src/pump/splice.js';
 import { fullModule, skip, testHost } from './harness.js';
 
 const answer =
@@ -23,6 +26,13 @@ const answer =
 const asksForShot =
   'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"shot","arguments":"{}"}}]},' +
   '"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n';
+
+/** Splices as they cross. */
+function wire(list: unknown): Splice[] {
+  const e = new Encoder();
+  e.value(list, 'splices');
+  return valueOf((d) => d.list(readSplice, 5), e.bytes());
+}
 
 /** A media whose length nobody knows, in pieces. */
 class Unmeasured implements MediaReader {
@@ -210,12 +220,12 @@ describe('splices', () => {
 
   it('put base64 of any length into a body', async () => {
     for (let length = 0; length < 70; length++) {
-      const splices = readSplices(
-        [
+      const splices = mediaSplices(
+        wire([
           [0, 1, 0, 99],
           [1, 1, 0, 99],
           [2, 1, 0, 99],
-        ],
+        ]),
         2,
         recordOf(length),
       );
@@ -238,15 +248,15 @@ describe('splices', () => {
       [[0, 1, 0]],
       [7],
     ]) {
-      assert.throws(() => readSplices(list, 2, recordOf(1)), { name: 'CodecError' });
+      assert.throws(() => mediaSplices(wire(list), 2, recordOf(1)), { name: 'CodecError' });
     }
-    assert.deepEqual(readSplices(undefined, 2, recordOf(1)), []);
+    assert.deepEqual(mediaSplices([], 2, recordOf(1)), []);
   });
 
   it('stop when nobody wants the request any more', async () => {
     const controller = new AbortController();
     controller.abort(new Error('gone'));
-    const splices = readSplices([[0, 1, 0, 99]], 2, recordOf(5));
+    const splices = mediaSplices(wire([[0, 1, 0, 99]]), 2, recordOf(5));
     await assert.rejects(insertMedia(body, splices, controller.signal), /gone/);
   });
 });

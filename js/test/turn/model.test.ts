@@ -35,7 +35,7 @@ function ask(generate: ModelEngine['generate'], { model = 'engine', cancel = fal
     switch (frame[0]) {
       case Op.StartTurn:
         return [
-          [Op.Effect, frame[1], 1, EffectKind.Model, 0, '', 1, [model, body]],
+          [Op.Effect, frame[1], 1, EffectKind.Model, 0, '', 1, [model, body, []]],
           ...(cancel ? [[Op.Timer, frame[1], 5]] : []),
         ];
       case Op.Chunk:

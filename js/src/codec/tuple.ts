@@ -1,0 +1,48 @@
+/**
+ * Tuples within values that came in a frame.
+ */
+import { CodecError } from './decoder.js';
+
+const MOST: Readonly<Record<string, number>> = {
+  u8: 0xff,
+  u16: 0xffff,
+  u32: 0xffffffff,
+  u64: Number.MAX_SAFE_INTEGER,
+};
+
+/** What a field of a kind holds, for messages; undefined if the value is one. */
+function wrong(kind: string, value: unknown): string | undefined {
+  const most = MOST[kind];
+  if (most !== undefined) {
+    if (!Number.isSafeInteger(value)) return 'an integer is expected';
+    return (value as number) < 0 || (value as number) > most
+      ? 'the integer is out of range'
+      : undefined;
+  }
+  if (kind === 'str') return typeof value === 'string' ? undefined : 'a string is expected';
+  if (kind === 'bool') return typeof value === 'boolean' ? undefined : 'true or false is expected';
+  return undefined;
+}
+
+/**
+ * The fields of a tuple, as the generated readers of values want them.
+ *
+ * @param name of the tuple
+ * @param kinds of its fields, as layouts name them
+ * @throws CodecError
+ */
+export function fieldsOf(value: unknown, name: string, ...kinds: string[]): readonly unknown[] {
+  const fail = (why: string): never => {
+    throw new CodecError('field', 0, `${name}: ${why}`);
+  };
+  if (!Array.isArray(value)) return fail('an array is expected');
+  const fields = value as readonly unknown[];
+  if (fields.length !== kinds.length) {
+    return fail(`a tuple of ${kinds.length} elements is expected, there are ${fields.length}`);
+  }
+  kinds.forEach((kind, i) => {
+    const why = wrong(kind, fields[i]);
+    if (why !== undefined) fail(why);
+  });
+  return fields;
+}
