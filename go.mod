@@ -10,6 +10,7 @@ require (
 	github.com/andybalholm/brotli v1.2.8
 	github.com/briandowns/spinner v1.23.2
 	github.com/fatih/color v1.19.0
+	github.com/google/jsonschema-go v0.4.3
 	github.com/tetratelabs/wazero v1.12.0
 	github.com/tinylib/msgp v1.6.5
 	golang.org/x/mod v0.18.0

@@ -3,6 +3,7 @@ package turns
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -70,9 +71,9 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 			result = spooledText(SpooledText, strings.ToValidUTF8(text, "\uFFFD"))
 			break
 		}
-		raw, err := value.Append(nil, result, "the result of "+tool.Name)
+		raw, err := tool.encodeResult(result)
 		if err != nil {
-			return nil, newError(abi.CodeInvalidValue, err.Error(), err)
+			return nil, err
 		}
 		if spool == 0 || isText || isScalar(raw) || uint64(len(raw))*mostJSON <= spool {
 			return raw, nil
@@ -104,6 +105,21 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 		Context: e.context.state.number, Collection: abi.CollectionToolCalls, Edit: abi.EditKeep, Handle: int64(e.number), Data: abi.Bytes(parts),
 	})
 	return nil, nil
+}
+
+// encodeResult encodes what the tool's handler returned.
+func (t *Tool) encodeResult(result any) (raw abi.Raw, err error) {
+	if t.encode == nil || reflect.TypeOf(result) != t.out {
+		raw, err = value.Append(nil, result, "the result of "+t.Name)
+		if err != nil {
+			return nil, newError(abi.CodeInvalidValue, err.Error(), err)
+		}
+		return raw, nil
+	}
+	if raw, err = t.encode(nil, result); err != nil {
+		return nil, newError(abi.CodeInvalidValue, "the result of "+t.Name+": "+err.Error(), err)
+	}
+	return raw, nil
 }
 
 // isScalar tells whether an encoded value is nil, a truth value or a number, which is never long.

@@ -3,6 +3,7 @@ package turns
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"strings"
 
 	"github.com/turncore/turncore/abi"
@@ -10,7 +11,7 @@ import (
 	"github.com/turncore/turncore/host/internal/value"
 )
 
-// Tool is a capability that a model may call. It must not be changed once it was given to a runner or a registry.
+// Tool is a capability that a model may call. [NewTool] makes one of a function with Go types. It must not be changed once it was given to a runner or a registry.
 type Tool struct {
 	Name        string
 	Description string
@@ -39,6 +40,11 @@ type Tool struct {
 
 	builtin  string         // name of its handler inside the core; empty for Handler
 	argument map[string]any // of that handler; nil for none
+
+	// Of NewTool: how results of a type with a codec of its own are encoded, and what is wrong with its types.
+	out    reflect.Type
+	encode func(dst []byte, result any) ([]byte, error)
+	unfit  []string
 }
 
 // ToolHandler runs a tool for a dispatch. The arguments have been validated against the schema, with its defaults
@@ -70,7 +76,7 @@ func (a Args) JSON() json.RawMessage {
 }
 
 // Bind stores the arguments in what v points to, as json.Unmarshal does.
-func (a Args) Bind(v any) error { return json.Unmarshal(a.JSON(), v) }
+func (a Args) Bind(v any) error { return bind(nil, a, v) }
 
 // Get returns an argument as plain data: nil, bool, int64, float64, string, []any, map[string]any.
 func (a Args) Get(name string) (v any, ok bool) {
@@ -116,7 +122,7 @@ func (t *Tool) Validate() error {
 		givenText(t.Name), givenText(t.Description), givenIf(t.InputSchema != nil), givenIf(t.Handler != nil),
 		givenIf(true), givenIf(true), givenIf(true), givenText(collisionName(t.OnCollision)), givenIf(false), givenIf(false),
 	}
-	list := violations(abi.ToolRules, "", v[:])
+	list := append(violations(abi.ToolRules, "", v[:]), t.unfit...)
 	if t.InputSchema != nil {
 		if _, err := t.schema(); err != nil {
 			list = append(list, abi.Violation(string(abi.KindSchema), "field", "inputSchema"))

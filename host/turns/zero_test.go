@@ -108,6 +108,7 @@ func (bareStore) WriteBytes(context.Context, string, string, []byte) error { ret
 func (s bareStore) Load(context.Context, string, string) (*turns.Conversation, error) {
 	return s.loaded, nil
 }
+
 func (s bareStore) Newest(ctx context.Context, session string) (time.Time, error) {
 	return s.newest(ctx, session)
 }

@@ -3,6 +3,7 @@
 package value
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -123,6 +124,10 @@ func container(dst []byte, small byte, n int) []byte {
 	}
 	return append(dst, wide+1, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
+
+// CompareKeys orders the keys of a map as far as the encoding does: array indexes first, in ascending order. All others are
+// equal.
+func CompareKeys(a, b string) int { return cmp.Compare(arrayIndex(a), arrayIndex(b)) }
 
 // notIndex sorts behind every array index.
 const notIndex = 1 << 32
