@@ -112,6 +112,7 @@ const (
 	CodeOverloaded     Code = abi.CodeOverloaded
 	CodeClosed         Code = abi.CodeClosed
 	CodeReplayDiverged Code = abi.CodeReplayDiverged
+	CodeInvalidJournal Code = abi.CodeInvalidJournal
 
 	// Frames.
 

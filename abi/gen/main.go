@@ -106,6 +106,14 @@ func generate(root string) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
+	journal, err := src.shown()
+	if err != nil {
+		return nil, err
+	}
+	files["js/src/journal/layouts.gen.ts"] = journal.typeScript()
+	if files["host/journal/layouts_gen.go"], err = journal.goSource(); err != nil {
+		return nil, err
+	}
 	numbers, err := src.numbers()
 	if err != nil {
 		return nil, err
