@@ -90,6 +90,8 @@ const (
 	CodeInvalidInitialToolValue = "E_INVALID_INITIAL_TOOL_VALUE"
 	// CodeInvalidInitialTurnGateValue: The gate's fields are invalid.
 	CodeInvalidInitialTurnGateValue = "E_INVALID_INITIAL_TURN_GATE_VALUE"
+	// CodeInvalidJournal: The journal cannot be read.
+	CodeInvalidJournal = "E_INVALID_JOURNAL"
 	// CodeInvalidLLMDispatchInput: The dispatch's input is invalid.
 	CodeInvalidLLMDispatchInput = "E_INVALID_LLM_DISPATCH_INPUT"
 	// CodeInvalidLLMExecutionContext: The raw dispatch context is invalid.
@@ -392,6 +394,11 @@ var codes = [...]CodeInfo{
 		Code: CodeInvalidInitialTurnGateValue, Status: 500, Fatal: true,
 		Message: "The gate's fields are invalid.",
 		Help:    "A gate needs an id, a reason, a payload and createdAt.",
+	},
+	{
+		Code: CodeInvalidJournal, Status: 400, Fatal: false,
+		Message: "The journal cannot be read.",
+		Help:    "Give the file that the option for journals, or turncore run --log, wrote. The message says where the file is damaged.",
 	},
 	{
 		Code: CodeInvalidLLMDispatchInput, Status: 529, Fatal: true,

@@ -43,6 +43,25 @@ func Next(batch []byte, lim Limits) (op Op, frame, rest []byte, err error) {
 	return op, batch[:end:end], batch[end:], nil
 }
 
+// Overflows tells whether a batch has more frames than a step may give. A batch that is malformed has as many as come
+// before that.
+func Overflows(batch []byte, lim Limits) bool {
+	if len(batch) <= 2*MaxStepFrames { // a frame has two bytes at least
+		return false
+	}
+	for n := 0; len(batch) > 0; n++ {
+		if n == MaxStepFrames {
+			return true
+		}
+		_, _, rest, err := Next(batch, lim)
+		if err != nil {
+			return false
+		}
+		batch = rest
+	}
+	return false
+}
+
 // scan checks the array that b starts with and returns its end.
 func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 	var (

@@ -9,6 +9,13 @@ const (
 	MaxInstanceEffects = 65536
 )
 
+// What a guest may say in one step. A host ends an instance that says more, before it decodes any of it: what is in a
+// frame is bounded by the frame's size, the frames of a step by nothing else.
+const (
+	MaxStepOutput = 48 << 20 // bytes: three of the largest frames
+	MaxStepFrames = 1 << 18
+)
+
 // Quota of a host that names none.
 const (
 	DefaultTurnQuota     = 64 << 20

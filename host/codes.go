@@ -75,6 +75,7 @@ const (
 	CodeTurnGateTimeout             Code = abi.CodeTurnGateTimeout
 	CodeTurnGateAborted             Code = abi.CodeTurnGateAborted
 	CodeTurnGateSettled             Code = abi.CodeTurnGateSettled
+	CodeTurnQuotaExceeded           Code = abi.CodeTurnQuotaExceeded
 
 	// Chat executor.
 
@@ -112,6 +113,7 @@ const (
 	CodeOverloaded     Code = abi.CodeOverloaded
 	CodeClosed         Code = abi.CodeClosed
 	CodeReplayDiverged Code = abi.CodeReplayDiverged
+	CodeInvalidJournal Code = abi.CodeInvalidJournal
 
 	// Frames.
 

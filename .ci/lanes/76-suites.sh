@@ -1,5 +1,6 @@
 # What the test suites of both hosts do is recorded and replayed on every engine, with collections forced: Go's on native
-# and wazero is replayed in Node and by the other engine, Node's on native and wazero.
+# and wazero is replayed in Node and by the other engine, Node's on native and wazero. The commands of both languages show each
+# journal, and damaged ones, in the same bytes.
 source .ci/lib.sh
 need_js
 recorded=$(mktemp -d)
@@ -26,5 +27,8 @@ for suite in go node; do
   ((count > 0)) || fail "the suite of $suite recorded nothing"
   TURNCORE_REPLAY_FROM="$recorded/$suite" go_test -count=1 -run='^TestReplayFolder$' ./host/journal
   node --expose-gc .ci/recordings/folder.mjs "$recorded/$suite"
-  tests_ran "$count"
+  node .ci/recordings/inspect.mjs damage "$recorded/$suite"
+  TURNCORE_INSPECT_FROM="$recorded/$suite" go -C host/cmd/turncore test -count=1 -run='^TestInspectFolder$' .
+  node .ci/recordings/inspect.mjs compare "$recorded/$suite"
+  tests_ran $((2 * count))
 done

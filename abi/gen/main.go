@@ -1,6 +1,7 @@
-// Command gen writes everything that is generated from the ABI's tables and Go types: the error table in Go (guest and
-// hosts) and TypeScript and as documentation, the validation rules in Go and TypeScript, the frames in TypeScript, and
-// the tables of SPEC.md. It is run by go generate in the folder abi; a test fails when a file is stale.
+// Command gen writes everything that is generated from the ABI's descriptions and Go types: the error table, the
+// validation rules, the chat options, the providers of models and the built-in tools, in Go (guest and hosts), TypeScript
+// and documentation; the guest's enumerations; the frames in TypeScript; the tables of SPEC.md and of pages in docs. It is
+// run by go generate in the folder abi; a test fails when a file is stale.
 package main
 
 import (
@@ -104,6 +105,14 @@ func generate(root string) (map[string][]byte, error) {
 		if files[path], err = text(); err != nil {
 			return nil, err
 		}
+	}
+	journal, err := src.shown()
+	if err != nil {
+		return nil, err
+	}
+	files["js/src/journal/layouts.gen.ts"] = journal.typeScript()
+	if files["host/journal/layouts_gen.go"], err = journal.goSource(); err != nil {
+		return nil, err
 	}
 	numbers, err := src.numbers()
 	if err != nil {

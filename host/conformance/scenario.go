@@ -72,6 +72,7 @@ type RunnerSpec struct {
 	DispatchInput  []Entry           `json:"dispatchInput"`
 	DispatchOutput []Entry           `json:"dispatchOutput"`
 	Storage        map[string]Script `json:"storage"`    // scripts of storage callbacks; those without one do nothing
+	Store          bool              `json:"store"`      // the callbacks are a store's, but for those that have a script
 	Tokenizers     map[string]Script `json:"tokenizers"` // scripts of tokenizers, which count words otherwise
 	Tools          []string          `json:"tools"`
 	MaxIterations  int               `json:"maxIterations"`

@@ -1,8 +1,11 @@
 package conformance
 
 import (
+	"context"
 	"io"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/turncore/turncore/host/turns"
 )
@@ -90,9 +93,35 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 			return s.done("discard", ctx, deltaWords(deltas), status.String())
 		}
 	}
+	if spec.Store {
+		return s.besideStore(c)
+	}
 	s.omit(&c)
 	return c
 }
+
+// besideStore returns the callbacks of a store, with those that have a script in their place.
+func (s store) besideStore(scripted turns.Callbacks) turns.Callbacks {
+	c := turns.StoreCallbacks(book{s.game})
+	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(scripted)
+	for name := range s.spec.Storage {
+		field := strings.ToUpper(name[:1]) + name[1:]
+		to.FieldByName(field).Set(from.FieldByName(field))
+	}
+	return c
+}
+
+// book is a store that writes to the log what it is given, and keeps nothing.
+type book struct{ game *game }
+
+func (b book) Load(context.Context, string, string) (*turns.Conversation, error) { return nil, nil }
+
+func (b book) Commit(_ context.Context, _ string, writes []turns.Delta) error {
+	b.game.write(Line{"store": deltaWords(writes)})
+	return nil
+}
+
+func (b book) WriteBytes(context.Context, string, string, []byte) error { return nil }
 
 // store is where the callbacks of a runner or dispatch go.
 type store struct {

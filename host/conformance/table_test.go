@@ -31,7 +31,7 @@ func TestTable(t *testing.T) {
 	for i := range 40 {
 		want[fmt.Sprint("decision ", i+1)] = true
 	}
-	for _, n := range []int{45} {
+	for _, n := range []int{42, 45} {
 		want[fmt.Sprint("decision ", n)] = true
 	}
 	quoted := regexp.MustCompile("`([^`]+)`")

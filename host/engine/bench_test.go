@@ -76,7 +76,7 @@ func BenchmarkEffect(b *testing.B) {
 					b.Fatal(err)
 				}
 				if op, _, _, err := abi.Next(out, abi.Limits{}); err != nil || op != abi.OpEffect {
-					b.Fatalf("%s, %v", journal.Text(out), err)
+					b.Fatalf("%s, %v", journal.AppendJSON(nil, out), err)
 				}
 				result = abi.Result{Turn: 1, Effect: n}
 				if out, err = inst.Step(out[:0], abi.Append(in[:0], &result)); err != nil {

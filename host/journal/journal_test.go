@@ -3,6 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -196,15 +197,17 @@ func TestReplay(t *testing.T) {
 	}{
 		"the same": {[][]byte{welcome, slices.Concat(welcome, event)}, nil, 2, nil, nil},
 		"another frame": {[][]byte{welcome, slices.Concat(welcome, other)}, nil, 1, host.CodeReplayDiverged, []string{
-			"entry 1, frame 1, byte 3", `recorded: Event{Turn: 1, Seq: 4, Kind: 4,`, `Payload: ["text", {"k": 0x0102}]}`,
-			`replayed: Event{Turn: 1, Seq: 5,`,
+			"entry 1, frame 1, byte 3:\n", `
+  both:     {"frame":"Event","turn":1,"seq":
+  recorded: 4,"kind":"turnStart","elapsed":0,"dispatch":0,"iteration":0,"scope":0,"payload":["text",{"k":"\u0001\u0002"}]}
+  replayed: 5,"kind":"turnStart",`,
 		}},
 		"a frame missing": {[][]byte{welcome, welcome}, nil, 1, host.CodeReplayDiverged, []string{"entry 1, frame 1", "replayed: no frame"}},
 		"a frame more": {[][]byte{slices.Concat(welcome, event)}, nil, 0, host.CodeReplayDiverged, []string{
-			"entry 0, frame 1", "recorded: no frame", "replayed: Event{",
+			"entry 0, frame 1", "recorded: no frame", `replayed: {"frame":"Event",`,
 		}},
 		"garbage": {[][]byte{welcome, {0xc1, 0xc1}}, nil, 1, host.CodeReplayDiverged, []string{
-			"entry 1, frame 0", "recorded: Welcome{Major: 1", "0xc1c1",
+			"entry 1, frame 0", `recorded: frame":"Welcome"`, `replayed: malformed":{"hex":"c1c1"}}`,
 		}},
 		"a trap": {[][]byte{welcome}, failure, 1, host.CodeInstanceFailed, []string{"journal entry 1", "trap"}},
 	}
@@ -259,8 +262,33 @@ func TestReplayOnNative(t *testing.T) {
 	}
 }
 
-// Text never fails, whatever it is given.
-func TestTextTakesAnything(t *testing.T) {
+// A change in the midst of a long text is shown with what stands around it.
+func TestDivergenceShowsTheDifference(t *testing.T) {
+	body := func(word string) []byte {
+		return abi.Append(nil, &abi.Fault{Message: strings.Repeat("a", 5000) + "the " + word + strings.Repeat("z", 5000)})
+	}
+	d := &journal.Divergence{Entry: 3, Frame: 2, Want: body("cat"), Got: body("dog")}
+	text := d.Error()
+	for _, want := range []string{
+		"entry 3, frame 2, byte 5011:\n", "  both:     …" + strings.Repeat("a", 76) + "the \n",
+		"  recorded: catzzz", "  replayed: dogzzz",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	if len(text) > 600 {
+		t.Errorf("%d bytes", len(text))
+	}
+	// 1 in five bytes: not its shortest form.
+	d = &journal.Divergence{Want: abi.Append(nil, &abi.Cancel{Turn: 1, Effect: 1}), Got: []byte{0x93, abi.OpCancel, 1, 0xce, 0, 0, 0, 1}}
+	if text := d.Error(); !strings.Contains(text, "recorded: 01") || !strings.Contains(text, "replayed: ce00000001") {
+		t.Errorf("%s", text)
+	}
+}
+
+// AppendJSON gives JSON whatever it is given.
+func TestJSONTakesAnything(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		b := make([]byte, random.IntN(40))
@@ -270,12 +298,8 @@ func TestTextTakesAnything(t *testing.T) {
 		if len(b) > 1 {
 			b[0], b[1] = 0x90|byte(random.IntN(16)), byte(random.IntN(64))
 		}
-		if journal.Text(b) == "" {
-			t.Fatalf("no text for %x", b)
+		if text := journal.AppendJSON(nil, b); !json.Valid(text) {
+			t.Fatalf("%s for %x", text, b)
 		}
-	}
-	long := journal.Text(abi.Append(nil, &abi.Fault{Message: strings.Repeat("x", 100_000)}))
-	if len(long) > 1000 || !strings.Contains(long, "(100000 bytes)") {
-		t.Fatalf("%d bytes", len(long))
 	}
 }

@@ -9,19 +9,30 @@ import (
 	"io"
 	"math"
 	"unicode/utf8"
+
+	"github.com/turncore/turncore/host"
 )
 
 // maxText bounds a string of the header.
 const maxText = 4096
 
-var errFormat = errors.New("journal: malformed")
+var errFormat = errors.New("malformed")
+
+// why says what is wrong with a journal.
+func why(err error) string {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "it breaks off"
+	}
+	return err.Error()
+}
 
 // Reader reads a journal. It is not safe for concurrent use.
 type Reader struct {
 	// Header is what the journal begins with.
 	Header Header
 
-	r *bufio.Reader
+	r       *bufio.Reader
+	entries int // so far
 }
 
 // NewReader reads the header.
@@ -31,7 +42,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return nil, fmt.Errorf("this is no journal: %w", err)
+		return nil, host.NewError(host.CodeInvalidJournal, "the header: "+why(err), err)
 	}
 	return j, nil
 }
@@ -69,6 +80,16 @@ func (j *Reader) header() error {
 	if numbers["version"] != Version {
 		return fmt.Errorf("its format has version %d, this program reads %d", numbers["version"], Version)
 	}
+	for _, key := range []string{"abi", "features", "turn"} {
+		if _, ok := numbers[key]; !ok {
+			return errFormat
+		}
+	}
+	for _, key := range []string{"module", "engine"} {
+		if _, ok := texts[key]; !ok {
+			return errFormat
+		}
+	}
 	if numbers["abi"] > math.MaxUint32 || numbers["turn"] > math.MaxUint32 {
 		return errFormat
 	}
@@ -79,9 +100,20 @@ func (j *Reader) header() error {
 	return nil
 }
 
-// Next returns the next step, or [io.EOF] after the last. A journal that breaks off within an entry, as after a crash,
-// ends with [io.ErrUnexpectedEOF].
+// Next returns the next step, or [io.EOF] after the last. Damage is [host.CodeInvalidJournal]; a journal that breaks off
+// within an entry, as after a crash, ends with one that wraps [io.ErrUnexpectedEOF].
 func (j *Reader) Next() (Entry, error) {
+	e, err := j.entry()
+	switch {
+	case err == nil:
+		j.entries++
+	case !errors.Is(err, io.EOF):
+		err = host.NewError(host.CodeInvalidJournal, fmt.Sprintf("entry %d: %s", j.entries, why(err)), err)
+	}
+	return e, err
+}
+
+func (j *Reader) entry() (Entry, error) {
 	first, err := j.r.ReadByte()
 	if err != nil {
 		return Entry{}, err

@@ -19,26 +19,57 @@ type Divergence struct {
 	Want, Got []byte
 }
 
-// Error names the place and shows both frames.
+// Error names the place and shows what stands around it in both frames, decoded.
 func (d *Divergence) Error() string {
-	at := 0
-	for at < min(len(d.Want), len(d.Got)) && d.Want[at] == d.Got[at] {
-		at++
+	want, _ := next(d.Want)
+	got, _ := next(d.Got)
+	place := fmt.Sprintf("entry %d, frame %d, byte %d:", d.Entry, d.Frame, common(want, got))
+	if len(want) == 0 || len(got) == 0 {
+		return place + aside("recorded", excerpt(frameText(want))) + aside("replayed", excerpt(frameText(got)))
 	}
-	return fmt.Sprintf("entry %d, frame %d, byte %d:\n  recorded: %s\n  replayed: %s",
-		d.Entry, d.Frame, at, first(d.Want), first(d.Got))
+	a, b := frameText(want), frameText(got)
+	if string(a) == string(b) { // encoded in two ways
+		a, b = []rune(fmt.Sprintf("%x", want)), []rune(fmt.Sprintf("%x", got))
+	}
+	at := common(a, b)
+	before := string(a[max(0, at-shownBefore):at])
+	if at > shownBefore {
+		before = "…" + before
+	}
+	return place + aside("both", before) + aside("recorded", excerpt(a[at:])) + aside("replayed", excerpt(b[at:]))
 }
 
-// first renders the frame that a batch starts with.
-func first(batch []byte) string {
-	if len(batch) == 0 {
-		return "no frame"
+// How many characters are shown around a difference.
+const (
+	shownBefore = 80
+	shownAfter  = 120
+)
+
+// common is the length of what two lists begin with.
+func common[T comparable](a, b []T) int {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
 	}
-	_, frame, _, err := abi.Next(batch, abi.Limits{})
-	if err != nil {
-		return fmt.Sprintf("%v in %s", err, hexadecimal(batch))
+	return at
+}
+
+func aside(name, text string) string { return fmt.Sprintf("\n  %-9s %s", name+":", text) }
+
+// excerpt is the beginning of a text.
+func excerpt(text []rune) string {
+	if len(text) > shownAfter {
+		return string(text[:shownAfter]) + "…"
 	}
-	return Text(frame)
+	return string(text)
+}
+
+// frameText is a frame, decoded.
+func frameText(frame []byte) []rune {
+	if len(frame) == 0 {
+		return []rune("no frame")
+	}
+	return []rune(string(appendFrame(nil, frame)))
 }
 
 // Replay steps a fresh instance of e through the journal, without running any effect, and compares every byte that comes
@@ -62,7 +93,7 @@ func Replay(ctx context.Context, e host.Engine, r *Reader) (entries int, err err
 		case errors.Is(err, io.EOF):
 			return entries, nil
 		case err != nil:
-			return entries, fmt.Errorf("journal entry %d: %w", entries, err)
+			return entries, err
 		}
 		if out, err = inst.Step(out[:0], entry.In); err != nil {
 			return entries, fmt.Errorf("journal entry %d: %w", entries, err)

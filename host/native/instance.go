@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/fair"
 )
@@ -36,9 +37,12 @@ func (i *instance) Step(dst, in []byte) (out []byte, err error) {
 	if uint64(len(in)) < 1<<31 {
 		if inbox := i.core.Inbox(uint32(len(in))); inbox != nil {
 			inbox = inbox[:copy(inbox, in)]
-			out = append(dst, i.core.Step(inbox)...)
+			answer := i.core.Step(inbox)
 			completed = true
-			return out, nil
+			if len(answer) > abi.MaxStepOutput {
+				return dst, i.drop(fmt.Errorf("the step gave %d bytes, more than %d", len(answer), abi.MaxStepOutput))
+			}
+			return append(dst, answer...), nil
 		}
 	}
 	completed = true

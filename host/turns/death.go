@@ -1,6 +1,10 @@
 package turns
 
 import (
+	"errors"
+	"fmt"
+	"time"
+
 	"github.com/turncore/turncore/abi"
 )
 
@@ -11,6 +15,49 @@ func (t *turn) perish(err error) {
 	err = t.core.die(err)
 	t.core.mu.Unlock()
 	t.die(err)
+}
+
+// abortGrace is how long a core may take to end a turn that was aborted, once none of its effects runs. A sound one ends
+// it in the step that tells of the abort, or of the last effect's end.
+const abortGrace = 5 * time.Second
+
+// watch ends an instance that has lost the turn: it waits for nothing that the host could give, or was given all of it
+// after an abort and says no end. The caller holds t.mu.
+func (t *turn) watch() error {
+	if t.closed {
+		return nil
+	}
+	aborted := t.contexts[0].state.aborted
+	if len(t.running) > 0 || !aborted {
+		if t.grace != nil {
+			t.grace.Stop()
+			t.grace = nil
+		}
+		if len(t.running) > 0 || len(t.calls) > 0 || t.ticking {
+			return nil
+		}
+		return t.lose(errors.New("the turn waits for nothing"))
+	}
+	if t.grace == nil {
+		var grace *time.Timer
+		grace = time.AfterFunc(abortGrace, func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if t.grace == grace && !t.closed {
+				_ = t.lose(fmt.Errorf("the turn did not end within %s of its abort", abortGrace))
+				t.settleLocked()
+			}
+		})
+		t.grace = grace
+	}
+	return nil
+}
+
+// lose ends the turn together with its instance, which went wrong. The caller holds t.mu.
+func (t *turn) lose(cause error) error {
+	err := t.core.inst.Retire(cause)
+	t.perish(err)
+	return err
 }
 
 // die ends the turn: what has begun ends, innermost first, as the dead core can not say so any more. The caller holds

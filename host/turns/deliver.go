@@ -198,6 +198,10 @@ func (t *turn) spawn(e *effect) {
 func (t *turn) settle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.settleLocked()
+}
+
+func (t *turn) settleLocked() {
 	a := actor{busy: true, mark: t.enqueued}
 	t.await(&a)
 }

@@ -33,7 +33,7 @@ func TestListenersThatCannotBe(t *testing.T) {
 		{"turns: nil listener", func() { turns.Listen[*turns.MessageEvent](r, nil) }},
 		{"turns: nil listener", func() { r.On(turns.KindMessage, nil) }},
 		{"turns: nil listener", func() { r.OnAny(nil) }},
-		{"turns: unknown kind of event 17; KindMessage and the constants beside it are the known ones", func() { r.On(turns.KindGenerationStats+1, func(turns.Event) {}) }},
+		{"turns: unknown kind of event 18; KindMessage and the constants beside it are the known ones", func() { r.On(turns.KindGenerationStats+1, func(turns.Event) {}) }},
 		{"turns: unknown kind of event 255; KindMessage and the constants beside it are the known ones", func() { r.Observe(255, func(turns.Event) {}) }},
 		{"turns: Listen is for one type of event, OnAny for all", func() { turns.Listen(r, func(turns.Event) {}) }},
 	} {

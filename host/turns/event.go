@@ -323,7 +323,7 @@ func (l Level) String() string {
 
 // Delta is one write of an iteration's queue.
 type Delta struct {
-	Op   WriteOp
+	Op WriteOp
 	// Kind is the kind of record: "standingInstruction", "memory", "retrievable", "message", "thought" or "toolCall".
 	Kind string
 	// Record is what is stored or takes the place of an old one; nil for others. For a group see Records.

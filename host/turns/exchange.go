@@ -84,6 +84,9 @@ func (t *turn) exchange(a *actor, frame abi.Frame) error {
 	if err == nil && t.core.host.options.Verify && !t.closed {
 		err = t.verify()
 	}
+	if err == nil {
+		err = t.watch()
+	}
 	return err
 }
 
@@ -145,6 +148,9 @@ func (t *turn) step(a *actor, in []byte) error {
 
 // read takes in a batch. refusal is a Fault, err a batch that breaks the rules.
 func (t *turn) read(a *actor, out []byte) (refusal, err error) {
+	if abi.Overflows(out, t.core.greeting.Limits) {
+		return nil, fmt.Errorf("the step gave more than %d frames", abi.MaxStepFrames)
+	}
 	for len(out) > 0 {
 		op, frame, rest, err := abi.Next(out, t.core.greeting.Limits)
 		if err != nil {

@@ -68,6 +68,8 @@ type turn struct {
 	begun      []begun
 	seq        uint32
 	timer      *time.Timer
+	ticking    bool        // the core is owed the time
+	grace      *time.Timer // runs out on a core that should have ended the turn; nil for none
 	end        ending
 	dead       error // why the instance died
 
@@ -193,6 +195,9 @@ func (t *turn) finish() {
 	if t.timer != nil {
 		t.timer.Stop()
 	}
+	if t.grace != nil {
+		t.grace.Stop()
+	}
 	t.wake.Broadcast()
 }
 
@@ -203,6 +208,7 @@ func (t *turn) setTimer(due uint64) {
 		t.timer.Stop()
 		t.timer = nil
 	}
+	t.ticking = due > 0
 	switch {
 	case due == 0:
 	case due <= max(t.elapsed, 1): // the core can not ask for 0
@@ -221,6 +227,7 @@ func (t *turn) tell(due uint64) {
 		return
 	}
 	t.elapsed = max(t.elapsed, due)
+	t.ticking = false // if it is to hear more, it says so
 	a := actor{busy: true}
 	if err := t.exchange(&a, &abi.Tick{Turn: t.number, Elapsed: t.tick()}); err != nil && !t.closed {
 		t.perish(t.core.inst.Retire(err))

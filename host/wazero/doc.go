@@ -4,5 +4,7 @@
 //	module, _ := os.ReadFile("turncore.wasm")
 //	engine, err := wazero.New(ctx, module)
 //
-// The module's code is trusted to return: a step that loops for ever is not interrupted.
+// Load only modules that you trust. What a module holds and says is bounded and checked, but nothing interrupts its code:
+// a step that loops for ever never returns, and neither does [New] when the module loops as it starts. The machine code
+// cannot be preempted, so that the next garbage collection then stops the whole process.
 package wazero

@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/internal/confine"
 )
 
 // Name is what [Engine.Name] says.
@@ -55,6 +56,10 @@ func New(ctx context.Context, module []byte, options ...Option) (*Engine, error)
 
 // load compiles and checks the module, and makes the first instance.
 func (e *Engine) load(ctx context.Context, module []byte) error {
+	module, err := confine.Module(module, e.config.pages)
+	if err != nil {
+		return host.NewError(host.CodeInvalidModule, err.Error(), err)
+	}
 	if e.config.cache != "" {
 		switch err := e.compileCached(ctx, module); {
 		case err == nil:
@@ -70,7 +75,8 @@ func (e *Engine) load(ctx context.Context, module []byte) error {
 			return host.NewError(host.CodeInvalidModule, "it does not compile", err)
 		}
 	}
-	if err := checkModule(e.module); err != nil {
+	wasi := e.runtime.Module(wasi_snapshot_preview1.ModuleName).ExportedFunctionDefinitions()
+	if err := checkModule(e.module, wasi); err != nil {
 		return err
 	}
 	first, err := e.instantiate(ctx)

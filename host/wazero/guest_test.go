@@ -70,6 +70,8 @@ func newEngine(t testing.TB, options ...Option) *Engine {
 type moduleText struct {
 	imports  [][2]string // functions without parameters and results
 	exports  []export
+	tables   [][]byte // types
+	globals  int
 	noMemory bool
 }
 
@@ -144,7 +146,13 @@ func (m moduleText) encode() []byte {
 	out = section(out, 1, types)
 	out = section(out, 2, imports)
 	out = section(out, 3, functions)
+	if len(m.tables) > 0 {
+		out = section(out, 4, m.tables)
+	}
 	out = section(out, 5, memories)
+	if m.globals > 0 {
+		out = section(out, 6, slices.Repeat([][]byte{{i32, 1, 0x41, 0, 0x0b}}, m.globals))
+	}
 	out = section(out, 7, exports)
 	return section(out, 10, codes)
 }

@@ -155,8 +155,11 @@ func (i *instance) Step(dst, in []byte) ([]byte, error) {
 		return dst, nil
 	}
 	out, ok := i.memory.Read(at, length)
-	if !ok {
+	switch {
+	case !ok:
 		return dst, i.drop(fmt.Errorf("the outbox of %d bytes at %#x is outside of the memory", length, at))
+	case length > abi.MaxStepOutput:
+		return dst, i.drop(fmt.Errorf("the step gave %d bytes, more than %d", length, abi.MaxStepOutput))
 	}
 	return append(dst, out...), nil
 }

@@ -97,6 +97,7 @@ func TestHostileGuests(t *testing.T) {
 		"out of memory":       {"hoard", "out of memory"},
 		"outbox out of range": {"outbox out of range", "the outbox of 16 bytes at 0xffffffff is outside of the memory"},
 		"outbox too long":     {"outbox too long", "is outside of the memory"},
+		"outbox too large":    {"outbox too large", "the step gave 50331649 bytes, more than 50331648"},
 		"no mark":             {"no mark", "the step returned before its end"},
 		"wrong mark":          {"half mark", "the step returned before its end"},
 		"flood, then a panic": {"flood panic", "panic: drowned"},

@@ -30,8 +30,9 @@ var exports = []struct {
 	{abi.ExportStep, []api.ValueType{api.ValueTypeI32}, []api.ValueType{api.ValueTypeI64}},
 }
 
-// checkModule refuses a module that is not a Turncore module, and says everything that is wrong with it.
-func checkModule(module wz.CompiledModule) error {
+// checkModule refuses a module that is not a Turncore module, and says everything that is wrong with it. wasi are the
+// functions that it may import.
+func checkModule(module wz.CompiledModule, wasi map[string]api.FunctionDefinition) error {
 	var wrong []string
 	functions := module.ExportedFunctions()
 	for _, want := range exports {
@@ -48,8 +49,14 @@ func checkModule(module wz.CompiledModule) error {
 		wrong = append(wrong, "it does not export its memory")
 	}
 	for _, f := range module.ImportedFunctions() {
-		if from, name, _ := f.Import(); from != wasi_snapshot_preview1.ModuleName {
+		from, name, _ := f.Import()
+		have, ok := wasi[name]
+		switch {
+		case from != wasi_snapshot_preview1.ModuleName || !ok:
 			wrong = append(wrong, fmt.Sprintf("it imports the function %s.%s, which no host provides", from, name))
+		case !slices.Equal(have.ParamTypes(), f.ParamTypes()) || !slices.Equal(have.ResultTypes(), f.ResultTypes()):
+			wrong = append(wrong, fmt.Sprintf("it imports the function %s.%s with type %s instead of %s", from, name,
+				typeName(f.ParamTypes(), f.ResultTypes()), typeName(have.ParamTypes(), have.ResultTypes())))
 		}
 	}
 	for _, m := range module.ImportedMemories() {

@@ -24,6 +24,23 @@ func TestNewRefusesForeignModules(t *testing.T) {
 		"no step":          {moduleText{exports: without(abi.ExportStep)}.encode(), host.CodeInvalidModule, "it does not export the function turncore_step"},
 		"no memory":        {moduleText{exports: fine(), noMemory: true}.encode(), host.CodeInvalidModule, "it does not export its memory"},
 		"a foreign import": {moduleText{exports: fine(), imports: [][2]string{{"env", "log"}}}.encode(), host.CodeInvalidModule, "it imports the function env.log"},
+		"an unknown function of WASI": {
+			moduleText{exports: fine(), imports: [][2]string{{"wasi_snapshot_preview1", "fd_wrote"}}}.encode(),
+			host.CodeInvalidModule, "it imports the function wasi_snapshot_preview1.fd_wrote, which no host provides",
+		},
+		"a function of WASI of a wrong type": {
+			moduleText{exports: fine(), imports: [][2]string{{"wasi_snapshot_preview1", "sched_yield"}}}.encode(),
+			host.CodeInvalidModule, "it imports the function wasi_snapshot_preview1.sched_yield with type [] -> [] instead of [] -> [i32]",
+		},
+		"two tables": {
+			moduleText{exports: fine(), tables: [][]byte{{0x70, 0, 1}, {0x70, 0, 1}}}.encode(),
+			host.CodeInvalidModule, "it has 2 tables",
+		},
+		"a large table": {
+			moduleText{exports: fine(), tables: [][]byte{{0x70, 0, 0xff, 0xff, 0xff, 0xff, 0xf}}}.encode(),
+			host.CodeInvalidModule, "it has a table of 4294967295 entries",
+		},
+		"many globals": {moduleText{exports: fine(), globals: 65}.encode(), host.CodeInvalidModule, "it has 65 globals"},
 		"step of a wrong type": {
 			moduleText{exports: changed(abi.ExportStep, func(e *export) { e.result = i32 })}.encode(),
 			host.CodeInvalidModule, "turncore_step has type [i32] -> [i32] instead of [i32] -> [i64]",

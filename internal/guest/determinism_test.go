@@ -147,7 +147,7 @@ func texts(batch []byte) string {
 		if err != nil {
 			return err.Error()
 		}
-		lines, batch = append(lines, "  "+journal.Text(frame)), rest
+		lines, batch = append(lines, "  "+string(journal.AppendJSON(nil, frame))), rest
 	}
 	return strings.Join(lines, "\n")
 }

@@ -78,7 +78,7 @@ func must[T any, P interface {
 	t.Helper()
 	v, err := abi.Decode[T, P](frame)
 	if err != nil {
-		t.Fatalf("%v: %s", err, journal.Text(frame))
+		t.Fatalf("%v: %s", err, journal.AppendJSON(nil, frame))
 	}
 	return v
 }

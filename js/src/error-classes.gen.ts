@@ -131,6 +131,9 @@ export const E_INVALID_INITIAL_TOOL_VALUE = /* @__PURE__ */ errorClass('E_INVALI
 /** The gate's fields are invalid. */
 export const E_INVALID_INITIAL_TURN_GATE_VALUE = /* @__PURE__ */ errorClass('E_INVALID_INITIAL_TURN_GATE_VALUE');
 
+/** The journal cannot be read. */
+export const E_INVALID_JOURNAL = /* @__PURE__ */ errorClass('E_INVALID_JOURNAL');
+
 /** The dispatch's input is invalid. */
 export const E_INVALID_LLM_DISPATCH_INPUT = /* @__PURE__ */ errorClass('E_INVALID_LLM_DISPATCH_INPUT');
 

@@ -90,6 +90,8 @@ const (
 	InvalidInitialToolValue Code = "E_INVALID_INITIAL_TOOL_VALUE"
 	// InvalidInitialTurnGateValue: The gate's fields are invalid.
 	InvalidInitialTurnGateValue Code = "E_INVALID_INITIAL_TURN_GATE_VALUE"
+	// InvalidJournal: The journal cannot be read.
+	InvalidJournal Code = "E_INVALID_JOURNAL"
 	// InvalidLLMDispatchInput: The dispatch's input is invalid.
 	InvalidLLMDispatchInput Code = "E_INVALID_LLM_DISPATCH_INPUT"
 	// InvalidLLMExecutionContext: The raw dispatch context is invalid.
@@ -221,6 +223,7 @@ var table = [...]info{
 	{InvalidInitialToolCallValue, "The tool call's fields are invalid.", 500, true},
 	{InvalidInitialToolValue, "The tool's definition is invalid.", 500, true},
 	{InvalidInitialTurnGateValue, "The gate's fields are invalid.", 500, true},
+	{InvalidJournal, "The journal cannot be read.", 400, false},
 	{InvalidLLMDispatchInput, "The dispatch's input is invalid.", 529, true},
 	{InvalidLLMExecutionContext, "The raw dispatch context is invalid.", 529, true},
 	{InvalidModule, "The module is not a Turncore module.", 529, true},

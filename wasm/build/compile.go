@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/turncore/turncore/internal/confine"
 	"github.com/turncore/turncore/wasm/build/internal/peephole"
 	"github.com/turncore/turncore/wasm/build/internal/segments"
 )
@@ -70,8 +71,8 @@ var seldom = []string{
 	"runtime/internal/jsonpath", "runtime/internal/markdown", "runtime/internal/yaml",
 }
 
-// compile builds t from the sources under root, rewrites it as the packages peephole
-// and segments do and puts it at path in one step, so that an interrupted build leaves the previous file.
+// compile builds t from the sources under root, rewrites it as the packages peephole,
+// segments and confine do and puts it at path in one step, so that an interrupted build leaves the previous file.
 func compile(ctx context.Context, root string, t target, path string) error {
 	return compileWith(ctx, root, t, path, "-s -w")
 }
@@ -120,6 +121,9 @@ func compileWith(ctx context.Context, root string, t target, path, ldflags strin
 		return fmt.Errorf("rewrite %s: %w", t.file, err)
 	}
 	if file, err = segments.Rewrite(file); err != nil {
+		return fmt.Errorf("rewrite %s: %w", t.file, err)
+	}
+	if file, err = confine.Module(file, confine.BuiltPages); err != nil {
 		return fmt.Errorf("rewrite %s: %w", t.file, err)
 	}
 	if err := os.WriteFile(built, file, 0o644); err != nil {

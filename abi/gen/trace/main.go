@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -20,7 +18,7 @@ import (
 )
 
 func main() {
-	text, err := page(".")
+	text, err := page()
 	if err == nil {
 		err = os.WriteFile("TRACE.md", text, 0o644)
 	}
@@ -131,16 +129,12 @@ All that a host and the module say to each other for one turn, from Hello to End
 first iteration and stores its call; in the second one it streams a message and acks. The clock stands at 2026-01-01 and
 the seed is 1, as [SPEC](SPEC.md#13-time-identifiers-entropy) has it, so every host that runs this program sends these bytes,
 but for the seed of Hello: it is the instance's own, here the bytes 0 to 15.
-A heading is a step; ` + "`>`" + ` marks a frame of the batch that goes in, ` + "`<`" + ` one that comes out. The fields have the names of the Go types;
+A heading is a step; ` + "`>`" + ` marks a frame of the batch that goes in, ` + "`<`" + ` one that comes out. Frames stand as ` + "`turncore inspect --json`" + ` shows them;
 [SPEC](SPEC.md#19-index) says where each tuple and each number is explained.
 `
 
-// page is the text of TRACE.md. dir is the folder of package abi.
-func page(dir string) ([]byte, error) {
-	names, err := constants(dir)
-	if err != nil {
-		return nil, err
-	}
+// page is the text of TRACE.md.
+func page() ([]byte, error) {
 	steps, err := run()
 	if err != nil {
 		return nil, err
@@ -149,10 +143,10 @@ func page(dir string) ([]byte, error) {
 	b.WriteString(head)
 	for i, s := range steps {
 		fmt.Fprintf(&b, "\n## Step %d\n\n```\n", i+1)
-		if err := writeBatch(&b, names, ">", s.in); err != nil {
+		if err := writeBatch(&b, ">", s.in); err != nil {
 			return nil, err
 		}
-		if err := writeBatch(&b, names, "<", s.out); err != nil {
+		if err := writeBatch(&b, "<", s.out); err != nil {
 			return nil, err
 		}
 		b.WriteString("```\n")
@@ -160,45 +154,17 @@ func page(dir string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// kinds are the families of the constants that say what a frame of an op is about.
-var kinds = map[abi.Op]string{
-	abi.OpEvent: "Event", abi.OpEffect: "Effect", abi.OpCall: "Method", abi.OpSync: "Sync",
-}
-
-var (
-	kindOf   = regexp.MustCompile(`(?:Kind|Method|Sync): (\d+)`)
-	constant = regexp.MustCompile(`(?m)^\t(Event|Effect|Method|Sync)(\w+) +uint8 += (\d+)`)
-)
-
-// constants are the names of these constants by their family and number, such as EventTurnStart by Event4.
-func constants(dir string) (map[string]string, error) {
-	names := map[string]string{}
-	for _, file := range []string{"call.go", "effect.go", "event.go", "outbound.go"} {
-		text, err := os.ReadFile(filepath.Join(dir, file))
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range constant.FindAllStringSubmatch(string(text), -1) {
-			names[m[1]+m[3]] = m[1] + m[2]
-		}
-	}
-	return names, nil
-}
-
 // columns of bytes in a line.
 const columns = 32
 
-func writeBatch(b *bytes.Buffer, names map[string]string, mark string, batch []byte) error {
+func writeBatch(b *bytes.Buffer, mark string, batch []byte) error {
 	for len(batch) > 0 {
-		op, frame, rest, err := abi.Next(batch, abi.Limits{})
+		_, frame, rest, err := abi.Next(batch, abi.Limits{})
 		if err != nil {
 			return err
 		}
-		text := journal.Text(frame)
-		if field, of := kinds[op], kindOf.FindStringSubmatch(text); field != "" && of != nil {
-			text = names[field+of[1]] + ": " + text
-		}
-		fmt.Fprintf(b, "%s %s\n", mark, text)
+		text := journal.AppendJSON(nil, frame)
+		fmt.Fprintf(b, "%s %s\n", mark, text[1:len(text)-1]) // of a list
 		for len(frame) > 0 {
 			n := min(columns, len(frame))
 			fmt.Fprintf(b, "  % x\n", frame[:n])

@@ -9,7 +9,7 @@ import (
 
 // TRACE.md is what the core says today.
 func TestTraceIsFresh(t *testing.T) {
-	want, err := page("../..")
+	want, err := page()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +17,9 @@ func TestTraceIsFresh(t *testing.T) {
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("abi/TRACE.md is stale: run go generate ./abi (%v)", err)
 	}
-	for _, what := range []string{"> Hello{", "> OpenRunner{", "< EventTurnStart: ", "< EffectTool: ", "> MethodStore: ", "< End{"} {
+	for _, what := range []string{
+		`> {"frame":"Hello",`, `> {"frame":"OpenRunner",`, `,"kind":"turnStart",`, `,"kind":"tool",`, `,"method":"store",`, `< {"frame":"End",`,
+	} {
 		if !strings.Contains(string(want), what) {
 			t.Errorf("no %s", what)
 		}

@@ -4,6 +4,7 @@
 //	turncore run "What is the weather in Oslo?"
 //	turncore run --recording conversation.json --json
 //	turncore replay turn.journal
+//	turncore inspect turn.journal
 //
 // docs/command.md describes it for users.
 package main
@@ -44,6 +45,7 @@ const usage = `turncore runs agent turns.
 
   turncore run [PROMPT] [flags]    run a turn and show what happens
   turncore replay FILE [flags]     play a turn's journal back and compare every byte
+  turncore inspect FILE [flags]    show what happened in a turn, from its journal
   turncore record-provider FILE    record what is said to a model's API, without keys
   turncore version                 show versions
   turncore help [COMMAND]          show help
@@ -62,6 +64,8 @@ func (c *command) main(args []string) int {
 		err = c.run(rest)
 	case "replay":
 		err = c.replay(rest)
+	case "inspect":
+		err = c.inspect(rest)
 	case "record-provider":
 		err = c.recordProvider(rest)
 	case "version", "-version", "--version":
@@ -122,6 +126,8 @@ func (c *command) help(args []string) error {
 		return c.run([]string{"-h"})
 	case "replay":
 		return c.replay([]string{"-h"})
+	case "inspect":
+		return c.inspect([]string{"-h"})
 	case "record-provider":
 		return c.recordProvider([]string{"-h"})
 	case "version":

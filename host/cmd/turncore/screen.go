@@ -53,6 +53,28 @@ func newScreen(out, err io.Writer, getenv func(string) string) *screen {
 	return s
 }
 
+// style is how a text looks on a terminal.
+type style int
+
+const (
+	plain style = iota
+	faint
+	bad
+	warn
+	accent
+)
+
+// styled is a text with its style.
+type styled struct {
+	style style
+	text  string
+}
+
+// style is the colour of a style.
+func (s *screen) style(of style) *color.Color {
+	return [...]*color.Color{plain: nil, faint: s.dim, bad: s.red, warn: s.yellow, accent: s.cyan}[of]
+}
+
 // isTTY tells whether a stream is a terminal.
 func isTTY(stream any) bool {
 	file, ok := stream.(*os.File)

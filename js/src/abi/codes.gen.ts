@@ -272,6 +272,12 @@ export const CODES = {
     message: "The gate's fields are invalid.",
     help: 'A gate needs an id, a reason, a payload and createdAt.',
   },
+  E_INVALID_JOURNAL: {
+    status: 400,
+    fatal: false,
+    message: 'The journal cannot be read.',
+    help: 'Give the file that the option for journals, or turncore run --log, wrote. The message says where the file is damaged.',
+  },
   E_INVALID_LLM_DISPATCH_INPUT: {
     status: 529,
     fatal: true,

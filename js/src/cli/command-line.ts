@@ -105,6 +105,25 @@ export function parseReplay(args: string[]): (EngineOptions & { file: string }) 
   return { ...engine, file };
 }
 
+/** What the command line asks of an inspection. */
+export interface InspectOptions {
+  readonly file: string;
+  readonly json: boolean;
+  readonly verbose: boolean;
+}
+
+/** Reads the command line of an inspection. Undefined means that help is wanted. @throws UsageError */
+export function parseInspect(args: string[]): InspectOptions | undefined {
+  const flags = { ...help, json: { type: 'boolean' }, verbose: { type: 'boolean' } } as const;
+  const { values, positionals } = parse('inspect', args, flags);
+  if (values.help === true) return undefined;
+  const [file] = positionals;
+  if (file === undefined || positionals.length > 1) {
+    throw new UsageError('inspect', `give one journal, not ${positionals.length}`);
+  }
+  return { file, json: values.json === true, verbose: values.verbose === true };
+}
+
 function parse<O extends NonNullable<ParseArgsConfig['options']>>(
   command: string,
   args: string[],

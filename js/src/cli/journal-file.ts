@@ -4,6 +4,12 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 
 import type { JournalSink } from '../journal/writer.js';
+import { describe } from './screen.js';
+
+/** An error about what is in a file. */
+export function inFile(file: string, error: unknown): Error {
+  return new Error(`${file}: ${describe(error)}`, { cause: error });
+}
 
 /** Writes a journal to a file. It holds all that was said, so it is for its owner only. */
 export class JournalFile implements JournalSink {

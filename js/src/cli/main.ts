@@ -3,6 +3,7 @@
  * The command: runs agent turns from a shell, against a model's API or a simulated one, and plays the journals of turns
  * back.
  */
+import { inspect } from './inspect.js';
 import { replay } from './replay.js';
 import { run } from './run.js';
 import { printable, Screen } from './screen.js';
@@ -25,6 +26,8 @@ async function main([name, ...args]: string[]): Promise<number> {
         return (await run(args)) ? OK : FAILED;
       case 'replay':
         return (await replay(args)) ? OK : FAILED;
+      case 'inspect':
+        return (await inspect(args)) ? OK : FAILED;
       case 'version':
       case '--version':
         return (await version(args)) ? OK : FAILED;

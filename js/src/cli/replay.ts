@@ -4,10 +4,11 @@
 import { readFile } from 'node:fs/promises';
 
 import { loadModule } from '../engine/module.js';
-import { JournalError } from '../journal/reader.js';
+import { readJournal } from '../journal/reader.js';
 import { divergence, replay as replayJournal } from '../journal/replay.js';
 import { fullModuleURL } from '../wasm.js';
 import { parseReplay } from './command-line.js';
+import { inFile } from './journal-file.js';
 import { Screen } from './screen.js';
 import { HELP } from './usage.js';
 
@@ -28,8 +29,7 @@ export async function replay(args: string[]): Promise<boolean> {
   const journal = await readFile(file);
   const module = loadModule(options.module ?? fullModuleURL);
   const report = await replayJournal(journal, module).catch((error: unknown) => {
-    if (error instanceof JournalError) throw new Error(`${file}: ${error.message}`);
-    throw error;
+    throw inFile(file, error);
   });
   const { header, entries, torn } = report;
   const difference = divergence(report);
@@ -39,8 +39,8 @@ export async function replay(args: string[]): Promise<boolean> {
       `the journal is one of module ${header.module} on ${header.engine}, this is module ${here} on node`,
     );
   }
-  if (difference !== undefined) throw difference;
-  if (torn) throw new Error(`${file}: the journal breaks off after ${entries} entries`);
+  if (difference !== undefined) throw inFile(file, difference);
+  if (torn) throw inFile(file, readJournal(journal).damage);
   if (entries === 0) throw new Error(`${file}: the journal has no entries`);
   screen.print(
     `${file}: ${entries} entries from ${header.engine} replayed on node, all bytes are equal\n`,

@@ -75,6 +75,15 @@ export class Screen {
     this.#err.write('\r\x1b[K');
   }
 
+  /** Writes a line to standard output, each part in its style. */
+  styled(parts: readonly (readonly [style: Style | undefined, text: string])[]): void {
+    for (const [style, part] of parts) {
+      const text = this.#out.isTTY === true ? printable(part) : part;
+      this.#out.write(style === undefined || text === '' ? text : this.#paint(style, text));
+    }
+    this.#out.write('\n');
+  }
+
   /** Writes to standard output. */
   print(text: string): void {
     if (text === '') return;

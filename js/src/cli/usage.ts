@@ -34,6 +34,7 @@ export const HELP: Readonly<Record<string, string>> = {
 
   turncore run [PROMPT] [flags]    run a turn and show what happens
   turncore replay FILE [flags]     play a turn's journal back and compare every byte
+  turncore inspect FILE [flags]    show what happened in a turn, from its journal
   turncore version                 show versions
   turncore help [COMMAND]          show help
 
@@ -95,6 +96,20 @@ Exit status: 0 if all are equal, 1 if not, 2 for a command line that is wrong.
 
 Flags:
 ${list(engineOptions)}
+`,
+  inspect: `turncore inspect FILE [flags]
+
+Shows what happened in a turn, from the journal that "turncore run --log FILE" wrote:
+iterations, requests and other effects with how long they took, tools with arguments and
+results, gates, tokens, errors, and how it ended. Nothing runs.
+
+Exit status: 0 if the journal is whole, 1 if not, 2 for a command line that is wrong.
+
+Flags:
+${list([
+  ['json', 'print the header and each entry with its decoded frames, as JSON lines'],
+  ['verbose', 'print texts whole, bodies of requests and responses, and calls of the host'],
+])}
 `,
   version: `turncore version
 

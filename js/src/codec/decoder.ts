@@ -54,6 +54,10 @@ export const DEFAULT_LIMITS: Readonly<CodecLimits> = Object.freeze({
   depth: 64,
 });
 
+/** What a module may say in one step: bytes, three of the largest frames, and frames. */
+export const MAX_STEP_OUTPUT = 48 << 20;
+export const MAX_STEP_FRAMES = 1 << 18;
+
 /** Strings of more bytes than this go to TextDecoder: below, its call costs more than the loop. */
 const INLINE_STRING = 32;
 
@@ -505,6 +509,9 @@ export function framesOf<T>(
   const decoder = new Decoder(bytes, limits);
   const frames: T[] = [];
   while (!decoder.done) {
+    if (frames.length === MAX_STEP_FRAMES) {
+      throw new CodecError('length', decoder.position, `more than ${MAX_STEP_FRAMES} frames`);
+    }
     offsets?.push(decoder.position);
     frames.push(decoder.frame(read));
   }

@@ -97,6 +97,8 @@ export interface RunnerSpec {
   readonly dispatchOutput?: readonly Entry[];
   /** Scripts of storage callbacks; those without one do nothing. */
   readonly storage?: Readonly<Record<string, Script>>;
+  /** The callbacks are a store's, but for those that have a script. */
+  readonly store?: boolean;
   /** Scripts of tokenizers, which count words otherwise. */
   readonly tokenizers?: Readonly<Record<string, Script>>;
   readonly tools?: readonly string[];

@@ -2,14 +2,22 @@
  * Storage callbacks that write to the log and do what scripts say.
  */
 import type { Tokenizable } from '../index.js';
-import { type AnyContext, type Delta, DispatchContext } from '../index.js';
+import {
+  type AnyContext,
+  type Conversation,
+  type Delta,
+  DispatchContext,
+  type Store,
+  storeCallbacks,
+} from '../index.js';
 import { then } from './then.js';
 import { reader } from './reader.js';
 import { type AnyEntry, contentOf, idOf } from './records.js';
-import { type RunnerSpec, str } from './scenario.js';
+import { Malformed, type RunnerSpec, str } from './scenario.js';
 
 /** What callbacks need of the scenario's play. */
 export interface StorageSink {
+  write(line: Record<string, unknown>): void;
   /** Writes the line of a callback and does its script. @returns what the script returned */
   called(
     name: string,
@@ -88,11 +96,29 @@ export function storage(
     all['discard'] = (ctx: AnyContext, deltas: readonly Delta[], status: string) =>
       sink.called('discard', ctx, {}, [deltas.map(deltaWords), status]);
   }
-  return Object.fromEntries(
+  const own = (name: string): boolean =>
+    spec.store === true ? spec.storage?.[name] !== undefined : spec.omit?.includes(name) !== true;
+  const callbacks = Object.fromEntries(
     Object.entries(all)
-      .filter(([name]) => spec.omit?.includes(name) !== true)
+      .filter(([name]) => own(name))
       .map(([name, callback]) => [name + suffix, callback]),
   );
+  return spec.store === true ? { ...storeCallbacks(book(sink)), ...callbacks } : callbacks;
+}
+
+/** A store that writes to the log what it is given, and keeps nothing. */
+function book(sink: StorageSink): Store {
+  const nothing: Conversation = {
+    ...{ messages: [], thoughts: [], toolCalls: [] },
+    ...{ memories: [], retrievables: [], instructions: [] },
+  };
+  return {
+    load: () => nothing,
+    commit: (_session, deltas) => sink.write({ store: deltas.map(deltaWords) }),
+    writeBytes: () => {
+      throw new Malformed('the store of a scenario keeps no bytes');
+    },
+  };
 }
 
 /** What a fetch gives: what the items of a list stand for, or in their place `{instead: value}`. */

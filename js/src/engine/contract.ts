@@ -1,9 +1,10 @@
 /**
  * What a module must be to be run: its exports, imports and ABI version.
  */
-import { ABI_MAJOR, ABI_MINOR } from '../abi/frames.gen.js';
+import { ABI_MAJOR, ABI_MINOR, Export } from '../abi/frames.gen.js';
 import { TurncoreError } from '../errors.js';
 import { WASI_FUNCTIONS, WASI_MODULE } from '../wasi/wasi.js';
+import type { Confined } from './confine.js';
 
 /** How a module was built. */
 export type ModuleTarget =
@@ -16,16 +17,16 @@ const exportsOf: Record<ModuleTarget, readonly (readonly [string, string])[]> = 
   wasip1: [
     ['memory', 'memory'],
     ['_initialize', 'function'],
-    ['turncore_abi', 'function'],
-    ['turncore_inbox', 'function'],
-    ['turncore_step', 'function'],
+    [Export.ABI, 'function'],
+    [Export.Inbox, 'function'],
+    [Export.Step, 'function'],
   ],
   js: [
     ['mem', 'memory'],
     ['run', 'function'],
-    ['turncore_abi', 'function'],
-    ['turncore_inbox', 'function'],
-    ['turncore_step', 'function'],
+    [Export.ABI, 'function'],
+    [Export.Inbox, 'function'],
+    [Export.Step, 'function'],
   ],
 };
 
@@ -66,6 +67,34 @@ export function checkModule(module: WebAssembly.Module): ModuleTarget {
     );
   }
   return target;
+}
+
+/** Types of the functions that a module exports. */
+const exportTypes: Readonly<Record<string, string>> = {
+  _initialize: '[] -> []',
+  turncore_abi: '[] -> [i32]',
+  turncore_inbox: '[i32] -> [i32]',
+  turncore_step: '[i32] -> [i64]',
+};
+
+/**
+ * Checks the types of the functions that a module exports and imports. The platform does not tell them.
+ *
+ * @throws TurncoreError E_INVALID_MODULE naming each that is wrong
+ */
+export function checkTypes({ imports, exports }: Pick<Confined, 'imports' | 'exports'>): void {
+  const wrong: string[] = [];
+  for (const { name, type } of exports) {
+    const want = Object.hasOwn(exportTypes, name) ? exportTypes[name]! : type;
+    if (type !== want) wrong.push(`${name} has type ${type} instead of ${want}`);
+  }
+  for (const { module, name, type } of imports) {
+    const want = module === WASI_MODULE ? (WASI_FUNCTIONS.get(name) ?? type) : type;
+    if (type !== want) {
+      wrong.push(`it imports the function ${module}.${name} with type ${type} instead of ${want}`);
+    }
+  }
+  if (wrong.length > 0) throw TurncoreError.of('E_INVALID_MODULE', wrong.join('; '));
 }
 
 /**

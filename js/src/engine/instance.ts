@@ -3,7 +3,7 @@
  * a Go runtime that was stopped half-way still answers, with nonsense.
  */
 import { type OutboundFrame, readFrame } from '../codec/tuples.gen.js';
-import { CodecError, framesOf } from '../codec/decoder.js';
+import { CodecError, framesOf, MAX_STEP_OUTPUT } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import type { StderrTail } from '../wasi/stderr.js';
 import type { Welcome, Limits } from './limits.js';
@@ -223,6 +223,9 @@ export class Instance {
     }
     if (at + length > memory.length) {
       throw new Error(`outbox of ${length} bytes at ${at} is outside of memory`);
+    }
+    if (length > MAX_STEP_OUTPUT) {
+      throw new Error(`the step gave ${length} bytes, more than ${MAX_STEP_OUTPUT}`);
     }
     if (memory.length > this.#maxMemory) {
       throw new Error(

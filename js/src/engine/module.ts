@@ -5,6 +5,7 @@ import { Feature } from '../abi/frames.gen.js';
 import type { TurncoreError } from '../errors.js';
 import { StderrTail } from '../wasi/stderr.js';
 import { Wasi, WASI_MODULE } from '../wasi/wasi.js';
+import { pagesOf } from './confine.js';
 import { checkModule, checkVersion, type ModuleTarget } from './contract.js';
 import { startGoJS, type GoRuntime } from './gojs.js';
 import { Instance, instanceFailed, type Guest, type StartedGuest } from './instance.js';
@@ -38,7 +39,10 @@ export interface InstantiateOptions {
   features?: number | undefined;
   /** Environment of the guest's Go runtime, such as GOGC. */
   env?: Readonly<Record<string, string>> | undefined;
-  /** Bytes of memory the guest may grow to; checked after each step. Default 1 GiB. */
+  /**
+   * Bytes of memory the guest may grow to. Default 1 GiB. A module that {@link Module.compile} was not given the same
+   * bound for, or that was given compiled, is looked at after each step only.
+   */
   maxMemory?: number | undefined;
   /** Gets each line the guest writes to stderr, after the step that wrote it. */
   onStderr?: ((line: string) => void) | undefined;
@@ -57,38 +61,46 @@ const MAX_MEMORY = 1 << 30;
 export class Module {
   readonly #source: ModuleSource;
   readonly #options: ModuleOptions;
-  #compiled: WebAssembly.Module | undefined;
+  /** What was compiled, by the pages that its memory may have. */
+  readonly #compiled = new Map<number, WebAssembly.Module>();
+  readonly #compiling = new Map<number, Promise<WebAssembly.Module>>();
+  /** What is taken where nothing was compiled for the bound that is wanted. */
+  #any: WebAssembly.Module | undefined;
   #target: ModuleTarget | undefined;
-  #compiling: Promise<WebAssembly.Module> | undefined;
   #hash: Promise<string> | undefined;
 
   constructor(source: ModuleSource, options: ModuleOptions = {}) {
     this.#source = source;
     this.#options = options;
-    if (tagOf(source) === 'WebAssembly.Module') this.#compiled = source;
+    if (tagOf(source) === 'WebAssembly.Module') this.#any = source;
   }
 
   /**
    * Compiles the module, or returns what was compiled before.
    *
-   * @throws TurncoreError E_INVALID_MODULE when it cannot be read or compiled, or lacks an export
+   * @param maxMemory bytes of memory that its instances may grow to. Default 1 GiB
+   * @throws TurncoreError E_INVALID_MODULE when it cannot be read or compiled, lacks an export, or has tables and types
+   *   that Go's linker does not make
    */
-  compile(): Promise<WebAssembly.Module> {
-    if (this.#compiled !== undefined) return Promise.resolve(this.#compiled);
-    // A failure is not kept: the next caller tries again.
-    this.#compiling ??= compileSource(this.#source).then(
-      (module) => {
-        this.#compiling = undefined;
-        this.#target = checkModule(module);
-        this.#compiled = module;
-        return module;
-      },
-      (error: unknown) => {
-        this.#compiling = undefined;
-        throw error;
-      },
-    );
-    return this.#compiling;
+  compile(maxMemory: number = MAX_MEMORY): Promise<WebAssembly.Module> {
+    const pages = pagesOf(maxMemory);
+    const compiled = this.#compiled.get(pages);
+    if (compiled !== undefined) return Promise.resolve(compiled);
+    let compiling = this.#compiling.get(pages);
+    if (compiling === undefined) {
+      // A failure is not kept: the next caller tries again.
+      compiling = this.#compile(pages).finally(() => this.#compiling.delete(pages));
+      this.#compiling.set(pages, compiling);
+    }
+    return compiling;
+  }
+
+  async #compile(pages: number): Promise<WebAssembly.Module> {
+    const module = await compileSource(this.#source, pages);
+    this.#target = checkModule(module);
+    this.#compiled.set(pages, module);
+    this.#any ??= module;
+    return module;
   }
 
   /** SHA-256 of the module's bytes in hex; empty if it was given compiled, where they cannot be had. */
@@ -106,7 +118,8 @@ export class Module {
    * @throws TurncoreError E_INVALID_MODULE, E_ABI_VERSION, or E_INSTANCE_FAILED if it dies at the start
    */
   async instantiate(options: InstantiateOptions = {}): Promise<Instance> {
-    return this.#start(this.#compiled ?? (await this.compile()), options);
+    await this.compile(options.maxMemory);
+    return this.instantiateSync(options);
   }
 
   /**
@@ -116,10 +129,11 @@ export class Module {
    * @throws TurncoreError also when the module is not compiled yet
    */
   instantiateSync(options: InstantiateOptions = {}): Instance {
-    if (this.#compiled === undefined) {
+    const module = this.#compiled.get(pagesOf(options.maxMemory ?? MAX_MEMORY)) ?? this.#any;
+    if (module === undefined) {
       throw cannotLoad('the module is not compiled yet: wait for compile() first');
     }
-    return this.#start(this.#compiled, options);
+    return this.#start(module, options);
   }
 
   #start(module: WebAssembly.Module, options: InstantiateOptions): Instance {

@@ -2,6 +2,8 @@
  * Where a module's bytes come from, on every platform.
  */
 import { TurncoreError } from '../errors.js';
+import { confine, ConfineError } from './confine.js';
+import { checkTypes } from './contract.js';
 
 /** What a module can be loaded from. Objects of other realms are fine. */
 export type ModuleSource =
@@ -19,36 +21,62 @@ export function tagOf(value: unknown): string {
 }
 
 /**
- * Compiles a module.
+ * Compiles a module whose memory may grow to so many pages. What is compiled already is taken as it is.
  *
- * @throws TurncoreError E_INVALID_MODULE when it cannot be read or is no WebAssembly
+ * @throws TurncoreError E_INVALID_MODULE when it cannot be read, is no WebAssembly or takes too much
  */
-export async function compileSource(source: ModuleSource): Promise<WebAssembly.Module> {
+export async function compileSource(
+  source: ModuleSource,
+  pages: number,
+): Promise<WebAssembly.Module> {
   const opened = await openSource(source);
+  let checking = false;
   try {
     if (tagOf(opened) === 'WebAssembly.Module') return opened;
-    if (tagOf(opened) !== 'Response') return await WebAssembly.compile(opened as BufferSource);
-    const response = opened as Response;
-    // Streaming insists on the type; servers that do not know it are common.
-    const type = response.headers.get('content-type') ?? '';
-    if (typeof WebAssembly.compileStreaming === 'function' && /^application\/wasm\b/i.test(type)) {
-      return await WebAssembly.compileStreaming(response);
-    }
-    return await WebAssembly.compile(await response.arrayBuffer());
+    const streamed = stream(opened);
+    const given = await bytesOf(opened);
+    checking = true;
+    const confined = confine(given, pages);
+    checkTypes(confined);
+    checking = false;
+    // The package's own module has the bound that most hosts want, so that it is compiled while it comes.
+    const asItIs = confined.bytes === given ? streamed : undefined;
+    return await (asItIs ?? WebAssembly.compile(confined.bytes));
   } catch (cause) {
-    throw unusable(`cannot compile ${nameOf(source)}`, cause);
+    if (!checking) throw unusable(`cannot compile ${nameOf(source)}`, cause);
+    if (cause instanceof ConfineError) throw cannotLoad(cause.message, cause);
+    throw cause;
   }
+}
+
+/** Begins to compile a response while it comes, if it can be. */
+function stream(opened: Opened): Promise<WebAssembly.Module> | undefined {
+  if (tagOf(opened) !== 'Response' || typeof WebAssembly.compileStreaming !== 'function') {
+    return undefined;
+  }
+  const response = opened as Response;
+  // Streaming insists on the type; servers that do not know it are common.
+  const type = response.headers.get('content-type') ?? '';
+  if (!/^application\/wasm\b/i.test(type)) return undefined;
+  const compiling = WebAssembly.compileStreaming(response.clone());
+  compiling.catch(() => undefined); // nobody may want it
+  return compiling;
+}
+
+async function bytesOf(opened: Opened): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes =
+    tagOf(opened) === 'Response'
+      ? await (opened as Response).arrayBuffer()
+      : (opened as BufferSource);
+  if (!ArrayBuffer.isView(bytes)) return new Uint8Array(bytes);
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** SHA-256 of a module's bytes in hex; empty for a WebAssembly.Module, and for a response that was used up. */
 export async function hashSource(source: ModuleSource): Promise<string> {
   const tag = tagOf(source);
   if (tag === 'WebAssembly.Module' || tag === 'Response' || tag === 'Promise') return '';
-  const opened = await openSource(source);
-  const bytes =
-    tagOf(opened) === 'Response'
-      ? await (opened as Response).arrayBuffer()
-      : (opened as BufferSource);
+  const bytes = await bytesOf(await openSource(source));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (b) => b.toString(16).padStart(2, '0')).join('');
 }
@@ -63,7 +91,7 @@ async function openSource(source: ModuleSource): Promise<Opened> {
     case 'SharedArrayBuffer':
       return given;
     case 'Response':
-      return checkStatus(given as Response);
+      return checkStatus(given as Response).clone(); // it may be wanted again, with another bound
     case 'Request':
       return fetchModule((given as Request).clone());
     case 'URL':

@@ -2,6 +2,7 @@
  * Reads the journal of a turn.
  */
 import { CodecError, Decoder } from '../codec/decoder.js';
+import { TurncoreError } from '../errors.js';
 import {
   JOURNAL_LIMITS,
   JOURNAL_VERSION,
@@ -9,49 +10,45 @@ import {
   type JournalHeader,
 } from './format.js';
 
-/** Bytes that are no journal, or a damaged one. */
-export class JournalError extends Error {
-  constructor(why: string, options?: ErrorOptions) {
-    super(`The journal cannot be read: ${why}`, options);
-    this.name = 'JournalError';
-  }
-}
-
 /** A journal's content. */
 export interface Journal {
   readonly header: JournalHeader;
   readonly entries: readonly JournalEntry[];
-  /** True if the last entry was cut off, as a crash leaves it; it is not among the entries. */
+  /** Why there are no more entries, E_INVALID_JOURNAL; undefined if the journal is whole. */
+  readonly damage: TurncoreError | undefined;
+  /** True if the damage is that the last entry was cut off, as a crash leaves it. */
   readonly torn: boolean;
 }
 
 /**
- * Reads a journal.
+ * Reads a journal as far as it goes.
  *
- * @throws JournalError
+ * @throws TurncoreError E_INVALID_JOURNAL when the header cannot be read
  */
 export function readJournal(bytes: Uint8Array): Journal {
   const decoder = new Decoder(bytes, JOURNAL_LIMITS);
   const header = readHeader(decoder);
   const entries: JournalEntry[] = [];
   while (!decoder.done) {
-    const at = decoder.position;
     let value: unknown;
     try {
       value = decoder.value();
     } catch (error) {
-      if (error instanceof CodecError && error.reason === 'truncated')
-        return { header, entries, torn: true };
-      throw invalid(`entry ${entries.length + 1}: ${String(error)}`, error);
+      return {
+        header,
+        entries,
+        damage: invalid(`entry ${entries.length}`, error),
+        torn: isTorn(error),
+      };
     }
     const [inbound, outbound] =
       Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
     if (!(inbound instanceof Uint8Array) || !(outbound instanceof Uint8Array)) {
-      throw invalid(`entry ${entries.length + 1} at byte ${at} is not two byte strings`);
+      return { header, entries, damage: invalid(`entry ${entries.length}`), torn: false };
     }
     entries.push({ in: inbound, out: outbound });
   }
-  return { header, entries, torn: false };
+  return { header, entries, damage: undefined, torn: false };
 }
 
 function readHeader(decoder: Decoder): JournalHeader {
@@ -59,12 +56,15 @@ function readHeader(decoder: Decoder): JournalHeader {
   try {
     value = decoder.value();
   } catch (error) {
-    throw invalid(`no header: ${String(error)}`, error);
+    throw invalid('the header', error);
   }
   const map = (typeof value === 'object' ? value : null) as Record<string, unknown> | null;
-  if (map?.['turncore'] !== 'journal') throw invalid('no header');
+  if (map?.['turncore'] !== 'journal') throw invalid('the header');
   if (map['version'] !== JOURNAL_VERSION) {
-    throw invalid(`version ${String(map['version'])}, this host reads ${JOURNAL_VERSION}`);
+    throw invalid(
+      'the header',
+      `its format has version ${String(map['version'])}, this program reads ${JOURNAL_VERSION}`,
+    );
   }
   const { abi, features, module, engine, turn } = map;
   if (
@@ -74,11 +74,19 @@ function readHeader(decoder: Decoder): JournalHeader {
     typeof engine !== 'string' ||
     typeof turn !== 'number'
   ) {
-    throw invalid('the header lacks a field');
+    throw invalid('the header');
   }
   return { abi, features, module, engine, turn };
 }
 
-function invalid(why: string, cause?: unknown): JournalError {
-  return new JournalError(why, cause === undefined ? undefined : { cause });
+/** @param why text, or what the decoder threw */
+function invalid(where: string, why?: unknown): TurncoreError {
+  const text = typeof why === 'string' ? why : isTorn(why) ? 'it breaks off' : 'malformed';
+  return TurncoreError.of('E_INVALID_JOURNAL', `${where}: ${text}`, {
+    cause: why instanceof Error ? why : undefined,
+  });
+}
+
+function isTorn(error: unknown): boolean {
+  return error instanceof CodecError && error.reason === 'truncated';
 }

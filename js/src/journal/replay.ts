@@ -1,23 +1,25 @@
 /**
  * Runs a journal again in a fresh instance and compares every byte.
  */
-import { CodecError, decodeFrames } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import { checkVersion } from '../engine/contract.js';
 import type { InstantiateOptions, Module } from '../engine/module.js';
-import { JOURNAL_LIMITS, type JournalHeader } from './format.js';
+import type { JournalHeader } from './format.js';
+import { frameJSON, framesOf, hex } from './json.js';
 import { readJournal } from './reader.js';
 
 /** The first place where a replay went another way. */
 export interface ReplayDifference {
-  /** Number of the entry, from 1. */
+  /** Number of the entry, from 0. */
   readonly entry: number;
-  /** Number of the outbound frame within it, from 1. */
+  /** Number of the outbound frame within it, from 0. */
   readonly frame: number;
-  /** The journal's frame, decoded; undefined if it has none there. */
-  readonly expected: unknown;
-  /** The replay's frame, decoded; undefined if it gave none there. */
-  readonly actual: unknown;
+  /** Place of the first different byte in the frame, from 0. */
+  readonly byte: number;
+  /** The journal's frame; undefined if it has none there. */
+  readonly expected: Uint8Array | undefined;
+  /** The replay's frame; undefined if it gave none there. */
+  readonly actual: Uint8Array | undefined;
 }
 
 /** How a replay went. */
@@ -41,14 +43,15 @@ export interface ReplayReport {
  * Replays a journal.
  *
  * @param module the module to run it in
- * @throws JournalError; TurncoreError E_ABI_VERSION, or what instantiate and step throw
+ * @throws TurncoreError E_INVALID_JOURNAL, E_ABI_VERSION, or what instantiate and step throw
  */
 export async function replay(
   journal: Uint8Array,
   module: Module,
   options: InstantiateOptions = {},
 ): Promise<ReplayReport> {
-  const { header, entries, torn } = readJournal(journal);
+  const { header, entries, damage, torn } = readJournal(journal);
+  if (damage !== undefined && !torn) throw damage;
   checkVersion(header.abi);
   const hash = /^[0-9a-f]{64}$/.test(header.module) ? await module.hash() : '';
   const sameModule = hash === '' ? undefined : hash === header.module;
@@ -60,9 +63,9 @@ export async function replay(
   try {
     for (const entry of entries) {
       const actual = instance.step(entry.in);
-      difference = compare(done + 1, entry.out, actual);
+      difference = compare(done, entry.out, actual);
       if (difference !== undefined) break;
-      frames += count(actual);
+      frames += framesOf(actual).length;
       bytes += actual.length;
       done++;
     }
@@ -80,11 +83,54 @@ export async function replay(
 export function divergence(report: ReplayReport): TurncoreError | undefined {
   const d = report.difference;
   if (d === undefined) return undefined;
-  return TurncoreError.of(
-    'E_REPLAY_DIVERGED',
-    `entry ${d.entry}, frame ${d.frame}: expected ${show(d.expected)}, got ${show(d.actual)}`,
-    { details: d },
+  return TurncoreError.of('E_REPLAY_DIVERGED', describe(d), { details: d });
+}
+
+/** How many characters are shown around a difference. */
+const SHOWN_BEFORE = 80;
+const SHOWN_AFTER = 120;
+
+/** The place of a difference and what stands around it in both frames, decoded. */
+function describe({ entry, frame, byte, expected, actual }: ReplayDifference): string {
+  const place = `entry ${entry}, frame ${frame}, byte ${byte}:`;
+  if (expected === undefined || actual === undefined) {
+    return `${place}${aside('recorded', excerpt(show(expected)))}${aside('replayed', excerpt(show(actual)))}`;
+  }
+  let [a, b] = [show(expected), show(actual)];
+  if (commonLength(a, b) === a.length && a.length === b.length) {
+    // Encoded in two ways.
+    [a, b] = [Array.from(hex(expected)), Array.from(hex(actual))];
+  }
+  const at = commonLength(a, b);
+  const before = a.slice(Math.max(0, at - SHOWN_BEFORE), at).join('');
+  return (
+    place +
+    aside('both', at > SHOWN_BEFORE ? `…${before}` : before) +
+    aside('recorded', excerpt(a.slice(at))) +
+    aside('replayed', excerpt(b.slice(at)))
   );
+}
+
+function aside(name: string, text: string): string {
+  return `\n  ${`${name}:`.padEnd(9)} ${text}`;
+}
+
+/** The beginning of a text. */
+function excerpt(text: readonly string[]): string {
+  if (text.length <= SHOWN_AFTER) return text.join('');
+  return `${text.slice(0, SHOWN_AFTER).join('')}…`;
+}
+
+/** The characters of a frame, decoded. */
+function show(frame: Uint8Array | undefined): string[] {
+  return Array.from(frame === undefined ? 'no frame' : frameJSON(frame));
+}
+
+/** The length of what two lists begin with. */
+function commonLength(a: ArrayLike<unknown>, b: ArrayLike<unknown>): number {
+  let at = 0;
+  while (at < a.length && at < b.length && a[at] === b[at]) at++;
+  return at;
 }
 
 function compare(
@@ -93,52 +139,16 @@ function compare(
   actual: Uint8Array,
 ): ReplayDifference | undefined {
   if (equal(expected, actual)) return undefined;
-  const want = split(expected);
-  const got = split(actual);
-  for (let i = 0; i < Math.max(want.length, got.length); i++) {
-    const a = want[i];
-    const b = got[i];
-    if (a !== undefined && b !== undefined && equal(a.bytes, b.bytes)) continue;
-    return { entry, frame: i + 1, expected: a?.value, actual: b?.value };
-  }
-  return { entry, frame: 1, expected: want, actual: got };
-}
-
-interface Piece {
-  readonly bytes: Uint8Array;
-  readonly value: unknown;
-}
-
-/** The frames of a step; what cannot be decoded is one piece that says why. */
-function split(bytes: Uint8Array): Piece[] {
-  const offsets: number[] = [];
-  try {
-    return decodeFrames(bytes, JOURNAL_LIMITS, offsets).map((value, i) => ({
-      value,
-      bytes: bytes.subarray(offsets[i], offsets[i + 1]),
-    }));
-  } catch (error) {
-    if (!(error instanceof CodecError)) throw error;
-    return [{ bytes, value: error.message }];
-  }
-}
-
-function count(bytes: Uint8Array): number {
-  return split(bytes).length;
+  const want = framesOf(expected);
+  const got = framesOf(actual);
+  let i = 0;
+  while (i < want.length && i < got.length && equal(want[i]!, got[i]!)) i++;
+  const byte = commonLength(want[i] ?? [], got[i] ?? []);
+  return { entry, frame: i, byte, expected: want[i], actual: got[i] };
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
-}
-
-/** A frame as text, byte strings in hex. */
-function show(frame: unknown): string {
-  if (frame === undefined) return 'nothing';
-  return JSON.stringify(frame, (_key, value: unknown) =>
-    value instanceof Uint8Array
-      ? `0x${Array.from(value, (b) => b.toString(16).padStart(2, '0')).join('')}`
-      : value,
-  );
 }

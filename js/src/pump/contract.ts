@@ -74,6 +74,8 @@ export interface TurnSession {
     args: MethodArgs[M],
   ): Promise<unknown>;
   sendAbort(context: number, reason: unknown): void;
+  /** Tells, after a step, whether the module has lost the turn. */
+  isLost(): boolean;
   opening<T>(spec: RunnerSpec, bus: Bus<TurnEvents> | undefined, run: () => T): T;
   emitting<T>(event: EmittedEvent, run: () => T): T;
   readonly tools: ToolNumbers;
@@ -105,7 +107,8 @@ export interface TurnPump {
   frame(): Encoder;
   send(session: TurnSession | undefined, enc: Encoder): TurncoreError | undefined;
   sendAndDrain(session: TurnSession, enc: Encoder): void;
-  drain(): void;
+  fail(reason: string, cause?: unknown): TurncoreError;
+  drain(session?: TurnSession): void;
   drainUntil(waiting: Waiting): void;
   read<T>(bytes: Uint8Array, read: (d: Decoder) => T): T;
   openRunner(spec: RunnerSpec): number;

@@ -34,7 +34,10 @@ export interface HostOptions {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Makes the module's requests. Default: fetch. */
   readonly fetch?: typeof fetch | undefined;
-  /** Bytes of memory an instance may grow to before it is retired. Default 1 GiB. */
+  /**
+   * Bytes of memory an instance may grow to. Default 1 GiB. One that needs more fails. A module that is given compiled,
+   * as a `WebAssembly.Module`, is looked at after each step only.
+   */
   readonly maxMemory?: number | undefined;
   /**
    * Bytes of memory beyond which an instance takes no further turns: they go to a fresh one, and it ends with the last
@@ -169,7 +172,7 @@ export class Host {
 
   async #load(): Promise<Pump> {
     const module = this.#handle();
-    await module.compile();
+    await module.compile(this.#options.maxMemory);
     if (this.#options.journal !== undefined) this.#hash = await module.hash();
     this.#compiled = true;
     return this.ready() ?? this.#start();

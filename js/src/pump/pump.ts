@@ -30,11 +30,10 @@ import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
 import { toolDef } from '../tools/tool-def.js';
 import { type AnyTool, writeArguments } from '../tools/tool.js';
-import type { TurnPump, Waiting } from './contract.js';
+import type { TurnPump, TurnSession, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
-import { isNoted, noteEvent } from './kept-results.js';
 import type { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
 import { Session } from './session.js';
@@ -92,6 +91,7 @@ export class Pump implements HistorySink, TurnPump {
   #lastRunner = 0;
   #lastCall = 0;
   #failure: TurncoreError | undefined;
+  readonly #turnEffects: number;
   #opened: Asked | undefined;
 
   constructor(instance: Instance, host: PumpHost) {
@@ -99,6 +99,7 @@ export class Pump implements HistorySink, TurnPump {
     this.clock = host.clock;
     this.#host = host;
     this.#histories = new HistoryUploads(instance);
+    this.#turnEffects = instance.limits.turnEffects;
   }
 
   /** False once the instance has died. */
@@ -146,15 +147,16 @@ export class Pump implements HistorySink, TurnPump {
     try {
       const fault = this.send(session, enc);
       if (fault !== undefined) this.fail(`refused frame: ${fault.message}`, fault);
-      this.drain();
+      this.drain(session);
     } catch (error) {
       if (this.alive) this.fail(`frame that cannot be sent: ${messageOf(error)}`, error);
     }
   }
 
-  /** Delivers all that is queued. */
-  drain(): void {
+  /** Delivers all that is queued, after a step of a session. An instance that has lost the session's turn ends. */
+  drain(session?: TurnSession): void {
     while (this.#head < this.#queue.length) this.#deliver(this.#next());
+    if (session?.isLost() === true) this.fail('the turn waits for nothing');
   }
 
   /** Delivers what is queued until something has happened. @throws TurncoreError if it never does */
@@ -202,7 +204,7 @@ export class Pump implements HistorySink, TurnPump {
       session.discard();
       throw refusedStart(error, input, message);
     }
-    this.drain();
+    this.drain(session);
     return session;
   }
 
@@ -369,7 +371,7 @@ export class Pump implements HistorySink, TurnPump {
       const offsets: number[] | undefined = recorded ? [] : undefined;
       const frames = this.instance.decode(out, offsets);
       if (offsets !== undefined) this.#record(batch, out, frames, offsets, session);
-      return this.#take(frames);
+      return this.#take(frames, session);
     } catch (error) {
       if (error instanceof CodecError || !this.instance.alive) {
         throw this.fail(`malformed frame: ${messageOf(error)}`, error);
@@ -378,27 +380,24 @@ export class Pump implements HistorySink, TurnPump {
     }
   }
 
-  #take(frames: readonly OutboundFrame[]): { offset: number; error: TurncoreError } | undefined {
+  #take(
+    frames: readonly OutboundFrame[],
+    session: Session | undefined,
+  ): { offset: number; error: TurncoreError } | undefined {
     let fault: { offset: number; error: TurncoreError } | undefined;
     for (const frame of frames) {
-      switch (frame.op) {
-        case Op.Sync:
-          if (this.#sessions.get(frame.turn)?.sync(frame) === true) this.#queue.push(frame);
-          break;
-        case Op.Fault:
-          fault = { offset: frame.offset, error: new TurncoreError(frame.code, frame.message) };
-          break;
-        case Op.Welcome:
-          throw new CodecError('frame', 0, 'a second Welcome');
-        case Op.Event:
-          if (isNoted(frame)) {
-            const session = this.#sessions.get(frame.turn);
-            if (session !== undefined) noteEvent(session, frame);
-          }
-          this.#queue.push(frame);
-          break;
-        default:
-          this.#queue.push(frame);
+      if (frame.op === Op.Fault) {
+        fault = { offset: frame.offset, error: new TurncoreError(frame.code, frame.message) };
+        continue;
+      }
+      if (frame.op === Op.Welcome) throw new CodecError('frame', 0, 'a second Welcome');
+      requireOwn(frame, session);
+      if (session === undefined) this.#queue.push(frame);
+      else if (frame.op === Op.Sync) {
+        if (session.sync(frame)) this.#queue.push(frame);
+      } else {
+        session.note(frame, this.#turnEffects);
+        this.#queue.push(frame);
       }
     }
     return fault;
@@ -509,6 +508,22 @@ export class Pump implements HistorySink, TurnPump {
     writeReply(reply, { turn: 0, call, error: null, value: null });
     session.recorder.step(enc.copy(), reply.copy());
     this.#encoders.push(enc, reply);
+  }
+}
+
+/** Nothing but a turn's own frames may come of a step that its frames went into. @throws CodecError */
+function requireOwn(
+  frame: Exclude<OutboundFrame, WelcomeFrame | FaultFrame>,
+  session: Session | undefined,
+): void {
+  const turn = session?.number ?? 0;
+  if (frame.turn !== turn) {
+    const text = `a frame of turn ${frame.turn} came in answer to those of turn ${turn}`;
+    throw new CodecError('frame', 0, text);
+  }
+  // A call may have crossed with the end.
+  if (session?.watch.over === true && frame.op !== Op.Reply) {
+    throw new CodecError('frame', 0, `a frame came after the end of turn ${turn}`);
   }
 }
 

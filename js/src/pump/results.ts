@@ -112,10 +112,11 @@ function failure(
 /** Sends a Result. One that the module cannot take, because it is too large say, is replaced by that failure. */
 function send(session: Session, effect: number, enc: Encoder | undefined): void {
   if (enc === undefined) return;
+  session.watch.effects--;
   try {
     const fault = session.pump.send(session, enc);
     if (fault !== undefined) throw fault;
-    session.pump.drain();
+    session.pump.drain(session);
   } catch (error) {
     const again = failure(session, effect, error, undefined);
     if (again !== undefined) session.pump.sendAndDrain(session, again);

@@ -1,7 +1,7 @@
 /**
  * A running turn, or a standalone dispatch, as its host sees it.
  */
-import { EventKind, Scope, Status, SyncKind } from '../abi/frames.gen.js';
+import { EventKind, Op, Scope, Status, SyncKind } from '../abi/frames.gen.js';
 import {
   type EndFrame,
   type ErrorValue,
@@ -12,6 +12,7 @@ import {
   writeAbort,
   writeCall,
   writeTick,
+  type OutboundFrame,
 } from '../codec/tuples.gen.js';
 import { rejected } from '../attempt.js';
 import { CodecError } from '../codec/decoder.js';
@@ -40,11 +41,13 @@ import type { HttpSettings } from './http.js';
 import { Kept } from './kept.js';
 import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
+import { isNoted, noteEvent } from './note-event.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
 import type { RunnerSpec } from './runner-spec.js';
 import type { SessionInput } from './session-input.js';
 import { SessionTools } from './session-tools.js';
+import { Watch } from './watch.js';
 
 /** The longest time that a timer of the machine measures, in ms. */
 const LONGEST = 0x7fffffff;
@@ -78,6 +81,7 @@ export class Session implements EventSource, TurnSession {
   /** Requests, answers of engines and calls of tools under way that the module may give up, by effect. */
   requests: Map<number, { cancel(): void }> | undefined;
   readonly kept = new Kept();
+  readonly watch = new Watch();
   /** Settles when the turn has ended; never rejects. */
   readonly done: Promise<Outcome>;
   recorder: StepRecorder | undefined;
@@ -201,7 +205,7 @@ export class Session implements EventSource, TurnSession {
     this.#pending.set(call, pending);
     try {
       this.#send(enc, pending);
-      this.pump.drain();
+      this.pump.drain(this);
     } catch (error) {
       this.#pending.delete(call);
       return rejected(error);
@@ -336,6 +340,39 @@ export class Session implements EventSource, TurnSession {
     const event = eventOf(frame, this);
     if (event !== undefined) this.#deliver(event, own, bus, tapped);
   }
+
+  /** Takes note of a frame before it is delivered. @throws CodecError for one effect too many */
+  note(frame: OutboundFrame, most: number): void {
+    const { watch } = this;
+    switch (frame.op) {
+      case Op.Event:
+        if (isNoted(frame)) noteEvent(this, frame);
+        return;
+      case Op.Effect:
+        if (++watch.effects > most) {
+          throw new CodecError('frame', 0, `more than ${most} effects are outstanding`);
+        }
+        return;
+      case Op.Timer:
+        watch.ticking = frame.due !== 0;
+        return;
+      case Op.End:
+        watch.over = true;
+        return;
+      default:
+    }
+  }
+
+  /** Tells, after a step, whether the module has lost the turn. */
+  isLost(): boolean {
+    if (this.ended || !this.pump.alive) return false;
+    const calls = this.#pending.size > 0 || this.pump.calling !== undefined;
+    return this.watch.lost(calls, this.root.aborted, this.#late);
+  }
+
+  readonly #late = (reason: string): void => {
+    if (!this.ended) this.pump.fail(reason);
+  };
 
   /** Takes a Timer. */
   timer(due: number): void {
@@ -483,6 +520,7 @@ export class Session implements EventSource, TurnSession {
     if (this.ended || !this.pump.alive) return;
     // The timer has measured it, also where the clock is coarse or stands still.
     this.#elapsed = Math.max(this.elapsed(), due);
+    this.watch.ticking = false; // if it is to hear more, it says so
     const enc = this.pump.frame();
     writeTick(enc, { turn: this.number, elapsed: this.elapsed() });
     this.pump.sendAndDrain(this, enc);
@@ -501,6 +539,7 @@ export class Session implements EventSource, TurnSession {
     this.ended = true;
     for (const state of this.contexts) if (state !== undefined) state.ended = true;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.watch.close();
     this.#unfollow?.();
     this.edits.close();
     if (this.requests !== undefined) for (const request of this.requests.values()) request.cancel();

@@ -241,26 +241,28 @@ export class Wasi {
   }
 }
 
-/** Names of the functions that {@link Wasi.imports} has. */
-export const WASI_FUNCTIONS: ReadonlySet<string> = new Set([
-  'args_get',
-  'args_sizes_get',
-  'clock_time_get',
-  'environ_get',
-  'environ_sizes_get',
-  'fd_close',
-  'fd_fdstat_get',
-  'fd_fdstat_set_flags',
-  'fd_filestat_get',
-  'fd_prestat_dir_name',
-  'fd_prestat_get',
-  'fd_read',
-  'fd_seek',
-  'fd_write',
-  'poll_oneoff',
-  'proc_exit',
-  'random_get',
-  'sched_yield',
+const ERRNO = '[i32]';
+
+/** The functions that {@link Wasi.imports} has, with their types. */
+export const WASI_FUNCTIONS: ReadonlyMap<string, string> = new Map([
+  ['args_get', `[i32 i32] -> ${ERRNO}`],
+  ['args_sizes_get', `[i32 i32] -> ${ERRNO}`],
+  ['clock_time_get', `[i32 i64 i32] -> ${ERRNO}`],
+  ['environ_get', `[i32 i32] -> ${ERRNO}`],
+  ['environ_sizes_get', `[i32 i32] -> ${ERRNO}`],
+  ['fd_close', `[i32] -> ${ERRNO}`],
+  ['fd_fdstat_get', `[i32 i32] -> ${ERRNO}`],
+  ['fd_fdstat_set_flags', `[i32 i32] -> ${ERRNO}`],
+  ['fd_filestat_get', `[i32 i32] -> ${ERRNO}`],
+  ['fd_prestat_dir_name', `[i32 i32 i32] -> ${ERRNO}`],
+  ['fd_prestat_get', `[i32 i32] -> ${ERRNO}`],
+  ['fd_read', `[i32 i32 i32 i32] -> ${ERRNO}`],
+  ['fd_seek', `[i32 i64 i32 i32] -> ${ERRNO}`],
+  ['fd_write', `[i32 i32 i32 i32] -> ${ERRNO}`],
+  ['poll_oneoff', `[i32 i32 i32 i32] -> ${ERRNO}`],
+  ['proc_exit', '[i32] -> []'],
+  ['random_get', `[i32 i32] -> ${ERRNO}`],
+  ['sched_yield', `[] -> ${ERRNO}`],
 ]);
 
 function isStdio(fd: number): boolean {

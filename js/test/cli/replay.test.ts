@@ -49,7 +49,7 @@ describe('turncore replay', () => {
     const { status, stdout, stderr } = await replayOf(changed);
     assert.equal(status, 1);
     assert.equal(stdout, '');
-    assert.match(stderr, /^error: E_REPLAY_DIVERGED: .*entry \d+, frame \d+/);
+    assert.match(stderr, /^error: \S+: E_REPLAY_DIVERGED: .*entry \d+, frame \d+/);
   });
 
   it('refuses anything that is not a whole journal', async () => {

@@ -211,6 +211,90 @@ describe('the contract of a module', () => {
     assert.match(error.message, /env\.evil, wasi_snapshot_preview1\.path_open/);
   });
 
+  it('wants functions of the right types', async () => {
+    const step = await failure(
+      loadModule(
+        assemble(
+          small({
+            functions: { turncore_step: { params: ['i32'], results: ['i32'], body: i32(0) } },
+          }),
+        ),
+      ),
+    );
+    assert.equal(step.code, 'E_INVALID_MODULE');
+    assert.match(
+      step.message,
+      /turncore_step has type \[i32\] -> \[i32\] instead of \[i32\] -> \[i64\]/,
+    );
+    const imports = [['wasi_snapshot_preview1', 'sched_yield']] as const;
+    const wasi = await failure(loadModule(assemble(small({ imports }))));
+    assert.equal(wasi.code, 'E_INVALID_MODULE');
+    assert.match(wasi.message, /sched_yield with type \[\] -> \[\] instead of \[\] -> \[i32\]/);
+  });
+
+  it('refuses what Go’s linker does not make, and memory beyond the bound', async () => {
+    const table = [0x70, 0, 1];
+    const cases: [Partial<SmallModule>, RegExp][] = [
+      [{ tables: [table, table] }, /it has 2 tables/],
+      [
+        { tables: [[0x70, 0, 0xff, 0xff, 0xff, 0xff, 0xf]] },
+        /it has a table of 4294967295 entries/,
+      ],
+      [{ tables: [[0x6f, 0, 1]] }, /it has a table of type 0x6f/],
+      [{ globals: 65 }, /it has 65 globals/],
+      [{ types: [[0x5f, 0]] }, /it has a type of kind 0x5f/],
+      [{ limits: [3, 1, 1] }, /it has a memory of kind 3/],
+      [{ limits: [0, 0x81, 0x80, 1] }, /its memory begins with 16385 pages, more than 16384/],
+    ];
+    for (const [change, pattern] of cases) {
+      const bytes = assemble(small(change));
+      const headers = { 'content-type': 'application/wasm' };
+      for (const source of [bytes, new Response(bytes, { headers })]) {
+        const error = await failure(loadModule(source));
+        assert.equal(error.code, 'E_INVALID_MODULE');
+        assert.match(error.message, pattern);
+      }
+    }
+  });
+
+  it('bounds memory and table while a step runs', async () => {
+    const answer = small().exports['turncore_step']!.body;
+    const grow = [...i32(1000), 0x40, 0, 0x1a]; // memory.grow, drop
+    // ref.null func, table.grow, i32.ne, if: unreachable
+    const growTable = [
+      0xd0,
+      0x70,
+      ...i32(1000),
+      0xfc,
+      15,
+      0,
+      ...i32(-1),
+      0x47,
+      0x04,
+      0x40,
+      0,
+      0x0b,
+    ];
+    const bytes = assemble(
+      small({
+        tables: [[0x70, 0, 1]],
+        functions: {
+          turncore_step: {
+            params: ['i32'],
+            results: ['i64'],
+            body: [...grow, ...growTable, ...answer],
+          },
+        },
+      }),
+    );
+    const headers = { 'content-type': 'application/wasm' };
+    const module = loadModule(new Response(bytes, { headers }));
+    const small1 = await module.instantiate({ maxMemory: 1 << 20 });
+    assert.equal(small1.memoryBytes, 64 << 10);
+    const large = await module.instantiate({ maxMemory: 128 << 20 });
+    assert.equal(large.memoryBytes, 1001 * (64 << 10));
+  });
+
   it('names both versions when the major differs, and takes a newer minor', async () => {
     const version = (v: number): SmallModule =>
       small({ functions: { turncore_abi: { results: ['i32'], body: i32(v) } } });
@@ -256,6 +340,15 @@ describe('the contract of a module', () => {
       assert.equal(error.code, 'E_INSTANCE_FAILED');
       assert.match(error.message, pattern);
     }
+  });
+
+  it('refuses an answer that is too long before it is copied', async () => {
+    const step = small().exports['turncore_step']!;
+    const body = [...step.body.slice(0, -i64(BigInt(welcome().length)).length), ...i64(50331649n)];
+    const functions = { turncore_step: { ...step, body } };
+    const error = await failure(loadModule(assemble(small({ limits: [0, 0x80, 8], functions }))));
+    assert.equal(error.code, 'E_INSTANCE_FAILED');
+    assert.match(error.message, /the step gave 50331649 bytes, more than 50331648/);
   });
 
   it('agrees on the lower limits', async () => {

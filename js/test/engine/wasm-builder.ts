@@ -16,6 +16,14 @@ export interface SmallModule {
   readonly memory?: string | undefined;
   readonly imports?: readonly (readonly [module: string, name: string])[];
   readonly exports: Readonly<Record<string, SmallFunction>>;
+  /** Types of tables. */
+  readonly tables?: readonly (readonly number[])[];
+  /** Bytes of the memory's type. Default: one page, no maximum. */
+  readonly limits?: readonly number[];
+  /** How many globals there are. */
+  readonly globals?: number;
+  /** Types beside those of the functions. */
+  readonly types?: readonly (readonly number[])[];
   /** Bytes at the start of the memory. */
   readonly data?: Uint8Array;
 }
@@ -50,6 +58,7 @@ export function assemble(m: SmallModule): Uint8Array<ArrayBuffer> {
         ...list((f.params ?? []).map((t) => [types[t]])),
         ...list((f.results ?? []).map((t) => [types[t]])),
       ]),
+      ...(m.types ?? []),
     ]),
     ...section(
       2,
@@ -59,7 +68,12 @@ export function assemble(m: SmallModule): Uint8Array<ArrayBuffer> {
       3,
       functions.map((_, i) => [i + 1]),
     ),
-    ...section(5, [[0, 1]]),
+    ...section(4, m.tables ?? []),
+    ...section(5, [m.limits ?? [0, 1]]),
+    ...section(
+      6,
+      Array.from({ length: m.globals ?? 0 }, () => [types.i32, 1, ...i32(0), 0x0b]),
+    ),
     ...section(7, exports),
     ...section(
       10,

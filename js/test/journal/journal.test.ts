@@ -6,8 +6,8 @@ import { Encoder } from '../../src/codec/encoder.js';
 import { loadModule, type Module } from '../../src/engine/module.js';
 import { isTurncoreError } from '../../src/errors.js';
 import { framesOfTurn, type JournalHeader } from '../../src/journal/format.js';
-import { JournalError, readJournal } from '../../src/journal/reader.js';
-import { divergence, replay } from '../../src/journal/replay.js';
+import { readJournal } from '../../src/journal/reader.js';
+import { divergence, replay, type ReplayReport } from '../../src/journal/replay.js';
 import { JournalWriter, MemoryJournal } from '../../src/journal/writer.js';
 import { buildGuest, missingGo } from '../engine/go-guest.js';
 
@@ -31,8 +31,11 @@ function concat(...parts: Uint8Array[]): Uint8Array {
 
 function invalid(bytes: Uint8Array, pattern: RegExp): void {
   assert.throws(
-    () => readJournal(bytes),
-    (error) => error instanceof JournalError && pattern.test(error.message),
+    () => {
+      const { damage } = readJournal(bytes);
+      if (damage !== undefined) throw damage;
+    },
+    (error) => isTurncoreError(error, 'E_INVALID_JOURNAL') && pattern.test(error.message),
     pattern.source,
   );
 }
@@ -85,17 +88,17 @@ describe('a journal', () => {
     const sink = new MemoryJournal();
     new JournalWriter(sink, header);
     const good = sink.bytes();
-    invalid(new Uint8Array(0), /no header/);
-    invalid(frame(1), /no header/);
-    invalid(Uint8Array.of(0xc0), /no header/);
-    invalid(concat(good, frame(1)), /entry 1 at byte \d+ is not two byte strings/);
-    invalid(concat(good, Uint8Array.of(0xc1)), /entry 1: /);
+    invalid(new Uint8Array(0), /the header: it breaks off/);
+    invalid(frame(1), /the header: malformed/);
+    invalid(Uint8Array.of(0xc0), /the header: malformed/);
+    invalid(concat(good, frame(1)), /entry 0: malformed/);
+    invalid(concat(good, Uint8Array.of(0xc1)), /entry 0: malformed/);
     const e = new Encoder();
     e.value({ ...header, turncore: 'journal', version: 2 }, 'v');
-    invalid(e.bytes(), /version 2, this host reads 1/);
+    invalid(e.bytes(), /the header: its format has version 2, this program reads 1/);
     e.reset();
     e.value({ turncore: 'journal', version: 1, abi: 1 }, 'v');
-    invalid(e.bytes(), /lacks a field/);
+    invalid(e.bytes(), /the header: malformed/);
   });
 
   it('holds the frames of its turn only', () => {
@@ -150,20 +153,45 @@ describe('replay', { skip }, () => {
   });
 
   it('names the first frame that differs', async () => {
-    const cases: [Uint8Array, number, unknown, unknown][] = [
-      [concat(frame(8, 3, 1), frame(8, 3, 3)), 2, [8, 3, 3], [8, 3, 2]],
-      [frame(8, 3, 1), 2, undefined, [8, 3, 2]],
-      [concat(echo, frame(1, 3)), 3, [1, 3], undefined],
-      [new Uint8Array(0), 1, undefined, [8, 3, 1]],
+    const second = frame(8, 3, 2);
+    const cases: [Uint8Array, number, number, Uint8Array | undefined, Uint8Array | undefined][] = [
+      [concat(frame(8, 3, 1), frame(8, 3, 3)), 1, 3, frame(8, 3, 3), second],
+      [frame(8, 3, 1), 1, 0, undefined, second],
+      [concat(echo, frame(1, 3)), 2, 0, frame(1, 3), undefined],
+      [new Uint8Array(0), 0, 0, undefined, frame(8, 3, 1)],
     ];
-    for (const [outbound, number, expected, actual] of cases) {
+    for (const [outbound, number, byte, expected, actual] of cases) {
       const report = await replay(recorded(outbound), module);
-      assert.deepEqual(report.difference, { entry: 3, frame: number, expected, actual });
+      assert.deepEqual(report.difference, { entry: 2, frame: number, byte, expected, actual });
       assert.equal(report.entries, 2);
       const error = divergence(report);
       assert.ok(isTurncoreError(error, 'E_REPLAY_DIVERGED'));
-      assert.match(error.message, /entry 3, frame \d: expected .*, got /);
+      assert.match(
+        error.message,
+        /entry 2, frame \d, byte \d:\n(.*\n)? {2}recorded: .*\n {2}replayed: /,
+      );
     }
+  });
+
+  it('shows what stands around the difference', () => {
+    const fault = (word: string): Uint8Array =>
+      frame(41, 0, '', `${'a'.repeat(5000)}the ${word}${'z'.repeat(5000)}`, 0);
+    const difference = (expected: Uint8Array, actual: Uint8Array, byte: number): string =>
+      divergence({ difference: { entry: 3, frame: 2, byte, expected, actual } } as ReplayReport)!
+        .message;
+    // The Go host says the same.
+    const text = difference(fault('cat'), fault('dog'), 5011);
+    const z = 'z'.repeat(117);
+    assert.ok(
+      text.endsWith(
+        `entry 3, frame 2, byte 5011:\n  both:     …${'a'.repeat(76)}the \n` +
+          `  recorded: cat${z}…\n  replayed: dog${z}…`,
+      ),
+      text,
+    );
+    // 1 in five bytes: not its shortest form.
+    const cancel = Uint8Array.of(0x93, 37, 1, 0xce, 0, 0, 0, 1);
+    assert.match(difference(frame(37, 1, 1), cancel, 3), /recorded: 01\n {2}replayed: ce00000001$/);
   });
 
   it('says when the module is another', async () => {

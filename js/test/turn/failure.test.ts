@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { EventKind, Op, Scope } from '../../src/abi/frames.gen.js';
 import { stateOf } from '../../src/context/base-context.js';
 import type { DispatchContext } from '../../src/index.js';
-import { batch, fakeTurn } from './fake-instance.js';
+import { batch, fakeInstance, fakeTurn } from './fake-instance.js';
 import { isTurncoreError } from '../../src/index.js';
 import { codeOf, makeRun, message, runTurn, script, short, skip } from './harness.js';
 
@@ -163,6 +163,89 @@ describe('a module that lies', () => {
     });
   }
 
+  it('a frame of another turn retires it', async () => {
+    const { pump, session } = fakeTurnOrFailure(([op, turn]) =>
+      op === Op.StartTurn ? [start(turn), [Op.Cancel, (turn as number) + 1, 1]] : [],
+    );
+    const { error } = await session.done;
+    assert.equal(pump.alive, false);
+    assert.match((error as Error).message, /a frame of turn 2 came in answer to those of turn 1/);
+  });
+
+  it('a second end retires it, and the first one stands', async () => {
+    const { pump, session } = fakeTurnOrFailure(([op, turn]) =>
+      op === Op.StartTurn ? [start(turn), end(turn), end(turn)] : [],
+    );
+    assert.equal((await session.done).status, 'ack');
+    assert.equal(pump.alive, false);
+    const after = /a frame came after the end of turn 1/;
+    assert.throws(() => pump.send(undefined, pump.frame()), { message: after });
+  });
+
+  it('more frames than a step may give retire it before any is delivered', () => {
+    const cancel = Uint8Array.of(0x93, Op.Cancel, 1, 1);
+    const bytes = new Uint8Array(cancel.length * ((1 << 18) + 1));
+    for (let at = 0; at < bytes.length; at += cancel.length) bytes.set(cancel, at);
+    const instance = fakeInstance(() => []);
+    assert.throws(() => instance.decode(bytes), /more than 262144 frames/);
+    assert.equal(instance.decode(bytes.subarray(cancel.length)).length, 1 << 18);
+  });
+
+  it('more effects than may be outstanding retire it', async () => {
+    const { session } = fakeTurnOrFailure(([op, turn]) =>
+      op === Op.StartTurn
+        ? [
+            start(turn),
+            ...Array.from({ length: 1025 }, (_, i) => [Op.Effect, turn, i, 1, 1, '', 1, [0]]),
+          ]
+        : [],
+    );
+    const { error } = await session.done;
+    assert.match((error as Error).message, /more than 1024 effects are outstanding/);
+  });
+
+  it('silence retires it, whenever it begins', async () => {
+    const scripts: Record<string, (op: unknown, turn: unknown) => unknown[][]> = {
+      'from the start': () => [],
+      'after a result': (op, turn) =>
+        op === Op.StartTurn
+          ? [
+              start(turn),
+              [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+              [Op.Effect, turn, 1, 1, 1, '', 1, [0]],
+            ]
+          : [],
+      'after a tick': (op, turn) => (op === Op.StartTurn ? [start(turn), [Op.Timer, turn, 1]] : []),
+    };
+    for (const [when, script] of Object.entries(scripts)) {
+      const { pump, session } = fakeTurn(([op, turn]) => script(op, turn));
+      const { error } = await session.done;
+      assert.equal(pump.alive, false, when);
+      assert.match((error as Error).message, /the turn waits for nothing/, when);
+    }
+  });
+
+  it('an abort that it does not end the turn for retires it after a while', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let due = 0;
+    const scripts: ((op: unknown, turn: unknown) => unknown[][])[] = [
+      // Deaf.
+      (op, turn) => (op === Op.StartTurn ? [start(turn), [Op.Timer, turn, 1e6]] : []),
+      // Busy with timers.
+      (op, turn) => [...(op === Op.StartTurn ? [start(turn)] : []), [Op.Timer, turn, ++due]],
+    ];
+    for (const script of scripts) {
+      const { pump, session } = fakeTurn(([op, turn]) => script(op, turn));
+      session.root.abort(new Error('enough'));
+      for (let ms = 0; ms < 4999; ms++) t.mock.timers.tick(1);
+      assert.equal(pump.alive, true);
+      t.mock.timers.tick(1);
+      assert.equal(pump.alive, false);
+      const { error } = await session.done;
+      assert.match((error as Error).message, /the turn did not end within 5s of its abort/);
+    }
+  });
+
   it('bytes that are no frames retire the instance', () => {
     for (const bytes of [Uint8Array.of(0xc1), Uint8Array.of(0x95, 1), Uint8Array.of(0x01)]) {
       assert.throws(() => fakeTurn(([op]) => (op === Op.StartTurn ? bytes : [])), {
@@ -174,7 +257,11 @@ describe('a module that lies', () => {
   const asking = (effect: readonly unknown[]): ReturnType<typeof fakeTurn> =>
     fakeTurn(([op, turn]) =>
       op === Op.StartTurn
-        ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, effect[0], effect[1], '', 1, effect[2]]]
+        ? [
+            start(turn),
+            [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+            [Op.Effect, turn, 1, effect[0], effect[1], '', 1, effect[2]],
+          ]
         : [],
     );
 
@@ -281,10 +368,7 @@ describe('a module that lies', () => {
     // What is wrong with a Sync comes out in the step itself, so the turn is begun first and lied to afterwards.
     const turn = fakeTurn((frame) => {
       if (frame[0] === Op.StartTurn) {
-        return [start(frame[1]), [Op.Effect, frame[1], 1, EventKind.Message, 0, '', 1, [0]]].slice(
-          0,
-          1,
-        );
+        return [start(frame[1]), [Op.Timer, frame[1], 1e9]];
       }
       if (second) return [];
       second = true;

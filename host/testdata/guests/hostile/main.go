@@ -86,6 +86,11 @@ func step(size int32) int64 {
 	case "outbox too long":
 		inbox[size] = 0
 		return int64(pointer(inbox))<<32 | 0xffffffff
+	case "outbox too large":
+		if cap(outbox) < 48<<20+1 {
+			outbox = make([]byte, 48<<20+1)
+		}
+		outbox = outbox[:48<<20+1]
 	case "no mark":
 		return 0
 	case "half mark":
