@@ -168,6 +168,7 @@ export {
   type ObjectSchema,
   type RawTool,
   Tool,
+  type CallOptions,
   type ToolCaller,
   type ToolDescription,
   type ToolHandler,
