@@ -8,8 +8,11 @@ export {
   type AgentConfig,
   type AgentInput,
   AgentRunner,
+  type AgentSettings,
   type ChatModel,
   createRunner,
+  type ExecutorConfig,
+  type ModelConfig,
 } from './front/create-runner.js';
 export { ChatExecutor, type EngineOptions } from './pump/chat-executor.js';
 export { providerKey } from './front/providers.js';
@@ -164,6 +167,7 @@ export {
   type AnyTool,
   type ArtifactText,
   ArtifactTool,
+  type CallOptions,
   type CollisionPolicy,
   type ObjectSchema,
   type RawTool,
