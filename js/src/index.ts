@@ -167,6 +167,7 @@ export {
   type AnyTool,
   type ArtifactText,
   ArtifactTool,
+  type CallOptions,
   type CollisionPolicy,
   type ObjectSchema,
   type RawTool,
