@@ -47,7 +47,7 @@ func TestNewRefusesForeignModules(t *testing.T) {
 		},
 		"another major": {
 			moduleText{exports: changed(abi.ExportABI, func(e *export) { e.value = 7<<16 | 4 })}.encode(),
-			host.CodeABIVersion, "the module speaks 7.4, this host 1.0",
+			host.CodeABIVersion, "the module speaks 7.4, this host 2.0",
 		},
 	}
 	for name, test := range tests {

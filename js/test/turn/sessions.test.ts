@@ -99,7 +99,8 @@ describe('a turn on a long conversation', { skip }, () => {
     await store.commit('s', deltas);
     const runner = createRunner({
       store,
-      host: await testHost({ verify: false }),
+      // A journal would hold the whole history in each turn.
+      host: await testHost({ verify: false, journal: undefined }),
       executor: async (ctx) => {
         assert.equal(ctx.turnThoughts.size, n);
         await ctx.storeMessage(message(`a${ctx.turnMessages.size}`));
