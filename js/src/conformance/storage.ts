@@ -97,9 +97,7 @@ export function storage(
       sink.called('discard', ctx, {}, [deltas.map(deltaWords), status]);
   }
   const own = (name: string): boolean =>
-    spec.store === true
-      ? spec.storage?.[name] !== undefined
-      : spec.omit?.includes(name) !== true;
+    spec.store === true ? spec.storage?.[name] !== undefined : spec.omit?.includes(name) !== true;
   const callbacks = Object.fromEntries(
     Object.entries(all)
       .filter(([name]) => own(name))
