@@ -127,7 +127,7 @@ func TestHTTPVectors(t *testing.T) {
 			if in.Body != "" {
 				args.Body = abi.Bytes([]byte(in.Body))
 			}
-			err := h.exchange(context.Background(), args, nil, 64, func(c *abi.Chunk) bool {
+			err := h.exchange(context.Background(), args, nil, h.options.AllowOrigin, 64, func(c *abi.Chunk) bool {
 				if c.Status != 0 {
 					got.status, got.headers = int(c.Status), c.Headers
 				}
@@ -159,7 +159,7 @@ func TestTransportErrorHidesSecret(t *testing.T) {
 			return nil, errors.Join(errors.New("cannot send"), errors.New("authorization: "+req.Header.Get("Authorization")))
 		}),
 	})
-	err := h.exchange(context.Background(), &abi.HTTPArgs{Method: "GET", URL: "https://api.test/", Credential: "key"}, nil, 64, nil)
+	err := h.exchange(context.Background(), &abi.HTTPArgs{Method: "GET", URL: "https://api.test/", Credential: "key"}, nil, func(string) bool { return true }, 64, nil)
 	text, _ := json.Marshal(describe(err, nil))
 	if !errors.Is(err, host.CodeHTTPTransport) || strings.Contains(string(text), key) || !strings.Contains(string(text), redacted) {
 		t.Errorf("%s", text)

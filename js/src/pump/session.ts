@@ -39,7 +39,6 @@ import { ErrorTable } from './error-table.js';
 import { Gates } from './gates.js';
 import type { HttpSettings } from './http.js';
 import { Kept } from './kept.js';
-import { isNoted, noteEvent } from './kept-results.js';
 import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
 import { OpenSpans } from './open-spans.js';
@@ -345,9 +344,6 @@ export class Session implements EventSource, TurnSession {
   note(frame: OutboundFrame, most: number): void {
     const { watch } = this;
     switch (frame.op) {
-      case Op.Event:
-        if (isNoted(frame)) noteEvent(this, frame);
-        return;
       case Op.Effect:
         if (++watch.effects > most) {
           throw new CodecError('frame', 0, `more than ${most} effects are outstanding`);

@@ -257,7 +257,11 @@ describe('a module that lies', () => {
   const asking = (effect: readonly unknown[]): ReturnType<typeof fakeTurn> =>
     fakeTurn(([op, turn]) =>
       op === Op.StartTurn
-        ? [start(turn), [Op.Sync, turn, 1, 0, 3, 0, 0, null], [Op.Effect, turn, 1, effect[0], effect[1], '', 1, effect[2]]]
+        ? [
+            start(turn),
+            [Op.Sync, turn, 1, 0, 3, 0, 0, null],
+            [Op.Effect, turn, 1, effect[0], effect[1], '', 1, effect[2]],
+          ]
         : [],
     );
 
