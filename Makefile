@@ -12,12 +12,12 @@ help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install everything the other targets need (Go modules, npm packages, Chromium, a C compiler)
-	@$(LIB) go mod download; go mod download -modfile=.ci/tools/go.mod; need_npm; need_c_compiler; need_chromium; echo "everything is installed"
+	@$(LIB) go mod download; go -C host/cmd/turncore mod download; go mod download -modfile=.ci/tools/go.mod; need_npm; need_c_compiler; need_chromium; echo "everything is installed"
 
 demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 	@$(LIB) need_js; \
 	case "$(DEMO)" in \
-	  cli) exec go run ./host/cmd/turncore run $(ARGS) ;; \
+	  cli) need_command_go; exec build/turncore run $(ARGS) ;; \
 	  '') exec node examples/browser/server.mjs $(ARGS) ;; \
 	  *) fail 'DEMO is cli or nothing' ;; \
 	esac

@@ -8,18 +8,11 @@ ignore ./js/node_modules
 
 require (
 	github.com/andybalholm/brotli v1.2.8
-	github.com/briandowns/spinner v1.23.2
-	github.com/fatih/color v1.19.0
 	github.com/google/jsonschema-go v0.4.3
 	github.com/tetratelabs/wazero v1.12.0
 	github.com/tinylib/msgp v1.6.5
 	golang.org/x/mod v0.18.0
 	golang.org/x/sys v0.44.0
-	golang.org/x/term v0.43.0
 )
 
-require (
-	github.com/mattn/go-colorable v0.1.16 // indirect
-	github.com/mattn/go-isatty v0.0.24 // indirect
-	github.com/philhofer/fwd v1.2.0 // indirect
-)
+require github.com/philhofer/fwd v1.2.0 // indirect

@@ -84,8 +84,13 @@ keep_stamp() {
 # need_commands: the command in both languages, build/turncore and js/dist/cli/main.js.
 need_commands() {
   need_js
+  need_command_go
+}
+
+# need_command_go: the Go command, build/turncore. It is a module of its own, so that its dependencies are not the library's.
+need_command_go() {
   mkdir -p build
-  go build -o build/turncore ./host/cmd/turncore
+  go -C host/cmd/turncore build -o "$PWD/build/turncore" .
 }
 
 # need_chromium: Chromium, unless CHROMIUM names one.
@@ -119,6 +124,11 @@ need_c_compiler() {
 # go_test ARGUMENT...: go test, with failures and skipped tests printed and passed ones counted.
 go_test() {
   go test -json "$@" 2>&1 | node .ci/go-reporter.mjs
+}
+
+# go_test_command ARGUMENT...: likewise for the command, which is a module of its own.
+go_test_command() {
+  go -C host/cmd/turncore test -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
 }
 
 # node_test FILE...: node's test runner, likewise.

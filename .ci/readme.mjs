@@ -13,9 +13,9 @@ const [goFolder, jsFolder] = process.argv.slice(2);
 const root = new URL('../', import.meta.url);
 const pages = readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'));
 
-for (const page of ['README.md', ...pages.sort().map((name) => `docs/${name}`)]) {
+for (const page of ['README.md', 'js/README.md', ...pages.sort().map((name) => `docs/${name}`)]) {
   const text = readFileSync(new URL(page, root), 'utf8');
-  const name = basename(page, '.md').toLowerCase();
+  const name = page === 'js/README.md' ? 'npm' : basename(page, '.md').toLowerCase();
   const found = { go: 0, js: 0 };
   for (const [, tag, code] of text.matchAll(/^```(go|js|ts)\n(.*?)^```$/gms)) {
     const language = tag === 'go' ? 'go' : 'js';

@@ -172,6 +172,8 @@ const (
 	CodeTurnGateSettled = "E_TURN_GATE_SETTLED"
 	// CodeTurnGateTimeout: The gate timed out.
 	CodeTurnGateTimeout = "E_TURN_GATE_TIMEOUT"
+	// CodeTurnQuotaExceeded: The turn holds more than it may.
+	CodeTurnQuotaExceeded = "E_TURN_QUOTA_EXCEEDED"
 	// CodeValidationException: The value breaks the rules.
 	CodeValidationException = "VALIDATION_EXCEPTION"
 )
@@ -281,7 +283,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeChatToolUseFailed, Status: 422, Fatal: false,
 		Message: "The model provider could not parse the model's tool call.",
-		Help:    "The failed generation was kept as a tool call with an error result, which the model sees.",
+		Help:    "The failed generation was kept as a tool call with an error result, which the model sees. Where no tool's name can be read there is no call to keep: the dispatch is nacked, and the user may try again.",
 	},
 	{
 		Code: CodeChatTotalTimeout, Status: 504, Fatal: false,
@@ -597,6 +599,11 @@ var codes = [...]CodeInfo{
 		Code: CodeTurnGateTimeout, Status: 408, Fatal: false,
 		Message: "The gate timed out.",
 		Help:    "Nobody settled the gate in time. Raise its timeout, or handle the failure where the gate is awaited.",
+	},
+	{
+		Code: CodeTurnQuotaExceeded, Status: 507, Fatal: false,
+		Message: "The turn holds more than it may.",
+		Help:    "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
 	},
 	{
 		Code: CodeValidationException, Status: 422, Fatal: false,

@@ -19,7 +19,7 @@ const (
 // Quota of a host that names none.
 const (
 	DefaultTurnQuota     = 64 << 20
-	DefaultInstanceQuota = 256 << 20
+	DefaultInstanceQuota = 128 << 20
 )
 
 // SeedSize is how many bytes a seed has.

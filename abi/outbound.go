@@ -116,7 +116,7 @@ const (
 	StatusFailed   uint8 = 3 // turns only: ended outside a dispatch's signal
 	StatusContinue uint8 = 4 // iterations only
 	StatusRefused  uint8 = 5 // turns only: the input was refused before any event
-	StatusLost     uint8 = 6 // iterations only: the host code that ran it was lost with its process
+	StatusLost     uint8 = 6 // iterations only: its host code was lost with its process
 )
 
 // Fault answers a frame that the guest could not take. The rest of that step's input is dropped; the instance goes on.

@@ -75,6 +75,7 @@ const (
 	CodeTurnGateTimeout             Code = abi.CodeTurnGateTimeout
 	CodeTurnGateAborted             Code = abi.CodeTurnGateAborted
 	CodeTurnGateSettled             Code = abi.CodeTurnGateSettled
+	CodeTurnQuotaExceeded           Code = abi.CodeTurnQuotaExceeded
 
 	// Chat executor.
 

@@ -43,6 +43,7 @@ type Dispatch struct {
 	reason     error
 
 	queue      []Delta
+	queued     int  // bytes of the queue
 	committing bool // a commit is under way
 	streams    [2]map[string]*stream
 	toolCalls  map[string]*toolStream
@@ -50,6 +51,8 @@ type Dispatch struct {
 	bounds     bounds
 	state      any // the executor's own
 	artifacts  artifacts
+	streamed   int // bytes of open streams
+	rendered   int // bytes of the last request
 	spooling   int // stores that wait for their text to be spooled
 	running    []*toolRun
 
@@ -125,7 +128,9 @@ func (t *Turn) Standalone(task Task) (status Status, iterations int, err error) 
 	if err = d.begin(task); err != nil {
 		return StatusRefused, 0, err
 	}
-	err = d.run(task)
+	if err = d.run(task); t.over != nil {
+		return StatusFailed, d.iterations, t.over
+	}
 	return d.status, d.iterations, err
 }
 
@@ -156,6 +161,8 @@ func (d *Dispatch) run(task Task) error {
 func (d *Dispatch) end(failure error) {
 	d.cutTools()
 	d.ended = true
+	d.turn.hold(-d.rendered)
+	d.rendered = 0
 	if d.bounds.due > 0 {
 		d.turn.askTick()
 	}
@@ -203,7 +210,8 @@ func (d *Dispatch) endIteration(task Task, status Status) {
 		end = &IterationEndEvent{}
 	}
 	*end = IterationEndEvent{Started: d.begunAt, Status: status, Discarded: d.queue}
-	d.queue, d.closing = nil, true
+	d.turn.hold(-d.streamed - d.queued)
+	d.queue, d.queued, d.streamed, d.closing = nil, 0, 0, true
 	if len(end.Discarded) > 0 && d.config.OnDiscard && task != nil {
 		// The application is handed what is lost; its failure changes nothing about the outcome.
 		if _, err := task.Await(&Discard{Context: d.number, Deltas: end.Discarded, Status: status}); err != nil {

@@ -129,6 +129,9 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 	if r.HasTool {
 		s.tool = r.Tool
 	}
+	if d.turn.hold(len(r.Args) + len(r.Results)); d.turn.over != nil {
+		return d.turn.over
+	}
 	if r.Args != nil {
 		s.args = r.Args
 	}

@@ -51,7 +51,12 @@ type History struct {
 	kind   record.Kind
 	blocks []block
 	starts []uint32 // index of each block's first record
+	sizes  []uint64 // bytes of each block and those before it
 	count  uint32
+
+	bytes   uint64 // of all bodies
+	users   int    // turns that have taken it over
+	dropped bool
 
 	ids        map[string]uint32 // first index of each id, over the first `indexed` records
 	indexed    uint32
@@ -75,6 +80,17 @@ func (h *History) Append(count uint32, data []byte) {
 	h.blocks = append(h.blocks, block{count: count, data: data})
 	h.starts = append(h.starts, h.count)
 	h.count += count
+	h.bytes += uint64(len(data))
+	h.sizes = append(h.sizes, h.bytes)
+}
+
+// upTo returns how many bytes the blocks have that hold the first n records.
+func (h *History) upTo(n uint32) uint64 {
+	k := sort.Search(len(h.starts), func(k int) bool { return h.starts[k] >= n }) - 1
+	if k < 0 {
+		return 0
+	}
+	return h.sizes[k]
 }
 
 func (h *History) body(i uint32) []byte {

@@ -41,7 +41,7 @@ const (
 	StatusFailed   Status = 3 // turns only: ended outside a dispatch's signal
 	StatusContinue Status = 4 // iterations only
 	StatusRefused  Status = 5 // turns only: the input was refused before any event
-	StatusLost     Status = 6 // iterations only: the host code that ran it was lost with its process
+	StatusLost     Status = 6 // iterations only: its host code was lost with its process
 )
 
 // Kinds of sync.

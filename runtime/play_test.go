@@ -195,6 +195,8 @@ func (p *play) Event(h Head, payload any) {
 }
 
 // Timer implements World.
+func (p *play) Exceeded() {}
+
 func (p *play) Timer(due uint64) { p.due, p.timers = due, append(p.timers, due) }
 
 // nested notes begin and end events, which have to lie properly in each other.

@@ -26,12 +26,20 @@ const MaxQueue = 8192
 
 // Accept gives the handles from first on to count records whose bodies lie back to back in data.
 func (t *Turn) Accept(first int64, count uint32, data []byte) bool {
-	return t.records.put(span{first: first, count: count, block: &block{count: count, data: data}})
+	if !t.records.put(span{first: first, count: count, block: &block{count: count, data: data}}) {
+		return false
+	}
+	t.hold(len(data))
+	return true
 }
 
 // AcceptHistory gives the handles from first on to the first count records of a history.
 func (t *Turn) AcceptHistory(first int64, count uint32, h *History) bool {
-	return count <= h.Len() && t.records.put(span{first: first, count: count, history: h})
+	if count > h.Len() || !t.records.put(span{first: first, count: count, history: h}) {
+		return false
+	}
+	t.borrow(h, count)
+	return true
 }
 
 // Known tells whether a handle names a record.
@@ -245,9 +253,14 @@ func (d *Dispatch) ReplaceGroup(ids []string, handles []int64) error {
 
 // StoreBody queues a record that the guest made. It keeps body.
 func (d *Dispatch) StoreBody(kind record.Kind, body []byte) error {
+	d.turn.hold(len(body))
+	if d.turn.over != nil {
+		return d.turn.over
+	}
 	err := d.Store(kind, d.turn.records.make(body))
 	if err != nil {
 		d.turn.records.unmake()
+		d.turn.hold(-len(body))
 	}
 	return err
 }
@@ -274,6 +287,9 @@ func (d *Dispatch) write(delta Delta) error {
 
 // writable tells whether the iteration takes n more writes.
 func (d *Dispatch) writable(n int) error {
+	if d.turn.over != nil {
+		return d.turn.over
+	}
 	if !d.begun || d.closing {
 		return fault.New(fault.CallAfterEnd, "no iteration of this dispatch is open")
 	}
@@ -295,6 +311,9 @@ func (d *Dispatch) enqueue(delta Delta) {
 	d.noteStore(delta)
 	d.turn.apply(&d.contextState, delta)
 	d.queue = append(d.queue, delta)
+	n := delta.bytes()
+	d.queued += n
+	d.turn.hold(n)
 }
 
 // Commit writes the queue to storage, then to the parent's collections. What it committed a later nack does not take
@@ -315,13 +334,15 @@ func (d *Dispatch) Commit(task Task) error {
 		if err := d.parent.writable(len(deltas)); err != nil {
 			return err
 		}
-		d.queue = nil
+		d.turn.hold(-d.queued)
+		d.queue, d.queued = nil, 0
 		for _, delta := range deltas {
 			d.parent.enqueue(delta)
 		}
 		return nil
 	}
-	d.queue, d.committing = nil, true
+	bytes := d.queued
+	d.queue, d.queued, d.committing = nil, 0, true
 	_, err := task.Await(&Commit{Context: d.number, Deltas: deltas})
 	d.committing = false
 	applied := len(deltas)
@@ -330,8 +351,11 @@ func (d *Dispatch) Commit(task Task) error {
 		f.Details = fault.DetailsOf(err)
 		applied = min(appliedOf(f.Details), applied)
 		d.queue = append(deltas[applied:len(deltas):len(deltas)], d.queue...)
+		d.queued += bytes // those that were applied are counted with the others until the iteration ends
+		bytes = 0
 		err = f
 	}
+	d.turn.hold(-bytes)
 	if !d.turn.standalone {
 		for _, delta := range deltas[:applied] {
 			d.turn.apply(&d.turn.context, delta)

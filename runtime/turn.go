@@ -17,6 +17,7 @@ type Input struct {
 	Seed         []byte
 	SystemPrompt string
 	Aborted      bool
+	Quota        *Quota // nil for none
 }
 
 // Turn is one end-to-end agent request: input pipeline, dispatch, output pipeline. It holds the TurnContext's
@@ -48,6 +49,12 @@ type Turn struct {
 	usage    []usage           // of model calls, by model
 	counted  map[counted]int64 // tokens
 	noise    uint64            // state of Random
+
+	quota     *Quota
+	held      uint64     // bytes, see Quota
+	borrowed  uint64     // bytes of histories
+	histories []*History // that it has taken over
+	over      error      // it holds more than it may
 }
 
 // contextState is what a TurnContext and a DispatchContext both have.
@@ -64,7 +71,7 @@ type contextState struct {
 
 // NewTurn prepares a turn. It fails with the error that refuses the input, before any event.
 func NewTurn(config *Config, in Input, world World) (*Turn, error) {
-	t := &Turn{Input: in, config: config, world: world, noise: seeded(in.Seed)}
+	t := &Turn{Input: in, config: config, world: world, noise: seeded(in.Seed), quota: in.Quota}
 	t.context.aborted = in.Aborted
 	for k := range t.context.cols {
 		t.context.cols[k].kind = record.Kind(k)
@@ -114,6 +121,12 @@ func (t *Turn) Run(task Task, message int64) (status Status, iterations int, err
 	t.started = t.elapsed
 	t.emit(nil, EventTurnStart, nil)
 	status, iterations, err = t.stages(task, message)
+	if t.over != nil && status != StatusFailed {
+		if err == nil {
+			t.emitError(nil, t.over)
+		}
+		status, err = StatusFailed, t.over
+	}
 	t.cutInside(task, nil)
 	t.context.ended = true
 	t.abortGates(nil)

@@ -13,6 +13,9 @@ type World interface {
 	// Timer asks for a call of Turn.Tick when the turn's clock has reached due, in place of what it asked for before; 0
 	// for none.
 	Timer(due uint64)
+	// Exceeded says that the turn holds more than its quota: it is to be ended, by Turn.Break, when what runs has waited or
+	// returned. It is called once.
+	Exceeded()
 }
 
 // Head is what all events carry.

@@ -20,4 +20,6 @@ const tool = new Tool({
 });
 const module = await readFile(argv[2]);
 console.log(JSON.stringify(await tool.validate({ city: 'Oslo' }, { module })));
-await tool.validate({ city: 5 }, { module }).catch(({ code, message }) => console.log(code, message));
+await tool
+  .validate({ city: 5 }, { module })
+  .catch(({ code, message }) => console.log(code, message));

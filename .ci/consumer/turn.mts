@@ -1,7 +1,10 @@
 // A program of somebody who installed the package: one turn with a tool call,
 // written against the declarations alone.
 import { createRunner, Message, Tool, ToolCall, toolCallChecksum } from 'turncore';
+import { type RequestHandler, simulatedProvider } from 'turncore/simulated';
 import { moduleURL } from 'turncore/wasm';
+
+export const provider: RequestHandler = simulatedProvider();
 
 const add = new Tool<{ a: number; b: number }, number>({
   name: 'add',

@@ -25,6 +25,8 @@ formatted() {
   fi
 }
 
+in_command() { (cd host/cmd/turncore && "$@"); }
+
 in_js() { (cd js && PATH="$PWD/node_modules/.bin:$PATH" "$@"); }
 
 shell_parses() {
@@ -48,12 +50,15 @@ trap 'rm -f "$log"' EXIT
 ) >"$log" 2>&1 &
 node_checks=$!
 check 'go vet' go vet ./...
+check 'go vet, command' go -C host/cmd/turncore vet ./...
 check 'go vet, wasip1' env GOOS=wasip1 GOARCH=wasm go vet ./abi/... ./runtime/... ./internal/... ./wasm/module/...
 check 'go vet, full' env GOOS=wasip1 GOARCH=wasm go vet -tags=full ./wasm/module/...
 check 'go vet, js' env GOOS=js GOARCH=wasm go vet ./wasm/module/...
 check staticcheck tool staticcheck ./...
+check 'staticcheck, command' in_command go tool -modfile=../../../.ci/tools/go.mod staticcheck ./...
 check gofumpt formatted
 check 'go.mod is tidy' go mod tidy -diff
+check 'go.mod is tidy, command' go -C host/cmd/turncore mod tidy -diff
 check 'shell syntax' shell_parses
 wait "$node_checks" || failed+=('what Node checks')
 cat "$log"

@@ -5,6 +5,7 @@ recorded=(./host/turns ./host/native ./internal/guest)
 mapfile -t others < <(go list ./... | grep -vE '/wasm/(build|core|full|release)(/|$)|/host/(turns|native)$|/internal/guest$')
 if [[ -n ${QUICK:-} ]]; then
   go_test -short "${recorded[@]}" "${others[@]}" # what has not changed is not run again
+  go_test_command -short
   exit
 fi
 if [[ -n ${JOURNALS:-} ]]; then
@@ -14,3 +15,4 @@ fi
 go_test -count=1 "${recorded[@]}"
 unset TURNCORE_RECORD_TO
 go_test -count=1 "${others[@]}"
+go_test_command -count=1

@@ -28,7 +28,7 @@ for suite in go node; do
   TURNCORE_REPLAY_FROM="$recorded/$suite" go_test -count=1 -run='^TestReplayFolder$' ./host/journal
   node --expose-gc .ci/recordings/folder.mjs "$recorded/$suite"
   node .ci/recordings/inspect.mjs damage "$recorded/$suite"
-  TURNCORE_INSPECT_FROM="$recorded/$suite" go test -count=1 -run='^TestInspectFolder$' ./host/cmd/turncore
+  TURNCORE_INSPECT_FROM="$recorded/$suite" go -C host/cmd/turncore test -count=1 -run='^TestInspectFolder$' .
   node .ci/recordings/inspect.mjs compare "$recorded/$suite"
   tests_ran $((2 * count))
 done

@@ -82,3 +82,15 @@ func TestSpecNeedsEveryTable(t *testing.T) {
 		}
 	}
 }
+
+// TestTupleThatNobodySends fails the generator: nothing would read or write it.
+func TestTupleThatNobodySends(t *testing.T) {
+	src, err := loadSource("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.types = append(src.types, &tuple{Name: "Orphan", Doc: "Orphan of nobody.", Fields: []field{{Name: "ID", Type: "str"}}})
+	if _, err := src.tuples(); err == nil || !strings.Contains(err.Error(), "tuple Orphan is sent by nobody") {
+		t.Errorf("an orphan: %v", err)
+	}
+}

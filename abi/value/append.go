@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
 )
@@ -152,9 +151,7 @@ func (e *valueEncoder) number(n json.Number) {
 }
 
 func (e *valueEncoder) string(s string) {
-	if !utf8.ValidString(s) {
-		s = string([]rune(s)) // each byte that is not UTF-8 becomes U+FFFD
-	}
+	s = abi.UTF8(s)
 	if n := len(s); n < 32 {
 		e.dst = append(e.dst, 0xa0|byte(n))
 	} else {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/turncore/turncore/abi"
 )
@@ -112,7 +111,7 @@ func (r *valueReader) text(n uint64) (string, *abi.FrameError) {
 	}
 	s := string(r.b[r.i : r.i+int(n)])
 	r.i += int(n)
-	return strings.ToValidUTF8(s, "\uFFFD"), nil
+	return abi.UTF8(s), nil
 }
 
 // open checks that n elements of at least size bytes can follow.

@@ -54,7 +54,7 @@ func openCore(ctx context.Context, h *Host) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	greeting, err := host.Greet(inst, abi.Hello{Features: features, Limits: h.options.Limits})
+	greeting, err := host.Greet(inst, abi.Hello{Features: features, Limits: h.options.Limits, Quota: h.options.Quota})
 	if err != nil {
 		return nil, err
 	}

@@ -32,19 +32,27 @@ func encodings(tokenizers map[string]Tokenizer) []string {
 	return names
 }
 
-// validateTokenizers refuses the name of what is built in, and appends to list what else is wrong.
+// validateTokenizers appends to list what is wrong with tokenizers. The built-in name is an error of its own when nothing
+// else is wrong.
 func validateTokenizers(tokenizers map[string]Tokenizer, list []string) ([]string, error) {
+	builtIn := false
 	for _, name := range encodings(tokenizers) {
 		switch {
 		case name == claude:
-			return list, newError(abi.CodeTokenEstimatorShadowsBuiltin, claude, nil)
+			builtIn = true
 		case name == "":
 			list = append(list, "`tokenizers` must have names that are not empty")
 		case tokenizers[name] == nil:
 			list = append(list, abi.Violation(string(abi.KindFunction), "field", "tokenizers."+name))
 		}
 	}
-	return list, nil
+	if !builtIn {
+		return list, nil
+	}
+	if len(list) == 0 {
+		return nil, newError(abi.CodeTokenEstimatorShadowsBuiltin, claude, nil)
+	}
+	return append(list, "`tokenizers."+claude+"` is built in and cannot be replaced"), nil
 }
 
 // count has a tokenizer count texts, and checks what it says.

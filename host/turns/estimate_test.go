@@ -117,6 +117,11 @@ func TestTokenizersAreValidated(t *testing.T) {
 	if err := make(map[string]turns.Tokenizer{"claude": wordCounter(nil)}); !errors.Is(err, host.Code("E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN")) {
 		t.Error(err)
 	}
+	// Beside other violations the built-in name is one of them.
+	both := make(map[string]turns.Tokenizer{"claude": wordCounter(nil), "a": nil})
+	if !errors.Is(both, host.Code("E_INVALID_TURN_RUNNER_CONFIG")) || !strings.HasSuffix(both.Error(), "`tokenizers.claude` is built in and cannot be replaced") {
+		t.Error(both)
+	}
 	err := make(map[string]turns.Tokenizer{"a": nil, "": wordCounter(nil)})
 	if !errors.Is(err, host.Code("E_INVALID_TURN_RUNNER_CONFIG")) || !strings.Contains(err.Error(), "`tokenizers.a` must be a function") || !strings.Contains(err.Error(), "names that are not empty") {
 		t.Error(err)

@@ -48,6 +48,10 @@ type HostOptions struct {
 	// and it ends with the last of its own. At most two instances end like this at a time; then turns are refused with
 	// E_OVERLOADED. 0 means 256 MiB.
 	HighWater uint64
+	// Quota bounds the bytes that the core holds: records, queued writes, open streams and requests, for one turn and for
+	// all of an instance. The turn that would pass a bound fails with E_TURN_QUOTA_EXCEEDED. 0 means 64 MiB for a turn and
+	// for an instance 128 MiB, or half of HighWater if that is more: its memory is up to twice what it holds.
+	Quota abi.Quota
 	// Verify compares the core's collections with the host's after every step, and ends the instance when they differ.
 	// For tests: it takes a step more each time.
 	Verify bool
@@ -64,6 +68,11 @@ func NewHost(options HostOptions) *Host {
 	if options.HighWater == 0 {
 		options.HighWater = 256 << 20
 	}
+	if options.Quota.Instance == 0 {
+		options.Quota.Instance = max(abi.DefaultInstanceQuota, options.HighWater/2)
+	}
+	options.Quota.Turn = min(options.Quota.Turn, abi.MaxInt)
+	options.Quota.Instance = min(options.Quota.Instance, abi.MaxInt)
 	return &Host{options: options}
 }
 

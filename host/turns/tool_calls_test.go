@@ -85,6 +85,59 @@ func resultsTold(t *testing.T, r hosttest.Request) (list []string) {
 	return list
 }
 
+// Two equal calls of one answer run at once and end in reverse order: executionId tells which start, end, report and record
+// belong together, while callId, the checksum, is one.
+func TestEqualCallsAtOnce(t *testing.T) {
+	for _, engine := range hosttest.Engines(t) {
+		t.Run(engine.Name(), func(t *testing.T) {
+			var mu sync.Mutex
+			begun, second := 0, make(chan struct{})
+			tool := workTool(func(*turns.DispatchContext, int) (any, error) {
+				mu.Lock()
+				begun++
+				n := begun
+				mu.Unlock()
+				if n == 1 {
+					<-second
+				} else {
+					defer close(second)
+				}
+				return fmt.Sprint("handler ", n), nil
+			})
+			log, result, _, _ := conversation(t, engine, map[string]any{"parallel": 2}, tool, works(7, 7), hosttest.Response{Body: answer})
+			if result.Status != turns.Ack {
+				t.Fatalf("%+v", result)
+			}
+			starts, ends := find[*turns.ToolExecutionStartEvent](log), find[*turns.ToolExecutionEndEvent](log)
+			if len(starts) != 2 || len(ends) != 2 || starts[0].CallID != starts[1].CallID || starts[0].ExecutionID == starts[1].ExecutionID {
+				t.Fatalf("starts %+v, ends %+v", starts, ends)
+			}
+			pairs := map[string]turns.ToolExecution{}
+			for _, start := range starts {
+				pairs[start.ExecutionID] = start.ToolExecution
+			}
+			if starts[0].ProviderCallID != "c7" || starts[1].ProviderCallID != "c7" {
+				t.Errorf("starts %+v", starts)
+			}
+			for _, end := range ends {
+				if pairs[end.ExecutionID] != end.ToolExecution {
+					t.Errorf("end %+v fits no start", end.ToolExecution)
+				}
+				delete(pairs, end.ExecutionID)
+			}
+			for _, report := range find[*turns.ToolCallEvent](log) {
+				i := slices.Index([]string{"c7", "c7#2"}, report.ID)
+				if i < 0 || report.ProviderCallID != "c7" || report.IsComplete && report.ExecutionID != starts[i].ExecutionID {
+					t.Errorf("report %+v", report)
+				}
+			}
+			if len(result.ToolCalls) != 2 {
+				t.Fatalf("calls %+v", result.ToolCalls)
+			}
+		})
+	}
+}
+
 // Three calls run at once and their handlers end in reverse order, the fourth begins when there is room; records, results and the next
 // request have the order of the calls.
 func TestParallelToolCalls(t *testing.T) {

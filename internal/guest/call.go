@@ -198,6 +198,10 @@ func (t *turn) callDispatchMethod(f *abi.Call, d *runtime.Dispatch) error {
 				payload = []byte{0xc0} // a payload of nil is one, and the decoder leaves nothing of it
 			}
 		}
+		if a.Level > abi.LevelError {
+			t.reply(f.Call, nil, fault.New(fault.InvalidValue, "level "+itoa(int64(a.Level))+" is none from 0 to "+itoa(int64(abi.LevelError))))
+			return nil
+		}
 		d.Log(a.Level, a.Kind, a.Message, payload)
 		t.reply(f.Call, nil, nil)
 		return nil

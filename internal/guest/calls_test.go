@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime"
 )
 
@@ -109,9 +110,7 @@ func TestResultsThatNobodyWaitsFor(t *testing.T) {
 	w.start()
 	e := w.effect(abi.EffectMiddleware)
 	for _, f := range []marshaler{
-		&abi.Result{Op: abi.OpResult, Turn: 1, Effect: 77},
 		&abi.Result{Op: abi.OpResult, Turn: 9, Effect: 1},
-		&abi.Chunk{Op: abi.OpChunk, Turn: 1, Effect: 77},
 		&abi.Chunk{Op: abi.OpChunk, Turn: 9, Effect: 1},
 		&abi.Abort{Op: abi.OpAbort, Turn: 9},
 		&abi.Tick{Op: abi.OpTick, Turn: 9},
@@ -119,6 +118,13 @@ func TestResultsThatNobodyWaitsFor(t *testing.T) {
 	} {
 		if w.step(f); len(w.faults)+len(w.effects)+len(w.replies) > 0 {
 			t.Errorf("%T is answered", f)
+		}
+	}
+	for _, f := range []marshaler{
+		&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect + 1}, &abi.Chunk{Op: abi.OpChunk, Turn: 1, Effect: e.Effect + 1},
+	} {
+		if w.step(f); len(w.faults) != 1 || w.faults[0].Code != abi.CodeABIUnknownTarget {
+			t.Errorf("%T of an effect that was never issued: %+v", f, w.faults)
 		}
 	}
 	w.ok(w.call(0, abi.MethodNext, &abi.NextArgs{Effect: e.Effect}))
@@ -382,4 +388,108 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	w.want(want)
+}
+
+// Leniencies that are meant, and those that are none: see the section of SPEC.md.
+func TestLeniencies(t *testing.T) {
+	w := open(t, nil)
+	w.start()
+	if e := w.failure(w.call(1, abi.MethodLog, &abi.LogArgs{Level: 5, Kind: "k", Message: "m"})); e.Code != abi.CodeInvalidValue {
+		t.Errorf("a level that is none: %+v", e)
+	}
+	w.calls--
+	w.ok(w.call(1, abi.MethodLog, &abi.LogArgs{Level: abi.LevelError, Kind: "k", Message: "m"})) // a call number twice
+
+	memory := []byte{0x96, 0xa1, 'm', 0xa1, 'x', 1, 0, 1, 1} // integers in the place of floats
+	w.ok(w.call(1, abi.MethodStore, &abi.StoreArgs{Collection: abi.CollectionMemories, Handle: 1, Data: abi.Bytes(memory)}))
+	w.want("turnStart dispatchStart iterationStart log sync(1,1:0 +1)")
+}
+
+// Seeds are whole or refused, and an instance that refused one is greeted afterwards all the same.
+func TestSeeds(t *testing.T) {
+	for _, n := range []int{0, 3, 15, 17} {
+		w := &wire{t: t, in: New(provider.OpenAI)}
+		w.step(&abi.Hello{Op: abi.OpHello, Major: abi.Major, Seed: make([]byte, n)})
+		if len(w.faults) != 1 || w.faults[0].Code != abi.CodeABIMalformedFrame || !strings.Contains(w.faults[0].Message, "seed") {
+			t.Errorf("Hello with %d bytes: %+v", n, w.faults)
+		}
+		w = open(t, nil)
+		w.step(&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Seed: make([]byte, n), ID: "T"})
+		if len(w.faults) != 1 || w.faults[0].Code != abi.CodeABIMalformedFrame || len(w.in.turns) != 0 {
+			t.Errorf("StartTurn with %d bytes: %+v", n, w.faults)
+		}
+	}
+}
+
+// A Hello of another major version is told apart by what all versions begin with, whatever fields follow.
+func TestHelloOfAnotherMajor(t *testing.T) {
+	w := &wire{t: t, in: New(provider.OpenAI)}
+	w.take(w.in.Step([]byte{0x95, 1, 1, 0, 0, 0x96, 0, 0, 0, 0, 0, 0})) // of ABI 1
+	if len(w.faults) != 1 || w.faults[0].Code != abi.CodeABIVersion || !strings.Contains(w.faults[0].Message, "1.0") {
+		t.Errorf("faults %+v", w.faults)
+	}
+}
+
+// Hello is the first frame of the first step; others may follow it there.
+func TestFramesBehindHello(t *testing.T) {
+	in := New(provider.OpenAI)
+	batch := abi.Append(nil, &abi.Hello{Major: abi.Major, Features: supported, Seed: make([]byte, abi.SeedSize)})
+	batch = abi.Append(batch, &abi.OpenRunner{Runner: 1, Call: 1})
+	if got := ops(t, in.Step(batch)); !slices.Equal(got, []abi.Op{abi.OpWelcome, abi.OpReply}) {
+		t.Errorf("ops %v", got)
+	}
+}
+
+// Path and ordinal name an effect by its place in the turn, and equal calls of a tool apart.
+func TestPathsAndOrdinals(t *testing.T) {
+	w := open(t, func(r *abi.OpenRunner) {
+		withTool(r)
+		r.TurnInput, r.DispatchInput, r.DispatchOutput = []abi.Middleware{{}}, []abi.Middleware{{}}, []abi.Middleware{{}}
+	})
+	var got []string
+	note := func(e abi.Effect) abi.Effect {
+		got = append(got, fmt.Sprintf("%d %s %d", e.Kind, e.Path, e.Ordinal))
+		return e
+	}
+	pass := func(context uint32) {
+		m := note(w.effect(abi.EffectMiddleware))
+		w.call(context, abi.MethodNext, &abi.NextArgs{Effect: m.Effect})
+		w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: m.Effect})
+	}
+	tool := func(args string) abi.Effect {
+		w.call(1, abi.MethodExecuteTool, &abi.ExecuteToolArgs{Tool: 1, ProviderCallID: "call_" + args, Args: schemaOf(`{"a":` + args + `}`)})
+		return note(w.effect(abi.EffectTool))
+	}
+	w.start()
+	pass(0)
+	pass(1)
+	x := note(w.effect(abi.EffectExecutor))
+	first, second, third := tool("1"), tool("1"), tool("2")
+	a, b := decode[abi.ToolArgs](t, first.Args), decode[abi.ToolArgs](t, second.Args)
+	if a.CallID != b.CallID || a.ExecutionID != "T.x1" || b.ExecutionID != "T.x2" || a.ProviderCallID != "call_1" {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	w.result(second)
+	if r := w.executed(&w.replies[0]); r.ExecutionID != "T.x2" || r.Effect != second.Effect {
+		t.Errorf("%+v", r)
+	}
+	w.result(first)
+	w.result(third)
+	w.call(1, abi.MethodDispatch, &abi.DispatchArgs{Runner: 1})
+	pass(2)
+	inner := note(w.effect(abi.EffectExecutor))
+	w.ok(w.call(2, abi.MethodAck, nil))
+	w.result(inner)
+	pass(2)
+	w.ok(w.call(1, abi.MethodStore, &abi.StoreArgs{Collection: abi.CollectionMessages, Handle: 1, Data: message("m", "x")}))
+	w.result(x)
+	pass(1)
+	note(w.effect(abi.EffectCommit))
+	want := []string{
+		"2 i 1", "2 d1.0.i 1", "1 d1.0.x 1", "3 d1.0.x 1", "3 d1.0.x 2", "3 d1.0.x 1",
+		"2 d1.0.x.d1.0.i 1", "1 d1.0.x.d1.0.x 1", "2 d1.0.x.d1.0.o 1", "2 d1.0.o 1", "5 d1.0.c 1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%q, want\n%q", got, want)
+	}
 }

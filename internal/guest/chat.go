@@ -131,15 +131,23 @@ func (c *chatDispatch) fits(size int) error {
 	return nil
 }
 
+// streams counts what an answer has said, and refuses what does not fit.
+func (c *chatDispatch) streams(size int) error {
+	if err := c.fits(size); err != nil {
+		return err
+	}
+	return c.HoldStream(size)
+}
+
 func (c *chatDispatch) ReportMessage(id string, delta []byte, complete bool) error {
-	if err := c.fits(len(delta)); err != nil {
+	if err := c.streams(len(delta)); err != nil {
 		return err
 	}
 	return c.Report(runtime.MessageStream, bytesOf(id), delta, complete)
 }
 
 func (c *chatDispatch) ReportThought(id string, delta []byte, complete bool) error {
-	if err := c.fits(len(delta)); err != nil {
+	if err := c.streams(len(delta)); err != nil {
 		return err
 	}
 	return c.Report(runtime.ThoughtStream, bytesOf(id), delta, complete)

@@ -25,8 +25,10 @@ type Instance struct {
 	inbox     []byte
 	out       []byte
 	limits    abi.Limits
-	lowered   bool // limits are below the defaults, which decoding keeps by itself
-	marks     bool // FeatureInterrupts is in force
+	quota     runtime.Quota
+	over      []*turn // that hold more than their quota, and are to be ended
+	lowered   bool    // limits are below the defaults, which decoding keeps by itself
+	marks     bool    // FeatureInterrupts is in force
 	greeted   bool
 	runners   map[uint32]*runtime.Config
 	turns     map[uint32]*turn
@@ -94,6 +96,9 @@ func (in *Instance) Step(batch []byte) []byte {
 	for rest := batch; len(rest) > 0; {
 		after, err := in.take(rest)
 		in.drain()
+		for len(in.over) > 0 {
+			in.endOver()
+		}
 		if err != nil {
 			in.fault(err, len(batch)-len(rest))
 			break
@@ -168,7 +173,10 @@ func (in *Instance) takeOp(op abi.Op, r *abi.Reader) error {
 	case abi.OpDropHistory:
 		var f abi.DropHistory
 		if f.Decode(r); r.OK() {
-			delete(in.histories, f.History)
+			if h := in.histories[f.History]; h != nil {
+				in.quota.DropHistory(h)
+				delete(in.histories, f.History)
+			}
 		}
 	case abi.OpOpenRunner:
 		var f abi.OpenRunner
@@ -203,11 +211,13 @@ func (in *Instance) hello(f *abi.Hello) error {
 	}
 	in.greeted = true
 	in.limits = f.Limits.Effective()
+	quota := f.Quota.Effective()
+	in.quota = runtime.Quota{Turn: quota.Turn, Instance: quota.Instance}
 	in.lowered = in.limits != abi.DefaultLimits()
 	in.marks = f.Features&abi.FeatureInterrupts != 0
 	in.append(&abi.Welcome{
 		Op: abi.OpWelcome, Major: abi.Major, Minor: abi.Minor,
-		Features: f.Features & supported, Limits: in.limits, Quota: f.Quota.Effective(), Build: Build, Providers: in.speaks(),
+		Features: f.Features & supported, Limits: in.limits, Quota: quota, Build: Build, Providers: in.speaks(),
 	})
 	return nil
 }
@@ -253,7 +263,19 @@ func (in *Instance) history(f *abi.History) error {
 		return fault.New(fault.ABIMalformedFrame, "History: the collection of a history cannot change")
 	}
 	h.Append(f.Count, clone(data))
+	in.quota.AddHistory(len(data))
 	return nil
+}
+
+// endOver ends the turn that passed its quota first, and runs what that wakes.
+func (in *Instance) endOver() {
+	t := in.over[0]
+	in.over = in.over[1:]
+	if !t.ended {
+		err := t.run.Exceeded()
+		t.end(runtime.StatusFailed, t.run.Break(err), err)
+		in.drain()
+	}
 }
 
 // clone copies what is kept of a frame.

@@ -47,7 +47,7 @@ func validFrames() map[string]marshaler {
 		"Edit Hidden":     &abi.Edit{Op: abi.OpEdit, Turn: 1, Context: 1, Collection: 7, Edit: abi.EditHidden, Data: abi.Bytes([]byte{0x92, 0xa1, 'k', 0xa1, 'j'})},
 		"Result":          &abi.Result{Op: abi.OpResult, Turn: 1, Effect: 1, Elapsed: 5},
 		"Result failed":   &abi.Result{Op: abi.OpResult, Turn: 1, Effect: 1, Error: reason},
-		"Chunk":           &abi.Chunk{Op: abi.OpChunk, Turn: 1, Effect: 5, Status: 200, Headers: [][]string{{"a", "b"}}, Data: abi.Bytes([]byte("x"))},
+		"Chunk":           &abi.Chunk{Op: abi.OpChunk, Turn: 9, Effect: 5, Status: 200, Headers: [][]string{{"a", "b"}}, Data: abi.Bytes([]byte("x"))},
 		"Abort":           &abi.Abort{Op: abi.OpAbort, Turn: 1, Context: 1, Reason: reason},
 		"Tick":            &abi.Tick{Op: abi.OpTick, Turn: 1, Elapsed: 300},
 	}

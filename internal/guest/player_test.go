@@ -400,7 +400,7 @@ func (p *player) harmless() {
 	case 0:
 		p.send(&abi.Tick{Turn: p.turn, Elapsed: p.elapsed})
 	case 1:
-		p.send(&abi.Result{Turn: p.turn, Effect: p.effect + 1000, Elapsed: p.elapsed})
+		p.send(&abi.Result{Turn: p.turn + 1000, Effect: p.effect, Elapsed: p.elapsed})
 	case 2:
 		p.method(p.context(), abi.MethodNext, &abi.NextArgs{Effect: p.effect + 1000})
 	case 3:

@@ -26,6 +26,7 @@ func (s *stream) Next() (chunk runtime.Chunk, more bool, err error) {
 			return chunk, false, s.stop
 		case len(s.queue) > 0:
 			chunk, s.queue = s.queue[0], s.queue[1:]
+			s.turn.run.Hold(-len(chunk.Data))
 			return chunk, true, nil
 		case s.effect.settled:
 			s.turn.rest()
@@ -54,6 +55,10 @@ func (s *stream) cancel(reason error) {
 		return
 	}
 	s.stop = reason
+	for _, c := range s.queue {
+		s.turn.run.Hold(-len(c.Data))
+	}
+	s.queue = nil
 	if !s.effect.settled {
 		s.turn.drop(s.effect)
 		s.turn.rest()
@@ -79,6 +84,9 @@ func (in *Instance) chunk(f *abi.Chunk) error {
 	}
 	t.run.SetElapsed(f.Elapsed)
 	eff := t.find(f.Effect)
+	if eff == nil && f.Effect > t.next {
+		return neverIssued("Chunk", f.Effect)
+	}
 	if eff == nil {
 		return nil
 	}
@@ -94,6 +102,7 @@ func (in *Instance) chunk(f *abi.Chunk) error {
 		c.Headers = append(c.Headers, [2]string{h[0], h[1]})
 	}
 	eff.stream.queue = append(eff.stream.queue, c)
+	t.run.Hold(len(c.Data))
 	eff.stream.wake()
 	return nil
 }

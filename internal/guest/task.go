@@ -226,6 +226,9 @@ func (c *coroutine) AwaitAll(list []runtime.Effect) error {
 
 // Request implements runtime.Task.
 func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.Stream, error) {
+	if err := c.turn.run.HoldRequest(r.Context, len(r.Body)); err != nil {
+		return nil, err
+	}
 	args := abi.HTTPArgs{
 		Method: r.Method, URL: r.URL, Body: c.in.encoded(r.Body), Credential: r.Credential,
 		Redirect: uint8(r.Redirect), Redirects: uint32(r.Redirects), Splices: splicesOf(r.Splices),
@@ -238,6 +241,9 @@ func (c *coroutine) Request(r *runtime.HTTPRequest) (runtime.Stream, error) {
 
 // Generate implements runtime.Task.
 func (c *coroutine) Generate(r *runtime.ModelRequest) (runtime.Stream, error) {
+	if err := c.turn.run.HoldRequest(r.Context, len(r.Body)); err != nil {
+		return nil, err
+	}
 	return c.turn.beginStream(c, abi.EffectModel, r.Context, &abi.ModelArgs{Model: r.Model, Body: c.in.encoded(r.Body), Splices: splicesOf(r.Splices)})
 }
 

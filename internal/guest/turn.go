@@ -37,7 +37,7 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 	t := &turn{in: in, number: f.Turn}
 	t.effects = t.few[:0]
 	run, err := runtime.NewTurn(config, runtime.Input{
-		ID: f.ID, Now: f.Now, Seed: f.Seed, SystemPrompt: f.SystemPrompt, Aborted: f.Aborted,
+		ID: f.ID, Now: f.Now, Seed: f.Seed, SystemPrompt: f.SystemPrompt, Aborted: f.Aborted, Quota: &in.quota,
 	}, t)
 	if err != nil {
 		in.append(&abi.End{Op: abi.OpEnd, Turn: f.Turn, Status: abi.StatusRefused, Error: t.errorValue(err)})
@@ -46,6 +46,7 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 	t.run = run
 	message, err := t.load(f)
 	if err != nil {
+		run.Release()
 		return err
 	}
 	in.turns[f.Turn] = t
@@ -64,6 +65,9 @@ func (in *Instance) startTurn(f *abi.StartTurn) error {
 	in.spawn(t, body, func(err error) { t.end(runtime.StatusFailed, run.Break(err), err) }, nil)
 	return nil
 }
+
+// Exceeded implements runtime.World.
+func (t *turn) Exceeded() { t.in.over = append(t.in.over, t) }
 
 // load puts what a StartTurn frame brings into the turn and returns the handle of its message, 0 for none.
 func (t *turn) load(f *abi.StartTurn) (message int64, err error) {
@@ -126,6 +130,7 @@ func (t *turn) end(status runtime.Status, iterations int, err error) {
 		t.in.append(end)
 	}
 	t.ended = true
+	t.run.Release()
 	delete(t.in.turns, t.number)
 }
 
@@ -212,6 +217,9 @@ func (t *turn) enter(c *coroutine) (*effect, error) {
 	if t.ended {
 		return nil, fault.New(fault.CallAfterEnd, "the turn has ended")
 	}
+	if err := t.run.Exceeded(); err != nil {
+		return nil, err
+	}
 	if len(t.effects) >= int(t.in.limits.TurnEffects) || t.in.effects >= int(t.in.limits.InstanceEffects) {
 		return nil, fault.New(fault.ABILimitExceeded, "too many effects are outstanding")
 	}
@@ -246,6 +254,9 @@ func (in *Instance) result(f *abi.Result) error {
 	}
 	t.run.SetElapsed(f.Elapsed)
 	eff := t.find(f.Effect)
+	if eff == nil && f.Effect > t.next {
+		return neverIssued("Result", f.Effect)
+	}
 	if eff == nil {
 		t.late = slices.DeleteFunc(t.late, func(n uint32) bool { return n == f.Effect })
 		return nil
@@ -265,6 +276,12 @@ func (in *Instance) result(f *abi.Result) error {
 	}
 	t.settle(eff, nil, faultOf(f.Error))
 	return nil
+}
+
+// neverIssued refuses what a host says of an effect that it was not asked for. One that is settled is no error: a Cancel may
+// have crossed its Result.
+func neverIssued(frame string, effect uint32) error {
+	return fault.New(fault.ABIUnknownTarget, frame+": effect "+itoa(int64(effect))+" was never issued")
 }
 
 // valueOf copies a value out of a frame; nil for nil.

@@ -296,7 +296,11 @@ func TestHostileCalls(t *testing.T) {
 				}
 				d := weatherDispatch(t)
 				d.play(newExecutor(t, options, p), reply{body: body})
-				if d.nackedBy != nil || d.stored(record.ToolCalls) < 2 && !strings.Contains(talk.body, `<tool_call>`) {
+				least := 2
+				if place == "name" && strings.TrimSpace(text) == "" {
+					least = 1 // a call without a name is none
+				}
+				if d.nackedBy != nil || d.stored(record.ToolCalls) < least && !strings.Contains(talk.body, `<tool_call>`) {
 					t.Errorf("%s: %s %s: %d calls, nacked by %v", p.Protocol().Name, what, place, d.stored(record.ToolCalls), d.nackedBy)
 					continue
 				}

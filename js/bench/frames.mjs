@@ -28,8 +28,8 @@ function roundTrip(instance) {
   const send = (fields) => {
     const before = effect;
     for (const frame of instance.decode(instance.step(encode(enc, fields)))) {
-      if (frame[0] === Op.Effect) effect = frame[2];
-      else if (frame[0] === Op.Fault || frame[0] === Op.End) throw new Error(String(frame));
+      if (frame.op === Op.Effect) effect = frame.effect;
+      else if (frame.op === Op.Fault || frame.op === Op.End) throw new Error(JSON.stringify(frame));
     }
     return effect > before;
   };
@@ -52,7 +52,7 @@ function roundTrip(instance) {
     false,
   ];
   send(start);
-  const result = [Op.Result, 1, 0, 0, false, payload];
+  const result = [Op.Result, 1, 0, 0, null, payload];
   return () => {
     result[2] = effect;
     if (!send(result)) throw new Error('the module has not asked for the executor again');

@@ -1,7 +1,7 @@
 /**
  * Turns and iterations on a long history, and messages that are added one by one.
  */
-import { History } from '../dist/index.js';
+import { History, loadConversation } from '../dist/index.js';
 import { Conversation, input, message } from './conversation.mjs';
 import { measure, micros, now, once, paired, subject, timedAsync } from './meter.mjs';
 
@@ -29,6 +29,24 @@ function withHistory(n) {
     await next();
   };
   return { turnInputPipeline: [load] };
+}
+
+/** Has every turn load a session of n messages, from a store that makes them anew whenever it is asked for them. */
+function withStore(n) {
+  const revision = '1';
+  const rest = { thoughts: [], toolCalls: [], memories: [], retrievables: [], instructions: [] };
+  const load = (_session, after) =>
+    after === revision
+      ? { revision, after, messages: [], ...rest }
+      : { revision, messages: messages(n), ...rest };
+  const check = async (ctx, next) => {
+    if (ctx.turnMessages.size !== n + 1) {
+      throw new Error(`the turn has ${ctx.turnMessages.size} messages`);
+    }
+    await next();
+  };
+  const store = { load, commit: () => {}, writeBytes: () => {} };
+  return { turnInputPipeline: [loadConversation(store), check] };
 }
 
 /**
@@ -64,13 +82,20 @@ export async function measureHistories(pace) {
     return timedAsync(`history-${n}`, () => conversation.turn());
   });
   await measure(pace, ...turns);
+  const stored = [0, LONG].map((n) => {
+    const conversation = new Conversation(0, withStore(n));
+    return timedAsync(`store-${n}`, () => conversation.turn());
+  });
+  await measure(pace, ...stored);
   const iterations = lengths.map((n) => iterating(`iteration-${n}`, n));
   await measure(pace, ...iterations);
   return [
     ...turns.map(micros),
     ...iterations.map(micros),
+    ...stored.map(micros),
     paired('history-ratio', '×', turns[2], turns[0], ratio),
     paired('iteration-ratio', '×', iterations[2], iterations[0], ratio),
+    paired('store-ratio', '×', stored[1], stored[0], ratio),
   ];
 }
 

@@ -254,5 +254,8 @@ export const E_TURN_GATE_SETTLED = /* @__PURE__ */ errorClass('E_TURN_GATE_SETTL
 /** The gate timed out. */
 export const E_TURN_GATE_TIMEOUT = /* @__PURE__ */ errorClass('E_TURN_GATE_TIMEOUT');
 
+/** The turn holds more than it may. */
+export const E_TURN_QUOTA_EXCEEDED = /* @__PURE__ */ errorClass('E_TURN_QUOTA_EXCEEDED');
+
 /** The value breaks the rules. */
 export const VALIDATION_EXCEPTION = /* @__PURE__ */ errorClass('VALIDATION_EXCEPTION');

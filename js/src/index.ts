@@ -8,8 +8,11 @@ export {
   type AgentConfig,
   type AgentInput,
   AgentRunner,
+  type AgentSettings,
   type ChatModel,
   createRunner,
+  type ExecutorConfig,
+  type ModelConfig,
 } from './front/create-runner.js';
 export { ChatExecutor, type EngineOptions } from './pump/chat-executor.js';
 export { providerKey } from './front/providers.js';
@@ -164,6 +167,7 @@ export {
   type AnyTool,
   type ArtifactText,
   ArtifactTool,
+  type CallOptions,
   type CollisionPolicy,
   type ObjectSchema,
   type RawTool,
@@ -280,7 +284,7 @@ export {
   type ModuleOptions,
 } from './engine/module.js';
 export type { ModuleSource } from './engine/source.js';
-export type { Limits } from './engine/limits.js';
+export type { Limits, Quota } from './engine/limits.js';
 export type { JournalHeader } from './journal/format.js';
 export { type JournalSink, MemoryJournal } from './journal/writer.js';
 export { replay, type ReplayDifference, type ReplayReport } from './journal/replay.js';

@@ -187,3 +187,22 @@ test('a circle is found behind a place that was walked before', () => {
   ];
   assert.deepEqual(cycles(arrows), ['c.ts -> d.ts -> e.ts -> c.ts']);
 });
+
+test('every generated function and constant of the ABI is used', () => {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  );
+  const texts = files.map((path) => readFileSync(new URL(path, SOURCES), 'utf8'));
+  const all = texts.join('\n');
+  let names = 0;
+  const unused: string[] = [];
+  for (const path of ['abi/frames.gen.ts', 'codec/tuples.gen.ts']) {
+    const text = readFileSync(new URL(path, SOURCES), 'utf8');
+    for (const [, name] of text.matchAll(/^export (?:const|function) (\w+)/gm)) {
+      names++;
+      if ((all.match(new RegExp(`\\b${name!}\\b`, 'g')) ?? []).length < 2) unused.push(name!);
+    }
+  }
+  assert.ok(names > 100);
+  assert.deepEqual(unused, []);
+});

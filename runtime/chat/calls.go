@@ -129,9 +129,6 @@ func WireID(id string) string {
 // run runs one call of the group of calls that one answer made, and makes its record unless the dispatch is aborted.
 func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	name := clip(c.name, maxName)
-	if strings.TrimSpace(name) == "" {
-		name = "unnamed_tool"
-	}
 	args, problem := parseArgs(c.args)
 	if problem != "" {
 		args = emptyMap

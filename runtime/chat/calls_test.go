@@ -3,6 +3,7 @@ package chat_test
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,7 +85,6 @@ func TestResults(t *testing.T) {
 		{"hidden tool", `"name":"secret","arguments":"{}"`, []string{`{}`}, false},
 		{"handler fails", `"name":"boom","arguments":"{}"`, []string{"no network"}, true},
 		{"unknown tool", `"name":"nope","arguments":"{}"`, []string{`"nope"`, "boom, get"}, true},
-		{"no name", `"arguments":"{}"`, []string{`"unnamed_tool"`}, true},
 		{"broken arguments", `"name":"get","arguments":"{\"x\":"`, []string{"JSON", `{"x":`}, true},
 		{"arguments that are no object", `"name":"get","arguments":"[1]"`, []string{"object", "[1]"}, true},
 		{"deep arguments", `"name":"get","arguments":"` + deep + `"`, []string{"48"}, true},
@@ -222,6 +222,60 @@ func TestReusedIDs(t *testing.T) {
 	}
 }
 
+// An error that carries no call that can be read nacks: no record and no request ever has a tool's name that nobody wrote.
+func TestFailedGenerationWithoutAName(t *testing.T) {
+	for name, generation := range map[string]string{
+		"empty": `""`, "blank": `" \n"`, "null": "null", "prose": `"I would rather not"`, "no name": `"{\"arguments\":{}}"`, "not there": "",
+	} {
+		for _, status := range []int{200, 400} {
+			t.Run(name+" "+strconv.Itoa(status), func(t *testing.T) {
+				member := ""
+				if generation != "" {
+					member = `,"failed_generation":` + generation
+				}
+				failure := `{"error":{"message":"does not match the schema","code":"tool_use_failed"` + member + `}}`
+				body, mime := sse(text("maybe"), failure), ""
+				if status != 200 {
+					body, mime = failure, "application/json"
+				}
+				d := newDispatch(t)
+				withTools(t, d)
+				d.answer = func(chat.Request) (chat.Stream, error) {
+					return &response{status: status, mime: mime, parts: split(body, 5)}, nil
+				}
+				d.iterate(newExecutor(t, `{"model":"m"}`), 3)
+				if !fault.Is(d.nacked, fault.ChatToolUseFailed) || len(d.requests) != 1 || !strings.Contains(d.nacked.Error(), "does not match the schema") {
+					t.Errorf("%d requests, nacked with %v", len(d.requests), d.nacked)
+				}
+				if n := len(d.records[record.ToolCalls]) + len(d.records[record.Messages]); n != 0 {
+					t.Errorf("%d records were stored", n)
+				}
+				if want := []string{"message turn.m1 maybe", "message turn.m1 !"}; status == 200 && !slices.Equal(d.events, want) {
+					t.Errorf("events %q", d.events)
+				}
+			})
+		}
+	}
+}
+
+// Calls without a name are dropped beside others; an answer that has no other calls nacks.
+func TestCallsWithoutAName(t *testing.T) {
+	d := newDispatch(t)
+	withTools(t, d)
+	d.replies(sse(calls(`{"index":0,"id":"a","function":{"arguments":"{}"}},{"index":1,"id":"b","function":{"name":"get","arguments":"{}"}}`)))
+	d.iterate(newExecutor(t, `{"model":"m"}`), 1)
+	if list := d.records[record.ToolCalls]; len(list) != 1 || string(record.ToolCall(list[0].body).ID()) != "b" {
+		t.Errorf("%d calls, nacked with %v", len(list), d.nacked)
+	}
+	d = newDispatch(t)
+	withTools(t, d)
+	d.replies(sse(calls(`{"index":0,"id":"a","function":{"name":" ","arguments":"{}"}}`)))
+	d.iterate(newExecutor(t, `{"model":"m"}`), 1)
+	if !fault.Is(d.nacked, fault.ChatToolUseFailed) || len(d.records[record.ToolCalls]) != 0 {
+		t.Errorf("nacked with %v", d.nacked)
+	}
+}
+
 func TestFailedGeneration(t *testing.T) {
 	tests := []struct {
 		name, generation string
@@ -232,9 +286,9 @@ func TestFailedGeneration(t *testing.T) {
 		{"list", `"[{\"name\":\"get\",\"parameters\":{}},{\"name\":\"boom\",\"parameters\":{\"y\":2}}]"`, []string{`get {}`, `boom {"y":2}`}},
 		{"not as text", `{"name":"get","arguments":{"x":1}}`, []string{`get {"x":1}`}},
 		{"tagged", `"<function=get>{\"x\":1}</function>"`, []string{`get {"x":1}`}},
+		{"cut off", `"{\"name\": \"get\", \"argum"`, []string{`get {}`}},
 		{"tagged without a bracket", `"<function=get{\"x\":1}</function>"`, []string{`get {"x":1}`}},
-		{"anything", `"I would rather not"`, []string{`unnamed_tool {}`}},
-		{"empty", `""`, []string{`unnamed_tool {}`}},
+		{"one of them without a name", `"[{\"name\":\"get\"},{\"arguments\":{\"y\":2}}]"`, []string{`get {}`}},
 	}
 	for _, tt := range tests {
 		for _, status := range []int{200, 400} {

@@ -180,16 +180,22 @@ func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 }
 
 // verdict returns the error that an answer which came whole amounts to, nil for none. A failed generation that the
-// endpoint hands over becomes the answer's call.
+// endpoint hands over becomes the answer's calls. A call without a tool's name is no call: no record could name it.
 func (a *Answer) verdict(iteration int) error {
+	made := len(a.calls)
+	a.calls = named(a.calls)
 	switch {
 	case a.failure != nil && a.failure.generation != nil:
-		a.calls = a.failure.calls()
+		a.calls = a.failure.generation
 		return nil
+	case a.failure != nil && a.failure.unusable:
+		return a.failure.fault(fault.ChatToolUseFailed)
 	case a.failure != nil && a.failure.refusal:
 		return a.failure.fault(fault.ChatRefused)
 	case a.failure != nil:
 		return a.failure.fault(fault.ChatProviderError)
+	case made > 0 && len(a.calls) == 0:
+		return fault.New(fault.ChatToolUseFailed, "a tool call names no tool")
 	case len(a.message.text) > 0 || len(a.calls) > 0:
 		return nil
 	case a.stopped && iteration > 0:

@@ -41,7 +41,8 @@ type providerError struct {
 	code       []byte // text or number, as text
 	typ        []byte // likewise
 	refusal    bool   // the model, or the provider for it, declines to answer
-	generation []byte // what the model wrote where the endpoint wanted a tool call; nil if the error carries none
+	generation []call // the tool calls that the endpoint could not use; nil if none can be read
+	unusable   bool   // the endpoint says that it could not use what the model wrote as a tool call
 }
 
 // parseProviderError reads an error object, or the object around one, or an error that is a mere string or no JSON.
@@ -62,7 +63,7 @@ func parseProviderError(raw []byte) *providerError {
 		e.message = bytes.Clone(text)
 		return e
 	}
-	var upstream []byte
+	var upstream, generation []byte
 	for key := range s.Members() {
 		switch string(key) {
 		case "message", "detail", "error_description":
@@ -74,11 +75,12 @@ func parseProviderError(raw []byte) *providerError {
 		case "type":
 			e.typ = scalar(&s)
 		case "failed_generation":
+			e.unusable = true
 			if s.Kind() == value.KindString {
 				text, _ := s.Text()
-				e.generation = append([]byte{}, text...)
-			} else if raw := s.Raw(); len(raw) > 0 && raw[0] != 'n' {
-				e.generation = raw
+				generation = bytes.Clone(text)
+			} else {
+				generation = s.Raw()
 			}
 		case "metadata": // OpenRouter: what the provider behind it said
 			for key := range s.Members() {
@@ -97,6 +99,8 @@ func parseProviderError(raw []byte) *providerError {
 	if len(upstream) > 0 && !bytes.Contains(e.message, upstream) {
 		e.message = append(append(e.message[:len(e.message):len(e.message)], ": "...), upstream...)
 	}
+	e.unusable = e.unusable || string(e.code) == "tool_use_failed"
+	e.generation = readGeneration(generation, e.text())
 	return e
 }
 

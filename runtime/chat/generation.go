@@ -2,15 +2,15 @@ package chat
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/turncore/turncore/runtime/value"
 )
 
-// calls reads tool calls out of a generation that the endpoint could not use. Each is rejected with the endpoint's
-// words. There is always at least one.
-func (e *providerError) calls() []call {
-	text := bytes.TrimSpace(e.generation)
-	reason := e.text()
+// readGeneration reads tool calls out of a generation that the endpoint could not use. Each is rejected with the
+// endpoint's words. A call whose tool's name cannot be read is none.
+func readGeneration(text []byte, reason string) []call {
+	text = bytes.TrimSpace(text)
 	if reason == "" {
 		reason = "no reason given"
 	}
@@ -26,11 +26,32 @@ func (e *providerError) calls() []call {
 			}
 		}
 	}
-	if s.End() == nil && len(list) > 0 {
-		return list
+	if s.End() != nil || len(list) == 0 {
+		name, args := taggedCall(text)
+		list = []call{{index: NoIndex, name: name, args: args, rejected: reason}}
 	}
-	name, args := taggedCall(text)
-	return []call{{index: NoIndex, name: name, args: args, rejected: reason}}
+	return named(list)
+}
+
+// nameIn reads the tool's name out of a call's JSON text that is broken behind it, nil for none.
+func nameIn(text []byte) (name []byte) {
+	s := value.NewScanner(text[max(0, bytes.IndexByte(text, '{')):])
+	for key := range s.Members() {
+		if string(key) == "name" && s.Kind() == value.KindString {
+			name, _ = s.AppendText(nil)
+			break
+		}
+	}
+	return name
+}
+
+// named leaves the calls whose tool's name can be read, nil for none.
+func named(list []call) []call {
+	list = slices.DeleteFunc(list, func(c call) bool { return len(bytes.TrimSpace(c.name)) == 0 })
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 // appendGenerated reads one {"name": …, "arguments": …}.
@@ -54,11 +75,11 @@ func appendGenerated(list []call, s *value.Scanner, reason string) []call {
 }
 
 // taggedCall reads <function=NAME{…}</function>, with or without a bracket behind the name: how Llama models write
-// calls. Of anything else it makes arguments without a name.
+// calls. Anything else is arguments, with the name that can be read in them.
 func taggedCall(text []byte) (name, args []byte) {
 	rest, ok := bytes.CutPrefix(text, []byte("<function="))
 	if !ok {
-		return nil, text
+		return nameIn(text), text
 	}
 	i := bytes.IndexAny(rest, "{>")
 	if i < 0 {

@@ -154,6 +154,9 @@ func (a *Answer) endMarkup(failure error) {
 		made := call{index: NoIndex, name: []byte(c.Name), args: c.Args, rejected: c.Defect}
 		if c.Defect != "" {
 			made.args = c.Raw
+			if len(c.Name) == 0 {
+				made.name = nameIn(c.Raw)
+			}
 		}
 		a.calls = append(a.calls, made)
 	}

@@ -143,8 +143,8 @@ func (a *Answer) refused(stream Stream, head Chunk) error {
 	stream.Cancel()
 	text = bytes.TrimSpace(text[:min(len(text), maxErrorBody)])
 	var e *providerError
-	if e = parseProviderError(outOfList(text)); e.generation != nil {
-		a.failure = e // as in a stream: the loop can go on
+	if e = parseProviderError(outOfList(text)); e.generation != nil || e.unusable {
+		a.failure = e // as in a stream
 		return nil
 	}
 	a.status, a.refusal = head.Status, e

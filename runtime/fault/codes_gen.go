@@ -172,6 +172,8 @@ const (
 	TurnGateSettled Code = "E_TURN_GATE_SETTLED"
 	// TurnGateTimeout: The gate timed out.
 	TurnGateTimeout Code = "E_TURN_GATE_TIMEOUT"
+	// TurnQuotaExceeded: The turn holds more than it may.
+	TurnQuotaExceeded Code = "E_TURN_QUOTA_EXCEEDED"
 	// ValidationException: The value breaks the rules.
 	ValidationException Code = "VALIDATION_EXCEPTION"
 )
@@ -262,5 +264,6 @@ var table = [...]info{
 	{TurnGateAborted, "The gate was aborted.", 499, false},
 	{TurnGateSettled, "The gate is already settled.", 409, false},
 	{TurnGateTimeout, "The gate timed out.", 408, false},
+	{TurnQuotaExceeded, "The turn holds more than it may.", 507, false},
 	{ValidationException, "The value breaks the rules.", 422, false},
 }

@@ -4,8 +4,8 @@
 //
 // The main branch holds no built modules, but a Go program that requires a
 // release must find them in it: the tag points at a commit on top of the current
-// one, off every branch, which adds the built modules and sets the npm
-// package's version. The branch, the index and the working tree stay as they
+// one, off every branch, which adds the built modules, sets the npm package's
+// version, and has the command require the library of this version. The branch, the index and the working tree stay as they
 // are. Nothing is pushed.
 package main
 
@@ -14,19 +14,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
+	"golang.org/x/mod/sumdb/dirhash"
+	"golang.org/x/mod/zip"
 )
 
 const (
 	modulePath = "github.com/turncore/turncore"
+	// commandFolder holds the module of the command, which requires that of the library.
+	commandFolder = "host/cmd/turncore"
 )
 
 // moduleFiles are the built modules that a release holds.
@@ -48,11 +55,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
-	fmt.Printf(`%[1]s is tagged here and not pushed yet.
-  git show --stat %[1]s    shows it
-  git push origin %[1]s    publishes it for Go
-  npm publish              in js/ of a checkout of the tag publishes it for JavaScript
-`, version)
+	fmt.Printf(`%[1]s and %[2]s are tagged here and not pushed yet.
+  git show --stat %[1]s           shows it
+  git push origin %[1]s %[2]s     publishes it for Go
+  npm publish                     in js/ of a checkout of the tag publishes it for JavaScript
+`, version, commandTag(version))
 }
 
 // release tags version on a commit that adds the built modules to the current
@@ -72,10 +79,12 @@ func release(ctx context.Context, dir, version string) error {
 	} else if changed != "" {
 		return fmt.Errorf("commit these changes first, a release is made from a commit:\n%s", changed)
 	}
-	if tag, err := repo.git(ctx, "tag", "--list", version); err != nil {
-		return err
-	} else if tag != "" {
-		return fmt.Errorf("tag %s exists", version)
+	for _, name := range []string{version, commandTag(version)} {
+		if tag, err := repo.git(ctx, "tag", "--list", name); err != nil {
+			return err
+		} else if tag != "" {
+			return fmt.Errorf("tag %s exists", name)
+		}
 	}
 
 	parent, err := os.MkdirTemp("", "turncore-release-")
@@ -91,6 +100,9 @@ func release(ctx context.Context, dir, version string) error {
 	defer repo.git(context.WithoutCancel(ctx), "worktree", "remove", "--force", tree.dir)
 	return tree.commitRelease(ctx, version)
 }
+
+// commandTag is the tag of the command's module.
+func commandTag(version string) string { return commandFolder + "/" + version }
 
 func (r repository) commitRelease(ctx context.Context, version string) error {
 	if _, err := r.run(ctx, "go", "run", "./wasm/build", "-sizes=0"); err != nil {
@@ -111,8 +123,95 @@ func (r repository) commitRelease(ctx context.Context, version string) error {
 	if _, err := r.git(ctx, "commit", "--quiet", "--no-verify", "--message", message); err != nil {
 		return err
 	}
-	_, err := r.git(ctx, "tag", "--annotate", "--message", "Release "+version, version)
-	return err
+	// The library's checksum is that of the commit, of which the command's folder is no part.
+	if err := r.requireRelease(ctx, version); err != nil {
+		return err
+	}
+	if _, err := r.git(ctx, "add", commandFolder); err != nil {
+		return err
+	}
+	if _, err := r.git(ctx, "commit", "--quiet", "--no-verify", "--amend", "--no-edit"); err != nil {
+		return err
+	}
+	for _, name := range []string{version, commandTag(version)} {
+		if _, err := r.git(ctx, "tag", "--annotate", "--message", "Release "+version, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// requireRelease has the command require the library as it is committed, in place of the one beside it.
+func (r repository) requireRelease(ctx context.Context, version string) error {
+	path := filepath.Join(r.dir, commandFolder, "go.mod")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	file, err := modfile.Parse(path, text, nil)
+	if err != nil {
+		return err
+	}
+	if err := file.DropReplace(modulePath, ""); err != nil {
+		return err
+	}
+	if err := file.AddRequire(modulePath, version); err != nil {
+		return err
+	}
+	file.Cleanup()
+	if text, err = file.Format(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return err
+	}
+	sums, err := r.checksums(ctx, version)
+	if err != nil {
+		return err
+	}
+	path = filepath.Join(r.dir, commandFolder, "go.sum")
+	if text, err = os.ReadFile(path); err != nil {
+		return err
+	}
+	lines := append(strings.Split(strings.TrimSpace(string(text)), "\n"), sums...)
+	slices.Sort(lines)
+	return os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
+}
+
+// checksums are the lines of a go.sum about the library as it is committed.
+func (r repository) checksums(ctx context.Context, version string) ([]string, error) {
+	archive, err := os.CreateTemp("", "turncore-release-*.zip")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(archive.Name())
+	defer archive.Close()
+	// Package zip knows no worktrees.
+	clone := filepath.Join(filepath.Dir(r.dir), "clone")
+	if _, err := r.git(ctx, "clone", "--quiet", "--no-checkout", "--shared", r.dir, clone); err != nil {
+		return nil, err
+	}
+	if err := zip.CreateFromVCS(archive, module.Version{Path: modulePath, Version: version}, clone, "HEAD", ""); err != nil {
+		return nil, err
+	}
+	if err := archive.Close(); err != nil {
+		return nil, err
+	}
+	all, err := dirhash.HashZip(archive.Name(), dirhash.Hash1)
+	if err != nil {
+		return nil, err
+	}
+	// Not what git prints: that is trimmed.
+	mod, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
+		return os.Open(filepath.Join(r.dir, "go.mod"))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []string{
+		fmt.Sprintf("%s %s %s", modulePath, version, all),
+		fmt.Sprintf("%s %s/go.mod %s", modulePath, version, mod),
+	}, nil
 }
 
 // checkVersion refuses what the go command would not find as a release of this

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,11 +43,23 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 			t.Errorf("the release's parent is %s, want %s", parent, head)
 		}
 		changed := strings.Fields(repo.must(t, "diff", "--name-only", "HEAD", testVersion))
-		if want := append([]string{"js/package-lock.json", "js/package.json"}, moduleFiles...); !slices.Equal(changed, want) {
+		want := append([]string{"host/cmd/turncore/go.mod", "host/cmd/turncore/go.sum", "js/package-lock.json", "js/package.json"}, moduleFiles...)
+		if !slices.Equal(changed, want) {
 			t.Errorf("the release changes %q, want %q", changed, want)
 		}
 		if diff := repo.must(t, "diff", "HEAD", testVersion, "--", "js"); strings.Count(diff, `+  "version": "0.99.0"`) != 2 {
 			t.Errorf("versions:\n%s", diff)
+		}
+	})
+
+	t.Run("both modules", func(t *testing.T) {
+		library, command := repo.must(t, "rev-parse", testVersion+"^{commit}"), repo.must(t, "rev-parse", commandTag(testVersion)+"^{commit}")
+		if library != command {
+			t.Errorf("the library is %s, the command %s", library, command)
+		}
+		mod := repo.must(t, "show", commandTag(testVersion)+":"+commandFolder+"/go.mod")
+		if !strings.Contains(mod, modulePath+" "+testVersion) || strings.Contains(mod, "replace") {
+			t.Errorf("the command's go.mod is\n%s", mod)
 		}
 	})
 
@@ -59,6 +72,20 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 		if got := project.mustRun(t, "go", "run", "."); got != "\"\\x00asm\"\n\"\\x00asm\"" {
 			t.Errorf("the program says %s", got)
 		}
+	})
+	t.Run("the command's dependencies stay away", func(t *testing.T) {
+		for _, path := range []string{"briandowns/spinner", "fatih/color", "golang.org/x/term"} {
+			if all := project.mustRun(t, "go", "list", "-m", "all"); strings.Contains(all, path) {
+				t.Errorf("a user of the library gets %s:\n%s", path, all)
+			}
+		}
+	})
+	t.Run("checkout", func(t *testing.T) {
+		checkout := repository{filepath.Join(t.TempDir(), "checkout")}
+		repo.must(t, "worktree", "add", "--quiet", "--detach", checkout.dir, testVersion)
+		defer repo.must(t, "worktree", "remove", "--force", checkout.dir)
+		checkout.dir = filepath.Join(checkout.dir, commandFolder)
+		checkout.mustRun(t, "go", "list", "-mod=readonly", "-deps", ".") // go.sum is whole and right
 	})
 	t.Run("command", func(t *testing.T) {
 		out := project.mustRun(t, "go", "run", modulePath+"/host/cmd/turncore@"+testVersion, "run", "--engine", "wazero", "--json", "hello")
@@ -117,7 +144,16 @@ func cloneProject(t *testing.T) repository {
 func serveRelease(t *testing.T, repo repository) string {
 	t.Helper()
 	proxy := t.TempDir()
-	dir := filepath.Join(proxy, filepath.FromSlash(modulePath), "@v")
+	checkZip(t, serveModule(t, repo, proxy, ""))
+	serveModule(t, repo, proxy, commandFolder)
+	return "file://" + proxy
+}
+
+// serveModule serves the module in a folder and returns its archive.
+func serveModule(t *testing.T, repo repository, proxy, folder string) string {
+	t.Helper()
+	modPath := path.Join(modulePath, folder)
+	dir := filepath.Join(proxy, filepath.FromSlash(modPath), "@v")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -126,21 +162,20 @@ func serveRelease(t *testing.T, repo repository) string {
 		t.Fatal(err)
 	}
 	defer archive.Close()
-	if err := modzip.CreateFromVCS(archive, module.Version{Path: modulePath, Version: testVersion}, repo.dir, testVersion, ""); err != nil {
+	if err := modzip.CreateFromVCS(archive, module.Version{Path: modPath, Version: testVersion}, repo.dir, testVersion, folder); err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]string{
 		"list":                testVersion + "\n",
 		testVersion + ".info": `{"Version":"` + testVersion + `","Time":"2024-01-01T00:00:00Z"}`,
-		testVersion + ".mod":  repo.must(t, "show", testVersion+":go.mod") + "\n",
+		testVersion + ".mod":  repo.must(t, "show", testVersion+":"+path.Join(folder, "go.mod")) + "\n",
 	}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	checkZip(t, archive.Name())
-	return "file://" + proxy
+	return archive.Name()
 }
 
 func checkZip(t *testing.T, path string) {

@@ -28,7 +28,7 @@ type madeRecording struct {
 
 func madeRecordings(t *testing.T) (list []madeRecording) {
 	t.Helper()
-	text, err := os.ReadFile("../../recording/testdata/conversations.json")
+	text, err := os.ReadFile("../../internal/recording/testdata/conversations.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -368,7 +368,7 @@ func TestFilesThatCannotBe(t *testing.T) {
 		{"run", "--module", file(t, "m.wasm", "no module"), "x"},
 		{"replay", nowhere},
 	} {
-		if got := turncore(t, args...); got.status != 1 || !strings.HasPrefix(got.stderr, "error: ") || got.stdout != "" {
+		if got := turncore(t, args...); got.status != 1 || !strings.HasPrefix(strings.TrimPrefix(got.stderr, simulatedNote), "error: ") || got.stdout != "" {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}

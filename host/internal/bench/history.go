@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -46,21 +47,60 @@ func measureHistories(p pace, e host.Engine) ([]figure.Row, error) {
 		defer done()
 		iterations = append(iterations, s)
 	}
-	if err := p.measure(further...); err != nil {
-		return nil, err
+	var stored []*subject
+	for i, id := range []string{figure.Store0, figure.Store5000} {
+		c, err := newConversation(e, 0, withStore(i*longHistory))
+		if err != nil {
+			return nil, err
+		}
+		defer c.close()
+		stored = append(stored, timed(id, c.turn))
 	}
-	if err := p.measure(iterations...); err != nil {
-		return nil, err
+	for _, list := range [][]*subject{further, iterations, stored} {
+		if err := p.measure(list...); err != nil {
+			return nil, err
+		}
 	}
 	var rows []figure.Row
-	for _, s := range append(further, iterations...) {
+	for _, s := range slices.Concat(further, iterations, stored) {
 		rows = append(rows, s.row(e.Name()))
 	}
 	return append(
 		rows,
 		paired(figure.HistoryRatio, e.Name(), figure.Times, further[2], further[0], ratio),
 		paired(figure.IterRatio, e.Name(), figure.Times, iterations[2], iterations[0], ratio),
+		paired(figure.StoreRatio, e.Name(), figure.Times, stored[1], stored[0], ratio),
 	), nil
+}
+
+// rebuilding is a store with one session, whose messages it makes anew whenever it is asked for them.
+type rebuilding int
+
+func (n rebuilding) Load(_ context.Context, _, after string) (*turns.Conversation, error) {
+	const revision = "1"
+	if after == revision {
+		return &turns.Conversation{Revision: revision, After: after}, nil
+	}
+	return &turns.Conversation{Revision: revision, Messages: messages(int(n))}, nil
+}
+
+func (rebuilding) Commit(context.Context, string, []turns.Delta) error      { return nil }
+func (rebuilding) WriteBytes(context.Context, string, string, []byte) error { return nil }
+
+// withStore has every turn load a session of n messages.
+func withStore(n int) func(*turns.TurnRunnerConfig) {
+	return func(c *turns.TurnRunnerConfig) {
+		c.TurnInputPipeline = []turns.TurnMiddleware{
+			turns.LoadConversation(rebuilding(n)),
+			func(ctx *turns.TurnContext, next func()) error {
+				if ctx.TurnMessages().Len() != n+1 {
+					return fmt.Errorf("the turn has %d messages: %w", ctx.TurnMessages().Len(), errUnexpected)
+				}
+				next()
+				return nil
+			},
+		}
+	}
 }
 
 // withHistory has every turn begin with a history of n messages.

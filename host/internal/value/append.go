@@ -8,7 +8,6 @@ import (
 	"errors"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
 	general "github.com/turncore/turncore/abi/value"
@@ -53,9 +52,7 @@ func Bool(dst []byte, b bool) []byte {
 
 // String appends text; what is not UTF-8 becomes U+FFFD.
 func String(dst []byte, s string) []byte {
-	if !utf8.ValidString(s) {
-		s = string([]rune(s))
-	}
+	s = abi.UTF8(s)
 	switch n := len(s); {
 	case n < 32:
 		dst = append(dst, 0xa0|byte(n))

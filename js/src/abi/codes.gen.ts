@@ -138,7 +138,7 @@ export const CODES = {
     status: 422,
     fatal: false,
     message: "The model provider could not parse the model's tool call.",
-    help: 'The failed generation was kept as a tool call with an error result, which the model sees.',
+    help: "The failed generation was kept as a tool call with an error result, which the model sees. Where no tool's name can be read there is no call to keep: the dispatch is nacked, and the user may try again.",
   },
   E_CHAT_TOTAL_TIMEOUT: {
     status: 504,
@@ -517,6 +517,12 @@ export const CODES = {
     fatal: false,
     message: 'The gate timed out.',
     help: 'Nobody settled the gate in time. Raise its timeout, or handle the failure where the gate is awaited.',
+  },
+  E_TURN_QUOTA_EXCEEDED: {
+    status: 507,
+    fatal: false,
+    message: 'The turn holds more than it may.',
+    help: "The bytes of the turn's records, queued writes, open streams and requests are bounded, per turn and summed per instance. Begin with less history, keep long results as artifacts, or raise the bound that the message names: turn or instance of the host's option quota.",
   },
   VALIDATION_EXCEPTION: {
     status: 422,

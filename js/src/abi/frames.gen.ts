@@ -184,7 +184,7 @@ export const Status = {
   Continue: 4,
   /** turns only: the input was refused before any event */
   Refused: 5,
-  /** iterations only: the host code that ran it was lost with its process */
+  /** iterations only: its host code was lost with its process */
   Lost: 6,
 } as const;
 

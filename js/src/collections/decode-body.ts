@@ -1,7 +1,20 @@
 /**
  * Records from the bodies that the module sends. The module may be anything: every field is checked.
  */
-import { CodecError, decodeValue } from '../codec/decoder.js';
+import { CodecError, valueOf } from '../codec/decoder.js';
+import {
+  type IdentityRecord,
+  type MemoryRecord,
+  type MessageRecord,
+  readMemory,
+  readMessage,
+  readRetrievable,
+  readThought,
+  readToolCall,
+  type RetrievableRecord,
+  type ThoughtRecord,
+  type ToolCallRecord,
+} from '../codec/tuples.gen.js';
 import { Parts } from '../primitives/body.js';
 import { Identity, type RawIdentity } from '../primitives/identity.js';
 import { Memory, type RawMemory } from '../primitives/memory.js';
@@ -24,104 +37,89 @@ import { Collections, type Entry } from './kinds.js';
  * @throws CodecError for bytes that are no such body
  */
 export function decodeBody(collection: number, bytes: Uint8Array, kept?: BulkyResults): Entry {
-  const value = decodeValue(bytes);
-  if (collection === Collections.instructions) return new Tokenizable(new Fields([value]).text());
-  const fields = new Fields(value);
   switch (collection) {
+    case Collections.instructions:
+      return new Tokenizable(valueOf((d) => d.str(), bytes));
     case Collections.messages:
-      return message(fields);
+      return message(valueOf(readMessage, bytes));
     case Collections.thoughts:
-      return thought(fields);
+      return thought(valueOf(readThought, bytes));
     case Collections.toolCalls:
-      return toolCall(fields, kept);
+      return toolCall(valueOf(readToolCall, bytes), kept);
     case Collections.memories:
-      return memory(fields);
+      return memory(valueOf(readMemory, bytes));
     case Collections.retrievables:
-      return retrievable(fields);
+      return retrievable(valueOf(readRetrievable, bytes));
     default:
       throw new CodecError('frame', 0, `collection ${collection} has no records`);
   }
 }
 
-function message(f: Fields): Message {
+function message(r: MessageRecord): Message {
   const values = {
-    id: f.text(),
-    role: f.oneOf('user', 'assistant'),
-    content: tokenizable(f.optionalText()),
-    identity: f.identity(),
-    createdAt: f.time(),
-    updatedAt: f.time(),
+    id: r.id,
+    role: oneOf('role', r.role, 'user', 'assistant'),
+    content: r.content === null ? undefined : new Tokenizable(r.content),
+    identity: identity(r.identity),
+    ...times(r),
   };
-  f.value();
-  f.end();
   return new Message(new Parts(values) as unknown as RawMessage);
 }
 
-function memory(f: Fields): Memory {
-  const values = {
-    id: f.text(),
-    content: new Tokenizable(f.text()),
-    confidence: f.number(),
-    importance: f.number(),
-    createdAt: f.time(),
-    updatedAt: f.time(),
-  };
-  f.end();
+function memory(r: MemoryRecord): Memory {
+  const { id, confidence, importance } = r;
+  const content = new Tokenizable(r.content);
+  const values = { id, content, confidence, importance, ...times(r) };
   return new Memory(new Parts(values) as unknown as RawMemory);
 }
 
-function thought(f: Fields): Thought {
+function thought(r: ThoughtRecord): Thought {
   const values = {
-    id: f.text(),
-    content: new Tokenizable(f.text()),
-    identity: f.identity(),
-    payload: f.value(),
-    replayCompatibility: f.optionalText(),
-    createdAt: f.time(),
-    updatedAt: f.time(),
+    id: r.id,
+    content: new Tokenizable(r.content),
+    identity: identity(r.identity),
+    payload: r.payload ?? undefined,
+    replayCompatibility: r.replayCompatibility ?? undefined,
+    ...times(r),
   };
-  f.end();
   return new Thought(new Parts(values) as unknown as RawThought);
 }
 
-function toolCall(f: Fields, kept: BulkyResults | undefined): ToolCall {
+function toolCall(r: ToolCallRecord, kept: BulkyResults | undefined): ToolCall {
+  const args = r.args ?? {};
+  if (typeof args !== 'object' || Array.isArray(args) || args instanceof Uint8Array) {
+    wrong('args', 'a map');
+  }
   const values = {
-    id: f.text(),
-    tool: f.text(),
-    args: f.object(),
-    checksum: f.text(),
-    executionId: f.optionalText(),
-    providerCallId: f.optionalText(),
-    isComplete: f.boolean(),
-    isError: f.boolean(),
-    results: results(f.value(), kept),
-    payload: f.value(),
-    replayCompatibility: f.optionalText(),
-    fromArtifactTool: f.boolean(),
-    inline: f.boolean(),
-    createdAt: f.time(),
-    updatedAt: f.time(),
-    completedAt: f.time(),
+    ...r,
+    args,
+    executionId: r.executionId ?? undefined,
+    providerCallId: r.providerCallId ?? undefined,
+    results: results(r.results, kept),
+    payload: r.payload ?? undefined,
+    replayCompatibility: r.replayCompatibility ?? undefined,
+    ...times(r),
+    completedAt: time('completedAt', r.completedAt),
   };
-  f.end();
   return new ToolCall(new Parts(values) as unknown as RawToolCall);
 }
 
-function retrievable(f: Fields): Retrievable {
+function retrievable(r: RetrievableRecord): Retrievable {
+  const { id, content, inline } = r;
   const values = {
-    id: f.text(),
-    content: new Tokenizable(f.text()),
-    trustTier: f.oneOf('first-party', 'third-party-public', 'third-party-private'),
-    source: f.optionalText(),
-    kind: f.optionalText(),
-    score: f.optionalNumber(),
-    inline: f.boolean(),
-    createdAt: f.time(),
-    updatedAt: f.time(),
+    id,
+    content: new Tokenizable(typeof content === 'string' ? content : wrong('content', 'a text')),
+    trustTier: oneOf('trustTier', r.trustTier, ...TRUST_TIERS),
+    source: r.source ?? undefined,
+    kind: r.kind ?? undefined,
+    score: r.score ?? undefined,
+    inline,
+    ...times(r),
   };
-  f.end();
   return new Retrievable(new Parts(values) as unknown as RawRetrievable);
 }
+
+const TRUST_TIERS = ['first-party', 'third-party-public', 'third-party-private'];
 
 /** The model is shown text: results that are not, and are not kept, are shown as JSON. */
 function results(value: unknown, kept: BulkyResults | undefined): ToolCallResults {
@@ -129,82 +127,29 @@ function results(value: unknown, kept: BulkyResults | undefined): ToolCallResult
   return new Tokenizable(typeof value === 'string' ? value : JSON.stringify(value ?? null));
 }
 
-function tokenizable(text: string | undefined): Tokenizable | undefined {
-  return text === undefined ? undefined : new Tokenizable(text);
+function identity(r: IdentityRecord | null): Identity | undefined {
+  if (r === null) return undefined;
+  const { identifier } = r;
+  const representation = new Tokenizable(r.representation);
+  return new Identity(new Parts({ identifier, representation }) as unknown as RawIdentity);
 }
 
-/** Takes a body's fields in order. */
-class Fields {
-  readonly #values: readonly unknown[];
-  #next = 0;
+/** The times of a record. */
+function times(r: { readonly createdAt: number; readonly updatedAt: number }): typeof r {
+  return {
+    createdAt: time('createdAt', r.createdAt),
+    updatedAt: time('updatedAt', r.updatedAt),
+  };
+}
 
-  constructor(value: unknown) {
-    if (!Array.isArray(value)) throw new CodecError('frame', 0, 'body of a record is not an array');
-    this.#values = value as unknown[];
-  }
+function time(field: string, value: number): number {
+  return Math.abs(value) <= 8.64e15 ? value : wrong(field, 'a time');
+}
 
-  /** Any value; undefined for nil. */
-  value(): unknown {
-    if (this.#next >= this.#values.length) this.#wrong('present');
-    return this.#values[this.#next++] ?? undefined;
-  }
+function oneOf(field: string, value: string, ...allowed: readonly string[]): string {
+  return allowed.includes(value) ? value : wrong(field, allowed.join(' or '));
+}
 
-  text(): string {
-    const value = this.value();
-    return typeof value === 'string' ? value : this.#wrong('a string');
-  }
-
-  optionalText(): string | undefined {
-    const value = this.value();
-    return value === undefined || typeof value === 'string' ? value : this.#wrong('a string');
-  }
-
-  number(): number {
-    const value = this.value();
-    return typeof value === 'number' ? value : this.#wrong('a number');
-  }
-
-  optionalNumber(): number | undefined {
-    const value = this.value();
-    return value === undefined || typeof value === 'number' ? value : this.#wrong('a number');
-  }
-
-  time(): number {
-    const value = this.number();
-    return Math.abs(value) <= 8.64e15 ? value : this.#wrong('a time');
-  }
-
-  boolean(): boolean {
-    const value = this.value();
-    return typeof value === 'boolean' ? value : this.#wrong('a boolean');
-  }
-
-  object(): Record<string, unknown> {
-    const value = this.value();
-    if (typeof value !== 'object' || Array.isArray(value)) return this.#wrong('a map');
-    return (value ?? {}) as Record<string, unknown>;
-  }
-
-  oneOf(...allowed: string[]): string {
-    const value = this.text();
-    return allowed.includes(value) ? value : this.#wrong(allowed.join(' or '));
-  }
-
-  identity(): Identity | undefined {
-    const value = this.value();
-    if (value === undefined) return undefined;
-    const fields = new Fields(value);
-    const identifier = fields.text();
-    const representation = new Tokenizable(fields.text());
-    fields.end();
-    return new Identity(new Parts({ identifier, representation }) as unknown as RawIdentity);
-  }
-
-  end(): void {
-    if (this.#next !== this.#values.length) this.#wrong('absent');
-  }
-
-  #wrong(what: string): never {
-    throw new CodecError('frame', 0, `field ${this.#next} of a record is not ${what}`);
-  }
+function wrong(field: string, what: string): never {
+  throw new CodecError('frame', 0, `${field} of a record is not ${what}`);
 }

@@ -31,6 +31,7 @@ import type { AnyTool } from '../tools/tool.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { requireBytes, requireString, requireStrings } from './arguments.js';
 import { emitText, emitToolCall, emitToolExecutionEnd, emitToolExecutionStart } from './emit.js';
+import { requireOwner } from './own-methods.js';
 import { type RawTurnGate, waitFor } from './wait-for.js';
 import type {
   EmittedText,
@@ -55,6 +56,10 @@ const FETCH_TOOLS = 6;
  * them reject with E_CALL_AFTER_END when it is too late for them.
  */
 export abstract class BaseContext {
+  static {
+    requireOwner(this.prototype, 'ctx');
+  }
+
   /** @internal */
   readonly [stateOf]: ContextState;
 

@@ -14,12 +14,17 @@ import {
 import { optionalString, requireFunction, requireString } from './arguments.js';
 import { BaseContext, stateOf } from './base-context.js';
 import { DispatchExecutorHelpers } from './executor-helpers.js';
+import { requireOwner } from './own-methods.js';
 
 /**
  * What the executor, dispatch middleware and tools work on: copies of the source's collections, stash and tools, and
  * the signals that end the dispatch. One per dispatch, shared by its iterations.
  */
 export class DispatchContext extends BaseContext {
+  static {
+    requireOwner(this.prototype, 'ctx');
+  }
+
   #helpers: DispatchExecutorHelpers | undefined;
 
   /** The dispatch's id. */

@@ -1,7 +1,7 @@
 /**
  * The structured log. A line never fails: it is written where something else has failed already.
  */
-import { Method } from '../abi/frames.gen.js';
+import { Level, Method } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { errorJSON } from '../events/error-json.js';
 import type { ContextState } from '../pump/context-state.js';
@@ -40,7 +40,13 @@ export function makeLogger(state: ContextState): Logger {
     (level: number): LogFn =>
     (line) =>
       writeLog(state, level, line);
-  return { trace: log(0), debug: log(1), info: log(2), warn: log(3), error: log(4) };
+  return {
+    trace: log(Level.Trace),
+    debug: log(Level.Debug),
+    info: log(Level.Info),
+    warn: log(Level.Warn),
+    error: log(Level.Error),
+  };
 }
 
 /**

@@ -20,7 +20,7 @@ import { isRetrievable, type Retrievable } from '../primitives/retrievable.js';
 import { isThought, type Thought } from '../primitives/thought.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
 import { isToolCall, type ToolCall } from '../primitives/tool-call.js';
-import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
+import { type Tokenizer, tokenizersOf, tokenizerViolations } from '../primitives/tokenizers.js';
 import { type ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import type { ContextState } from '../pump/context-state.js';
 import { type Host, hostOf, type HostOptions, hostViolations } from '../pump/host.js';
@@ -121,11 +121,14 @@ const classes = {
 };
 const rawClasses = {
   ...classes,
-  also: (raw: Readonly<Record<string, unknown>>) => [
-    ...mixedViolations(raw),
-    ...handlerViolations(raw),
-    ...stashViolations(raw['stash']),
-  ],
+  also: (raw: Readonly<Record<string, unknown>>, found: readonly string[]) => {
+    const more = [
+      ...mixedViolations(raw),
+      ...handlerViolations(raw),
+      ...stashViolations(raw['stash']),
+    ];
+    return [...more, ...tokenizerViolations(raw['tokenizers'], [...found, ...more])];
+  },
 };
 
 const pipelineNames = { turn: [], input: 'turnInputPipeline', output: 'turnOutputPipeline' };

@@ -1,7 +1,7 @@
 /**
  * What a module must be to be run: its exports, imports and ABI version.
  */
-import { ABI_MAJOR, ABI_MINOR } from '../abi/frames.gen.js';
+import { ABI_MAJOR, ABI_MINOR, Export } from '../abi/frames.gen.js';
 import { TurncoreError } from '../errors.js';
 import { WASI_FUNCTIONS, WASI_MODULE } from '../wasi/wasi.js';
 import type { Confined } from './confine.js';
@@ -17,16 +17,16 @@ const exportsOf: Record<ModuleTarget, readonly (readonly [string, string])[]> = 
   wasip1: [
     ['memory', 'memory'],
     ['_initialize', 'function'],
-    ['turncore_abi', 'function'],
-    ['turncore_inbox', 'function'],
-    ['turncore_step', 'function'],
+    [Export.ABI, 'function'],
+    [Export.Inbox, 'function'],
+    [Export.Step, 'function'],
   ],
   js: [
     ['mem', 'memory'],
     ['run', 'function'],
-    ['turncore_abi', 'function'],
-    ['turncore_inbox', 'function'],
-    ['turncore_step', 'function'],
+    [Export.ABI, 'function'],
+    [Export.Inbox, 'function'],
+    [Export.Step, 'function'],
   ],
 };
 

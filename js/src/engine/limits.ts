@@ -18,14 +18,14 @@ export interface Limits extends CodecLimits {
 export interface Quota {
   /** For one turn. Default 64 MiB. */
   turn: number;
-  /** For all turns and histories of one instance; a history counts once. Default 256 MiB. */
+  /** For all turns and histories of one instance; a history counts once. Default 128 MiB. */
   instance: number;
 }
 
 /** The quota of a host that names none. */
 export const DEFAULT_QUOTA: Readonly<Quota> = Object.freeze({
   turn: 64 * 2 ** 20,
-  instance: 256 * 2 ** 20,
+  instance: 128 * 2 ** 20,
 });
 
 /** Bytes of entropy that an instance gets. */

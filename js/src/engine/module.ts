@@ -10,7 +10,14 @@ import { checkModule, checkVersion, type ModuleTarget } from './contract.js';
 import { startGoJS, type GoRuntime } from './gojs.js';
 import { Instance, instanceFailed, type Guest, type StartedGuest } from './instance.js';
 import { systemEntropy } from '../entropy.js';
-import { DEFAULT_QUOTA, encodeHello, lowerLimits, SEED_SIZE, type Limits } from './limits.js';
+import {
+  DEFAULT_QUOTA,
+  encodeHello,
+  lowerLimits,
+  SEED_SIZE,
+  type Limits,
+  type Quota,
+} from './limits.js';
 import { cannotLoad, compileSource, hashSource, tagOf, type ModuleSource } from './source.js';
 
 /** Settings of {@link loadModule}. */
@@ -26,6 +33,8 @@ export interface ModuleOptions {
 export interface InstantiateOptions {
   /** Bounds, where less than the defaults is wanted. */
   limits?: Partial<Limits> | undefined;
+  /** Bytes that the module may hold. */
+  quota?: Readonly<Quota> | undefined;
   /** Feature bits the host can use. Default: all it knows. */
   features?: number | undefined;
   /** Environment of the guest's Go runtime, such as GOGC. */
@@ -141,7 +150,7 @@ export class Module {
           : encodeHello(
               options.features ?? FEATURES,
               limits,
-              DEFAULT_QUOTA,
+              options.quota ?? DEFAULT_QUOTA,
               systemEntropy(SEED_SIZE),
             ),
       limits,

@@ -3,6 +3,7 @@
  */
 import { RULES, type TypeRules } from '../abi/rules.gen.js';
 import { toText } from '../primitives/tokenizable.js';
+import { tokenizerViolations } from '../primitives/tokenizers.js';
 import { toExecutor } from '../pump/chat-executor.js';
 import { Host, hostViolations } from '../pump/host.js';
 import { Tool } from '../tools/tool.js';
@@ -48,13 +49,16 @@ const configClasses = {
   text: toText,
   executor: toExecutor,
   instances: { Tool: (value: unknown) => value instanceof Tool },
-  also: (config: Checked) => [
-    ...schemaViolations(config),
-    ...keyViolations(config),
-    ...storeViolations(config['store']),
-    ...boundsViolations(config['bounds']),
-    ...hostViolations({ host: config['host'] }),
-  ],
+  also: (config: Checked, found: readonly string[]) => {
+    const more = [
+      ...schemaViolations(config),
+      ...keyViolations(config),
+      ...storeViolations(config['store']),
+      ...boundsViolations(config['bounds']),
+      ...hostViolations({ host: config['host'] }),
+    ];
+    return [...more, ...tokenizerViolations(config['tokenizers'], [...found, ...more])];
+  },
 };
 
 const pipelineNames = {

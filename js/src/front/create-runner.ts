@@ -37,16 +37,30 @@ export type ChatModel = ChatOptions & {
 };
 
 /** What a runner is made with: exactly one of model and executor. */
-export interface AgentConfig<Output = unknown> {
+export type AgentConfig<Output = unknown> = ModelConfig<Output> | ExecutorConfig<Output>;
+
+/** What a runner with a model is made with. */
+export interface ModelConfig<Output = unknown> extends AgentSettings {
   /** The model, behind an API or run by the host itself; the executor inside the module calls it. */
-  readonly model?: ChatModel | EngineOptions | ModelEngine | undefined;
-  /** A model call of one's own. */
-  readonly executor?: DispatchExecutorFn | ChatExecutor<Output> | undefined;
+  readonly model: ChatModel | EngineOptions | ModelEngine;
   /**
    * What the model's answers must be: a JSON Schema 2020-12, or a Standard Schema such as Zod's, which types the `object`
    * of results.
    */
   readonly schema?: OutputSchema<Output> | undefined;
+  readonly executor?: undefined;
+}
+
+/** What a runner with an executor is made with. */
+export interface ExecutorConfig<Output = unknown> extends AgentSettings {
+  /** A model call of one's own. */
+  readonly executor: DispatchExecutorFn | ChatExecutor<Output>;
+  readonly model?: undefined;
+  readonly schema?: undefined;
+}
+
+/** What runners are made with, whatever calls their model. */
+export interface AgentSettings {
   /** Where conversations live between turns. Default: in memory. */
   readonly store?: Store | undefined;
   /** System prompt of turns that give none. Default: "You are a helpful assistant." */
@@ -95,7 +109,7 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
 
   /** @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation */
   constructor(given: AgentConfig<Output>) {
-    const config = checkConfig(given) as AgentConfig<Output>;
+    const config = checkConfig(given) as unknown as AgentConfig<Output>;
     const store = config.store ?? memoryStore();
     const most = config.bounds?.maxIterations ?? DEFAULT_ITERATIONS;
     const bound = most === false ? [] : [maxIterations(most)];
@@ -182,7 +196,7 @@ function executorOf<Output>(
   config: AgentConfig<Output>,
 ): DispatchExecutorFn | ChatExecutor<Output> {
   const { model, schema } = config;
-  if (model === undefined) return config.executor!;
+  if (model === undefined) return config.executor;
   const own = (model as { schema?: OutputSchema<Output> }).schema;
   const output = { schema: schema ?? own };
   if (isEngine(model)) return new ChatExecutor<Output>({ engine: model, ...output });

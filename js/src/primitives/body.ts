@@ -7,9 +7,17 @@ import type { Checked } from '../validation/rules.js';
 /** Name of the method by which a record writes its body. */
 export const encodeBody = Symbol('encodeBody');
 
+/** Name of the method by which a text gives what crosses of it. */
+export const crossingText = Symbol('crossingText');
+
 /** Something with a body. */
 export interface Encodable {
   [encodeBody](enc: Encoder): void;
+}
+
+/** Writes the body of an item of a list. */
+export function encodeItem(enc: Encoder, item: Encodable): void {
+  item[encodeBody](enc);
 }
 
 /** Values that need no check, in place of a constructor's raw object: the module's own records are made of them. */
@@ -19,10 +27,4 @@ export class Parts {
   constructor(values: Checked) {
     this.values = values;
   }
-}
-
-/** Writes a string, or nil for none. */
-export function encodeOptional(enc: Encoder, text: string | undefined): void {
-  if (text === undefined) enc.nil();
-  else enc.str(text);
 }

@@ -1,10 +1,10 @@
 /**
  * Who speaks.
  */
-import type { Encoder } from '../codec/encoder.js';
+import type { IdentityRecord } from '../codec/tuples.gen.js';
 import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
-import { encodeBody, Parts } from './body.js';
+import { crossingText, Parts } from './body.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
 /** What an {@link Identity} is made of. */
@@ -43,11 +43,9 @@ export class Identity {
     return { identifier: this.identifier, representation: this.representation.toString() };
   }
 
-  /** @internal */
-  [encodeBody](enc: Encoder): void {
-    enc.arrayHeader(2);
-    enc.str(this.identifier);
-    this.representation[encodeBody](enc);
+  /** @internal What crosses of it. */
+  get tuple(): IdentityRecord {
+    return { identifier: this.identifier, representation: this.representation[crossingText]() };
   }
 }
 

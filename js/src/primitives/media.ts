@@ -1,14 +1,14 @@
 /**
  * Media: images, sounds, videos and documents.
  */
-import { Part } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
+import { writeMediaPart } from '../codec/tuples.gen.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
 import { Registry, stashViolations } from '../stash/registry.js';
 import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
-import { encodeBody, encodeOptional, Parts } from './body.js';
+import { encodeBody, Parts } from './body.js';
 import { type MediaReader, toMediaReader } from './readers.js';
 import type { TrustTier } from './trust-tier.js';
 
@@ -169,19 +169,18 @@ export class Media {
 
   /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.arrayHeader(10);
-    enc.int(Part.Media);
-    enc.str(this.id);
-    enc.str(this.kind);
-    enc.str(this.mimeType);
-    enc.str(this.filename);
-    enc.str(this.trustTier);
-    enc.str(this.modalityHazard);
-    encodeOptional(enc, this.source);
-    enc.int(-1);
     const stash = this.stash.all();
-    if (Object.keys(stash).length === 0) enc.nil();
-    else enc.value(stash, 'stash');
+    writeMediaPart(enc, {
+      id: this.id,
+      kind: this.kind,
+      mimeType: this.mimeType,
+      filename: this.filename,
+      trustTier: this.trustTier,
+      modalityHazard: this.modalityHazard,
+      source: this.source ?? null,
+      bytes: -1,
+      stash: Object.keys(stash).length === 0 ? null : (e) => e.value(stash, 'stash'),
+    });
   }
 }
 

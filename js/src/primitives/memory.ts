@@ -2,8 +2,9 @@
  * Memories.
  */
 import type { Encoder } from '../codec/encoder.js';
+import { writeMemory } from '../codec/tuples.gen.js';
 import { check } from '../validation/rules.js';
-import { encodeBody, Parts } from './body.js';
+import { crossingText, encodeBody, Parts } from './body.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
@@ -76,13 +77,15 @@ export class Memory {
 
   /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.arrayHeader(6);
-    enc.str(this.id);
-    this.content[encodeBody](enc);
-    enc.float(this.confidence);
-    enc.float(this.importance);
-    enc.int(this.#createdAt);
-    enc.int(this.#updatedAt);
+    const { id, confidence, importance } = this;
+    writeMemory(enc, {
+      id,
+      content: this.content[crossingText](),
+      confidence,
+      importance,
+      createdAt: this.#createdAt,
+      updatedAt: this.#updatedAt,
+    });
   }
 }
 

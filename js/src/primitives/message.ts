@@ -2,9 +2,10 @@
  * Messages of a conversation.
  */
 import type { Encoder } from '../codec/encoder.js';
+import { writeMessage } from '../codec/tuples.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
-import { encodeBody, Parts } from './body.js';
+import { crossingText, encodeBody, encodeItem, Parts } from './body.js';
 import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import { Media } from './media.js';
 import type { Timestamp } from './timestamp.js';
@@ -97,20 +98,16 @@ export class Message {
 
   /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.arrayHeader(7);
-    enc.str(this.id);
-    enc.str(this.role);
-    if (this.content === undefined) enc.nil();
-    else this.content[encodeBody](enc);
-    if (this.#identity === undefined) enc.nil();
-    else this.#identity[encodeBody](enc);
-    enc.int(this.#createdAt);
-    enc.int(this.#updatedAt);
-    if (this.attachments.length === 0) enc.nil();
-    else {
-      enc.arrayHeader(this.attachments.length);
-      for (const media of this.attachments) media[encodeBody](enc);
-    }
+    const { attachments } = this;
+    writeMessage(enc, {
+      id: this.id,
+      role: this.role,
+      content: this.content?.[crossingText]() ?? null,
+      identity: this.#identity?.tuple ?? null,
+      createdAt: this.#createdAt,
+      updatedAt: this.#updatedAt,
+      attachments: attachments.length === 0 ? null : (e) => e.list(attachments, encodeItem),
+    });
   }
 }
 

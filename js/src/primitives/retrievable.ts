@@ -1,13 +1,13 @@
 /**
  * Retrieved documents.
  */
-import { Part } from '../abi/frames.gen.js';
 import { letGo } from '../awaitable.js';
 import { type Encoder, utf8Length } from '../codec/encoder.js';
+import { writeRetrievable, writeTextPart } from '../codec/tuples.gen.js';
 import type { DispatchContext } from './reader-context.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
-import { encodeBody, encodeOptional, Parts } from './body.js';
+import { encodeBody, Parts } from './body.js';
 import { type ArtifactClass, isArtifactClass, SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
@@ -155,29 +155,24 @@ export class Retrievable {
 
   /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.arrayHeader(9);
-    enc.str(this.id);
-    this.#encodeContent(enc);
-    enc.str(this.trustTier);
-    encodeOptional(enc, this.source);
-    encodeOptional(enc, this.kind);
-    if (this.score === undefined) enc.nil();
-    else enc.float(this.score);
-    enc.bool(this.inline);
-    enc.int(this.#createdAt);
-    enc.int(this.#updatedAt);
+    writeRetrievable(enc, {
+      id: this.id,
+      content: (e) => this.#encodeContent(e),
+      trustTier: this.trustTier,
+      source: this.source ?? null,
+      kind: this.kind ?? null,
+      score: this.score ?? null,
+      inline: this.inline,
+      createdAt: this.#createdAt,
+      updatedAt: this.#updatedAt,
+    });
   }
 
   /** Text that is going to be spooled stays with the host: the module is told of it. */
   #encodeContent(enc: Encoder): void {
     const text = this.spooledText;
-    if (text === undefined) {
-      this.content[encodeBody](enc);
-      return;
-    }
-    enc.arrayHeader(2);
-    enc.int(Part.Text);
-    enc.int(utf8Length(text));
+    if (text === undefined) this.content[encodeBody](enc);
+    else writeTextPart(enc, { bytes: utf8Length(text) });
   }
 }
 

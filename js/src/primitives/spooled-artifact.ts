@@ -1,8 +1,8 @@
 /**
  * Artifacts: texts that are kept outside of the prompt and read a part at a time.
  */
-import { Part } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
+import { writeArtifactPart } from '../codec/tuples.gen.js';
 import type { DispatchContext } from './reader-context.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -204,12 +204,12 @@ export class SpooledArtifact {
 
   /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.arrayHeader(5);
-    enc.int(Part.Artifact);
-    enc.str(this.kind);
-    enc.int(this.#hints?.byteLength ?? -1);
-    enc.int(this.#hints?.lineCount ?? -1);
-    enc.str(this[jsonForm] ?? '');
+    writeArtifactPart(enc, {
+      className: this.kind,
+      bytes: this.#hints?.byteLength ?? -1,
+      lines: this.#hints?.lineCount ?? -1,
+      form: this[jsonForm] ?? '',
+    });
   }
 
   async #lines(from: number, to: number): Promise<string[]> {

@@ -2,8 +2,9 @@
  * Thoughts: the reasoning of a model.
  */
 import type { Encoder } from '../codec/encoder.js';
+import { writeThought } from '../codec/tuples.gen.js';
 import { check } from '../validation/rules.js';
-import { encodeBody, encodeOptional, Parts } from './body.js';
+import { crossingText, encodeBody, Parts } from './body.js';
 import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import type { Timestamp } from './timestamp.js';
 import { Tokenizable, toText } from './tokenizable.js';
@@ -93,15 +94,15 @@ export class Thought {
 
   /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.arrayHeader(7);
-    enc.str(this.id);
-    this.content[encodeBody](enc);
-    if (this.#identity === undefined) enc.nil();
-    else this.#identity[encodeBody](enc);
-    enc.value(this.payload, 'payload');
-    encodeOptional(enc, this.replayCompatibility);
-    enc.int(this.#createdAt);
-    enc.int(this.#updatedAt);
+    writeThought(enc, {
+      id: this.id,
+      content: this.content[crossingText](),
+      identity: this.#identity?.tuple ?? null,
+      payload: (e) => e.value(this.payload, 'payload'),
+      replayCompatibility: this.replayCompatibility ?? null,
+      createdAt: this.#createdAt,
+      updatedAt: this.#updatedAt,
+    });
   }
 }
 

@@ -6,7 +6,7 @@ import type { Encoder } from '../codec/encoder.js';
 import type { DispatchContext } from './reader-context.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
-import { encodeBody } from './body.js';
+import { crossingText, encodeBody } from './body.js';
 import { estimateText } from './estimate.js';
 
 /**
@@ -127,8 +127,13 @@ export class Tokenizable {
   }
 
   /** @internal */
+  [crossingText](): string {
+    return this.#crossing ?? this.render();
+  }
+
+  /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.str(this.#crossing ?? this.render());
+    enc.str(this[crossingText]());
   }
 
   #countsFor(ctx: DispatchContext | undefined): Map<string, number> {

@@ -4,6 +4,7 @@
 import type { ErrorCode } from '../abi/codes.gen.js';
 import { letGo } from '../awaitable.js';
 import { TurncoreError } from '../errors.js';
+import { isObject } from '../validation/field-kinds.js';
 import { violationError } from '../validation/rules.js';
 
 /**
@@ -25,10 +26,7 @@ export class Tokenizers {
    */
   constructor(functions: Readonly<Record<string, unknown>>, code: ErrorCode) {
     const list = Object.entries(functions).filter(([, fn]) => fn !== undefined);
-    const violations = list.flatMap(([name, fn]) => {
-      if (name === '') return ['`tokenizers` must have names that are not empty'];
-      return typeof fn === 'function' ? [] : [`\`tokenizers.${name}\` must be a function`];
-    });
+    const violations = tokenizerViolations(functions, []);
     if (violations.length > 0) throw violationError(code, violations);
     if (list.some(([name]) => name === BUILT_IN)) {
       throw TurncoreError.of('E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN', BUILT_IN);
@@ -61,6 +59,24 @@ export class Tokenizers {
     }
     return counts;
   }
+}
+
+/**
+ * Lists what is wrong with tokenizers. The built-in name is an error of its own when nothing else is wrong.
+ *
+ * @param others what else is wrong with the configuration
+ */
+export function tokenizerViolations(functions: unknown, others: readonly string[]): string[] {
+  if (!isObject(functions)) return [];
+  const list = Object.entries(functions).filter(([, fn]) => fn !== undefined);
+  const violations = list.flatMap(([name, fn]) => {
+    if (name === '') return ['`tokenizers` must have names that are not empty'];
+    return typeof fn === 'function' ? [] : [`\`tokenizers.${name}\` must be a function`];
+  });
+  if (violations.length + others.length > 0 && functions[BUILT_IN] !== undefined) {
+    violations.push(`\`tokenizers.${BUILT_IN}\` is built in and cannot be replaced`);
+  }
+  return violations;
 }
 
 function isCount(value: unknown): value is number {

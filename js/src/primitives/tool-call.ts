@@ -2,9 +2,10 @@
  * Records of tool calls.
  */
 import type { Encoder } from '../codec/encoder.js';
+import { writeToolCall } from '../codec/tuples.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
-import { encodeBody, encodeOptional, Parts } from './body.js';
+import { encodeBody, encodeItem, Parts } from './body.js';
 import { Media } from './media.js';
 import { SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
@@ -142,23 +143,24 @@ export class ToolCall {
 
   /** @internal */
   [encodeBody](enc: Encoder): void {
-    enc.arrayHeader(16);
-    enc.str(this.id);
-    enc.str(this.tool);
-    enc.value(this.args, 'args');
-    enc.str(this.checksum);
-    encodeOptional(enc, this.executionId);
-    encodeOptional(enc, this.providerCallId);
-    enc.bool(this.isComplete);
-    enc.bool(this.isError);
-    encodeResults(enc, this.results);
-    enc.value(this.payload, 'payload');
-    encodeOptional(enc, this.replayCompatibility);
-    enc.bool(this.fromArtifactTool);
-    enc.bool(this.inline);
-    enc.int(this.#createdAt);
-    enc.int(this.#updatedAt);
-    enc.int(this.#completedAt);
+    writeToolCall(enc, {
+      id: this.id,
+      tool: this.tool,
+      args: (e) => e.value(this.args, 'args'),
+      checksum: this.checksum,
+      executionId: this.executionId ?? null,
+      providerCallId: this.providerCallId ?? null,
+      isComplete: this.isComplete,
+      isError: this.isError,
+      results: (e) => encodeResults(e, this.results),
+      payload: (e) => e.value(this.payload, 'payload'),
+      replayCompatibility: this.replayCompatibility ?? null,
+      fromArtifactTool: this.fromArtifactTool,
+      inline: this.inline,
+      createdAt: this.#createdAt,
+      updatedAt: this.#updatedAt,
+      completedAt: this.#completedAt,
+    });
   }
 }
 
@@ -173,8 +175,7 @@ export function encodeResults(enc: Encoder, results: ToolCallResults): void {
     results[encodeBody](enc);
     return;
   }
-  enc.arrayHeader(results.length);
-  for (const result of results) result[encodeBody](enc);
+  enc.list<SpooledArtifact | Media>(results, encodeItem);
 }
 
 function plainResults(results: ToolCallResults): unknown {

@@ -12,6 +12,8 @@ import { phrase, violationError } from '../validation/rules.js';
 export interface EngineOptions extends EngineChatOptions {
   /** The model. */
   readonly engine: ModelEngine;
+  /** An engine has none. */
+  readonly provider?: undefined;
   /** What it is called. Default: the engine's name. */
   readonly model?: string | undefined;
 }

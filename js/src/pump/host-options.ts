@@ -2,7 +2,7 @@
  * What is wrong with the options of a host.
  */
 import type { TypeRules } from '../abi/rules.gen.js';
-import { DEFAULT_INSTANCE_LIMITS } from '../engine/limits.js';
+import { DEFAULT_INSTANCE_LIMITS, DEFAULT_QUOTA } from '../engine/limits.js';
 import { isObject } from '../validation/field-kinds.js';
 import { check, type Checked, phrase, unknownField, violationsIn } from '../validation/rules.js';
 
@@ -20,6 +20,7 @@ const rules: TypeRules = {
     fetch: { kind: 'function' },
     maxMemory: { kind: 'any' },
     highWater: { kind: 'any' },
+    quota: { kind: 'object' },
     onStderr: { kind: 'function' },
     verify: { kind: 'boolean' },
   },
@@ -43,7 +44,8 @@ const credentialRules: TypeRules = {
 export function checkHost(options: unknown): Checked {
   return check(rules, options, {
     also: (raw) => [
-      ...limitViolations(raw['limits']),
+      ...boundViolations('limits', raw['limits'], DEFAULT_INSTANCE_LIMITS),
+      ...boundViolations('quota', raw['quota'], DEFAULT_QUOTA),
       ...credentialViolations(raw['credentials']),
       ...['maxMemory', 'highWater'].flatMap((name) => byteViolations(name, raw[name])),
     ],
@@ -56,12 +58,12 @@ function byteViolations(field: string, bytes: unknown): string[] {
   return right ? [] : [`\`${field}\` must be a number of bytes`];
 }
 
-function limitViolations(limits: unknown): string[] {
-  if (!isObject(limits)) return [];
-  return Object.entries(limits).flatMap(([name, limit]) => {
-    const field = `limits.${name}`;
-    if (!Object.hasOwn(DEFAULT_INSTANCE_LIMITS, name)) {
-      return [unknownField('limits.', name, Object.keys(DEFAULT_INSTANCE_LIMITS))];
+function boundViolations(option: string, bounds: unknown, known: object): string[] {
+  if (!isObject(bounds)) return [];
+  return Object.entries(bounds).flatMap(([name, limit]) => {
+    const field = `${option}.${name}`;
+    if (!Object.hasOwn(known, name)) {
+      return [unknownField(`${option}.`, name, Object.keys(known))];
     }
     const right = limit === undefined || (Number.isSafeInteger(limit) && (limit as number) > 0);
     return right ? [] : [`\`${field}\` must be a whole number from 1 on`];

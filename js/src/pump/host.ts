@@ -2,7 +2,7 @@
  * Where a runner's turns run: a module, its instance, and what the machine gives them.
  */
 import { rejected } from '../attempt.js';
-import type { Limits } from '../engine/limits.js';
+import { DEFAULT_QUOTA, type Limits, type Quota } from '../engine/limits.js';
 import { loadModule, Module } from '../engine/module.js';
 import { type ModuleSource, tagOf } from '../engine/source.js';
 import { type Clock, type Entropy, systemClock, systemEntropy } from '../entropy.js';
@@ -48,6 +48,12 @@ export interface HostOptions {
    * 256 MiB.
    */
   readonly highWater?: number | undefined;
+  /**
+   * Bytes that the module may hold: records, queued writes, open streams and requests, for one turn and for all of an
+   * instance. The turn that would pass a bound fails with `E_TURN_QUOTA_EXCEEDED`. Default: 64 MiB for a turn; for an
+   * instance 128 MiB, or half of `highWater` if that is more: its memory is up to twice what it holds.
+   */
+  readonly quota?: Partial<Quota> | undefined;
   /** Gets each line the module writes to stderr. */
   readonly onStderr?: ((line: string) => void) | undefined;
   /** Compares the mirrored collections with the module's after each frame. For tests: it slows everything down. */
@@ -118,6 +124,15 @@ export class Host {
     return undefined;
   }
 
+  #quota(): Quota {
+    const { quota, highWater = HIGH_WATER } = this.#options;
+    const instance = quota?.instance ?? Math.max(DEFAULT_QUOTA.instance, highWater / 2);
+    return {
+      turn: Math.min(quota?.turn ?? DEFAULT_QUOTA.turn, Number.MAX_SAFE_INTEGER),
+      instance: Math.min(Math.trunc(instance), Number.MAX_SAFE_INTEGER),
+    };
+  }
+
   #isFull(pump: Pump): boolean {
     return pump.instance.memoryBytes > (this.#options.highWater ?? HIGH_WATER);
   }
@@ -183,7 +198,12 @@ export class Host {
 
   #start(): Pump {
     const { limits, maxMemory, onStderr, verify } = this.#options;
-    const instance = this.#handle().instantiateSync({ limits, maxMemory, onStderr });
+    const instance = this.#handle().instantiateSync({
+      limits,
+      maxMemory,
+      onStderr,
+      quota: this.#quota(),
+    });
     const pump = new Pump(instance, {
       clock: this.clock,
       died: (dead) => {

@@ -1,10 +1,8 @@
 /**
  * Results that stay on the host: what handlers gave host code, and artifacts and media that they gave a model.
  */
-import { EventKind, Results } from '../abi/frames.gen.js';
-import type { EventFrame } from '../codec/tuples.gen.js';
 import { base64 } from '../codec/canonical-json.js';
-import { CodecError, decodeValue } from '../codec/decoder.js';
+import { decodeValue } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
 import { type ArtifactClass, SpooledArtifact } from '../primitives/spooled-artifact.js';
 import { SpooledJsonArtifact } from '../primitives/spooled-json-artifact.js';
@@ -97,41 +95,5 @@ function textOf(bytes: Uint8Array): string | undefined {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;
-  }
-}
-
-/** Tells the events that {@link noteEvent} is for. */
-export function isNoted({ kind }: EventFrame): boolean {
-  return (
-    kind === EventKind.ToolCall ||
-    kind === EventKind.TurnGateOpen ||
-    kind === EventKind.TurnGateClosed
-  );
-}
-
-/**
- * Notes what an event needs that must not wait for its delivery: the state of a gate, and the result that a tool call shows
- * by the number of an effect, which the record that holds it takes away.
- *
- * @throws CodecError for an event that makes no sense
- */
-export function noteEvent(session: Session, frame: EventFrame): void {
-  switch (frame.kind) {
-    case EventKind.TurnGateOpen:
-      session.gates.noteOpen(frame, frame.payload);
-      return;
-    case EventKind.TurnGateClosed:
-      session.gates.noteClosed(frame.payload);
-      return;
-    case EventKind.ToolCall: {
-      const { id, results, kept } = frame.payload;
-      if (results !== Results.Kept) return;
-      if (!session.kept.has(kept)) {
-        throw new CodecError('frame', 0, `nothing is kept of effect ${kept}`);
-      }
-      session.context(frame.dispatch).setResults(id, session.kept.get(kept));
-      return;
-    }
-    default:
   }
 }

@@ -4,7 +4,6 @@
  * and otherwise says back what it was told. The same request gets the same answer, and the same one as from its twin in
  * the Go module.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { answerTo, type ChatRequest, readRequest } from './answer.js';
@@ -20,8 +19,23 @@ export interface SimulatedProviderOptions {
   readonly pauseMs?: number | undefined;
 }
 
+/** What it needs of a request: an `IncomingMessage` of `node:http` has it. */
+export interface ProviderRequest extends AsyncIterable<Uint8Array> {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+}
+
+/** What it needs of a response: a `ServerResponse` of `node:http` has it. */
+export interface ProviderResponse {
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  write(text: string): unknown;
+  end(text?: string): unknown;
+  destroy(): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
 /** Answers a request; never throws. */
-export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+export type RequestHandler = (request: ProviderRequest, response: ProviderResponse) => void;
 
 /** Bytes that a request may have. */
 const MAX_REQUEST = 32 << 20;
@@ -38,8 +52,8 @@ export function simulatedProvider(options: SimulatedProviderOptions = {}): Reque
 }
 
 async function handle(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: ProviderRequest,
+  response: ProviderResponse,
   pauseMs: number,
 ): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
@@ -49,7 +63,7 @@ async function handle(
   }
   let chat: ChatRequest;
   try {
-    chat = readRequest((await readBody(request, MAX_REQUEST)).toString('utf8'));
+    chat = readRequest(await readBody(request, MAX_REQUEST));
   } catch (error) {
     refuse(response, 400, `the request is no JSON: ${(error as Error).message}`);
     return;
@@ -70,7 +84,7 @@ async function handle(
   response.end();
 }
 
-function refuse(response: ServerResponse, status: number, message: string): void {
+function refuse(response: ProviderResponse, status: number, message: string): void {
   response.writeHead(status, { 'Content-Type': 'application/json' });
   response.end(`${sortedJSON({ error: { message, code: status } })}\n`);
 }

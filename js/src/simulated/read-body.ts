@@ -1,7 +1,6 @@
 /**
  * Bodies of requests, bounded.
  */
-import type { IncomingMessage } from 'node:http';
 
 /**
  * Reads a request's body to its end.
@@ -9,13 +8,13 @@ import type { IncomingMessage } from 'node:http';
  * @param limit bytes that it may have
  * @throws Error (rejects) when it has more, or breaks off
  */
-export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const parts: Buffer[] = [];
+export async function readBody(request: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
+  const parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
+  for await (const part of request) {
     size += part.length;
     if (size > limit) throw new Error(`it has more than ${limit} bytes`);
     parts.push(part);
   }
-  return Buffer.concat(parts);
+  return Buffer.concat(parts).toString('utf8');
 }

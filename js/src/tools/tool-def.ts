@@ -1,14 +1,18 @@
 /**
  * How the module is told of tools.
  */
-import { ToolFlag } from '../abi/frames.gen.js';
+import { Collision, ToolFlag } from '../abi/frames.gen.js';
 import type { ToolDef } from '../codec/tuples.gen.js';
 import { builtinOf } from '../builtin.js';
 import type { Write } from '../codec/encoder.js';
 import { isStandardSchema } from './standard-schema.js';
 import { type AnyTool, ArtifactTool, type CollisionPolicy } from './tool.js';
 
-const collisions: readonly CollisionPolicy[] = ['throw', 'replace', 'keep'];
+const collisions: Readonly<Record<CollisionPolicy, number>> = {
+  throw: Collision.Throw,
+  replace: Collision.Replace,
+  keep: Collision.Keep,
+};
 
 /** A tool's definition for the module. */
 export function toolDef(number: number, tool: AnyTool): ToolDef<Write | null> {
@@ -24,7 +28,7 @@ export function toolDef(number: number, tool: AnyTool): ToolDef<Write | null> {
       (tool.ephemeral ? ToolFlag.Ephemeral : 0) |
       (isStandardSchema(tool.inputSchema) ? ToolFlag.Validates : 0) |
       (tool instanceof ArtifactTool ? ToolFlag.Artifact : 0),
-    onCollision: collisions.indexOf(tool.onCollision),
+    onCollision: collisions[tool.onCollision],
     builtin: builtin?.name ?? '',
     arg: argument === undefined ? null : (e) => e.value(argument, 'argument'),
   };

@@ -27,7 +27,7 @@ import { requireFunctional, requireObservability } from '../events/names.js';
 import { Media } from '../primitives/media.js';
 import { Message, toMessage } from '../primitives/message.js';
 import { type Tokenizable, toText } from '../primitives/tokenizable.js';
-import { type Tokenizer, tokenizersOf } from '../primitives/tokenizers.js';
+import { type Tokenizer, tokenizersOf, tokenizerViolations } from '../primitives/tokenizers.js';
 import { ChatExecutor, toExecutor } from '../pump/chat-executor.js';
 import { GateBook } from '../pump/gates.js';
 import { type Host, hostOf, type HostOptions, hostViolations } from '../pump/host.js';
@@ -121,10 +121,10 @@ const classes = {
 };
 const configClasses = {
   ...classes,
-  also: (config: Readonly<Record<string, unknown>>) => [
-    ...mixedViolations(config),
-    ...hostViolations(config),
-  ],
+  also: (config: Readonly<Record<string, unknown>>, found: readonly string[]) => {
+    const more = [...mixedViolations(config), ...hostViolations(config)];
+    return [...more, ...tokenizerViolations(config['tokenizers'], [...found, ...more])];
+  },
 };
 /** @internal Those that the rules of a turn's input speak of. */
 export const inputClasses: Classes = {

@@ -18,8 +18,11 @@ import { suggest } from './suggest.js';
 export interface Classes extends ClassKinds {
   /** Tell whether a value is an instance of the class of that name. */
   readonly instances?: Readonly<Record<string, (value: unknown) => boolean>>;
-  /** Lists what is wrong with the object beside what its rules say. */
-  readonly also?: (raw: Readonly<Record<string, unknown>>) => readonly string[];
+  /** Lists what is wrong with the object beside what its rules say, which was found before. */
+  readonly also?: (
+    raw: Readonly<Record<string, unknown>>,
+    found: readonly string[],
+  ) => readonly string[];
 }
 
 /** The values of a checked object: texts as Tokenizable, times as ms, defaults filled in. */
@@ -54,7 +57,7 @@ export function check(type: RuledType | TypeRules, raw: unknown, classes: Classe
       checkCross(rule, raw as Record<string, unknown>, values, violations);
     }
     if (classes.also !== undefined)
-      violations.push(...classes.also(raw as Record<string, unknown>));
+      violations.push(...classes.also(raw as Record<string, unknown>, violations));
   }
   if (violations.length > 0) throw violationError(plan.type.code as ErrorCode, violations);
   return values;

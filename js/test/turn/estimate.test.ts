@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 
 import {
   type DispatchContext,
+  createRunner,
   DispatchRunner,
   MemoryReader,
   SpooledArtifact,
@@ -218,5 +219,17 @@ describe('estimation', { skip }, () => {
       },
     );
     assert.throws(() => make(7), { code: 'E_INVALID_TURN_RUNNER_CONFIG' });
+    // Beside other violations the built-in name is one of them.
+    const claude = (): number[] => [];
+    for (const config of [{ tokenizers: { claude }, system: 5 }, { tokenizers: { claude } }]) {
+      assert.throws(() => createRunner(config as never), {
+        code: 'E_INVALID_TURN_RUNNER_CONFIG',
+        message: /`tokenizers\.claude` is built in and cannot be replaced$/,
+      });
+    }
+    const executor = (): void => undefined;
+    assert.throws(() => createRunner({ executor, tokenizers: { claude } }), {
+      code: 'E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN',
+    });
   });
 });

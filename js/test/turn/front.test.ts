@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import {
   ackOnNoToolCalls,
   type AgentConfig,
+  type AgentSettings,
   createRunner,
   deadline,
   type DispatchExecutorFn,
@@ -189,7 +190,7 @@ describe('createRunner', { skip }, () => {
 
   it('names a pipeline and its entries as they were given', () => {
     const belongs = /`dispatchInputPipeline\[0\]` cannot be ackOnNoToolCalls/;
-    const wrong: [Partial<AgentConfig>, RegExp][] = [
+    const wrong: [Partial<AgentSettings>, RegExp][] = [
       [{ dispatchInputPipeline: deadline(5) as never }, /`dispatchInputPipeline` must be a list/],
       [{ turnInputPipeline: echo as never }, /`turnInputPipeline` must be a list/],
       [{ dispatchInputPipeline: [5 as never] }, /`dispatchInputPipeline\[0\]` must be/],

@@ -207,7 +207,7 @@ describe('structured output', { skip }, () => {
 
   it('needs a schema that can be told', () => {
     const invalid = (config: object, message: RegExp): void => {
-      assert.throws(() => createRunner(config), message);
+      assert.throws(() => createRunner(config as never), message);
     };
     invalid({ executor: () => undefined, schema: {} }, /`schema` needs a `model`/);
     invalid({ model: { model: 'm', schema: {} }, schema: {} }, /exclude each other/);

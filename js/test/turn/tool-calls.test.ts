@@ -137,6 +137,40 @@ describe('tool calls of the chat executor', { skip }, () => {
     assert.ok(run.names.includes('tE(ack)'), run.names.join(' '));
   });
 
+  it('equal calls that run at once are told apart by their executionId', async () => {
+    let begun = 0;
+    const second = signalled();
+    const tool = workTool(async () => {
+      begun += 1;
+      const n = begun;
+      if (n === 1) await second.happened;
+      else second.tell();
+      return `handler ${n}`;
+    });
+    const run = await converse(tool, { parallel: 2 }, [works(7, 7), done]);
+    const starts = run.events.filter((e) => e.event === 'toolExecutionStart');
+    const ends = run.events.filter((e) => e.event === 'toolExecutionEnd');
+    assert.equal(new Set([...starts, ...ends].map((e) => e.callId)).size, 1);
+    assert.deepEqual(
+      starts.map((e) => e.providerCallId),
+      ['c0', 'c1'],
+    );
+    const [first, other] = starts.map((e) => e.executionId);
+    assert.notEqual(first, other);
+    assert.deepEqual(
+      ends.map((e) => [e.executionId, e.providerCallId]),
+      [
+        [other, 'c1'],
+        [first, 'c0'],
+      ],
+    );
+    for (const e of run.events) {
+      if (e.event !== 'toolCall') continue;
+      assert.equal(e.providerCallId, e.id);
+      if (e.isComplete) assert.equal(e.executionId, e.id === 'c0' ? first : other);
+    }
+  });
+
   it('an abort tells all calls that run, and no other begins', async () => {
     let begun = 0;
     const both = signalled();

@@ -92,6 +92,9 @@ const (
 	History50     = "history-50"
 	History5000   = "history-5000"
 	HistoryRatio  = "history-ratio"
+	Store0        = "store-0"
+	Store5000     = "store-5000"
+	StoreRatio    = "store-ratio"
 	Iter0         = "iteration-0"
 	Iter50        = "iteration-50"
 	Iter5000      = "iteration-5000"
@@ -144,6 +147,9 @@ var All = []Figure{
 	{ID: History50, Title: "further turn on a history of 50", Unit: Micros},
 	{ID: History5000, Title: "further turn on a history of 5,000", Unit: Micros},
 	{ID: HistoryRatio, Title: "further turn, 5,000 against 0", Unit: Times, Targets: everywhere(2)},
+	{ID: Store0, Title: "further turn on a session of 0 messages, of a store that makes its lists anew", Unit: Micros},
+	{ID: Store5000, Title: "the same on a session of 5,000", Unit: Micros},
+	{ID: StoreRatio, Title: "the same, 5,000 against 0", Unit: Times, Targets: everywhere(2)},
 	{ID: Iter0, Title: "further iteration on a history of 0 messages", Unit: Micros},
 	{ID: Iter50, Title: "further iteration on a history of 50", Unit: Micros},
 	{ID: Iter5000, Title: "further iteration on a history of 5,000", Unit: Micros},

@@ -1,0 +1,116 @@
+package runtime
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/runtime/fault"
+)
+
+// Quota bounds the bytes that turns hold: bodies of records, queued writes, what came for open streams, and requests. The
+// turns of an instance share one.
+type Quota struct {
+	Turn, Instance uint64 // bounds
+	held           uint64 // by all turns and histories
+}
+
+// AddHistory counts what a history has come to hold. It refuses nothing: the turn that takes it over is the one that fails.
+func (q *Quota) AddHistory(bytes int) { q.held += uint64(bytes) }
+
+// DropHistory takes back what a history holds, once no turn has it any more.
+func (q *Quota) DropHistory(h *History) {
+	h.dropped = true
+	q.settle(h)
+}
+
+func (q *Quota) settle(h *History) {
+	if h.dropped && h.users == 0 {
+		q.held -= h.bytes
+		h.bytes = 0
+	}
+}
+
+// deltaBytes is what a queued write holds beside the bodies of its records.
+const deltaBytes = 96
+
+func (d *Delta) bytes() int {
+	n := deltaBytes + len(d.ID) + 8*len(d.Handles)
+	for _, id := range d.IDs {
+		n += 16 + len(id)
+	}
+	return n
+}
+
+// hold counts n more bytes, fewer if n is negative. A turn that passes a bound of the quota is over: it asks for nothing
+// more, and its World is told to end it.
+func (t *Turn) hold(n int) {
+	t.held += uint64(int64(n))
+	if t.quota == nil {
+		return
+	}
+	t.quota.held += uint64(int64(n))
+	if n > 0 && (t.held+t.borrowed > t.quota.Turn || t.quota.held > t.quota.Instance) {
+		t.exceed()
+	}
+}
+
+// borrow counts the bytes of a history, which the instance counts once.
+func (t *Turn) borrow(h *History, count uint32) {
+	t.borrowed += h.upTo(count)
+	h.users++
+	t.histories = append(t.histories, h)
+	if q := t.quota; q != nil && (t.held+t.borrowed > q.Turn || q.held > q.Instance) {
+		t.exceed()
+	}
+}
+
+func (t *Turn) exceed() {
+	if t.over != nil {
+		return
+	}
+	bound, of := t.quota.Turn, "a turn"
+	if t.held+t.borrowed <= bound {
+		bound, of = t.quota.Instance, "all turns of an instance"
+	}
+	t.over = fault.New(fault.TurnQuotaExceeded, "more than the "+strconv.FormatUint(bound, 10)+" bytes of "+of)
+	t.world.Exceeded()
+}
+
+// Exceeded is the failure of a turn that holds more than its quota, nil for any other.
+func (t *Turn) Exceeded() error { return t.over }
+
+// Hold counts n more bytes that are held for the turn, fewer if n is negative.
+func (t *Turn) Hold(n int) { t.hold(n) }
+
+// HoldRequest counts the request that a dispatch has rendered, in place of its last one.
+func (t *Turn) HoldRequest(context uint32, size int) error {
+	if d := t.DispatchContext(context); d != nil {
+		t.hold(size - d.rendered)
+		d.rendered = size
+	}
+	return t.over
+}
+
+// HoldStream counts what an executor has of streams that are open, until the iteration ends.
+func (d *Dispatch) HoldStream(n int) error {
+	d.streamed += n
+	d.turn.hold(n)
+	return d.turn.over
+}
+
+// Release takes all that the turn holds out of the quota: it has ended.
+func (t *Turn) Release() {
+	if t.quota == nil {
+		return
+	}
+	t.quota.held -= t.held
+	t.held = 0
+	for _, h := range t.histories {
+		h.users--
+		t.quota.settle(h)
+	}
+	t.histories = nil
+	t.quota = nil
+}
+
+// Held is how many bytes all turns and histories hold.
+func (q *Quota) Held() uint64 { return q.held }
