@@ -34,7 +34,7 @@ import type { TurnPump, TurnSession, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
-import { isNoted, noteEvent } from './kept-results.js';
+import { isNoted, noteEvent } from './note-event.js';
 import type { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
 import { Session } from './session.js';

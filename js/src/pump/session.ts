@@ -41,7 +41,6 @@ import type { HttpSettings } from './http.js';
 import { Kept } from './kept.js';
 import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
-import { isNoted, noteEvent } from './note-event.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
 import type { RunnerSpec } from './runner-spec.js';
