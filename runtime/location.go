@@ -50,6 +50,9 @@ func (t *Turn) AppendPath(dst []byte, context uint32) []byte {
 // openPath is the path of a dispatch that a context opens.
 func (t *Turn) openPath(source *contextState) string {
 	source.place.dispatches++
+	if source.number == 0 && source.place.seam == inBetween && source.place.dispatches == 1 {
+		return "d1" // the turn's own
+	}
 	path := t.AppendPath(nil, source.number)
 	if len(path) > 0 {
 		path = append(path, '.')

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/turncore/turncore/internal/schema"
 	"github.com/turncore/turncore/runtime/fault"
@@ -91,7 +92,8 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) 
 	if call.Args, call.Valid, err = d.validate(task, tool, args); err != nil {
 		return result, err
 	}
-	call.ExecutionID = d.turn.NewID("x")
+	d.turn.executions++
+	call.ExecutionID = d.turn.ID + ".x" + strconv.FormatUint(uint64(d.turn.executions), 10)
 	result.ExecutionID = call.ExecutionID
 	begun := d.beginTool(&call)
 	if tool.Handler != nil {

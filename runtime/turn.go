@@ -35,20 +35,21 @@ type Turn struct {
 	records records
 	context contextState
 
-	stamp    int64
-	minted   map[string]uint32 // ids by prefix
-	kept     uint32            // StoreToolCall's, while it stores
-	started  uint64
-	reason   error // why the turn was aborted, may be nil
-	tools    []*Tool
-	made     []*Tool           // by the guest, numbered from firstMade
-	gates    []*Gate           // open ones, in the order of their opening
-	lastGate uint32            // number of the last one
-	settled  []GateResult      // how each gate was settled, by number from 1; of open ones nothing
-	gateDue  uint64            // what the world was last asked for
-	usage    []usage           // of model calls, by model
-	counted  map[counted]int64 // tokens
-	noise    uint64            // state of Random
+	stamp      int64
+	minted     map[string]uint32 // ids by prefix
+	executions uint32            // of tools, so far
+	kept       uint32            // StoreToolCall's, while it stores
+	started    uint64
+	reason     error // why the turn was aborted, may be nil
+	tools      []*Tool
+	made       []*Tool           // by the guest, numbered from firstMade
+	gates      []*Gate           // open ones, in the order of their opening
+	lastGate   uint32            // number of the last one
+	settled    []GateResult      // how each gate was settled, by number from 1; of open ones nothing
+	gateDue    uint64            // what the world was last asked for
+	usage      []usage           // of model calls, by model
+	counted    map[counted]int64 // tokens
+	noise      uint64            // state of Random
 
 	quota     *Quota
 	held      uint64     // bytes, see Quota

@@ -121,3 +121,16 @@ func catalogueTool(name string, trusted bool) *Tool {
 	t.Handler = func(ctx *DispatchContext, args Args) (any, error) { return ctx.executeTool(t, args, "") }
 	return t
 }
+
+// origins are where requests of the tool may go.
+func (t *Tool) origins() []string {
+	if t.builtin != "fetch" {
+		return nil
+	}
+	allow, _ := t.argument["allow"].([]string)
+	origins := make([]string, len(allow))
+	for i, address := range allow {
+		origins[i] = originOfText(address)
+	}
+	return origins
+}

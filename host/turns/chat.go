@@ -61,3 +61,22 @@ func (o *ChatOptions) model() string {
 	}
 	return o.Model
 }
+
+// baseURL is where the executor's requests go, "" for where only the core knows: the API of a provider that is built into
+// it alone.
+func (o *ChatOptions) baseURL() string {
+	named := func(field, name string) string {
+		if text, ok := o.Options[name].(string); ok && field == "" {
+			return text
+		}
+		return field
+	}
+	if base := named(o.BaseURL, "baseURL"); base != "" {
+		return base
+	}
+	provider := Provider(named(string(o.Provider), "provider"))
+	if provider == "" {
+		provider = ProviderOpenAI
+	}
+	return provider.BaseURL()
+}

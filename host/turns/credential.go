@@ -32,7 +32,12 @@ const (
 	minSecret = 8
 )
 
-// redactor takes a secret out of what goes to the core. A nil one takes nothing out.
+// maxEscapes is how many backslashes in a row may stand before a character of the secret: JSON within JSON within JSON
+// doubles them each time.
+const maxEscapes = 15
+
+// redactor takes a secret out of what goes to the core: as it is, and as JSON writes it with escapes, however deep. A nil
+// one takes nothing out.
 type redactor struct {
 	secret []byte
 	held   []byte // end of what was written that may be the beginning of the secret
@@ -54,7 +59,8 @@ func (r *redactor) text(s string) string {
 	if r == nil {
 		return s
 	}
-	return strings.ReplaceAll(s, string(r.secret), redacted)
+	whole := redactor{secret: r.secret}
+	return string(whole.write([]byte(s))) + string(whole.rest())
 }
 
 // write takes the next part of a body and returns what can be passed on, which is valid until data changes. What may be
@@ -68,30 +74,80 @@ func (r *redactor) write(data []byte) []byte {
 		r.held = nil
 	}
 	var done []byte
-	for {
-		before, after, found := bytes.Cut(data, r.secret)
-		if !found {
+	from := 0
+	for i := 0; i < len(data); i++ {
+		if data[i] != r.secret[0] && data[i] != '\\' {
+			continue
+		}
+		n, cut := r.match(data[i:])
+		if cut {
+			r.held = bytes.Clone(data[i:])
+			data = data[:i]
 			break
 		}
-		done = append(append(done, before...), redacted...)
-		data = after
-	}
-	n := len(data) - r.beginning(data)
-	r.held = bytes.Clone(data[n:])
-	if done == nil {
-		return data[:n]
-	}
-	return append(done, data[:n]...)
-}
-
-// beginning returns how many bytes at the end of data the secret may begin with.
-func (r *redactor) beginning(data []byte) int {
-	for n := min(len(data), len(r.secret)-1); n > 0; n-- {
-		if bytes.HasSuffix(data, r.secret[:n]) {
-			return n
+		if n > 0 {
+			done = append(append(done, data[from:i]...), redacted...)
+			from = i + n
+			i = from - 1
 		}
 	}
-	return 0
+	if done == nil {
+		return data
+	}
+	return append(done, data[from:]...)
+}
+
+// match returns how many bytes the secret takes that data begins with, 0 if it begins with something else. cut tells that
+// data ends before that can be told.
+func (r *redactor) match(data []byte) (n int, cut bool) {
+	for at := 0; at < len(r.secret); at++ {
+		c := r.secret[at]
+		escapes := backslashes(data[n:min(n+maxEscapes, len(data))])
+		n += escapes
+		switch {
+		case n == len(data):
+			return 0, true
+		case escapes > 0 && data[n] == 'u' && c < 0x80:
+			size, cut := hasCode(data[n:], c)
+			switch {
+			case cut:
+				return 0, true
+			case size > 0:
+				n += size
+			case c == 'u':
+				n++
+			case c == '\\':
+				at += backslashes(r.secret[at+1:])
+			default:
+				return 0, false
+			}
+		case c == '\\' && escapes > 0:
+			at += backslashes(r.secret[at+1:])
+		case data[n] == c:
+			n++
+		default:
+			return 0, false
+		}
+	}
+	return n, false
+}
+
+// backslashes returns how many of them data begins with.
+func backslashes(data []byte) int { return len(data) - len(bytes.TrimLeft(data, `\`)) }
+
+// hasCode returns the size of the escape, without its backslash, that data begins with if that stands for c, 0 if it does
+// not. cut tells that data ends before that can be told.
+func hasCode(data []byte, c byte) (size int, cut bool) {
+	const digits = "0123456789abcdef"
+	for i, want := range []byte{'u', '0', '0', digits[c>>4], digits[c&15]} {
+		switch {
+		case i == len(data):
+			return 0, true
+		case data[i] != want && (i == 0 || data[i]|0x20 != want || data[i] < 'A'):
+			return 0, false
+		}
+	}
+	return 5, false
 }
 
 // rest returns what waits, at the end of a body.

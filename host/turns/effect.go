@@ -159,7 +159,8 @@ func (e *effect) prepare(raw abi.Raw) error {
 		}
 		ctx, cancel := context.WithCancel(e.context.state.context())
 		e.cancel = cancel
-		e.perform = func() (abi.Raw, error) { return nil, e.request(ctx, &args, media) }
+		allow := e.allowedOrigins()
+		e.perform = func() (abi.Raw, error) { return nil, e.request(ctx, &args, media, allow) }
 	case abi.EffectModel:
 		args, err := abi.DecodeInPlace[abi.ModelArgs](raw)
 		if err != nil {

@@ -41,8 +41,8 @@ type HostOptions struct {
 	HTTP http.RoundTripper
 	// Credentials are what requests may carry, by the name that the core uses for them.
 	Credentials map[string]Credential
-	// AllowOrigin restricts where requests may go, origins being like "https://api.example.com". nil allows all: the
-	// options of the chat executor are the program's own.
+	// AllowOrigin tells where requests of the core may go, redirects too, origins being like "https://api.example.com". nil
+	// allows what the program has named itself: the origin of the chat executor's BaseURL, and what FetchTool may fetch.
 	AllowOrigin func(origin string) bool
 	// HighWater is the memory of an instance, in bytes, beyond which it takes no further turns: they go to a fresh one,
 	// and it ends with the last of its own. At most two instances end like this at a time; then turns are refused with

@@ -17,15 +17,42 @@ import (
 const maxChunk = 64 << 10
 
 // request sends a request of the core and hands it what comes back.
-func (e *effect) request(ctx context.Context, args *abi.HTTPArgs, media []splice) error {
+func (e *effect) request(ctx context.Context, args *abi.HTTPArgs, media []splice, allow func(origin string) bool) error {
 	core := e.turn.core
-	return core.host.exchange(ctx, args, media, min(maxChunk, core.maxBody()), e.send)
+	return core.host.exchange(ctx, args, media, allow, min(maxChunk, core.maxBody()), e.send)
+}
+
+// allowedOrigins tells where a request of the effect may go: where the host lets it, or else where the program has said
+// that the dispatch goes. The caller holds t.mu.
+func (e *effect) allowedOrigins() func(origin string) bool {
+	t := e.turn
+	if allow := t.core.host.options.AllowOrigin; allow != nil {
+		return allow
+	}
+	var origins []string
+	config := t.config
+	if d := e.context.dispatch; d != nil {
+		config = d.config
+	}
+	if config.chat != nil {
+		base := config.chat.baseURL()
+		if base == "" {
+			return func(string) bool { return true } // a provider that only the core knows, and where it is
+		}
+		origins = append(origins, originOfText(base))
+	}
+	for _, tools := range [][]*Tool{t.tools.runner, t.tools.own} {
+		for _, tool := range tools {
+			origins = append(origins, tool.origins()...)
+		}
+	}
+	return func(origin string) bool { return slices.Contains(origins, origin) }
 }
 
 // exchange sends a request, with the media that belong in its body, and passes on what comes back, at most so many bytes
 // at once, while that is wanted.
-func (h *Host) exchange(ctx context.Context, args *abi.HTTPArgs, media []splice, most int, pass func(*abi.Chunk) bool) error {
-	r, err := h.newRequest(args)
+func (h *Host) exchange(ctx context.Context, args *abi.HTTPArgs, media []splice, allow func(origin string) bool, most int, pass func(*abi.Chunk) bool) error {
+	r, err := h.newRequest(args, allow)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ const maxRedirects = 20
 // request is a request of the core, with the redirects that it meets.
 type request struct {
 	host       *Host
+	allow      func(origin string) bool
 	method     string
 	url        *url.URL
 	headers    [][]string
@@ -29,7 +30,7 @@ type request struct {
 }
 
 // newRequest checks what the core asks for.
-func (h *Host) newRequest(args *abi.HTTPArgs) (*request, error) {
+func (h *Host) newRequest(args *abi.HTTPArgs, allow func(origin string) bool) (*request, error) {
 	body, err := abi.BytesOf(args.Body)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (h *Host) newRequest(args *abi.HTTPArgs) (*request, error) {
 		return nil, newError(abi.CodeHTTPNotAllowed, "the address is no URL", nil)
 	}
 	r := &request{
-		host: h, method: args.Method, url: target, headers: args.Headers, body: body,
+		host: h, allow: allow, method: args.Method, url: target, headers: args.Headers, body: body,
 		redirect: args.Redirect, redirects: int(min(args.Redirects, maxRedirects)),
 	}
 	if err := r.allowed(); err != nil {
@@ -70,7 +71,7 @@ func (r *request) allowed() error {
 		return newError(abi.CodeHTTPNotAllowed, "the address is no http or https URL", nil)
 	case r.url.User != nil:
 		return newError(abi.CodeHTTPNotAllowed, "an address with a user name, at "+origin, nil)
-	case r.host.options.AllowOrigin != nil && !r.host.options.AllowOrigin(origin):
+	case !r.allow(origin):
 		return newError(abi.CodeHTTPNotAllowed, origin, nil)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -126,7 +127,7 @@ func TestHTTPVectors(t *testing.T) {
 			if in.Body != "" {
 				args.Body = abi.Bytes([]byte(in.Body))
 			}
-			err := h.exchange(context.Background(), args, nil, 64, func(c *abi.Chunk) bool {
+			err := h.exchange(context.Background(), args, nil, h.options.AllowOrigin, 64, func(c *abi.Chunk) bool {
 				if c.Status != 0 {
 					got.status, got.headers = int(c.Status), c.Headers
 				}
@@ -158,10 +159,60 @@ func TestTransportErrorHidesSecret(t *testing.T) {
 			return nil, errors.Join(errors.New("cannot send"), errors.New("authorization: "+req.Header.Get("Authorization")))
 		}),
 	})
-	err := h.exchange(context.Background(), &abi.HTTPArgs{Method: "GET", URL: "https://api.test/", Credential: "key"}, nil, 64, nil)
+	err := h.exchange(context.Background(), &abi.HTTPArgs{Method: "GET", URL: "https://api.test/", Credential: "key"}, nil, func(string) bool { return true }, 64, nil)
 	text, _ := json.Marshal(describe(err, nil))
 	if !errors.Is(err, host.CodeHTTPTransport) || strings.Contains(string(text), key) || !strings.Contains(string(text), redacted) {
 		t.Errorf("%s", text)
+	}
+}
+
+// escaped writes a secret as JSON may write it, within so many strings of JSON.
+var escaped = map[string]func(secret string) string{
+	"as it is": func(s string) string { return s },
+	"every character": func(s string) string {
+		var b strings.Builder
+		for _, c := range []byte(s) {
+			fmt.Fprintf(&b, "\\u%04x", c)
+		}
+		return b.String()
+	},
+	"the first one": func(s string) string { return fmt.Sprintf("\\u%04X", s[0]) + s[1:] },
+	"slashes":       func(s string) string { return strings.ReplaceAll(s, "/", `\/`) },
+	"JSON within JSON": func(s string) string {
+		return strings.ReplaceAll(fmt.Sprintf("\\u%04x", s[0])+s[1:], `\`, `\\\\`)
+	},
+}
+
+// The secret does not come back through the escapes of JSON, however a body is cut.
+func TestRedactorKnowsEscapes(t *testing.T) {
+	for _, secret := range []string{"sk-0123/456+789", "u0u0u0u0", `abc\defgh`, `abc\\defgh`, "sk-é12345"} {
+		for name, escape := range escaped {
+			if strings.Contains(secret, "é") && name == "every character" {
+				continue // is not looked for
+			}
+			text := escape(secret)
+			if strings.Contains(secret, `\`) && name == "as it is" {
+				text = strings.ReplaceAll(text, `\`, `\\`)
+			}
+			body := `{"a":"\n` + text + `\u00e9","b":"` + text + `"}`
+			want := `{"a":"\n` + redacted + `\u00e9","b":"` + redacted + `"}`
+			for size := 1; size <= len(body); size++ {
+				r := newRedactor("Bearer " + secret)
+				var got []byte
+				for part := range slices.Chunk([]byte(body), size) {
+					got = append(got, r.write(part)...)
+				}
+				if got = append(got, r.rest()...); string(got) != want {
+					t.Fatalf("%s, %s, %d bytes at once: %s", secret, name, size, got)
+				}
+			}
+		}
+	}
+	for _, text := range []string{`sk-\u012`, `\\\\\\`, `sk-0123\u002`, `\u0073\u006b`} {
+		r := newRedactor("sk-0123/456")
+		if got := string(r.write([]byte(text))) + string(r.rest()); got != text {
+			t.Errorf("%s became %s", text, got)
+		}
 	}
 }
 

@@ -154,7 +154,19 @@ func TestRedirects(t *testing.T) {
 		t.Run(engine.Name(), func(t *testing.T) {
 			seen = nil
 			h, chat := chatHost(t, engine, source.URL)
-			if _, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!"}); result.Text != "Hello." {
+			if _, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPNotAllowed) {
+				t.Errorf("redirect to an origin that nobody named: %v", result.Err)
+			}
+			if len(seen) != 1 {
+				t.Errorf("the redirect was followed: %q", seen)
+			}
+			seen = nil
+			wide := turns.NewHost(turns.HostOptions{
+				Engine: engine, Credentials: map[string]turns.Credential{chat.Credential: turns.Bearer("secret", source.URL)},
+				AllowOrigin: func(origin string) bool { return origin == source.URL || origin == target.URL },
+			})
+			defer wide.Close(context.Background())
+			if _, result := runChat(t, wide, chat, turns.TurnInput{Text: "Hi!"}); result.Text != "Hello." {
 				t.Errorf("%+v", result)
 			}
 			if len(seen) != 2 || seen[0] != "Bearer secret" || seen[1] != "" {

@@ -46,10 +46,11 @@ type CommonOptions struct {
 	Retry *RetryOptions `option:"retry"`
 	// Time until the response begins. 0 sets no limit. Default: 10m.
 	RequestTimeout *time.Duration `option:"requestTimeoutMs"`
-	// Longest silence within the response. 0 sets no limit. Default: 1m.
+	// Longest time within the response without any part of an event; comments do not count. 0 sets no limit. Default:
+	// 1m.
 	IdleTimeout *time.Duration `option:"idleTimeoutMs"`
 	// Time for an answer with all its requests and waits. 0 sets no limit. A wait that would end later does not begin.
-	// Default: 0.
+	// Default: 1h0.
 	TotalTimeout *time.Duration `option:"totalTimeoutMs"`
 	// How many tool calls of an answer run at once. They begin, and are stored, in the order of the answer. Default: 1.
 	Parallel *int `option:"parallel"`

@@ -224,12 +224,12 @@ func TestBytesStayBytes(t *testing.T) {
 		open("stored result", records.ToolCalls[0].Results.(*turns.Media).Reader)
 
 		// Text that is not UTF-8 is repaired on its way, and says the same from then on.
-		const broken = "a\xed\xa0\x80b\xffc\x00d\xf0\x9f"
+		const broken, repaired = "a\xed\xa0\x80b\xffc\x00d\xf0\x9f", "a\ufffd\ufffd\ufffdb\ufffdc\x00d\ufffd"
 		log, result := play(t, h, turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
-			return errors.Join(helpers.ReportMessage("m", broken, true), helpers.ReportMessage("again", string([]rune(broken)), true), ctx.Ack())
+			return errors.Join(helpers.ReportMessage("m", broken, true), helpers.ReportMessage("again", repaired, true), ctx.Ack())
 		}}, turns.TurnInput{})
 		told := find[*turns.MessageEvent](log)
-		if result.Status != turns.Ack || len(told) != 2 || told[0].Full != string([]rune(broken)) || told[1].Full != told[0].Full {
+		if result.Status != turns.Ack || len(told) != 2 || told[0].Full != repaired || told[1].Full != told[0].Full {
 			t.Errorf("%+v, told %+v", result, told)
 		}
 	})

@@ -161,7 +161,7 @@ func (t *Tool) Keep(result any) (any, error) {
 	default:
 		return result, nil
 	}
-	return spooledText(t.ArtifactClass, strings.ToValidUTF8(text, "\uFFFD")), nil
+	return spooledText(t.ArtifactClass, abi.UTF8(text)), nil
 }
 
 // spooledText is an artifact over a text in memory.

@@ -129,7 +129,7 @@ func (p *parser) choose(v []byte, providers []Provider) error {
 	if p.protocol.Local != nil {
 		p.engine = p.protocol.Local.Open()
 		p.dialect = p.engine
-		p.idleTimeout = 0 // a model may take long to load, and to read a prompt
+		p.idleTimeout, p.totalTimeout = 0, 0 // a model may take long to load, and to read a prompt
 	} else if p.protocol.Text != nil {
 		p.dialect = p.protocol.Text()
 	}

@@ -13,7 +13,7 @@ const (
 	maxRetryStatuses        = 599
 	defaultRequestTimeoutMs = 600000
 	defaultIdleTimeoutMs    = 60000
-	defaultTotalTimeoutMs   = 0
+	defaultTotalTimeoutMs   = 3600000
 	minParallel             = 1
 	maxParallel             = 64
 	defaultParallel         = 1

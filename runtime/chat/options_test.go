@@ -53,7 +53,7 @@ func TestOptions(t *testing.T) {
 	if !strings.Contains(d.json(d.stats), `"provider":"gw.example"`) {
 		t.Errorf("stats %s", d.json(d.stats))
 	}
-	if !slices.Equal(idle, []uint64{9, 0, 1000}) {
+	if !slices.Equal(idle, []uint64{9, 3_600_000, 1000}) {
 		t.Errorf("waits %v", idle)
 	}
 	want := [][2]string{{"x-title", "t"}, {"accept", "*/*"}, {"content-type", "application/json"}}

@@ -40,9 +40,12 @@ func (a *Answer) receive(stream Stream) error {
 	mediaType := contentType(chunk.Headers)
 	body := framing.Sniffer{Limit: maxAnswer, Choose: func(first byte) framing.Format { return a.format(mediaType, first) }}
 	event := a.event // made once, since it is a function on the heap
+	heard := a.d.Elapsed()
 	for more {
 		if len(chunk.Data) > 0 {
-			err = body.Write(chunk.Data, event)
+			if err = body.Write(chunk.Data, event); body.Heard() {
+				heard = a.d.Elapsed()
+			}
 		}
 		if err == nil {
 			idle := a.options.idleTimeout
@@ -50,6 +53,12 @@ func (a *Answer) receive(stream Stream) error {
 				idle = doneTimeout
 			} else if a.finish != "" && (idle == 0 || idle > finishTimeout) {
 				idle = finishTimeout
+			}
+			// Comments keep connections open, but nobody waits for them.
+			if quiet := a.d.Elapsed() - heard; idle > 0 && quiet >= idle {
+				return a.cutOff(stream, ErrIdle)
+			} else if idle > 0 {
+				idle -= quiet
 			}
 			if chunk, more, err = a.next(stream, idle); err != nil {
 				return a.cutOff(stream, err)
@@ -72,7 +81,7 @@ func (a *Answer) cutOff(stream Stream, err error) error {
 		err = a.late(stream)
 	} else if errors.Is(err, ErrIdle) {
 		stream.Cancel()
-		err = fault.New(fault.ChatStreamStalled, "no bytes for "+strconv.FormatUint(a.options.idleTimeout, 10)+" ms")
+		err = fault.New(fault.ChatStreamStalled, "no event for "+strconv.FormatUint(a.options.idleTimeout, 10)+" ms")
 	} else {
 		err = fault.Wrap(fault.ChatStreamError, err)
 	}

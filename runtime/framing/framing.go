@@ -40,6 +40,9 @@ type Parser interface {
 	Write(chunk []byte, emit func(Event) error) error
 	// Flush says that the body has ended: an event that the end cuts off is taken as it is.
 	Flush(emit func(Event) error) error
+	// Heard tells whether any part of an event has come since it was asked last. Comments, blank lines and what else
+	// carries nothing are no part of one.
+	Heard() bool
 }
 
 // Format is how a body is made of events.
@@ -106,6 +109,14 @@ type splitter struct {
 	mark
 	line    []byte // start of a line whose end has not come yet
 	afterCR bool   // the last byte was a CR that ended a line: an LF now belongs to it
+	told    int    // bytes of line that grown has told of
+}
+
+// grown tells whether the line whose end has not come has become longer since it was asked last.
+func (s *splitter) grown() bool {
+	grown := len(s.line) > s.told
+	s.told = len(s.line)
+	return grown
 }
 
 // write takes the next bytes. It calls fits before it holds part of a line, with the length that it would then hold, and
@@ -143,7 +154,7 @@ func (s *splitter) write(chunk []byte, fits func(int) error, end func([]byte) er
 			line = s.line
 		}
 		err := end(line)
-		s.line = s.line[:0]
+		s.line, s.told = s.line[:0], 0
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,14 @@ type Lines struct {
 
 	split splitter
 	emit  func(Event) error // of the call that runs
+	heard bool              // an event has come since Heard was asked
+}
+
+// Heard implements [Parser].
+func (p *Lines) Heard() bool {
+	heard := p.split.grown() || p.heard
+	p.heard = false
+	return heard
 }
 
 // Write implements [Parser].
@@ -30,5 +38,6 @@ func (p *Lines) endLine(line []byte) error {
 	if line = bytes.Trim(line, " \t"); len(line) == 0 {
 		return nil
 	}
+	p.heard = true
 	return p.emit(Event{Type: message, Data: line})
 }

@@ -48,6 +48,9 @@ func (p *Sniffer) begin(held string, chunk []byte, emit func(Event) error) error
 	return p.parser.Write([]byte(held), emit)
 }
 
+// Heard implements [Parser].
+func (p *Sniffer) Heard() bool { return p.parser != nil && p.parser.Heard() }
+
 // Flush implements [Parser].
 func (p *Sniffer) Flush(emit func(Event) error) error {
 	if p.parser == nil {

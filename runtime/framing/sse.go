@@ -19,12 +19,20 @@ type SSE struct {
 	typ      []byte
 	id       []byte
 	begun    bool // a data line has come
+	heard    bool // a field of an event has come since Heard was asked
 	retry    int64
 	hasRetry bool
 }
 
 // Retry is the reconnection time that the stream asked for last, in ms; ok is false if it never did.
 func (p *SSE) Retry() (ms int64, ok bool) { return p.retry, p.hasRetry }
+
+// Heard implements [Parser].
+func (p *SSE) Heard() bool {
+	heard := p.split.grown() && p.split.line[0] != ':' || p.heard
+	p.heard = false
+	return heard
+}
 
 // Write implements [Parser].
 func (p *SSE) Write(chunk []byte, emit func(Event) error) error {
@@ -61,7 +69,7 @@ func (p *SSE) endLine(line []byte) error {
 			return err
 		}
 		p.data = append(append(p.data, val...), '\n')
-		p.begun = true
+		p.begun, p.heard = true, true
 	case "event":
 		if err := p.fits(len(val)); err != nil {
 			return err
@@ -84,6 +92,7 @@ func (p *SSE) endLine(line []byte) error {
 				return err
 			}
 			p.stray = append(append(p.stray, line...), '\n')
+			p.heard = true
 		}
 	}
 	return nil

@@ -8,6 +8,14 @@ type Whole struct {
 
 	mark mark
 	body []byte
+	told int // bytes of the body that Heard has told of
+}
+
+// Heard implements [Parser].
+func (p *Whole) Heard() bool {
+	grown := len(p.body) > p.told
+	p.told = len(p.body)
+	return grown
 }
 
 // Write implements [Parser].

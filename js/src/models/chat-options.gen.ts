@@ -57,11 +57,14 @@ export interface ExecutorOptions {
   readonly retry?: RetryOptions | undefined;
   /** Time until the response begins. 0 sets no limit. In milliseconds. Default: `600000`. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Longest silence within the response. 0 sets no limit. In milliseconds. Default: `60000`. */
+  /**
+   * Longest time within the response without any part of an event; comments do not count. 0 sets no
+   * limit. In milliseconds. Default: `60000`.
+   */
   readonly idleTimeoutMs?: number | undefined;
   /**
    * Time for an answer with all its requests and waits. 0 sets no limit. A wait that would end
-   * later does not begin. In milliseconds. Default: `0`.
+   * later does not begin. In milliseconds. Default: `3600000`.
    */
   readonly totalTimeoutMs?: number | undefined;
   /**

@@ -24,15 +24,21 @@ const MIN_SECRET = 8;
 const MAX_CAUSES = 8;
 const NOTHING = new Uint8Array(0);
 
-/** Takes a secret out of what goes to the module. */
+/** How many backslashes in a row may stand before a character: JSON within JSON within JSON doubles them each time. */
+const MAX_ESCAPES = 15;
+const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+const ASCII = 0x80;
+/** What {@link matchOf} answers when the data ends too early. */
+const CUT = -1;
+
+/** Takes a secret out of what goes to the module: as it is, and as JSON writes it with escapes, however deep. */
 export class Redactor {
-  readonly #text: string;
   readonly #bytes: Uint8Array;
   /** End of what was written that may be the beginning of the secret. */
   #held: Uint8Array = NOTHING;
 
-  private constructor(text: string, bytes: Uint8Array) {
-    this.#text = text;
+  private constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
   }
 
@@ -41,22 +47,29 @@ export class Redactor {
     const space = value.indexOf(' ');
     const text = (space > 0 ? value.slice(space + 1) : value).trim();
     const bytes = new TextEncoder().encode(text);
-    return bytes.length < MIN_SECRET ? undefined : new Redactor(text, bytes);
+    return bytes.length < MIN_SECRET ? undefined : new Redactor(bytes);
   }
 
   /** A text without the secret. */
   text(text: string): string {
-    return text.replaceAll(this.#text, REDACTED);
+    const whole = new Redactor(this.#bytes);
+    const done = [whole.write(new TextEncoder().encode(text)), whole.rest()];
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(joined(done));
   }
 
   /** Tells whether an error, or one of its causes, quotes the secret. */
   finds(error: unknown): boolean {
     let e = error;
     for (let depth = 0; depth < MAX_CAUSES && e instanceof Error; depth++) {
-      if (`${e.message}${e.stack ?? ''}`.includes(this.#text)) return true;
+      if (this.#isIn(`${e.message}${e.stack ?? ''}`)) return true;
       e = e.cause;
     }
-    return String(e).includes(this.#text);
+    return this.#isIn(String(e));
+  }
+
+  #isIn(text: string): boolean {
+    const data = new TextEncoder().encode(text);
+    return data.some((_, at) => matchOf(data, at, this.#bytes) > 0);
   }
 
   /**
@@ -65,15 +78,24 @@ export class Redactor {
    */
   write(part: Uint8Array): Uint8Array {
     let data = this.#held.length === 0 ? part : joined([this.#held, part]);
+    this.#held = NOTHING;
+    const first = this.#bytes[0]!;
     const done: Uint8Array[] = [];
-    for (let at = find(data, this.#bytes); at >= 0; at = find(data, this.#bytes)) {
-      done.push(data.subarray(0, at), REDACTED_BYTES);
-      data = data.subarray(at + this.#bytes.length);
+    let from = 0;
+    for (let at = 0; at < data.length; at++) {
+      const byte = data[at];
+      if (byte !== first && byte !== BACKSLASH) continue;
+      const size = matchOf(data, at, this.#bytes);
+      if (size === CUT) {
+        this.#held = data.slice(at);
+        data = data.subarray(0, at);
+      } else if (size > 0) {
+        done.push(data.subarray(from, at), REDACTED_BYTES);
+        from = at + size;
+        at = from - 1;
+      }
     }
-    const end = data.length - beginning(data, this.#bytes);
-    this.#held = data.slice(end);
-    const rest = data.subarray(0, end);
-    return done.length === 0 ? rest : joined([...done, rest]);
+    return done.length === 0 ? data : joined([...done, data.subarray(from)]);
   }
 
   /** What waits, at the end of a body. */
@@ -84,26 +106,41 @@ export class Redactor {
   }
 }
 
-/** Where something stands first, -1 if it does not. */
-function find(data: Uint8Array, wanted: Uint8Array): number {
-  const last = data.length - wanted.length;
-  for (let at = data.indexOf(wanted[0]!); at >= 0 && at <= last;) {
-    let n = 1;
-    while (n < wanted.length && data[at + n] === wanted[n]) n++;
-    if (n === wanted.length) return at;
-    at = data.indexOf(wanted[0]!, at + 1);
+/** How many bytes a secret takes that stands at a place; 0 if it does not stand there, CUT if the data ends before that shows. */
+function matchOf(data: Uint8Array, start: number, secret: Uint8Array): number {
+  let at = start;
+  for (let i = 0; i < secret.length; i++) {
+    const c = secret[i]!;
+    const escapes = backslashes(data, at, MAX_ESCAPES);
+    at += escapes;
+    if (at === data.length) return CUT;
+    const size = escapes > 0 && c < ASCII ? sizeOfCode(data, at, c) : 0;
+    if (size === CUT) return CUT;
+    if (size > 0) at += size;
+    else if (data[at] === c) at++;
+    else if (c === BACKSLASH && escapes > 0) i += backslashes(secret, i + 1, secret.length);
+    else return 0;
   }
-  return -1;
+  return at - start;
 }
 
-/** How many bytes at the end of some data something may begin with. */
-function beginning(data: Uint8Array, wanted: Uint8Array): number {
-  for (let n = Math.min(data.length, wanted.length - 1); n > 0; n--) {
-    let k = 0;
-    while (k < n && data[data.length - n + k] === wanted[k]) k++;
-    if (k === n) return n;
+/** How many backslashes stand at a place, of a few at most. */
+function backslashes(data: Uint8Array, start: number, most: number): number {
+  let at = start;
+  while (at < data.length && at - start < most && data[at] === BACKSLASH) at++;
+  return at - start;
+}
+
+/** The size of an escape, without its backslash, if one that means a character stands at a place; 0 if not, or CUT. */
+function sizeOfCode(data: Uint8Array, start: number, c: number): number {
+  if (data[start] !== LETTER_U) return 0;
+  const code = c.toString(16).padStart(4, '0');
+  for (let i = 0; i < code.length; i++) {
+    const byte = data[start + 1 + i];
+    if (byte === undefined) return CUT;
+    if (String.fromCharCode(byte).toLowerCase() !== code[i]) return 0;
   }
-  return 0;
+  return 1 + code.length;
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

@@ -18,6 +18,7 @@ import {
 } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import type { ModelEngine } from '../models/engine.js';
+import { type ProviderAPI, PROVIDERS } from '../models/providers.gen.js';
 import type { ToolCall } from '../primitives/tool-call.js';
 import { runForge, runRead, runSpool } from './artifact-effects.js';
 import { ChatExecutor } from './chat-executor.js';
@@ -32,6 +33,7 @@ import { ModelEffect, type ModelListener } from './model.js';
 import { failEffect, isThenable, perform, performOnly, settleEffect } from './results.js';
 import type { Callbacks, NextFn } from './runner-spec.js';
 import { copyValue } from '../stash/copy-value.js';
+import { fetchAddresses } from '../tools/catalogue.js';
 import { isStandardSchema, validateArguments } from '../tools/standard-schema.js';
 import type { Session } from './session.js';
 import { TimedCall } from './timed-call.js';
@@ -331,8 +333,25 @@ function runHttp(session: Session, effect: number, context: number, args: HTTPAr
       sendChunk(session, effect, status, headers, null),
     ...streamed(session, effect, context),
   };
-  const request = new HttpEffect(session.http, args, listener, recordsOf(session));
+  const { http } = session;
+  const allowedOrigins = http.allowedOrigins ?? originsOf(session, context);
+  const settings = { ...http, allowedOrigins };
+  const request = new HttpEffect(settings, args, listener, recordsOf(session));
   startStream(session, effect, request);
+}
+
+/**
+ * Where the program has said that a dispatch goes: to the chat executor's API, and where its tools fetch. Undefined for
+ * where only the module knows, the API of a provider that is built into it alone.
+ */
+function originsOf(session: Session, context: number): string[] | undefined {
+  const { executor } = (session.contexts[context] ?? session.root).spec;
+  const origins = session.tools.all().flatMap(fetchAddresses);
+  if (!(executor instanceof ChatExecutor)) return origins;
+  const { provider = 'openai', baseURL } = executor.options;
+  const known: Readonly<Record<string, ProviderAPI>> = PROVIDERS;
+  const address = baseURL ?? known[String(provider)]?.baseURL;
+  return typeof address === 'string' ? [...origins, address] : undefined;
 }
 
 function runModel(session: Session, effect: number, context: number, args: ModelArgs): void {

@@ -30,7 +30,10 @@ export interface HostOptions {
   readonly journal?: ((turnId: string) => JournalSink | undefined) | undefined;
   /** Secrets that requests of the module may name. */
   readonly credentials?: Readonly<Record<string, Credential>> | undefined;
-  /** Origins that the module may request. Default: all. */
+  /**
+   * Origins that the module may request, redirects too. Default: those that the program has named itself, which are that
+   * of the chat executor's `baseURL` and what its fetch tools may fetch.
+   */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Makes the module's requests. Default: fetch. */
   readonly fetch?: typeof fetch | undefined;

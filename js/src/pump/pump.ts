@@ -34,6 +34,7 @@ import type { TurnPump, TurnSession, Waiting } from './contract.js';
 import type { HistorySink } from './edits.js';
 import { runEffect } from './effects.js';
 import { HistoryUploads } from './history-uploads.js';
+import { isNoted, noteEvent } from './note-event.js';
 import type { PendingCall } from './pending-call.js';
 import { encodeOpenRunner, type RunnerSpec } from './runner-spec.js';
 import { Session } from './session.js';
@@ -396,6 +397,7 @@ export class Pump implements HistorySink, TurnPump {
       else if (frame.op === Op.Sync) {
         if (session.sync(frame)) this.#queue.push(frame);
       } else {
+        if (frame.op === Op.Event && isNoted(frame)) noteEvent(session, frame);
         session.note(frame, this.#turnEffects);
         this.#queue.push(frame);
       }

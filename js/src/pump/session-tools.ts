@@ -42,6 +42,11 @@ export class SessionTools {
     return own;
   }
 
+  /** The tools that the program has given: the runner's, and those that became known in the turn. */
+  all(): AnyTool[] {
+    return [...this.#session.spec.toolNumbers.keys(), ...(this.#own?.keys() ?? [])];
+  }
+
   /** The tool of a number. @throws CodecError if there is none */
   get(number: number): AnyTool {
     const tool = this.#session.spec.tools[number - 1] ?? this.#made?.get(number);

@@ -41,7 +41,6 @@ import type { HttpSettings } from './http.js';
 import { Kept } from './kept.js';
 import { reportFailure } from './listener-failures.js';
 import { applySync } from './mirror.js';
-import { isNoted, noteEvent } from './note-event.js';
 import { OpenSpans } from './open-spans.js';
 import { PendingCall } from './pending-call.js';
 import type { RunnerSpec } from './runner-spec.js';
@@ -345,9 +344,6 @@ export class Session implements EventSource, TurnSession {
   note(frame: OutboundFrame, most: number): void {
     const { watch } = this;
     switch (frame.op) {
-      case Op.Event:
-        if (isNoted(frame)) noteEvent(this, frame);
-        return;
       case Op.Effect:
         if (++watch.effects > most) {
           throw new CodecError('frame', 0, `more than ${most} effects are outstanding`);

@@ -2,10 +2,10 @@
  * Tools whose handlers are compiled into the module.
  */
 import { CATALOGUE } from '../abi/catalogue.gen.js';
-import { asBuiltin } from '../builtin.js';
+import { asBuiltin, builtinOf } from '../builtin.js';
 import { TurncoreError } from '../errors.js';
 import { isObject } from '../validation/field-kinds.js';
-import { executeTool, type ObjectSchema, Tool, type ToolHandler } from './tool.js';
+import { type AnyTool, executeTool, type ObjectSchema, Tool, type ToolHandler } from './tool.js';
 
 /**
  * Tells the model the date and the time of the host's clock, as "2024-02-29T13:05:09+02:00, Thursday". It takes an offset
@@ -155,6 +155,12 @@ function requireTexts(name: string, list: unknown): void {
       `fetch: \`${name}\` must be a list of non-empty strings, at least one`,
     );
   }
+}
+
+/** The addresses that a tool fetches from; none for a tool that is not {@link fetchTool}'s. */
+export function fetchAddresses(tool: AnyTool): readonly string[] {
+  const builtin = builtinOf(tool.handler);
+  return builtin?.name === 'fetch' ? (builtin.argument as { allow: string[] }).allow : [];
 }
 
 /** What differs from the catalogue's entry, and what the handler is made with. */

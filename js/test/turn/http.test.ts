@@ -187,6 +187,41 @@ describe('HTTP requests of the module', () => {
 });
 
 describe('Redactor', () => {
+  it('knows the escapes of JSON, however deep and however a body is cut', () => {
+    const code = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    const escaped: Record<string, (secret: string) => string> = {
+      'as it is': (s) => s.replaceAll('\\', '\\\\'),
+      'every character': (s) => Array.from(s, code).join(''),
+      'the first one': (s) => code(s[0]!).toUpperCase().replace('U', 'u') + s.slice(1),
+      slashes: (s) => s.replaceAll('/', '\\/'),
+      'JSON within JSON': (s) => (code(s[0]!) + s.slice(1)).replaceAll('\\', '\\\\\\\\'),
+    };
+    for (const secret of ['sk-0123/456+789', 'u0u0u0u0', 'abc\\defgh', 'abc\\\\defgh']) {
+      for (const [name, escape] of Object.entries(escaped)) {
+        const text = escape(secret);
+        const body = utf8.encode(`{"a":"\\n${text}\\u00e9","b":"${text}"}`);
+        for (let size = 1; size <= body.length; size++) {
+          const redactor = Redactor.of(`Bearer ${secret}`)!;
+          const parts: Uint8Array[] = [];
+          for (let at = 0; at < body.length; at += size) {
+            parts.push(redactor.write(body.subarray(at, at + size)).slice());
+          }
+          parts.push(redactor.rest());
+          assert.equal(
+            Buffer.concat(parts).toString(),
+            '{"a":"\\n[redacted]\\u00e9","b":"[redacted]"}',
+            `${secret}, ${name}, ${size} bytes at once`,
+          );
+        }
+      }
+    }
+    const redactor = Redactor.of('sk-0123/456')!;
+    for (const text of ['sk-\\u012', '\\\\\\\\', 'sk-0123\\u002', '\\u0073\\u006b', '\ufeffé']) {
+      assert.equal(redactor.text(text), text);
+    }
+    assert.ok(redactor.finds(new Error('x', { cause: new Error('key \\u0073k-0123\\/456') })));
+  });
+
   it('passes on the same bytes however a body is cut', () => {
     for (const secret of ['aaaaaaaa', 'abababab', 'abcabcabd', 'sk-0123456789']) {
       const body = utf8.encode(
