@@ -8,7 +8,7 @@ package abi
 
 //go:generate go run ./gen
 //go:generate go run ./gen/vectors
-//go:generate go run ./gen/trace
+//go:generate go run ../host/internal/trace
 
 // Version of the ABI. A host refuses a module whose major differs; a minor only adds.
 const (

@@ -13,7 +13,7 @@ func TestTraceIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../TRACE.md")
+	got, err := os.ReadFile("../../../abi/TRACE.md")
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("abi/TRACE.md is stale: run go generate ./abi (%v)", err)
 	}
