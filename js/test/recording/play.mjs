@@ -94,7 +94,11 @@ export async function play({ index, lines, entropy }, stage, host) {
     systemPrompt: new Tokenizable(systemPrompt),
   });
   const log = [];
-  for await (const event of stream) log.push(JSON.stringify(event));
+  try {
+    for await (const event of stream) log.push(JSON.stringify(event));
+  } catch (error) {
+    if (error !== (await stream.result).error) throw error; // else the last line tells of it
+  }
   log.push(JSON.stringify(lines.endLine(await stream.result, await store.load('default'))));
   return `${log.join('\n')}\n`;
 }
