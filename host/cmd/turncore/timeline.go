@@ -101,7 +101,20 @@ type block struct {
 type failure struct {
 	Name, Code, Message string
 	Cause               *failure
+	given               bool // it is one; a damaged journal may hold anything in its place
 }
+
+// UnmarshalJSON takes an object for an error, and anything else for none.
+func (f *failure) UnmarshalJSON(text []byte) error {
+	if f.given = text[0] == '{' || text[0] == '['; f.given {
+		type plain failure
+		_ = json.Unmarshal(text, (*plain)(f)) // a field of another type stays empty
+	}
+	return nil
+}
+
+// happened tells whether there is an error.
+func (f *failure) happened() bool { return f != nil && f.given }
 
 // String is its code, its message and what led to it.
 func (f *failure) String() string {
@@ -113,7 +126,7 @@ func (f *failure) String() string {
 		text += ": "
 	}
 	text += f.Message
-	if f.Cause != nil {
+	if f.Cause.happened() {
 		text += " (because of " + f.Cause.String() + ")"
 	}
 	return text
@@ -149,7 +162,7 @@ func (t *timeline) frame(text json.RawMessage) {
 	case "Reply":
 		if m := t.calls[f.Call]; m != nil {
 			t.settle(m, f)
-			if f.Error != nil {
+			if f.Error.happened() {
 				m.hidden = false
 			}
 		}
@@ -174,7 +187,7 @@ func (t *timeline) frame(text json.RawMessage) {
 		if f.Context > 0 {
 			what = fmt.Sprintf("dispatch %d", f.Context)
 		}
-		if f.Reason != nil {
+		if f.Reason.happened() {
 			what += ": " + f.Reason.String()
 		}
 		t.add(&moment{depth: t.depth(f.Context), label: "abort", text: what, style: bad})
@@ -444,11 +457,11 @@ func (t *timeline) event(f *frame) {
 		}
 	case "warning":
 		m := t.add(&moment{depth: depth, label: "warning", text: p.Kind + ": " + p.Message, style: warn})
-		if p.Error != nil {
+		if p.Error.happened() {
 			m.tail = " ✗ " + p.Error.String()
 		}
 	case "error":
-		if p.Error != nil {
+		if p.Error.happened() {
 			t.add(&moment{depth: depth, label: "error", text: p.Error.String(), style: bad})
 		}
 	case "generationStats":
@@ -466,7 +479,7 @@ func (t *timeline) cut(text string) string {
 
 // blame tells about the error that ended something.
 func (t *timeline) blame(m *moment, e *failure) {
-	if e != nil {
+	if e.happened() {
 		m.tail += " ✗ " + e.String()
 		m.style = bad
 	}
