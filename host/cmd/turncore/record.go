@@ -34,7 +34,8 @@ Exit status: that of COMMAND; without one 0, or 1 if nothing was recorded; 2 for
 line that is wrong.
 
 Environment: OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, as the provider is, is
-added to requests from this machine that bring no key.
+added to requests that bring no key: those of programs on this machine, and those of the
+pages that --page names.
 
 Flags:
 `
@@ -45,6 +46,7 @@ type recordFlags struct {
 	file    string
 	name    string
 	port    uint16
+	pages   []string // origins
 	command []string
 }
 
@@ -60,6 +62,14 @@ func (c *command) parseRecord(args []string) (*recordFlags, error) {
 			return fmt.Errorf("it must be a port's number")
 		}
 		o.port = uint16(n)
+		return nil
+	})
+	f.Func("page", "`origin` of a page that may use the key, such as http://localhost:5173; may be repeated", func(s string) error {
+		at, err := url.Parse(s)
+		if err != nil || at.Host == "" || s != at.Scheme+"://"+at.Host {
+			return fmt.Errorf("it must be an origin: scheme, host and port")
+		}
+		o.pages = append(o.pages, s)
 		return nil
 	})
 	rest, helped, err := c.parse(f, recordHelp, args)
@@ -113,7 +123,7 @@ func (c *command) recordProvider(args []string) error {
 	}
 	s := newScreen(c.stdout, c.stderr, c.getenv)
 	options := recording.RecorderOptions{
-		Name: o.name, Target: target,
+		Name: o.name, Target: target, Origins: o.pages,
 		Saved: func(r *recording.Recording) error { return r.Save(o.file) },
 		Told:  func(line string) { s.note(s.dim, "%s", line) },
 	}

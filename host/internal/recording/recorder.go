@@ -27,9 +27,11 @@ const redacted = "REDACTED"
 type RecorderOptions struct {
 	Name   string
 	Target *url.URL // of the API; requests keep their paths and go to its origin
-	// Key is added to requests that bring no key of their own, unless a page of another site sends them. An empty value adds
-	// none.
+	// Key is added to requests that bring no key of their own, unless a page sends them whose origin is not in Origins. An
+	// empty value adds none.
 	Key struct{ Header, Value string }
+	// Origins are those of pages that may spend the key, such as http://localhost:5173.
+	Origins []string
 	// Secrets are taken out of all that is recorded, beside the keys that requests bring.
 	Secrets []string
 	// Transport reaches the target. Default: one of its own.
@@ -213,17 +215,16 @@ func (r *Recorder) forward(in *http.Request, body []byte) (*http.Request, error)
 			r.keep(v)
 		}
 	}
-	if key := r.options.Key; key.Value != "" && !hasKey && !foreign(in) {
+	if key := r.options.Key; key.Value != "" && !hasKey && !r.foreign(in) {
 		out.Header.Set(key.Header, key.Value)
 	}
 	return out, nil
 }
 
-// foreign tells whether a request comes from a page of another site, or under a name that another site could give this
-// machine: such a page must not spend the key.
-func foreign(in *http.Request) bool {
-	origin := in.Header.Get("Origin")
-	if at, err := url.Parse(origin); origin != "" && (err != nil || !isLoopback(at.Hostname())) {
+// foreign tells whether a request comes from a page that was not allowed, or under a name that another site could give
+// this machine: such a page must not spend the key. A page on this machine is no exception, as anybody may serve one.
+func (r *Recorder) foreign(in *http.Request) bool {
+	if origin := in.Header.Get("Origin"); origin != "" && !slices.Contains(r.options.Origins, origin) {
 		return true
 	}
 	at := url.URL{Host: in.Host}

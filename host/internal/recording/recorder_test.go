@@ -107,7 +107,9 @@ func TestRecorderAddsItsKeyOnThisMachineOnly(t *testing.T) {
 	}{
 		{name: "no key", want: planted},
 		{name: "a key of its own", header: "X-Api-Key", value: "another key", want: "another key"},
-		{name: "a page of this machine", header: "Origin", value: "http://localhost:5173", want: planted},
+		{name: "a page that is allowed", header: "Origin", value: "http://localhost:5173", want: planted},
+		{name: "another page of this machine", header: "Origin", value: "http://localhost:5174"},
+		{name: "the same over TLS", header: "Origin", value: "https://localhost:5173"},
 		{name: "a page of another site", header: "Origin", value: "https://evil.example"},
 		{name: "a page in a sandbox", header: "Origin", value: "null"},
 		{name: "another name of this machine", host: "evil.example"},
@@ -116,6 +118,7 @@ func TestRecorderAddsItsKeyOnThisMachineOnly(t *testing.T) {
 			var got string
 			_, address, _ := proxied(t, func(_ http.ResponseWriter, in *http.Request) { got = in.Header.Get("X-Api-Key") }, func(o *RecorderOptions) {
 				o.Key.Header, o.Key.Value = "X-Api-Key", planted
+				o.Origins = []string{"http://localhost:5173"}
 			})
 			request, err := http.NewRequest(http.MethodPost, address+"/v1/messages", strings.NewReader(`{}`))
 			if err != nil {
