@@ -103,7 +103,7 @@ export class Timeline {
         const call = this.#calls.get(num(f['call']));
         if (call === undefined) break;
         this.#settle(call, f);
-        if (isGiven(f['error'])) call.hidden = false;
+        if (failureOf(f['error']) !== undefined) call.hidden = false;
         break;
       }
       case 'Sync':
