@@ -23,6 +23,9 @@ function damage() {
   }
 }
 
+/** Why a journal cannot be read, which each reader says in its own words. */
+const reasons = /(E_INVALID_JOURNAL: The journal cannot be read).*/g;
+
 function compare() {
   let different = 0;
   for (const name of files) {
@@ -37,9 +40,12 @@ function compare() {
       }
     }
     const want = readFileSync(join(folder, name.replace(/journal$/, 'shown')), 'utf8');
-    if (shown === want) continue;
+    const [a, b] = [
+      want.replace(reasons, '$1').split('\n'),
+      shown.replace(reasons, '$1').split('\n'),
+    ];
+    if (a.join('\n') === b.join('\n')) continue;
     different++;
-    const [a, b] = [want.split('\n'), shown.split('\n')];
     const at = a.findIndex((line, i) => line !== b[i]);
     console.log(`FAIL  ${name}, line ${at + 1}\n  go: ${a[at]}\n  js: ${b[at]}`);
   }
