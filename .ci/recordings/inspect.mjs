@@ -9,6 +9,9 @@ import { join } from 'node:path';
 import { showJournal } from '../../js/dist/cli/inspect.js';
 import { mulberry32 } from '../../js/dist/entropy.js';
 
+/** Why a journal cannot be read, which each reader says in its own words. */
+const reasons = /(E_INVALID_JOURNAL: The journal cannot be read).*/g;
+
 const [what, folder] = process.argv.slice(2);
 const files = readdirSync(folder).filter((name) => name.endsWith('.journal'));
 if (what === 'damage') damage();
@@ -22,9 +25,6 @@ function damage() {
     writeFileSync(join(folder, `damaged-${name}`), bytes);
   }
 }
-
-/** Why a journal cannot be read, which each reader says in its own words. */
-const reasons = /(E_INVALID_JOURNAL: The journal cannot be read).*/g;
 
 function compare() {
   let different = 0;
