@@ -13,7 +13,8 @@ const PIECES = 10;
 const PIECE = 'x'.repeat(6 << 20);
 
 it('ten turns that grow to 60 MiB each beside 100 open gates cost no gate', { skip }, async () => {
-  const host = new Host({ ...(await testHost()), verify: false });
+  // No journals: what fails here fails by what other turns hold.
+  const host = new Host({ ...(await testHost({ journal: undefined })), verify: false });
   const waiting = new TurnRunner({
     ...recordingCallbacks([]),
     executorCallback: async (ctx) => {
