@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -119,7 +120,7 @@ type game struct {
 	errors  map[string]error
 	records map[string]any
 	tools   map[string]*turns.Tool
-	texts   map[string]*turns.Tokenizable
+	texts   map[string]*record.Tokenizable
 
 	mu       sync.Mutex
 	lines    Log

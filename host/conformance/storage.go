@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -14,20 +15,20 @@ import (
 func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 	s := store{g, spec, prefix}
 	c := turns.Callbacks{
-		FetchMemories: func(ctx turns.Context) ([]*turns.Memory, error) {
-			return fetched[*turns.Memory](s, "fetchMemories", ctx)
+		FetchMemories: func(ctx turns.Context) ([]*record.Memory, error) {
+			return fetched[*record.Memory](s, "fetchMemories", ctx)
 		},
-		FetchMessages: func(ctx turns.Context) ([]*turns.Message, error) {
-			return fetched[*turns.Message](s, "fetchMessages", ctx)
+		FetchMessages: func(ctx turns.Context) ([]*record.Message, error) {
+			return fetched[*record.Message](s, "fetchMessages", ctx)
 		},
-		FetchThoughts: func(ctx turns.Context) ([]*turns.Thought, error) {
-			return fetched[*turns.Thought](s, "fetchThoughts", ctx)
+		FetchThoughts: func(ctx turns.Context) ([]*record.Thought, error) {
+			return fetched[*record.Thought](s, "fetchThoughts", ctx)
 		},
-		FetchToolCalls: func(ctx turns.Context) ([]*turns.ToolCall, error) {
-			return fetched[*turns.ToolCall](s, "fetchToolCalls", ctx)
+		FetchToolCalls: func(ctx turns.Context) ([]*record.ToolCall, error) {
+			return fetched[*record.ToolCall](s, "fetchToolCalls", ctx)
 		},
-		FetchRetrievables: func(ctx turns.Context) ([]*turns.Retrievable, error) {
-			return fetched[*turns.Retrievable](s, "fetchRetrievables", ctx)
+		FetchRetrievables: func(ctx turns.Context) ([]*record.Retrievable, error) {
+			return fetched[*record.Retrievable](s, "fetchRetrievables", ctx)
 		},
 		FetchTools: func(ctx turns.Context) ([]*turns.Tool, error) {
 			got, err := s.call("fetchTools", ctx, nil)
@@ -49,30 +50,30 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 		},
 		DeleteStandingInstruction: func(ctx turns.Context, text string) error { return s.done("deleteStandingInstruction", ctx, text) },
 
-		StoreMemory:       func(ctx turns.Context, r *turns.Memory) error { return s.write("storeMemory", ctx, r) },
-		MutateMemory:      func(ctx turns.Context, r *turns.Memory) error { return s.write("mutateMemory", ctx, r) },
+		StoreMemory:       func(ctx turns.Context, r *record.Memory) error { return s.write("storeMemory", ctx, r) },
+		MutateMemory:      func(ctx turns.Context, r *record.Memory) error { return s.write("mutateMemory", ctx, r) },
 		DeleteMemory:      func(ctx turns.Context, id string) error { return s.done("deleteMemory", ctx, id) },
-		StoreRetrievable:  func(ctx turns.Context, r *turns.Retrievable) error { return s.write("storeRetrievable", ctx, r) },
-		MutateRetrievable: func(ctx turns.Context, r *turns.Retrievable) error { return s.write("mutateRetrievable", ctx, r) },
+		StoreRetrievable:  func(ctx turns.Context, r *record.Retrievable) error { return s.write("storeRetrievable", ctx, r) },
+		MutateRetrievable: func(ctx turns.Context, r *record.Retrievable) error { return s.write("mutateRetrievable", ctx, r) },
 		DeleteRetrievable: func(ctx turns.Context, id string) error { return s.done("deleteRetrievable", ctx, id) },
-		StoreMessage:      func(ctx turns.Context, r *turns.Message) error { return s.write("storeMessage", ctx, r) },
-		MutateMessage:     func(ctx turns.Context, r *turns.Message) error { return s.write("mutateMessage", ctx, r) },
+		StoreMessage:      func(ctx turns.Context, r *record.Message) error { return s.write("storeMessage", ctx, r) },
+		MutateMessage:     func(ctx turns.Context, r *record.Message) error { return s.write("mutateMessage", ctx, r) },
 		DeleteMessage:     func(ctx turns.Context, id string) error { return s.done("deleteMessage", ctx, id) },
-		StoreThought:      func(ctx turns.Context, r *turns.Thought) error { return s.write("storeThought", ctx, r) },
-		MutateThought:     func(ctx turns.Context, r *turns.Thought) error { return s.write("mutateThought", ctx, r) },
+		StoreThought:      func(ctx turns.Context, r *record.Thought) error { return s.write("storeThought", ctx, r) },
+		MutateThought:     func(ctx turns.Context, r *record.Thought) error { return s.write("mutateThought", ctx, r) },
 		DeleteThought:     func(ctx turns.Context, id string) error { return s.done("deleteThought", ctx, id) },
-		StoreToolCall:     func(ctx turns.Context, r *turns.ToolCall) error { return s.write("storeToolCall", ctx, r) },
-		MutateToolCall:    func(ctx turns.Context, r *turns.ToolCall) error { return s.write("mutateToolCall", ctx, r) },
+		StoreToolCall:     func(ctx turns.Context, r *record.ToolCall) error { return s.write("storeToolCall", ctx, r) },
+		MutateToolCall:    func(ctx turns.Context, r *record.ToolCall) error { return s.write("mutateToolCall", ctx, r) },
 		DeleteToolCall:    func(ctx turns.Context, id string) error { return s.done("deleteToolCall", ctx, id) },
 
-		StoreMediaBytes: func(ctx turns.Context, id string, bytes io.Reader) (turns.MediaReader, error) {
+		StoreMediaBytes: func(ctx turns.Context, id string, bytes io.Reader) (record.MediaReader, error) {
 			blob, err := s.bytes("storeMediaBytes", ctx, id, bytes)
 			if blob == nil {
 				return nil, err
 			}
 			return blob, err
 		},
-		StoreRetrievableBytes: func(ctx turns.Context, id string, bytes io.Reader) (turns.SpoolReader, error) {
+		StoreRetrievableBytes: func(ctx turns.Context, id string, bytes io.Reader) (record.SpoolReader, error) {
 			blob, err := s.bytes("storeRetrievableBytes", ctx, id, bytes)
 			if blob == nil {
 				return nil, err
@@ -81,7 +82,7 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 		},
 	}
 	if _, there := spec.Storage["replaceToolCallGroup"]; there {
-		c.ReplaceToolCallGroup = func(ctx turns.Context, ids []string, replacements []*turns.ToolCall) error {
+		c.ReplaceToolCallGroup = func(ctx turns.Context, ids []string, replacements []*record.ToolCall) error {
 			return s.done("replaceToolCallGroup", ctx, ids, idsOf(replacements))
 		}
 	}
@@ -172,7 +173,7 @@ func (s store) write(name string, ctx turns.Context, r any) error {
 	return err
 }
 
-func (s store) bytes(name string, ctx turns.Context, id string, bytes io.Reader) (*turns.Blob, error) {
+func (s store) bytes(name string, ctx turns.Context, id string, bytes io.Reader) (*record.Blob, error) {
 	text, err := io.ReadAll(bytes)
 	if err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func (s store) bytes(name string, ctx turns.Context, id string, bytes io.Reader)
 	if got == "nothing" {
 		return nil, err
 	}
-	return turns.NewBlob(text), err
+	return record.NewBlob(text), err
 }
 
 func fetched[R any](s store, name string, ctx turns.Context) ([]R, error) {

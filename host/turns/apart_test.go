@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -32,8 +33,8 @@ func (s toldStore) Commit(ctx context.Context, session string, writes []turns.De
 	return s.MemoryStore.Commit(ctx, session, writes)
 }
 
-func call(id string) *turns.ToolCall {
-	return &turns.ToolCall{
+func call(id string) *record.ToolCall {
+	return &record.ToolCall{
 		ID: id, Tool: "t", Args: json.RawMessage(`{}`), Checksum: "s", Results: "r", IsComplete: true,
 		CreatedAt: instant, UpdatedAt: instant, CompletedAt: instant,
 	}
@@ -42,21 +43,21 @@ func call(id string) *turns.ToolCall {
 // writer are the methods of contexts that writes are made with here.
 type writer interface {
 	turns.Context
-	StoreMessage(*turns.Message) error
-	MutateMessage(*turns.Message) error
+	StoreMessage(*record.Message) error
+	MutateMessage(*record.Message) error
 	DeleteMessage(string) error
-	StoreMemory(*turns.Memory) error
-	StoreToolCall(*turns.ToolCall) error
-	ReplaceToolCallGroup([]string, []*turns.ToolCall) error
+	StoreMemory(*record.Memory) error
+	StoreToolCall(*record.ToolCall) error
+	ReplaceToolCallGroup([]string, []*record.ToolCall) error
 	StoreStandingInstruction(string) error
 }
 
 func writeAll(ctx writer) error {
-	message := func() *turns.Message { return turns.NewMessage("m", turns.User, "secret", instant) }
+	message := func() *record.Message { return record.NewMessage("m", record.User, "secret", instant) }
 	return errors.Join(
-		ctx.StoreMemory(&turns.Memory{ID: "k", Content: "k", CreatedAt: instant, UpdatedAt: instant}),
+		ctx.StoreMemory(&record.Memory{ID: "k", Content: "k", CreatedAt: instant, UpdatedAt: instant}),
 		ctx.StoreMessage(message()), ctx.MutateMessage(message()), ctx.StoreStandingInstruction("i"),
-		ctx.StoreToolCall(call("a")), ctx.ReplaceToolCallGroup([]string{"a"}, []*turns.ToolCall{call("b")}),
+		ctx.StoreToolCall(call("a")), ctx.ReplaceToolCallGroup([]string{"a"}, []*record.ToolCall{call("b")}),
 		ctx.DeleteMessage("m"),
 	)
 }
@@ -66,7 +67,7 @@ func writeAll(ctx writer) error {
 func TestAFunctionInTheStoresPlace(t *testing.T) {
 	type own func(c *turns.Callbacks, told func(words string) error)
 	storeMessage := own(func(c *turns.Callbacks, told func(string) error) {
-		c.StoreMessage = func(_ turns.Context, m *turns.Message) error { return told("store message " + m.ID) }
+		c.StoreMessage = func(_ turns.Context, m *record.Message) error { return told("store message " + m.ID) }
 	})
 	for name, c := range map[string]struct {
 		own              own
@@ -100,14 +101,14 @@ func TestAFunctionInTheStoresPlace(t *testing.T) {
 		},
 		"store tool call": {
 			func(c *turns.Callbacks, told func(string) error) {
-				c.StoreToolCall = func(_ turns.Context, r *turns.ToolCall) error { return told("store toolCall " + r.ID) }
+				c.StoreToolCall = func(_ turns.Context, r *record.ToolCall) error { return told("store toolCall " + r.ID) }
 			},
 			"[store memory k] [store message m] [mutate message m] [store standingInstruction i] own: store toolCall a [delete toolCall a] own: store toolCall b [delete message m]",
 			"[store memory k, store message m, mutate message m, store standingInstruction i] own: store toolCall a [delete toolCall a] own: store toolCall b [delete message m]",
 		},
 		"group": {
 			func(c *turns.Callbacks, told func(string) error) {
-				c.ReplaceToolCallGroup = func(_ turns.Context, ids []string, _ []*turns.ToolCall) error { return told("group " + ids[0]) }
+				c.ReplaceToolCallGroup = func(_ turns.Context, ids []string, _ []*record.ToolCall) error { return told("group " + ids[0]) }
 			},
 			"[store memory k] [store message m] [mutate message m] [store standingInstruction i] [store toolCall a] own: group a [delete message m]",
 			"[store memory k, store message m, mutate message m, store standingInstruction i, store toolCall a] own: group a [delete message m]",
@@ -160,7 +161,7 @@ func TestACommitInPartsThatFails(t *testing.T) {
 		for fail, want := range map[string]int64{"mutate message m": 2, "": 1} {
 			var told []string
 			config := turns.TurnRunnerConfig{Host: h, Callbacks: turns.StoreCallbacks(toldStore{turns.NewMemoryStore(), &told, fail})}
-			config.StoreMessage = func(turns.Context, *turns.Message) error {
+			config.StoreMessage = func(turns.Context, *record.Message) error {
 				if fail == "" {
 					return errRefused
 				}
@@ -184,7 +185,7 @@ func TestACommitInPartsThatFails(t *testing.T) {
 // A Commit of the program's own would leave another function without its writes, so both together are refused by name.
 func TestACommitBesideSingleFunctions(t *testing.T) {
 	commit := func(turns.Context, []turns.Delta) error { return nil }
-	storeMessage := func(turns.Context, *turns.Message) error { return nil }
+	storeMessage := func(turns.Context, *record.Message) error { return nil }
 	for name, c := range map[string]struct {
 		change func(c *turns.Callbacks)
 		want   []string
@@ -194,7 +195,7 @@ func TestACommitBesideSingleFunctions(t *testing.T) {
 		}, []string{"`storeMessageCallback` and `commitCallback`", "`deleteStandingInstructionCallback` and `commitCallback`"}},
 		"commit and group": {func(c *turns.Callbacks) {
 			c.Commit = commit
-			c.ReplaceToolCallGroup = func(turns.Context, []string, []*turns.ToolCall) error { return nil }
+			c.ReplaceToolCallGroup = func(turns.Context, []string, []*record.ToolCall) error { return nil }
 		}, []string{"`replaceToolCallGroupCallback` and `commitCallback`"}},
 		"commit alone":      {func(c *turns.Callbacks) { c.Commit = commit }, nil},
 		"single alone":      {func(c *turns.Callbacks) { c.StoreMessage = storeMessage }, nil},

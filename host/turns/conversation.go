@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/record"
 )
 
 // LoadConversation is a turn input middleware that puts what the store holds of the turn's session into the turn's
@@ -32,7 +33,7 @@ func LoadConversation(store Store) TurnMiddleware {
 			if _, there := ctx.StandingInstructions().Get(text); there {
 				continue
 			}
-			if err := ctx.StandingInstructions().Add(&Instruction{text}); err != nil {
+			if err := ctx.StandingInstructions().Add(record.NewInstruction(text)); err != nil {
 				return err
 			}
 		}
@@ -131,11 +132,11 @@ func (l *loader) forget(e *list.Element) {
 type loaded struct {
 	revision     string
 	instructions []string
-	memories     beginning[*Memory]
-	retrievables beginning[*Retrievable]
-	messages     beginning[*Message]
-	thoughts     beginning[*Thought]
-	toolCalls    beginning[*ToolCall]
+	memories     beginning[*record.Memory]
+	retrievables beginning[*record.Retrievable]
+	messages     beginning[*record.Message]
+	thoughts     beginning[*record.Thought]
+	toolCalls    beginning[*record.ToolCall]
 }
 
 // with is the session as the store has it by what it returned: all of it, or what came later.
@@ -195,7 +196,7 @@ func (l loaded) enter(c *TurnContext) error {
 }
 
 // beginning is the first records of a history.
-type beginning[R Record] struct {
+type beginning[R record.Type] struct {
 	history *History[R] // nil for none
 	count   int
 }
@@ -237,8 +238,8 @@ func (b beginning[R]) enter(c *Collection[R]) error {
 	own := make(map[string]R, len(mine))
 	shared := b.count // records in front of the first that the turn has one of its own for
 	for _, r := range mine {
-		own[r.key()] = r
-		if at, in := b.history.data.find(r.key()); in {
+		own[record.Key(r)] = r
+		if at, in := b.history.data.find(record.Key(r)); in {
 			shared = min(shared, at)
 		}
 	}
@@ -247,7 +248,7 @@ func (b beginning[R]) enter(c *Collection[R]) error {
 	}
 	rest := b.history.slice(shared, b.count)
 	for i, r := range rest {
-		if r, there := own[r.key()]; there {
+		if r, there := own[record.Key(r)]; there {
 			rest[i] = r
 		}
 	}

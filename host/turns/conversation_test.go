@@ -13,6 +13,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -126,7 +127,7 @@ func TestMessageTime(t *testing.T) {
 	} {
 		memory := turns.NewMemoryStore()
 		if !c.stored.IsZero() {
-			m := turns.NewMessage("old", turns.Assistant, "x", c.stored)
+			m := record.NewMessage("old", record.Assistant, "x", c.stored)
 			if err := memory.Commit(t.Context(), "s", []turns.Delta{{Op: turns.StoreOp, Kind: "message", ID: m.ID, Record: m}}); err != nil {
 				t.Fatal(err)
 			}
@@ -169,12 +170,12 @@ func TestNewest(t *testing.T) {
 		write turns.Delta
 		want  time.Time
 	}{
-		{turns.Delta{Op: turns.StoreOp, Kind: "message", Record: turns.NewMessage("m", turns.User, "x", at(10)), ID: "m"}, at(10)},
-		{turns.Delta{Op: turns.StoreOp, Kind: "thought", Record: turns.NewThought("t", "x", at(20)), ID: "t"}, at(20)},
+		{turns.Delta{Op: turns.StoreOp, Kind: "message", Record: record.NewMessage("m", record.User, "x", at(10)), ID: "m"}, at(10)},
+		{turns.Delta{Op: turns.StoreOp, Kind: "thought", Record: record.NewThought("t", "x", at(20)), ID: "t"}, at(20)},
 		{turns.Delta{Op: turns.StoreOp, Kind: "toolCall", Record: call, ID: "c"}, at(30)},
-		{turns.Delta{Op: turns.MutateOp, Kind: "message", Record: turns.NewMessage("m", turns.User, "x", at(5)), ID: "m"}, at(30)},
-		{turns.Delta{Op: turns.StoreOp, Kind: "memory", Record: turns.NewMemory("y", "x", 0, 0, at(90)), ID: "y"}, at(30)},
-		{turns.Delta{Op: turns.ReplaceToolCallGroupOp, Kind: "toolCall", IDs: []string{"c"}, Records: []*turns.ToolCall{later}}, at(40)},
+		{turns.Delta{Op: turns.MutateOp, Kind: "message", Record: record.NewMessage("m", record.User, "x", at(5)), ID: "m"}, at(30)},
+		{turns.Delta{Op: turns.StoreOp, Kind: "memory", Record: record.NewMemory("y", "x", 0, 0, at(90)), ID: "y"}, at(30)},
+		{turns.Delta{Op: turns.ReplaceToolCallGroupOp, Kind: "toolCall", IDs: []string{"c"}, Records: []*record.ToolCall{later}}, at(40)},
 		{turns.Delta{Op: turns.DeleteOp, Kind: "toolCall", ID: "d"}, at(40)},
 	} {
 		if err := store.Commit(t.Context(), "s", []turns.Delta{step.write}); err != nil {

@@ -28,6 +28,6 @@
 // # Errors
 //
 // Errors of Turncore are or wrap a *host.Error with a documented code, to be tested with errors.Is. An error that the
-// program's own code returned comes back as the same value, in events, results and chains. A panic is a *PanicError, which
+// program's own code returned comes back as the same value, in events, results and chains. A panic is a *host.PanicError, which
 // has the stack.
 package turns

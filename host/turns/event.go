@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/record"
 )
 
 // Kind says what an event tells.
@@ -332,7 +333,7 @@ type Delta struct {
 	ID string
 	// IDs are the tool calls that Records replace.
 	IDs     []string
-	Records []*ToolCall
+	Records []*record.ToolCall
 }
 
 // WriteOp is what a write does.

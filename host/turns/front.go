@@ -8,6 +8,8 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/record"
 )
 
 // Bounds on iterations for Config.MaxIterations.
@@ -49,7 +51,7 @@ type Config struct {
 	MaxIterations int
 
 	// Tokenizers by the names of their encodings, as in TurnRunnerConfig.
-	Tokenizers map[string]Tokenizer
+	Tokenizers map[string]record.Tokenizer
 
 	TurnInputPipeline      []TurnMiddleware // run after the conversation was loaded
 	TurnOutputPipeline     []TurnMiddleware
@@ -104,7 +106,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		full.Chat, credentials = config.Model.chat()
 		full.Chat.Schema = config.Schema
 	} else if config.Schema != nil {
-		return nil, invalid(abi.TurnRunnerConfigRules, []string{"`schema` needs a `model`"})
+		return nil, check.Invalid(abi.TurnRunnerConfigRules, []string{"`schema` needs a `model`"})
 	}
 	own := full.Host == nil
 	if own {
@@ -148,10 +150,10 @@ func (m *Model) chat() (*ChatOptions, map[string]Credential) {
 
 // Input is what a turn of a Runner begins with.
 type Input struct {
-	Message     string   // what the user says
-	Attachments []*Media // what goes with it: pictures, files; alone without a Message
-	Session     string   // whose conversation it is; "" is one as well
-	System      string   // in place of the runner's system prompt
+	Message     string          // what the user says
+	Attachments []*record.Media // what goes with it: pictures, files; alone without a Message
+	Session     string          // whose conversation it is; "" is one as well
+	System      string          // in place of the runner's system prompt
 	// StandingInstructions are texts that the model is given beside the system prompt in this turn.
 	StandingInstructions []string
 	TurnID               string // as in TurnInput
@@ -165,7 +167,7 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 	stash := map[string]any{SessionKey: in.Session}
 	for key, v := range in.Stash {
 		if key == SessionKey {
-			return TurnInput{}, invalid(abi.TurnInputRules, []string{"`stash." + SessionKey + "` is what `session` sets"})
+			return TurnInput{}, check.Invalid(abi.TurnInputRules, []string{"`stash." + SessionKey + "` is what `session` sets"})
 		}
 		stash[key] = v
 	}

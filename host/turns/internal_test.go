@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
 )
 
 // An order behaves like a slice of handles, and copies do not see what the original does.
@@ -166,7 +167,7 @@ func FuzzAnswer(f *testing.F) {
 func TestRememberedSessionsAreBounded(t *testing.T) {
 	store := NewMemoryStore()
 	put := func(session, text string) {
-		m := NewMessage("m", User, text, time.UnixMilli(1))
+		m := record.NewMessage("m", record.User, text, time.UnixMilli(1))
 		if err := store.Commit(t.Context(), session, []Delta{{Op: StoreOp, Kind: "message", ID: m.ID, Record: m}}); err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -88,8 +89,8 @@ func fill(t *testing.T, store turns.Store, session string, n int, encoded *atomi
 	at := instant.Add(-time.Hour)
 	var writes []turns.Delta
 	for i := range n {
-		m := turns.NewMessage("m"+strconv.Itoa(i), turns.User, "What a message says, in some words.", at)
-		thought := turns.NewThought("t"+strconv.Itoa(i), "x", at)
+		m := record.NewMessage("m"+strconv.Itoa(i), record.User, "What a message says, in some words.", at)
+		thought := record.NewThought("t"+strconv.Itoa(i), "x", at)
 		thought.Payload, thought.ReplayCompatibility = counted{encoded}, "none"
 		writes = append(
 			writes,
@@ -334,17 +335,17 @@ func TestLoadConversationKeepsNoReaders(t *testing.T) {
 	store := &rebuilding{MemoryStore: turns.NewMemoryStore(), hide: true}
 	attach := func(c *turns.Conversation) {
 		m := message("a", "")
-		photo := turns.UserAttachment(turns.Image, "image/png", "p.png", turns.NewBlob([]byte("png")))
+		photo := record.UserAttachment(record.Image, "image/png", "p.png", record.NewBlob([]byte("png")))
 		photo.ID = "p"
-		m.Attachments = []*turns.Media{photo}
-		c.Messages = []*turns.Message{m}
+		m.Attachments = []*record.Media{photo}
+		c.Messages = []*record.Message{m}
 	}
-	var last *turns.Message
+	var last *record.Message
 	store.broken = func(c *turns.Conversation) { attach(c); last = c.Messages[0] }
 	r := newRunner(t, turns.TurnRunnerConfig{
 		Callbacks: turns.StoreCallbacks(store), TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
 		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-			if got := ctx.TurnMessages().Slice(); !slices.Equal(got, []*turns.Message{last}) {
+			if got := ctx.TurnMessages().Slice(); !slices.Equal(got, []*record.Message{last}) {
 				t.Errorf("%v is not what was loaded last", got)
 			}
 			return ctx.Ack()

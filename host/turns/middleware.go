@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/value"
 )
 
@@ -233,9 +234,9 @@ func dispatchPipelines(in string, input []DispatchMiddleware, out string, output
 				if b.output {
 					right = append(right, out)
 				}
-				list = append(list, abi.Violation(abi.RulePipeline, "field", at(p.name, i), "name", b.name, "pipelines", strings.Join(right, ", ")))
+				list = append(list, abi.Violation(abi.RulePipeline, "field", check.At(p.name, i), "name", b.name, "pipelines", strings.Join(right, ", ")))
 			case b.broken != "":
-				list = append(list, "`"+at(p.name, i)+"`: "+b.broken)
+				list = append(list, "`"+check.At(p.name, i)+"`: "+b.broken)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -81,7 +82,7 @@ func TestDeadline(t *testing.T) {
 func TestTokenBudget(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		seen, rest := "", 0
-		history := make([]*turns.Message, 5)
+		history := make([]*record.Message, 5)
 		for i := range history {
 			history[i] = message(fmt.Sprint("m", i), "x")
 			history[i].Content = strings.Repeat("x", 35) // 10 tokens of Claude's

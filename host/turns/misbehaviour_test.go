@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -55,7 +56,7 @@ func TestMisbehaviour(t *testing.T) {
 			c.DispatchOutputPipeline = []turns.DispatchMiddleware{func(*turns.DispatchContext, func()) error { return bad() }}
 		},
 		"storage": func(c *config, bad func() error) {
-			c.StoreMessage = func(turns.Context, *turns.Message) error { return bad() }
+			c.StoreMessage = func(turns.Context, *record.Message) error { return bad() }
 		},
 		"commit": func(c *config, bad func() error) {
 			c.Commit = func(turns.Context, []turns.Delta) error { return bad() }

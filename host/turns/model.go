@@ -9,6 +9,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/check"
 )
 
 // ModelEngine is a model that the host runs itself, or any function in place of one. The chat executor of the core asks it
@@ -156,7 +157,7 @@ func (p *ModelPart) validate() error {
 		count("usage.totalTokens", u.TotalTokens)
 		count("usage.cachedTokens", u.CachedTokens)
 	}
-	return invalid(abi.ModelPartRules, list)
+	return check.Invalid(abi.ModelPartRules, list)
 }
 
 // line is the part as a line of JSON; empty for a part that says nothing.

@@ -2,7 +2,11 @@
 
 package turns
 
-import "time"
+import (
+	"time"
+
+	"github.com/turncore/turncore/host/record"
+)
 
 // RetryOptions say which failed requests are made again, and when. What is nil has its default.
 type RetryOptions struct {
@@ -33,7 +37,7 @@ type ModelCapabilities struct {
 	Grammar string `option:"grammar"`
 	// Kinds of media that the engine takes. A text stands for the others. Any of "image", "audio", "video", "document".
 	// Default: [].
-	Media []MediaKind `option:"media"`
+	Media []record.MediaKind `option:"media"`
 }
 
 // CommonOptions are options of models of any provider. What is nil or empty has its default.
@@ -64,7 +68,7 @@ type CommonOptions struct {
 	Trust string `option:"trust"`
 	// Kinds of media to send. A text stands for the others. [] if the model accepts text only. Any of "image", "audio",
 	// "video", "document". Default: all that the provider takes.
-	Media []MediaKind `option:"media"`
+	Media []record.MediaKind `option:"media"`
 	// Media known to be longer are not sent. A reader that does not know its length and gives more fails with
 	// E_MEDIA_TOO_LARGE. Default: 20971520.
 	MaxMediaBytes *int `option:"maxMediaBytes"`

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -76,8 +77,8 @@ func sampleOption(name string, t reflect.Type) any {
 		return new(3 * time.Second)
 	case reflect.TypeFor[[]string]():
 		return []string{"x"}
-	case reflect.TypeFor[[]turns.MediaKind]():
-		return []turns.MediaKind{turns.Image}
+	case reflect.TypeFor[[]record.MediaKind]():
+		return []record.MediaKind{record.Image}
 	case reflect.TypeFor[[]map[string]any]():
 		return []map[string]any{{"x": 1}}
 	case reflect.TypeFor[map[string]any]():

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -125,7 +126,7 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 			}
 			ids := map[string]bool{}
 			for n, call := range records.ToolCalls {
-				artifact, ok := call.Results.(*turns.SpooledArtifact)
+				artifact, ok := call.Results.(*record.SpooledArtifact)
 				if !ok {
 					t.Fatalf("%s: call %d has %T", id, n, call.Results)
 				}

@@ -267,7 +267,7 @@ func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
 	case abi.ResultsHost:
 		ev.Results = t.results[streamKey{f.Dispatch, p.ID}]
 	case abi.ResultsValue:
-		if ev.Results, err = decodePlain(p.Value); err == nil && !value.IsNil(p.Value) {
+		if ev.Results, err = value.Plain(p.Value); err == nil && !value.IsNil(p.Value) {
 			ev.results, err = value.JSON(p.Value)
 		}
 	case abi.ResultsKept:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -171,8 +172,8 @@ func callThenSay(tool *turns.Tool) turns.Executor {
 	}
 }
 
-func message(id, text string) *turns.Message {
-	return turns.NewMessage(id, turns.Assistant, text, instant)
+func message(id, text string) *record.Message {
+	return record.NewMessage(id, record.Assistant, text, instant)
 }
 
 const started = "tS dS iS(0) "

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	wire "github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/internal/value"
 )
 
@@ -214,24 +213,11 @@ func (s *Stash) All() map[string]any {
 
 // plain decodes a value that this package has encoded.
 func plain(data []byte) any {
-	v, err := decodePlain(data)
+	v, err := value.Plain(data)
 	if err != nil {
 		return nil
 	}
 	return v
-}
-
-// decodePlain decodes a value as plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any. No value
-// is nil.
-func decodePlain(data []byte) (any, error) {
-	if value.IsNil(data) {
-		return nil, nil
-	}
-	v, err := wire.Read(data)
-	if err != nil {
-		return nil, err
-	}
-	return wire.Plain(v), nil
 }
 
 func lookup(v any, steps []string) (any, bool) {

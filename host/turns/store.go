@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/record"
 )
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
@@ -44,11 +45,11 @@ type Conversation struct {
 	After string
 
 	Instructions []string // always all
-	Memories     []*Memory
-	Retrievables []*Retrievable
-	Messages     []*Message
-	Thoughts     []*Thought
-	ToolCalls    []*ToolCall
+	Memories     []*record.Memory
+	Retrievables []*record.Retrievable
+	Messages     []*record.Message
+	Thoughts     []*record.Thought
+	ToolCalls    []*record.ToolCall
 }
 
 // SessionKey is the key in a turn's stash that names its session.
@@ -86,7 +87,7 @@ func StoreCallbacks(store Store) Callbacks {
 		return store.Commit(ctx, session, deltas)
 	}
 	apply := func(ctx Context, d Delta) error { return commit(ctx, []Delta{d}) }
-	bytes := func(ctx Context, id string, r io.Reader) (*Blob, error) {
+	bytes := func(ctx Context, id string, r io.Reader) (*record.Blob, error) {
 		data, err := io.ReadAll(r)
 		if err != nil {
 			return nil, err
@@ -95,22 +96,22 @@ func StoreCallbacks(store Store) Callbacks {
 		if err != nil {
 			return nil, err
 		}
-		return NewBlob(data), store.WriteBytes(ctx, session, id, data)
+		return record.NewBlob(data), store.WriteBytes(ctx, session, id, data)
 	}
 	c := Callbacks{
-		FetchMemories:               fetch(load, func(c *Conversation) []*Memory { return c.Memories }),
-		FetchMessages:               fetch(load, func(c *Conversation) []*Message { return c.Messages }),
-		FetchThoughts:               fetch(load, func(c *Conversation) []*Thought { return c.Thoughts }),
-		FetchToolCalls:              fetch(load, func(c *Conversation) []*ToolCall { return c.ToolCalls }),
+		FetchMemories:               fetch(load, func(c *Conversation) []*record.Memory { return c.Memories }),
+		FetchMessages:               fetch(load, func(c *Conversation) []*record.Message { return c.Messages }),
+		FetchThoughts:               fetch(load, func(c *Conversation) []*record.Thought { return c.Thoughts }),
+		FetchToolCalls:              fetch(load, func(c *Conversation) []*record.ToolCall { return c.ToolCalls }),
 		FetchTools:                  func(Context) ([]*Tool, error) { return nil, nil },
-		FetchRetrievables:           fetch(load, func(c *Conversation) []*Retrievable { return c.Retrievables }),
+		FetchRetrievables:           fetch(load, func(c *Conversation) []*record.Retrievable { return c.Retrievables }),
 		RefreshStandingInstructions: fetch(load, func(c *Conversation) []string { return c.Instructions }),
 
 		StoreStandingInstruction: func(ctx Context, text string) error {
-			return apply(ctx, Delta{Op: StoreOp, Kind: "standingInstruction", Record: &Instruction{text}, ID: text})
+			return apply(ctx, Delta{Op: StoreOp, Kind: "standingInstruction", Record: record.NewInstruction(text), ID: text})
 		},
 		MutateStandingInstruction: func(ctx Context, old, text string) error {
-			return apply(ctx, Delta{Op: MutateOp, Kind: "standingInstruction", Record: &Instruction{text}, ID: old})
+			return apply(ctx, Delta{Op: MutateOp, Kind: "standingInstruction", Record: record.NewInstruction(text), ID: old})
 		},
 		DeleteStandingInstruction: remover(apply, "standingInstruction"),
 		DeleteMemory:              remover(apply, "memory"),
@@ -119,19 +120,19 @@ func StoreCallbacks(store Store) Callbacks {
 		DeleteThought:             remover(apply, "thought"),
 		DeleteToolCall:            remover(apply, "toolCall"),
 
-		StoreMediaBytes:       func(ctx Context, id string, r io.Reader) (MediaReader, error) { return bytes(ctx, id, r) },
-		StoreRetrievableBytes: func(ctx Context, id string, r io.Reader) (SpoolReader, error) { return bytes(ctx, id, r) },
+		StoreMediaBytes:       func(ctx Context, id string, r io.Reader) (record.MediaReader, error) { return bytes(ctx, id, r) },
+		StoreRetrievableBytes: func(ctx Context, id string, r io.Reader) (record.SpoolReader, error) { return bytes(ctx, id, r) },
 
-		ReplaceToolCallGroup: func(ctx Context, ids []string, replacements []*ToolCall) error {
+		ReplaceToolCallGroup: func(ctx Context, ids []string, replacements []*record.ToolCall) error {
 			return apply(ctx, Delta{Op: ReplaceToolCallGroupOp, Kind: "toolCall", IDs: ids, Records: replacements})
 		},
 		Commit: commit,
 	}
-	c.StoreMemory, c.MutateMemory = writers[*Memory](apply)
-	c.StoreRetrievable, c.MutateRetrievable = writers[*Retrievable](apply)
-	c.StoreMessage, c.MutateMessage = writers[*Message](apply)
-	c.StoreThought, c.MutateThought = writers[*Thought](apply)
-	c.StoreToolCall, c.MutateToolCall = writers[*ToolCall](apply)
+	c.StoreMemory, c.MutateMemory = writers[*record.Memory](apply)
+	c.StoreRetrievable, c.MutateRetrievable = writers[*record.Retrievable](apply)
+	c.StoreMessage, c.MutateMessage = writers[*record.Message](apply)
+	c.StoreThought, c.MutateThought = writers[*record.Thought](apply)
+	c.StoreToolCall, c.MutateToolCall = writers[*record.ToolCall](apply)
 	c.made = c.functions()
 	return c
 }
@@ -158,10 +159,10 @@ func fetch[T any](load func(Context) (*Conversation, error), pick func(*Conversa
 	}
 }
 
-func writers[R Record](apply func(Context, Delta) error) (store, mutate func(Context, R) error) {
+func writers[R record.Type](apply func(Context, Delta) error) (store, mutate func(Context, R) error) {
 	write := func(op WriteOp) func(Context, R) error {
 		return func(ctx Context, r R) error {
-			return apply(ctx, Delta{Op: op, Kind: kindNames[r.kind()], Record: r, ID: r.key()})
+			return apply(ctx, Delta{Op: op, Kind: record.KindOf(r).String(), Record: r, ID: record.Key(r)})
 		}
 	}
 	return write(StoreOp), write(MutateOp)
@@ -182,11 +183,11 @@ type session struct {
 	revision     uint64
 	settled      uint64 // the revision since which nothing was changed, only added
 	instructions []string
-	memories     table[*Memory]
-	retrievables table[*Retrievable]
-	messages     table[*Message]
-	thoughts     table[*Thought]
-	toolCalls    table[*ToolCall]
+	memories     table[*record.Memory]
+	retrievables table[*record.Retrievable]
+	messages     table[*record.Message]
+	thoughts     table[*record.Thought]
+	toolCalls    table[*record.ToolCall]
 	bytes        map[string][]byte
 	newest       time.Time
 }
@@ -306,11 +307,11 @@ func (s *session) apply(d *Delta) {
 func (s *session) note(r any) {
 	var at time.Time
 	switch r := r.(type) {
-	case *Message:
+	case *record.Message:
 		at = r.CreatedAt
-	case *Thought:
+	case *record.Thought:
 		at = r.CreatedAt
-	case *ToolCall:
+	case *record.ToolCall:
 		at = r.CreatedAt
 	}
 	if at.After(s.newest) {
@@ -320,7 +321,7 @@ func (s *session) note(r any) {
 
 func (s *session) instruct(d *Delta) {
 	i := slices.Index(s.instructions, d.ID)
-	switch text, _ := d.Record.(*Instruction); {
+	switch text, _ := d.Record.(*record.Instruction); {
 	case d.Op == DeleteOp && i >= 0:
 		s.instructions = slices.Delete(s.instructions, i, i+1)
 	case text == nil:
@@ -332,7 +333,7 @@ func (s *session) instruct(d *Delta) {
 }
 
 // table holds the records of one kind in order.
-type table[R Record] struct {
+type table[R record.Type] struct {
 	records   []R
 	revisions []uint64       // in which they were added
 	ids       map[string]int // places; nil when out of date
@@ -348,7 +349,7 @@ func (t *table[R]) place(id string) (int, bool) {
 	if t.ids == nil {
 		t.ids = make(map[string]int, len(t.records))
 		for i, r := range t.records {
-			t.ids[r.key()] = i
+			t.ids[record.Key(r)] = i
 		}
 	}
 	i, ok := t.ids[id]
@@ -377,11 +378,11 @@ func (t *table[R]) apply(d *Delta, revision uint64) (added bool) {
 
 // put adds a record, or puts it in the place of the one with the same id.
 func (t *table[R]) put(r R, revision uint64) (added bool) {
-	if i, ok := t.place(r.key()); ok {
+	if i, ok := t.place(record.Key(r)); ok {
 		t.records[i] = r
 		return false
 	}
-	t.ids[r.key()] = len(t.records)
+	t.ids[record.Key(r)] = len(t.records)
 	t.records, t.revisions = append(t.records, r), append(t.revisions, revision)
 	return true
 }
@@ -389,11 +390,11 @@ func (t *table[R]) put(r R, revision uint64) (added bool) {
 func (t *table[R]) replaceGroup(d *Delta) {
 	at := -1
 	t.records = slices.DeleteFunc(t.records, func(r R) bool {
-		if !slices.Contains(d.IDs, r.key()) {
+		if !slices.Contains(d.IDs, record.Key(r)) {
 			return false
 		}
 		if at < 0 {
-			at, _ = t.place(r.key())
+			at, _ = t.place(record.Key(r))
 		}
 		return true
 	})

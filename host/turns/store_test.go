@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -61,8 +62,8 @@ func TestMemoryStore(t *testing.T) {
 	for _, c := range []string{"x", "y", "z"} {
 		apply("s", turns.Delta{Op: turns.StoreOp, Kind: "toolCall", Record: toolCall(c, "s"), ID: c})
 	}
-	apply("s", turns.Delta{Op: turns.ReplaceToolCallGroupOp, Kind: "toolCall", IDs: []string{"y", "x"}, Records: []*turns.ToolCall{toolCall("n", "s")}})
-	one, two := turns.NewInstruction("one"), turns.NewInstruction("two")
+	apply("s", turns.Delta{Op: turns.ReplaceToolCallGroupOp, Kind: "toolCall", IDs: []string{"y", "x"}, Records: []*record.ToolCall{toolCall("n", "s")}})
+	one, two := record.NewInstruction("one"), record.NewInstruction("two")
 	apply("s",
 		turns.Delta{Op: turns.StoreOp, Kind: "standingInstruction", Record: one, ID: "one"},
 		turns.Delta{Op: turns.MutateOp, Kind: "standingInstruction", Record: two, ID: "one"},

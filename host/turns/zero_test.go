@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -17,13 +18,13 @@ func TestZeroValues(t *testing.T) {
 	var (
 		stash      turns.Stash
 		tools      turns.ToolRegistry
-		messages   turns.Collection[*turns.Message]
-		history    turns.History[*turns.Message]
+		messages   turns.Collection[*record.Message]
+		history    turns.History[*record.Message]
 		runner     turns.TurnRunner
 		front      turns.Runner
 		place      turns.Host
-		message    = turns.NewMessage("m", turns.User, "x", instant)
-		noMessages *turns.Collection[*turns.Message]
+		message    = record.NewMessage("m", record.User, "x", instant)
+		noMessages *turns.Collection[*record.Message]
 	)
 	for name, c := range map[string]struct {
 		use  func()

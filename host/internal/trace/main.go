@@ -14,6 +14,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -97,12 +98,12 @@ func run() ([]step, error) {
 		if err != nil {
 			return err
 		}
-		checksum, err := turns.ToolCallChecksum("shout", args)
+		checksum, err := record.ToolCallChecksum("shout", args)
 		if err != nil {
 			return err
 		}
 		now := time.UnixMilli(host.FixedTime)
-		return d.StoreToolCall(&turns.ToolCall{
+		return d.StoreToolCall(&record.ToolCall{
 			ID: "c", Tool: "shout", Args: json.RawMessage(`{"text":"hi"}`), Checksum: checksum, Results: results, IsComplete: true,
 			CreatedAt: now, UpdatedAt: now, CompletedAt: now,
 		})
