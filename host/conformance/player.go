@@ -13,6 +13,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -213,7 +214,7 @@ func (g *game) describe(err error, depth int) map[string]any {
 			return map[string]any{"is": name}
 		}
 	}
-	if group, is := err.(*turns.ReplaceGroupError); is {
+	if group, is := err.(*store.ReplaceGroupError); is {
 		v := g.describe(group.Err, depth)
 		v["deletedIds"] = anyList(group.DeletedIDs)
 		return v

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // storage returns callbacks that write to the log and do what the scripts say.
 func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
-	s := store{g, spec, prefix}
+	s := storage{g, spec, prefix}
 	c := turns.Callbacks{
 		FetchMemories: func(ctx turns.Context) ([]*record.Memory, error) {
 			return fetched[*record.Memory](s, "fetchMemories", ctx)
@@ -87,10 +88,10 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 		}
 	}
 	if _, there := spec.Storage["commit"]; there {
-		c.Commit = func(ctx turns.Context, deltas []turns.Delta) error { return s.done("commit", ctx, deltaWords(deltas)) }
+		c.Commit = func(ctx turns.Context, deltas []store.Delta) error { return s.done("commit", ctx, deltaWords(deltas)) }
 	}
 	if _, there := spec.Storage["discard"]; there {
-		c.Discard = func(ctx turns.Context, deltas []turns.Delta, status turns.Status) error {
+		c.Discard = func(ctx turns.Context, deltas []store.Delta, status turns.Status) error {
 			return s.done("discard", ctx, deltaWords(deltas), status.String())
 		}
 	}
@@ -102,7 +103,7 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 }
 
 // besideStore returns the callbacks of a store, with those that have a script in their place.
-func (s store) besideStore(scripted turns.Callbacks) turns.Callbacks {
+func (s storage) besideStore(scripted turns.Callbacks) turns.Callbacks {
 	c := turns.StoreCallbacks(book{s.game})
 	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(scripted)
 	for name := range s.spec.Storage {
@@ -115,24 +116,24 @@ func (s store) besideStore(scripted turns.Callbacks) turns.Callbacks {
 // book is a store that writes to the log what it is given, and keeps nothing.
 type book struct{ game *game }
 
-func (b book) Load(context.Context, string, string) (*turns.Conversation, error) { return nil, nil }
+func (b book) Load(context.Context, string, string) (*store.Conversation, error) { return nil, nil }
 
-func (b book) Commit(_ context.Context, _ string, writes []turns.Delta) error {
+func (b book) Commit(_ context.Context, _ string, writes []store.Delta) error {
 	b.game.write(Line{"store": deltaWords(writes)})
 	return nil
 }
 
 func (b book) WriteBytes(context.Context, string, string, []byte) error { return nil }
 
-// store is where the callbacks of a runner or dispatch go.
-type store struct {
+// storage is where the callbacks of a runner or dispatch go.
+type storage struct {
 	game   *game
 	spec   *RunnerSpec
 	prefix string
 }
 
 // call writes the line of a callback and does its script.
-func (s store) call(name string, ctx turns.Context, line Line, args ...any) (any, error) {
+func (s storage) call(name string, ctx turns.Context, line Line, args ...any) (any, error) {
 	of := "turn"
 	if _, in := ctx.(*turns.DispatchContext); in {
 		of = "dispatch"
@@ -157,13 +158,13 @@ func (s store) call(name string, ctx turns.Context, line Line, args ...any) (any
 	return f.result, err
 }
 
-func (s store) done(name string, ctx turns.Context, args ...any) error {
+func (s storage) done(name string, ctx turns.Context, args ...any) error {
 	_, err := s.call(name, ctx, nil, args...)
 	return err
 }
 
 // write is the callback of a record; its content is only shown if it is not the id.
-func (s store) write(name string, ctx turns.Context, r any) error {
+func (s storage) write(name string, ctx turns.Context, r any) error {
 	id, content := idOf(r)
 	line := Line{}
 	if content != id {
@@ -173,7 +174,7 @@ func (s store) write(name string, ctx turns.Context, r any) error {
 	return err
 }
 
-func (s store) bytes(name string, ctx turns.Context, id string, bytes io.Reader) (*record.Blob, error) {
+func (s storage) bytes(name string, ctx turns.Context, id string, bytes io.Reader) (*record.Blob, error) {
 	text, err := io.ReadAll(bytes)
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (s store) bytes(name string, ctx turns.Context, id string, bytes io.Reader)
 	return record.NewBlob(text), err
 }
 
-func fetched[R any](s store, name string, ctx turns.Context) ([]R, error) {
+func fetched[R any](s storage, name string, ctx turns.Context) ([]R, error) {
 	got, err := s.call(name, ctx, nil)
 	if got == nil || err != nil {
 		return nil, err
@@ -201,7 +202,7 @@ func fetched[R any](s store, name string, ctx turns.Context) ([]R, error) {
 	return records, nil
 }
 
-func deltaWords(deltas []turns.Delta) []string {
+func deltaWords(deltas []store.Delta) []string {
 	var all []string
 	for _, d := range deltas {
 		id := d.ID
@@ -232,7 +233,7 @@ func anyList(list []string) []any {
 }
 
 // omit takes out the callbacks that the scenario leaves out.
-func (s store) omit(c *turns.Callbacks) {
+func (s storage) omit(c *turns.Callbacks) {
 	for name, drop := range map[string]func(){
 		"fetchMessages": func() { c.FetchMessages = nil }, "storeMessage": func() { c.StoreMessage = nil },
 		"deleteThought": func() { c.DeleteThought = nil }, "storeMediaBytes": func() { c.StoreMediaBytes = nil },

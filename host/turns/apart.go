@@ -6,6 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
 // function identifies a function: one that was made is told apart from all others, also from those of the same code.
@@ -14,7 +15,7 @@ type function unsafe.Pointer
 func functionOf[F any](f F) function { return *(*function)(unsafe.Pointer(&f)) }
 
 // singleOps are what functions for single writes do.
-var singleOps = [...]WriteOp{StoreOp, MutateOp, DeleteOp}
+var singleOps = [...]store.Op{store.OpStore, store.OpMutate, store.OpDelete}
 
 // madeFunctions are the functions of Callbacks that write.
 type madeFunctions struct {
@@ -98,8 +99,8 @@ func (c *Callbacks) resolved() Callbacks {
 }
 
 // has tells whether a function of the program's own does a write.
-func (a *apartWrites) has(d Delta) bool {
-	if d.Op == ReplaceToolCallGroupOp {
+func (a *apartWrites) has(d store.Delta) bool {
+	if d.Op == store.OpReplaceToolCallGroup {
 		return a.replaceGroup
 	}
 	for kind := range a.single {

@@ -11,17 +11,18 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // toldStore is a store that tells of its writes.
 type toldStore struct {
-	*turns.MemoryStore
+	*store.InMemory
 	told *[]string
 	fail string // the write that fails
 }
 
-func (s toldStore) Commit(ctx context.Context, session string, writes []turns.Delta) error {
+func (s toldStore) Commit(ctx context.Context, session string, writes []store.Delta) error {
 	words := make([]string, len(writes))
 	for i, d := range writes {
 		words[i] = strings.TrimSpace(fmt.Sprint(d.Op, " ", d.Kind, " ", d.ID, strings.Join(d.IDs, "+")))
@@ -30,7 +31,7 @@ func (s toldStore) Commit(ctx context.Context, session string, writes []turns.De
 	if slices.Contains(words, s.fail) {
 		return errRefused
 	}
-	return s.MemoryStore.Commit(ctx, session, writes)
+	return s.InMemory.Commit(ctx, session, writes)
 }
 
 func call(id string) *record.ToolCall {
@@ -85,7 +86,7 @@ func TestAFunctionInTheStoresPlace(t *testing.T) {
 		},
 		"another store's": {
 			func(c *turns.Callbacks, told func(string) error) {
-				other := turns.StoreCallbacks(toldStore{turns.NewMemoryStore(), new([]string), ""})
+				other := turns.StoreCallbacks(toldStore{store.NewInMemory(), new([]string), ""})
 				c.MutateMessage = other.MutateMessage
 			},
 			"[store memory k] [store message m] [store standingInstruction i] [store toolCall a] [replaceToolCallGroup toolCall a] [delete message m]",
@@ -117,7 +118,7 @@ func TestAFunctionInTheStoresPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEngines(t, func(t *testing.T, h *turns.Host) {
 				var told []string
-				config := turns.TurnRunnerConfig{Host: h, Callbacks: turns.StoreCallbacks(toldStore{turns.NewMemoryStore(), &told, ""})}
+				config := turns.TurnRunnerConfig{Host: h, Callbacks: turns.StoreCallbacks(toldStore{store.NewInMemory(), &told, ""})}
 				c.own(&config.Callbacks, func(words string) error {
 					told = append(told, "own: "+words)
 					return nil
@@ -160,7 +161,7 @@ func TestACommitInPartsThatFails(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		for fail, want := range map[string]int64{"mutate message m": 2, "": 1} {
 			var told []string
-			config := turns.TurnRunnerConfig{Host: h, Callbacks: turns.StoreCallbacks(toldStore{turns.NewMemoryStore(), &told, fail})}
+			config := turns.TurnRunnerConfig{Host: h, Callbacks: turns.StoreCallbacks(toldStore{store.NewInMemory(), &told, fail})}
 			config.StoreMessage = func(turns.Context, *record.Message) error {
 				if fail == "" {
 					return errRefused
@@ -184,7 +185,7 @@ func TestACommitInPartsThatFails(t *testing.T) {
 
 // A Commit of the program's own would leave another function without its writes, so both together are refused by name.
 func TestACommitBesideSingleFunctions(t *testing.T) {
-	commit := func(turns.Context, []turns.Delta) error { return nil }
+	commit := func(turns.Context, []store.Delta) error { return nil }
 	storeMessage := func(turns.Context, *record.Message) error { return nil }
 	for name, c := range map[string]struct {
 		change func(c *turns.Callbacks)
@@ -205,7 +206,7 @@ func TestACommitBesideSingleFunctions(t *testing.T) {
 			c.Commit = commit
 		}, nil},
 	} {
-		callbacks := turns.StoreCallbacks(turns.NewMemoryStore())
+		callbacks := turns.StoreCallbacks(store.NewInMemory())
 		c.change(&callbacks)
 		_, err := turns.NewTurnRunner(turns.TurnRunnerConfig{Executor: say("Hi."), Callbacks: callbacks})
 		_, dispatched := turns.Dispatch(t.Context(), turns.DispatchInput{

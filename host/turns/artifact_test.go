@@ -16,6 +16,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -222,7 +223,7 @@ func TestReaderTools(t *testing.T) {
 		inline.Inline = true
 		var before, acked string
 		config := turns.TurnRunnerConfig{
-			Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()), Tools: []*turns.Tool{mine},
+			Callbacks: turns.StoreCallbacks(store.NewInMemory()), Tools: []*turns.Tool{mine},
 			DispatchInputPipeline: []turns.DispatchMiddleware{func(ctx *turns.DispatchContext, next func()) error {
 				before = toolNames(ctx)
 				next()
@@ -323,7 +324,7 @@ func TestArtifactIDCollision(t *testing.T) {
 func TestSpooling(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		var written atomic.Int32 // texts are spooled all at once
-		callbacks := turns.StoreCallbacks(turns.NewMemoryStore())
+		callbacks := turns.StoreCallbacks(store.NewInMemory())
 		store := callbacks.StoreRetrievableBytes
 		callbacks.StoreRetrievableBytes = func(ctx turns.Context, id string, r io.Reader) (record.SpoolReader, error) {
 			written.Add(1)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
 // LoadConversation is a turn input middleware that puts what the store holds of the turn's session into the turn's
@@ -18,7 +19,7 @@ import (
 // after: see [Store.Load]. With a store that has revisions a turn costs the same however long the conversation. With
 // one that has none every turn loads and encodes the whole session, but what the core has already does not cross to it
 // again.
-func LoadConversation(store Store) TurnMiddleware {
+func LoadConversation(store store.Store) TurnMiddleware {
 	loader := newLoader(store)
 	return func(ctx *TurnContext, next func()) error {
 		session, err := sessionOf(ctx)
@@ -54,7 +55,7 @@ const (
 
 // loader loads sessions from a store and remembers them.
 type loader struct {
-	store Store
+	store store.Store
 
 	mu       sync.Mutex
 	sessions map[string]*list.Element // of *remembered
@@ -69,7 +70,7 @@ type remembered struct {
 	bytes   int
 }
 
-func newLoader(store Store) *loader {
+func newLoader(store store.Store) *loader {
 	return &loader{store: store, sessions: make(map[string]*list.Element), recent: list.New()}
 }
 
@@ -82,7 +83,7 @@ func (l *loader) load(ctx context.Context, session string) (loaded, error) {
 		return loaded{}, err
 	}
 	if c == nil {
-		c = &Conversation{}
+		c = &store.Conversation{}
 	}
 	after, err := before.with(c)
 	if err != nil {
@@ -140,7 +141,7 @@ type loaded struct {
 }
 
 // with is the session as the store has it by what it returned: all of it, or what came later.
-func (l loaded) with(c *Conversation) (after loaded, err error) {
+func (l loaded) with(c *store.Conversation) (after loaded, err error) {
 	if c.After != "" && (c.After != l.revision || c.Revision == "") {
 		return loaded{}, invalidConversation(c, l.revision)
 	}
@@ -165,7 +166,7 @@ func (l loaded) with(c *Conversation) (after loaded, err error) {
 	return after, err
 }
 
-func invalidConversation(c *Conversation, asked string) error {
+func invalidConversation(c *store.Conversation, asked string) error {
 	reason := "after: is " + strconv.Quote(c.After) + ", but revision " + strconv.Quote(asked) + " was asked for"
 	if c.After == asked {
 		reason = "revision: must not be empty where after is set"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -95,7 +96,7 @@ func ExampleExecutor() {
 		}
 		return ctx.Ack()
 	}
-	store := turns.NewMemoryStore()
+	store := store.NewInMemory()
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
 		Callbacks: turns.StoreCallbacks(store), Executor: executor, Tools: []*turns.Tool{weather},
 		DispatchOutputPipeline: []turns.DispatchMiddleware{func(ctx *turns.DispatchContext, next func()) error {
@@ -136,7 +137,7 @@ func ExampleDispatchMiddleware() {
 		return nil
 	}
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			return ctx.StoreToolCall(&record.ToolCall{
 				ID: fmt.Sprint("c", ctx.Iteration()), Tool: "search", Args: []byte(`{}`), Checksum: checksum, Results: "nothing",
@@ -179,7 +180,7 @@ func ExampleDispatch_planner() {
 		return nil
 	}
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Callbacks:         turns.StoreCallbacks(turns.NewMemoryStore()),
+		Callbacks:         turns.StoreCallbacks(store.NewInMemory()),
 		TurnInputPipeline: []turns.TurnMiddleware{plan},
 		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			for thought := range ctx.TurnThoughts().All() {
@@ -205,7 +206,7 @@ func ExampleDispatch_summariser() {
 	at := time.Unix(1, 0)
 	result, err := turns.Dispatch(context.Background(), turns.DispatchInput{
 		Raw: &turns.RawContext{
-			Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()), SystemPrompt: "Summarise.",
+			Callbacks: turns.StoreCallbacks(store.NewInMemory()), SystemPrompt: "Summarise.",
 			Messages: []*record.Message{record.NewMessage("a", record.User, "one", at), record.NewMessage("b", record.Assistant, "two", at)},
 		},
 		Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
@@ -241,7 +242,7 @@ func ExampleDispatchContext_Nack() {
 		func(*turns.DispatchContext, *turns.Helpers) error { return errQuota },
 	} {
 		runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-			Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()), Executor: executor,
+			Callbacks: turns.StoreCallbacks(store.NewInMemory()), Executor: executor,
 		})
 		if err != nil {
 			log.Fatal(err)

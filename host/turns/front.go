@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
 // Bounds on iterations for Config.MaxIterations.
@@ -45,8 +46,8 @@ type Config struct {
 	// System is the system prompt of every turn.
 	System string
 	Tools  []*Tool
-	// Store keeps the conversations: a MemoryStore by default. See NewestStore for what else it may do.
-	Store Store
+	// Store keeps the conversations: one in memory by default. See [store.Newest] for what else it may do.
+	Store store.Store
 	// MaxIterations bounds the iterations of a turn; 0 means DefaultMaxIterations, and Unbounded none.
 	MaxIterations int
 
@@ -72,7 +73,7 @@ const defaultSystem = "You are a helpful assistant."
 type Runner struct {
 	*TurnRunner
 	system string
-	store  Store
+	store  store.Store
 }
 
 // modelCredential is the name of the credential that a Model's key becomes.
@@ -81,7 +82,7 @@ const modelCredential = "model"
 // New returns a runner and loads the core. Close it when done.
 func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Store == nil {
-		config.Store = NewMemoryStore()
+		config.Store = store.NewInMemory()
 	}
 	if config.System == "" {
 		config.System = defaultSystem
@@ -178,14 +179,14 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 	if full.SystemPrompt == "" {
 		full.SystemPrompt = r.system
 	}
-	if store, ok := r.store.(NewestStore); ok {
+	if store, ok := r.store.(store.Newest); ok {
 		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, in.Session) }
 	}
 	return full, nil
 }
 
 // Store is where the conversations are kept.
-func (r *Runner) Store() Store { return r.store }
+func (r *Runner) Store() store.Store { return r.store }
 
 // Run runs a turn to its end. Cancelling ctx aborts it. The error is why the turn did not ack, with the result beside it, or
 // why the input was refused, without one: see TurnRunner.Run.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -85,7 +86,7 @@ func TestMediaInRecords(t *testing.T) {
 		m.Stash = map[string]record.MediaNote{"caption": {Value: "x", TrustTier: record.FirstParty}}
 		message := record.NewMessage("m", record.User, "", instant)
 		message.Attachments = []*record.Media{m}
-		store := turns.NewMemoryStore()
+		store := store.NewInMemory()
 		_, result := play(t, h, turns.TurnRunnerConfig{
 			Callbacks: turns.StoreCallbacks(store),
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {

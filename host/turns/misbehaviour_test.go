@@ -9,6 +9,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -33,7 +34,7 @@ var ways = map[string]func() error{
 
 func TestMisbehaviour(t *testing.T) {
 	type config = turns.TurnRunnerConfig
-	store := func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+	sessions := func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 		if err := ctx.StoreMessage(message("m", "x")); err != nil {
 			return err
 		}
@@ -59,7 +60,7 @@ func TestMisbehaviour(t *testing.T) {
 			c.StoreMessage = func(turns.Context, *record.Message) error { return bad() }
 		},
 		"commit": func(c *config, bad func() error) {
-			c.Commit = func(turns.Context, []turns.Delta) error { return bad() }
+			c.Commit = func(turns.Context, []store.Delta) error { return bad() }
 		},
 		"tool": func(c *config, bad func() error) {
 			tool := named("t")
@@ -80,7 +81,7 @@ func TestMisbehaviour(t *testing.T) {
 					continue // the goroutine of the test itself would end
 				}
 				where := place + " " + way
-				c := config{Callbacks: noStorage(), Executor: store, Host: h}
+				c := config{Callbacks: noStorage(), Executor: sessions, Host: h}
 				configure(&c, bad)
 				log := &recorder{}
 				r := newRunner(t, c)

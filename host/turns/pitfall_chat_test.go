@@ -13,6 +13,7 @@ import (
 
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -107,7 +108,7 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 				return io.NopCloser(strings.NewReader("data: " + call + "\n\n")), nil
 			})})
 			text := func(n int) string { return strings.Repeat(fmt.Sprintf("result %d\n", n), 50) }
-			store := turns.NewMemoryStore()
+			store := store.NewInMemory()
 			runner, err := turns.New(t.Context(), turns.Config{
 				Model: turns.Model{Name: "m", BaseURL: "http://model.test/v1", Options: map[string]any{"trust": "off", "spoolResultsOver": 100}},
 				Tools: []*turns.Tool{workTool(func(_ *turns.DispatchContext, n int) (any, error) { return text(n), nil })}, Store: store, Host: h,

@@ -15,6 +15,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -186,7 +187,7 @@ func TestBytesStayBytes(t *testing.T) {
 			got, err := io.ReadAll(r)
 			same(where, got, errors.Join(err, r.Close()))
 		}
-		store := turns.NewMemoryStore()
+		store := store.NewInMemory()
 		tool := named("bytes")
 		tool.Handler = func(*turns.DispatchContext, turns.Args) (any, error) { return bytes.Clone(all), nil }
 		_, result := play(t, h, turns.TurnRunnerConfig{Callbacks: turns.StoreCallbacks(store), Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
@@ -292,7 +293,7 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 				"model": {Model: turns.Model{Engine: &turns.ModelEngine{Generate: func(_ context.Context, _ *turns.ModelRequest, send func(turns.ModelPart) error) error {
 					return errors.Join(send(turns.ModelPart{Text: "x", Finish: "stop"}), nothing)
 				}}}},
-				"store": {Executor: ack, Store: failingStore{turns.NewMemoryStore(), nothing}},
+				"store": {Executor: ack, Store: failingStore{store.NewInMemory(), nothing}},
 			} {
 				config.Engine = hosttest.Engines(t)[0]
 				runner, err := turns.New(t.Context(), config)
@@ -313,11 +314,11 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 
 // failingStore is a store that cannot write.
 type failingStore struct {
-	turns.Store
+	store.Store
 	err error
 }
 
-func (s failingStore) Commit(context.Context, string, []turns.Delta) error { return s.err }
+func (s failingStore) Commit(context.Context, string, []store.Delta) error { return s.err }
 
 // What a nil error is given to still ends as it says: a nack, an abort, a gate that is rejected.
 func TestNilAsAReason(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -117,7 +118,7 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 		t.Run(engine.Name(), func(t *testing.T) {
 			const steps = 3
 			play := func(kill int) (log []string, ran int) {
-				store := turns.NewMemoryStore()
+				store := store.NewInMemory()
 				ctx, stop := context.WithCancel(t.Context())
 				defer stop()
 				commits := 0
@@ -137,7 +138,7 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 						return send(turns.ModelPart{ToolCall: &turns.ModelToolCall{ID: fmt.Sprint("c", done), Name: "work", Arguments: fmt.Sprintf(`{"n":%d}`, done)}, Finish: "tool_calls"})
 					},
 				}
-				counting := &countingStore{MemoryStore: store, applied: func() {
+				counting := &countingStore{InMemory: store, applied: func() {
 					if commits++; commits == kill {
 						stop()
 					}
@@ -185,12 +186,12 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 
 // countingStore tells of each commit.
 type countingStore struct {
-	*turns.MemoryStore
+	*store.InMemory
 	applied func()
 }
 
-func (s *countingStore) Commit(ctx context.Context, session string, writes []turns.Delta) error {
-	err := s.MemoryStore.Commit(ctx, session, writes)
+func (s *countingStore) Commit(ctx context.Context, session string, writes []store.Delta) error {
+	err := s.InMemory.Commit(ctx, session, writes)
 	s.applied()
 	return err
 }

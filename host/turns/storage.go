@@ -9,6 +9,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
 // Callbacks are the storage that turns read and write: 27 functions that all must be there, and three that may.
@@ -56,9 +57,9 @@ type Callbacks struct {
 	ReplaceToolCallGroup func(ctx Context, ids []string, replacements []*record.ToolCall) error
 	// Commit writes all that an iteration has queued, in call order, so that one transaction can hold it. Without it
 	// the other functions are called one by one.
-	Commit func(ctx Context, deltas []Delta) error
+	Commit func(ctx Context, deltas []store.Delta) error
 	// Discard is told what an iteration has queued in vain.
-	Discard func(ctx Context, deltas []Delta, status Status) error
+	Discard func(ctx Context, deltas []store.Delta, status Status) error
 
 	// made tells which of the functions StoreCallbacks has put here, nil for none of them.
 	made *madeFunctions
@@ -98,7 +99,7 @@ func (c *Callbacks) atOnce() bool { return c.Commit != nil && c.apart == nil }
 
 // commit writes deltas in order. Where that takes several calls it counts those that were written, also when one fails,
 // panics or ends its goroutine.
-func (c *Callbacks) commit(ctx Context, deltas []Delta, applied *int) error {
+func (c *Callbacks) commit(ctx Context, deltas []store.Delta, applied *int) error {
 	if c.atOnce() {
 		return c.Commit(ctx, deltas)
 	}
@@ -121,7 +122,7 @@ func (c *Callbacks) commit(ctx Context, deltas []Delta, applied *int) error {
 }
 
 // together is how many of the next writes Commit takes.
-func (c *Callbacks) together(deltas []Delta) int {
+func (c *Callbacks) together(deltas []store.Delta) int {
 	if c.Commit == nil {
 		return 0
 	}
@@ -133,13 +134,13 @@ func (c *Callbacks) together(deltas []Delta) int {
 }
 
 // apply does one write through its function.
-func (c *Callbacks) apply(ctx Context, d Delta) error {
-	if d.Op == ReplaceToolCallGroupOp {
+func (c *Callbacks) apply(ctx Context, d store.Delta) error {
+	if d.Op == store.OpReplaceToolCallGroup {
 		return c.replaceGroup(ctx, d.IDs, d.Records)
 	}
 	switch r := d.Record.(type) {
 	case *record.Instruction:
-		if d.Op == MutateOp {
+		if d.Op == store.OpMutate {
 			return c.MutateStandingInstruction(ctx, d.ID, r.Text)
 		}
 		return c.StoreStandingInstruction(ctx, r.Text)
@@ -169,11 +170,11 @@ func (c *Callbacks) apply(ctx Context, d Delta) error {
 	return c.DeleteToolCall(ctx, d.ID)
 }
 
-func write[R record.Type](ctx Context, op WriteOp, r R, store, mutate func(Context, R) error) error {
-	if op == MutateOp {
+func write[R record.Type](ctx Context, op store.Op, r R, put, mutate func(Context, R) error) error {
+	if op == store.OpMutate {
 		return mutate(ctx, r)
 	}
-	return store(ctx, r)
+	return put(ctx, r)
 }
 
 func (c *Callbacks) replaceGroup(ctx Context, ids []string, replacements []*record.ToolCall) error {
@@ -182,29 +183,16 @@ func (c *Callbacks) replaceGroup(ctx Context, ids []string, replacements []*reco
 	}
 	for i, id := range ids {
 		if err := guarded(func() error { return c.DeleteToolCall(ctx, id) }); err != nil {
-			return &ReplaceGroupError{ids[:i:i], err}
+			return &store.ReplaceGroupError{DeletedIDs: ids[:i:i], Err: err}
 		}
 	}
 	for _, r := range replacements {
 		if err := guarded(func() error { return c.StoreToolCall(ctx, r) }); err != nil {
-			return &ReplaceGroupError{ids, err}
+			return &store.ReplaceGroupError{DeletedIDs: ids, Err: err}
 		}
 	}
 	return nil
 }
-
-// ReplaceGroupError is what a storage function failed with in the middle of replacing a group of tool calls, one by one. The
-// turn still has the group; storage has lost a part of it.
-type ReplaceGroupError struct {
-	DeletedIDs []string // that storage has deleted
-	Err        error    // the function's own
-}
-
-// Error is the text of the function's own error.
-func (e *ReplaceGroupError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the function's own error.
-func (e *ReplaceGroupError) Unwrap() error { return e.Err }
 
 // guarded returns a panic as an error.
 func guarded(run func() error) (err error) {
@@ -212,22 +200,22 @@ func guarded(run func() error) (err error) {
 	return run()
 }
 
-var writeOps = map[uint8]WriteOp{
-	abi.WriteStore: StoreOp, abi.WriteMutate: MutateOp, abi.WriteDelete: DeleteOp, abi.WriteReplaceGroup: ReplaceToolCallGroupOp,
+var writeOps = map[uint8]store.Op{
+	abi.WriteStore: store.OpStore, abi.WriteMutate: store.OpMutate, abi.WriteDelete: store.OpDelete, abi.WriteReplaceGroup: store.OpReplaceToolCallGroup,
 }
 
 // delta resolves the handles of a write. The caller holds t.mu.
-func (t *turn) delta(f *abi.Delta) (Delta, error) {
+func (t *turn) delta(f *abi.Delta) (store.Delta, error) {
 	op, known := writeOps[f.Write]
 	if !known || f.Collection >= record.Kinds {
-		return Delta{}, fmt.Errorf("write %d of collection %d", f.Write, f.Collection)
+		return store.Delta{}, fmt.Errorf("write %d of collection %d", f.Write, f.Collection)
 	}
-	d := Delta{Op: op, Kind: record.Kind(f.Collection).String(), ID: f.ID, IDs: f.IDs}
+	d := store.Delta{Op: op, Kind: record.Kind(f.Collection).String(), ID: f.ID, IDs: f.IDs}
 	switch f.Write {
 	case abi.WriteStore, abi.WriteMutate:
 		r := t.handles.record(f.Handle)
 		if r == nil || kindOf(r) != f.Collection {
-			return Delta{}, fmt.Errorf("handle %d names no record of collection %d", f.Handle, f.Collection)
+			return store.Delta{}, fmt.Errorf("handle %d names no record of collection %d", f.Handle, f.Collection)
 		}
 		d.Record = r
 		if d.ID == "" {
@@ -237,7 +225,7 @@ func (t *turn) delta(f *abi.Delta) (Delta, error) {
 		for _, handle := range f.Handles {
 			c, ok := t.handles.record(handle).(*record.ToolCall)
 			if !ok {
-				return Delta{}, fmt.Errorf("handle %d names no tool call", handle)
+				return store.Delta{}, fmt.Errorf("handle %d names no tool call", handle)
 			}
 			d.Records = append(d.Records, c)
 		}
@@ -245,8 +233,8 @@ func (t *turn) delta(f *abi.Delta) (Delta, error) {
 	return d, nil
 }
 
-func (t *turn) deltas(list []abi.Delta) ([]Delta, error) {
-	out := make([]Delta, len(list))
+func (t *turn) deltas(list []abi.Delta) ([]store.Delta, error) {
+	out := make([]store.Delta, len(list))
 	for i := range list {
 		var err error
 		if out[i], err = t.delta(&list[i]); err != nil {

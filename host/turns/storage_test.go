@@ -9,6 +9,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -76,7 +77,7 @@ func TestWritesAreCommitted(t *testing.T) {
 				var trace []string
 				callbacks := tracing(&trace)
 				discarded := 0
-				callbacks.Discard = func(_ turns.Context, deltas []turns.Delta, _ turns.Status) error {
+				callbacks.Discard = func(_ turns.Context, deltas []store.Delta, _ turns.Status) error {
 					discarded += len(deltas)
 					return nil
 				}
@@ -122,7 +123,7 @@ func TestWritesAreCommitted(t *testing.T) {
 				if discarded != c.discard || len(end.Discarded) != c.discard {
 					t.Errorf("%d discarded, %d in the event, want %d", discarded, len(end.Discarded), c.discard)
 				}
-				if c.discard > 0 && (end.Discarded[0].Op != turns.StoreOp || end.Discarded[0].ID != "a" || end.Discarded[0].Kind != "message") {
+				if c.discard > 0 && (end.Discarded[0].Op != store.OpStore || end.Discarded[0].ID != "a" || end.Discarded[0].Kind != "message") {
 					t.Errorf("first discarded: %+v", end.Discarded[0])
 				}
 			})
@@ -160,8 +161,8 @@ func TestCommitFailure(t *testing.T) {
 func TestCommitCallback(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		callbacks := noStorage()
-		var batches [][]turns.Delta
-		callbacks.Commit = func(_ turns.Context, deltas []turns.Delta) error { batches = append(batches, deltas); return nil }
+		var batches [][]store.Delta
+		callbacks.Commit = func(_ turns.Context, deltas []store.Delta) error { batches = append(batches, deltas); return nil }
 		a, b := toolCall("a", "s"), toolCall("b", "s")
 		_, result := play(t, h, turns.TurnRunnerConfig{Callbacks: callbacks, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			return errors.Join(ctx.StoreToolCall(a), ctx.ReplaceToolCallGroup([]string{"a"}, []*record.ToolCall{b}), ctx.Ack())
@@ -169,10 +170,10 @@ func TestCommitCallback(t *testing.T) {
 		if result.Status != turns.Ack || len(batches) != 1 || len(batches[0]) != 2 {
 			t.Fatalf("%v, %v", result, batches)
 		}
-		if d := batches[0][0]; d.Op != turns.StoreOp || d.Record != any(a) || d.ID != "a" {
+		if d := batches[0][0]; d.Op != store.OpStore || d.Record != any(a) || d.ID != "a" {
 			t.Errorf("first write %+v", d)
 		}
-		if d := batches[0][1]; d.Op != turns.ReplaceToolCallGroupOp || !slices.Equal(d.IDs, []string{"a"}) || len(d.Records) != 1 || d.Records[0] != b {
+		if d := batches[0][1]; d.Op != store.OpReplaceToolCallGroup || !slices.Equal(d.IDs, []string{"a"}) || len(d.Records) != 1 || d.Records[0] != b {
 			t.Errorf("second write %+v", d)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -25,14 +26,14 @@ func givenTag(baseURL string) string {
 type history struct {
 	given   string // tag of what the provider gave to have it back
 	now, n  int64
-	writes  []turns.Delta
+	writes  []store.Delta
 	ids     map[string]bool // of the calls
 	message map[int]string  // ids of messages by the number of the recorded message
 	group   map[int]string  // likewise of the first call
 }
 
 // store puts what was said before the user's message into a store.
-func (p *player) store(store turns.Store, now int64) error {
+func (p *player) store(store store.Store, now int64) error {
 	records, err := p.records(now)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (p *player) store(store turns.Store, now int64) error {
 }
 
 // records are what was said before the user's message.
-func (p *player) records(now int64) ([]turns.Delta, error) {
+func (p *player) records(now int64) ([]store.Delta, error) {
 	entries := p.conversation.History
 	h := &history{given: givenTag(p.conversation.BaseURL), now: now, n: int64(len(entries)), ids: map[string]bool{}, message: map[int]string{}, group: map[int]string{}}
 	for i, entry := range entries {
@@ -63,12 +64,12 @@ func (h *history) add(i int, entry recording.Entry) error {
 		if entry.Given != nil {
 			t.Payload, t.ReplayCompatibility = entry.Given, h.given
 		}
-		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "thought", ID: id, Record: t})
+		h.writes = append(h.writes, store.Delta{Op: store.OpStore, Kind: "thought", ID: id, Record: t})
 	default:
 		m := record.NewMessage(id, record.Role(entry.Role), entry.Content, at)
 		m.Identity, m.Attachments = speaker(entry.Name), attachments(entry.Message, entry.Media)
 		h.message[entry.Message] = id
-		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "message", ID: id, Record: m})
+		h.writes = append(h.writes, store.Delta{Op: store.OpStore, Kind: "message", ID: id, Record: m})
 	}
 	return nil
 }
@@ -161,7 +162,7 @@ func (h *history) addCall(id string, entry recording.Entry, at time.Time) error 
 		Payload: payload, ReplayCompatibility: "chat-completions-v1",
 		CreatedAt: at, UpdatedAt: at, CompletedAt: at,
 	}
-	h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "toolCall", ID: id, Record: call})
+	h.writes = append(h.writes, store.Delta{Op: store.OpStore, Kind: "toolCall", ID: id, Record: call})
 	return call.Validate()
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/simulated"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -118,7 +119,7 @@ func (c *command) open(o *runFlags) (_ *session, err error) {
 		s.system = defaultSystem
 	}
 	config := turns.Config{
-		Store: turns.NewMemoryStore(), MaxIterations: o.maxIterations,
+		Store: store.NewInMemory(), MaxIterations: o.maxIterations,
 		TurnInputPipeline: []turns.TurnMiddleware{s.keep},
 	}
 	switch {

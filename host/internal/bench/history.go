@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -77,15 +78,15 @@ func measureHistories(p pace, e host.Engine) ([]figure.Row, error) {
 // rebuilding is a store with one session, whose messages it makes anew whenever it is asked for them.
 type rebuilding int
 
-func (n rebuilding) Load(_ context.Context, _, after string) (*turns.Conversation, error) {
+func (n rebuilding) Load(_ context.Context, _, after string) (*store.Conversation, error) {
 	const revision = "1"
 	if after == revision {
-		return &turns.Conversation{Revision: revision, After: after}, nil
+		return &store.Conversation{Revision: revision, After: after}, nil
 	}
-	return &turns.Conversation{Revision: revision, Messages: messages(int(n))}, nil
+	return &store.Conversation{Revision: revision, Messages: messages(int(n))}, nil
 }
 
-func (rebuilding) Commit(context.Context, string, []turns.Delta) error      { return nil }
+func (rebuilding) Commit(context.Context, string, []store.Delta) error      { return nil }
 func (rebuilding) WriteBytes(context.Context, string, string, []byte) error { return nil }
 
 // withStore has every turn load a session of n messages.

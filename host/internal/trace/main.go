@@ -15,6 +15,7 @@ import (
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -111,7 +112,7 @@ func run() ([]step, error) {
 	engine := &recorder{Engine: native.New()}
 	h := turns.NewHost(turns.HostOptions{Engine: engine, Clock: host.FixedClock(host.FixedTime), Entropy: host.SeededEntropy(1)})
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Host: h, Executor: executor, Tools: []*turns.Tool{shout}, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Host: h, Executor: executor, Tools: []*turns.Tool{shout}, Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 	})
 	if err != nil {
 		return nil, err
