@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -120,7 +121,7 @@ func init() {
 		"report": report,
 		"log":    writeLog,
 		"stats": func(f *frame, arg any) (any, error) {
-			var stats turns.GenerationStats
+			var stats model.Stats
 			decode(arg, &stats)
 			return nil, f.helper().ReportGenerationStats(stats)
 		},

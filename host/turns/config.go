@@ -6,6 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -25,7 +26,7 @@ type DispatchMiddleware func(ctx *DispatchContext, next func()) error
 type TurnRunnerConfig struct {
 	// Executor is the program's own; Chat is the executor inside the core. Exactly one must be given.
 	Executor Executor
-	Chat     *ChatOptions
+	Chat     *model.ChatOptions
 
 	Callbacks
 
@@ -51,7 +52,7 @@ type TurnRunnerConfig struct {
 // definition is a runner as it is told to a core.
 type definition struct {
 	executor  Executor
-	chat      *ChatOptions
+	chat      *model.ChatOptions
 	callbacks Callbacks
 	tools     []*Tool
 
@@ -131,7 +132,7 @@ func (d *definition) frame() (*abi.OpenRunner, error) {
 		f.Tools = append(f.Tools, def)
 	}
 	if d.chat != nil {
-		options, err := d.chat.encode()
+		options, err := encodeChat(d.chat)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -20,7 +21,7 @@ type DispatchInput struct {
 	Raw *RawContext
 
 	Executor Executor
-	Chat     *ChatOptions
+	Chat     *model.ChatOptions
 
 	InputPipeline  []DispatchMiddleware // per iteration
 	OutputPipeline []DispatchMiddleware

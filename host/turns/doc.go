@@ -8,7 +8,7 @@
 //	…
 //	for event, err := range runner.Stream(ctx, turns.Input{Message: "Hello!"}).Events() { … }
 //
-// [NewTurnRunner] takes every seam by itself: an [Executor], the storage [Callbacks] (or a [Store] through
+// [NewTurnRunner] takes every seam by itself: an [Executor], the storage [Callbacks] (or a [store.Store] through
 // [StoreCallbacks]), middleware and tools. [Dispatch] runs the loop alone.
 //
 // # Contexts

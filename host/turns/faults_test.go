@@ -15,6 +15,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/internal/faulty"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -94,7 +95,7 @@ func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case
 	store := store.NewInMemory()
 	word := strings.ReplaceAll(t.Name(), "/", "_")
 	r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Chat:      &turns.ChatOptions{Model: "m", BaseURL: strings.Replace(c.BaseURL, "SESSION", word, 1), Options: c.Options},
+		Chat:      &model.ChatOptions{Model: "m", BaseURL: strings.Replace(c.BaseURL, "SESSION", word, 1), Options: c.Options},
 		Callbacks: turns.StoreCallbacks(store), Tools: faultTools(), Host: h, MaxIterations: 8,
 		TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
 	})

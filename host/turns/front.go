@@ -9,6 +9,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 )
@@ -25,13 +26,13 @@ const (
 type Model struct {
 	Name string
 	// Provider is the protocol that the API speaks: OpenAI's chat completions if empty.
-	Provider Provider
+	Provider model.Provider
 	BaseURL  string // up to the version; that of the Provider if empty
 	APIKey   string // sent to the base URL's origin only; "" sends none
 	// Engine is a model that the host runs itself, in place of an API.
-	Engine *ModelEngine
+	Engine *model.Engine
 	// Options are members of the request such as "temperature", by the names that the provider's API has for them, and
-	// options of the chat executor. [OpenAIOptions] and the others have them typed.
+	// options of the chat executor. [model.OpenAIOptions] and the others have them typed.
 	Options map[string]any
 }
 
@@ -102,7 +103,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	case Unbounded:
 		full.MaxIterations = 0
 	}
-	var credentials map[string]Credential
+	var credentials map[string]model.Credential
 	if config.Model.Name != "" || config.Model.Engine != nil {
 		full.Chat, credentials = config.Model.chat()
 		full.Chat.Schema = config.Schema
@@ -127,13 +128,13 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 }
 
 // chat is the model as options of the chat executor, and the credentials that they name.
-func (m *Model) chat() (*ChatOptions, map[string]Credential) {
-	o := &ChatOptions{Model: m.Name, Provider: m.Provider, BaseURL: m.BaseURL, Engine: m.Engine, Options: m.Options}
+func (m *Model) chat() (*model.ChatOptions, map[string]model.Credential) {
+	o := &model.ChatOptions{Model: m.Name, Provider: m.Provider, BaseURL: m.BaseURL, Engine: m.Engine, Options: m.Options}
 	if o.Engine != nil {
 		return o, nil
 	}
 	if named, ok := m.Options["provider"].(string); ok && o.Provider == "" {
-		o.Provider = Provider(named)
+		o.Provider = model.Provider(named)
 	}
 	if o.BaseURL == "" {
 		o.BaseURL = o.Provider.BaseURL()
@@ -142,7 +143,7 @@ func (m *Model) chat() (*ChatOptions, map[string]Credential) {
 		return o, nil
 	}
 	o.Credential = modelCredential
-	credentials := map[string]Credential{}
+	credentials := map[string]model.Credential{}
 	if u, err := url.Parse(o.BaseURL); err == nil {
 		credentials[modelCredential] = o.Provider.Key(m.APIKey, originOf(u))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -167,7 +168,7 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 					return nil
 				}
 				runner := newRunner(t, turns.TurnRunnerConfig{
-					Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"trust": "off"}}, Tools: []*turns.Tool{tool}, Host: h, Callbacks: callbacks,
+					Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"trust": "off"}}, Tools: []*turns.Tool{tool}, Host: h, Callbacks: callbacks,
 				})
 				runner.On(turns.KindToolCall, func(e turns.Event) {
 					if c := e.(*turns.ToolCallEvent); c.IsComplete && c.ID == "c1" {

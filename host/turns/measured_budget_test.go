@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -25,7 +26,7 @@ func byteBudget(t *testing.T, h *turns.Host, limit int, options map[string]any, 
 	defer provider.Close()
 	at := func(i int) time.Time { return time.UnixMilli(int64(1000 + i)).UTC() }
 	config := turns.TurnRunnerConfig{
-		Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: options},
+		Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: options},
 		Tools: []*turns.Tool{{
 			Name: "shot", Description: "Takes a picture", InputSchema: json.RawMessage(`{"type":"object"}`),
 			Handler: func(*turns.DispatchContext, turns.Args) (any, error) { return strings.Repeat("é\n", 40), nil },
@@ -114,7 +115,7 @@ func TestBudgetOfWhatCannotBeSent(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		in := attached(record.UserAttachment(record.Video, "video/mp4", "v.mp4", record.NewBlob(pixels(9))))
 		_, result := play(t, h, turns.TurnRunnerConfig{
-			Chat:                  &turns.ChatOptions{Model: "m", BaseURL: "http://127.0.0.1:1", Options: map[string]any{"unsupportedMedia": "error"}},
+			Chat:                  &model.ChatOptions{Model: "m", BaseURL: "http://127.0.0.1:1", Options: map[string]any{"unsupportedMedia": "error"}},
 			DispatchInputPipeline: []turns.DispatchMiddleware{turns.TokenBudget(turns.Budget{Encoding: "claude", Limit: 10})},
 		}, in)
 		if !errors.Is(result.Err, host.Code("E_CHAT_UNSUPPORTED_MEDIA")) {

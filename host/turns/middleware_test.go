@@ -12,6 +12,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -131,7 +132,7 @@ func TestSpendLimit(t *testing.T) {
 					Limit: 2, Currency: "EUR", Prices: map[string]turns.Price{"m": {Input: 1, Output: 3}},
 				})},
 				Executor: func(_ *turns.DispatchContext, h *turns.Helpers) error {
-					return h.ReportGenerationStats(turns.GenerationStats{Model: c.model, PromptTokens: 500_000, CompletionTokens: 250_000})
+					return h.ReportGenerationStats(model.Stats{Model: c.model, PromptTokens: 500_000, CompletionTokens: 250_000})
 				},
 			}, turns.TurnInput{})
 			if result.Status != turns.Nack || !errors.Is(result.Err, host.Code(c.code)) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -155,7 +156,7 @@ func TestWrongArguments(t *testing.T) {
 				_, outside := named("t").Executor(nil)(nil)
 				for field, err := range map[string]error{
 					"bytes: must be a reader": media, " bytes: must be a reader": text, "ctx: must be a DispatchContext": outside,
-					"stats.cachedTokens: must":         h.ReportGenerationStats(turns.GenerationStats{CachedTokens: -1}),
+					"stats.cachedTokens: must":         h.ReportGenerationStats(model.Stats{CachedTokens: -1}),
 					"args: a func() cannot be encoded": h.ReportToolCall("c", turns.ToolCallReport{Tool: "t", Args: func() {}}),
 				} {
 					if !errors.Is(err, host.CodeInvalidValue) || !strings.Contains(err.Error(), field) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -74,7 +75,7 @@ func TestLastBytesAreNotLost(t *testing.T) {
 						return &pieces{list: []string{whole[0], end}, withEOF: withEOF, pause: pause}, nil
 					})})
 					for range 10 {
-						_, result := play(t, h, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}}, turns.TurnInput{Text: "Hi!"})
+						_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}}, turns.TurnInput{Text: "Hi!"})
 						if result.Status != turns.Ack || result.Text != "Hello." {
 							t.Errorf("%s, %q %s, with the end %v: %+v", engine.Name(), end, name, withEOF, result)
 						}
@@ -176,7 +177,7 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				r := newRunner(t, turns.TurnRunnerConfig{
-					Chat: &turns.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}, Host: h, Callbacks: noStorage(),
+					Chat: &model.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}, Host: h, Callbacks: noStorage(),
 					Tools: []*turns.Tool{workTool(func(ctx *turns.DispatchContext, _ int) (any, error) {
 						runtime.Gosched()
 						return "done", ctx.Err()

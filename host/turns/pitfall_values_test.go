@@ -14,6 +14,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -290,8 +291,8 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 			}
 			// The model, and the network.
 			for where, config := range map[string]turns.Config{
-				"model": {Model: turns.Model{Engine: &turns.ModelEngine{Generate: func(_ context.Context, _ *turns.ModelRequest, send func(turns.ModelPart) error) error {
-					return errors.Join(send(turns.ModelPart{Text: "x", Finish: "stop"}), nothing)
+				"model": {Model: turns.Model{Engine: &model.Engine{Generate: func(_ context.Context, _ *model.Request, send func(model.Part) error) error {
+					return errors.Join(send(model.Part{Text: "x", Finish: "stop"}), nothing)
 				}}}},
 				"store": {Executor: ack, Store: failingStore{store.NewInMemory(), nothing}},
 			} {

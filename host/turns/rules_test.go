@@ -11,6 +11,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -158,11 +159,11 @@ func validateInput(t *testing.T, v ruleVector) error {
 			ModalityHazard: record.ModalityHazard(in.ModalityHazard), Source: in.Source, Stash: in.Stash,
 		}).Validate()
 	case "ModelPart":
-		var part ModelPart
+		var part model.Part
 		if err := json.Unmarshal(v.Input, &part); err != nil {
 			t.Fatal(err)
 		}
-		return part.validate()
+		return validatePart(&part)
 	case "TurnInput":
 		return (&TurnInput{SystemPrompt: in.SystemPrompt, StandingInstructions: in.StandingInstructions}).validate()
 	}

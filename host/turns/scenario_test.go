@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -300,7 +301,7 @@ func TestTurnScenarios(t *testing.T) {
 		{
 			"generation stats",
 			turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
-				if err := h.ReportGenerationStats(turns.GenerationStats{PromptTokens: 3, TotalTokens: 5}); err != nil {
+				if err := h.ReportGenerationStats(model.Stats{PromptTokens: 3, TotalTokens: 5}); err != nil {
 					return err
 				}
 				return ctx.Ack()

@@ -14,6 +14,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -66,7 +67,7 @@ func TestMediaInRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer provider.Close()
-		chat := &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"retry": map[string]any{"baseDelayMs": 1}}}
+		chat := &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"retry": map[string]any{"baseDelayMs": 1}}}
 		in := attached(&record.Media{
 			ID: "p", Kind: record.Image, MimeType: "image/png", Filename: "p.png", Reader: record.NewBlob(photo), TrustTier: record.ThirdPartyPrivate,
 			ModalityHazard: record.OpaquePerceptual,
@@ -113,7 +114,7 @@ func TestMediaThatCannotBeSent(t *testing.T) {
 		image := func(r record.MediaReader) turns.TurnInput {
 			return attached(record.UserAttachment(record.Image, "image/png", "p.png", r))
 		}
-		chat := &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"maxMediaBytes": 99, "retry": map[string]any{"baseDelayMs": 1, "maxAttempts": 2}}}
+		chat := &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"maxMediaBytes": 99, "retry": map[string]any{"baseDelayMs": 1, "maxAttempts": 2}}}
 		large := &unmeasured{data: pixels(100)}
 		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: chat}, image(large)); !errors.Is(result.Err, host.Code("E_MEDIA_TOO_LARGE")) || large.opened != 1 {
 			t.Errorf("too large: %v, opened %d times", result.Err, large.opened)
@@ -137,7 +138,7 @@ func TestLargeMediaIsNoted(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer provider.Close()
-		chat := &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"maxMediaBytes": 99}}
+		chat := &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"maxMediaBytes": 99}}
 		m := record.UserAttachment(record.Image, "image/png", "p.png", record.NewBlob(pixels(100)))
 		_, result := play(t, h, turns.TurnRunnerConfig{Chat: chat}, attached(m))
 		body := string(provider.Requests()[0].Body)
@@ -150,16 +151,16 @@ func TestLargeMediaIsNoted(t *testing.T) {
 // An engine that takes images gets them in the conversation.
 func TestMediaForEngines(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		var asked turns.ModelRequest
-		engine := &turns.ModelEngine{
-			Capabilities: turns.ModelCapabilities{Media: []record.MediaKind{record.Image}},
-			Generate: func(_ context.Context, r *turns.ModelRequest, send func(turns.ModelPart) error) error {
+		var asked model.Request
+		engine := &model.Engine{
+			Capabilities: model.Capabilities{Media: []record.MediaKind{record.Image}},
+			Generate: func(_ context.Context, r *model.Request, send func(model.Part) error) error {
 				asked = *r
-				return send(turns.ModelPart{Text: "ok", Finish: "stop"})
+				return send(model.Part{Text: "ok", Finish: "stop"})
 			},
 		}
 		in := attached(record.UserAttachment(record.Image, "image/png", "p.png", &unmeasured{data: []byte("hello")}))
-		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Engine: engine}}, in); result.Status != turns.Ack {
+		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: engine}}, in); result.Status != turns.Ack {
 			t.Fatalf("%+v", result)
 		}
 		last := asked.Messages[len(asked.Messages)-1]
@@ -170,7 +171,7 @@ func TestMediaForEngines(t *testing.T) {
 			t.Errorf("%s, %v", text, err)
 		}
 		large := map[string]any{"maxMediaBytes": 4}
-		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Engine: engine, Options: large}}, in); !errors.Is(result.Err, host.Code("E_MEDIA_TOO_LARGE")) {
+		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: engine, Options: large}}, in); !errors.Is(result.Err, host.Code("E_MEDIA_TOO_LARGE")) {
 			t.Errorf("too large: %v", result.Err)
 		}
 	})

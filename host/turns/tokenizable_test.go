@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -165,7 +166,7 @@ func TestTokenizableContent(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer provider.Close() //nolint:errcheck // nothing is read from it any more
-		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}})
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}})
 		if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Message: m}); err != nil {
 			t.Fatal(err)
 		}

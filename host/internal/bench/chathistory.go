@@ -12,6 +12,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/bench/figure"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -89,7 +90,7 @@ func chatIterating(e host.Engine, history []*record.Message, id string) (s *subj
 	c, err := newConversation(e, 0, func(config *turns.TurnRunnerConfig) {
 		withMessages(history)(config)
 		config.Host, config.Executor = h, nil
-		config.Chat = &turns.ChatOptions{Model: "m", BaseURL: "http://provider/v1"}
+		config.Chat = &model.ChatOptions{Model: "m", BaseURL: "http://provider/v1"}
 		handler := config.Tools[0].Handler
 		config.Tools[0].Handler = func(ctx *turns.DispatchContext, args turns.Args) (any, error) {
 			switch calls++; calls {
