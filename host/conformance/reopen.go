@@ -12,9 +12,9 @@ import (
 	"github.com/turncore/turncore/host/journal"
 )
 
-// reopen plays the turn's journal, as far as it has been written, in a fresh instance, and returns the gates that are open
-// there. With a value it resolves the first of them there, and also returns what the instance then tells: which gates
-// close, and that a call is answered, which is whoever waits.
+// reopen plays the turn's journal so far in a fresh instance, and returns the gates that are open there. With a value
+// it resolves the first of them there, and also returns what the instance reports next: the gates that close, and
+// that it answers a call, which is the one that waits.
 func reopen(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
@@ -72,7 +72,7 @@ type opened struct {
 	told  []any               // in order: "closed ID", "answered"
 }
 
-// step hands frames to the instance and takes note of its gates.
+// step passes frames to the instance and records its gates.
 func (o *opened) step(in []byte) error {
 	out, err := o.inst.Step(nil, in)
 	for err == nil && len(out) > 0 {
