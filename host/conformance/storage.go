@@ -12,7 +12,7 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// storage returns callbacks that write to the log and do what the scripts say.
+// storage returns callbacks that write to the log and run their scripts.
 func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 	s := storage{g, spec, prefix}
 	c := turns.Callbacks{
@@ -102,7 +102,7 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 	return c
 }
 
-// besideStore returns the callbacks of a store, with those that have a script in their place.
+// besideStore returns the callbacks of a store; callbacks with a script replace the store's.
 func (s storage) besideStore(scripted turns.Callbacks) turns.Callbacks {
 	c := turns.StoreCallbacks(book{s.game})
 	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(scripted)
@@ -113,7 +113,7 @@ func (s storage) besideStore(scripted turns.Callbacks) turns.Callbacks {
 	return c
 }
 
-// book is a store that writes to the log what it is given, and keeps nothing.
+// book is a store that logs its writes and keeps nothing.
 type book struct{ game *game }
 
 func (b book) Load(context.Context, string, string) (*store.Conversation, error) { return nil, nil }
@@ -125,14 +125,14 @@ func (b book) Commit(_ context.Context, _ string, writes []store.Delta) error {
 
 func (b book) WriteBytes(context.Context, string, string, []byte) error { return nil }
 
-// storage is where the callbacks of a runner or dispatch go.
+// storage holds the callbacks of a runner or dispatch.
 type storage struct {
 	game   *game
 	spec   *RunnerSpec
 	prefix string
 }
 
-// call writes the line of a callback and does its script.
+// call writes the line of a callback and runs its script.
 func (s storage) call(name string, ctx turns.Context, line Line, args ...any) (any, error) {
 	of := "turn"
 	if _, in := ctx.(*turns.DispatchContext); in {
@@ -149,6 +149,13 @@ func (s storage) call(name string, ctx turns.Context, line Line, args ...any) (a
 		line["by"] = s.prefix
 	}
 	s.game.write(line)
+	s.game.mu.Lock()
+	called := s.game.storageCalled
+	s.game.storageCalled = nil
+	s.game.mu.Unlock()
+	if called != nil {
+		called()
+	}
 	f := s.game.frame(join(s.prefix, "storage", name), ctx)
 	script := s.spec.Storage[name]
 	if s.game.count("any storage call")+1 == s.game.scenario.Fails {
@@ -163,7 +170,7 @@ func (s storage) done(name string, ctx turns.Context, args ...any) error {
 	return err
 }
 
-// write is the callback of a record; its content is only shown if it is not the id.
+// write is the callback of a record; it shows the content only if it is not the id.
 func (s storage) write(name string, ctx turns.Context, r any) error {
 	id, content := idOf(r)
 	line := Line{}
@@ -232,7 +239,7 @@ func anyList(list []string) []any {
 	return all
 }
 
-// omit takes out the callbacks that the scenario leaves out.
+// omit removes the callbacks that the scenario omits.
 func (s storage) omit(c *turns.Callbacks) {
 	for name, drop := range map[string]func(){
 		"fetchMessages": func() { c.FetchMessages = nil }, "storeMessage": func() { c.StoreMessage = nil },

@@ -4,7 +4,7 @@ package model
 
 // Providers.
 const (
-	OpenAI          Provider = "openai"           // OpenAI's chat completions, which many other APIs speak
+	OpenAI          Provider = "openai"           // OpenAI's chat completions, which many other APIs implement
 	OpenAIResponses Provider = "openai-responses" // OpenAI's Responses API
 	Anthropic       Provider = "anthropic"        // Anthropic's Messages API
 	Gemini          Provider = "gemini"           // generateContent of Google's Gemini API
