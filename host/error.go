@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Code says what kind of error an [Error] is. It is an error itself, to be tested for:
@@ -107,7 +107,7 @@ func (e *Error) Unwrap() error {
 // the way that has a handle, lookup is asked first; a non-nil answer takes the place of what would have been built, so
 // that an error which came from host code is handed back as itself. lookup may be nil.
 //
-// Details become plain data, as value.Plain in package abi/value has it.
+// Details become plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any.
 func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 	if v.Handle != 0 && lookup != nil {
 		if err := lookup(v.Handle); err != nil {
@@ -121,8 +121,8 @@ func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 			e.Status = info.Status
 		}
 	}
-	if details, err := value.Read(v.Details); err == nil {
-		e.Details = value.Plain(details) // without what is not a value: the error itself matters more
+	if details, err := wire.Read(v.Details); err == nil {
+		e.Details = details // without what is not a value: the error itself matters more
 	}
 	if v.Cause != nil {
 		e.Cause = ErrorOf(v.Cause, lookup)
