@@ -78,7 +78,7 @@ const (
 	CodeInvalidInitialMemoryValue = "E_INVALID_INITIAL_MEMORY_VALUE"
 	// CodeInvalidInitialMessageValue: The message's fields are invalid.
 	CodeInvalidInitialMessageValue = "E_INVALID_INITIAL_MESSAGE_VALUE"
-	// CodeInvalidInitialRegistryValue: The registry's initial value is invalid.
+	// CodeInvalidInitialRegistryValue: The stash's initial value is invalid.
 	CodeInvalidInitialRegistryValue = "E_INVALID_INITIAL_REGISTRY_VALUE"
 	// CodeInvalidInitialRetrievableValue: The retrievable's fields are invalid.
 	CodeInvalidInitialRetrievableValue = "E_INVALID_INITIAL_RETRIEVABLE_VALUE"
@@ -367,8 +367,8 @@ var codes = [...]CodeInfo{
 	},
 	{
 		Code: CodeInvalidInitialRegistryValue, Status: 500, Fatal: true,
-		Message: "The registry's initial value is invalid.",
-		Help:    "Start a registry with an object of JSON-like values, or with nothing.",
+		Message: "The stash's initial value is invalid.",
+		Help:    "Start a stash with an object of JSON-like values, or with nothing.",
 	},
 	{
 		Code: CodeInvalidInitialRetrievableValue, Status: 500, Fatal: true,

@@ -239,8 +239,8 @@ export const CODES = {
   E_INVALID_INITIAL_REGISTRY_VALUE: {
     status: 500,
     fatal: true,
-    message: "The registry's initial value is invalid.",
-    help: 'Start a registry with an object of JSON-like values, or with nothing.',
+    message: "The stash's initial value is invalid.",
+    help: 'Start a stash with an object of JSON-like values, or with nothing.',
   },
   E_INVALID_INITIAL_RETRIEVABLE_VALUE: {
     status: 500,
