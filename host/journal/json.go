@@ -9,9 +9,9 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// AppendJSON appends the frames of a batch as a JSON array. Each is an object: "frame" has its name, and the fields have
-// the names of the ABI's tuples, numbers of kinds and collections their names. Byte strings are strings where they are
-// UTF-8, and {"hex": "…"} otherwise. Bytes that are no frames come last, as {"malformed": …}.
+// AppendJSON appends the frames of a batch as a JSON array. Each is an object: "frame" has its name, and the fields
+// have the names of the ABI's tuples, numbers of kinds and collections their names. Byte strings in UTF-8 are
+// strings, others are {"hex": "…"}. Malformed bytes come last, as {"malformed": …}.
 //
 // The npm package writes the same bytes.
 func AppendJSON(dst, batch []byte) []byte {
@@ -56,7 +56,7 @@ type writer struct {
 	b    []byte // to be read
 }
 
-// maxNesting is how deep values may nest, with those that stand encoded in byte strings.
+// maxNesting is the depth limit of values, including those encoded in byte strings.
 const maxNesting = 128
 
 // head reads the head of a value: its kind, and its number, its length or its bits.
@@ -107,7 +107,7 @@ func (w *writer) tuple(name string, depth int) bool {
 	return true
 }
 
-// value writes a value of a kind, which may depend on numbers before it.
+// value writes a value of a kind, which may depend on earlier numbers.
 func (w *writer) value(kind string, numbers map[string]int64, depth int) bool {
 	if depth > maxNesting || len(w.b) == 0 {
 		return false
