@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/chat"
 )
 
 // executorFunc is an executor that a test compiles in.
@@ -417,6 +418,24 @@ func TestSeeds(t *testing.T) {
 		w.step(&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Seed: make([]byte, n), ID: "T"})
 		if len(w.faults) != 1 || w.faults[0].Code != abi.CodeABIMalformedFrame || len(w.in.turns) != 0 {
 			t.Errorf("StartTurn with %d bytes: %+v", n, w.faults)
+		}
+	}
+}
+
+// The greeting names the providers that the module speaks to, the default one first: one of them in the core module, all
+// in the full one.
+func TestWelcomeNamesTheProviders(t *testing.T) {
+	for name, c := range map[string]struct {
+		module []chat.Provider
+		want   []string
+	}{
+		"core": {provider.Core, []string{"openai"}},
+		"full": {provider.All, []string{"openai", "anthropic", "gemini", "ollama", "openai-responses", "model"}},
+	} {
+		hello := abi.Append(nil, &abi.Hello{Major: abi.Major, Seed: make([]byte, abi.SeedSize)})
+		welcome, err := abi.Decode[abi.Welcome](New(c.module...).Step(hello))
+		if err != nil || !slices.Equal(welcome.Providers, c.want) {
+			t.Errorf("%s: %q, %v", name, welcome.Providers, err)
 		}
 	}
 }
