@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/model"
 )
 
@@ -28,7 +28,7 @@ func encodeChat(o *model.ChatOptions) (abi.Raw, error) {
 	if o.Schema != nil {
 		all["schema"] = schemaValue(o.Schema)
 	}
-	raw, err := value.Append(nil, all, "chat")
+	raw, err := wire.Append(nil, all, "chat")
 	if err != nil {
 		return nil, newError(abi.CodeChatInvalidOptions, err.Error(), err)
 	}

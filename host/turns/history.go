@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -307,7 +307,7 @@ func slice(body []byte, from, to int) []byte {
 
 // skipValue returns what follows the value that this package has encoded at the start of b.
 func skipValue(b []byte) []byte {
-	rest, err := value.Skip(b)
+	rest, err := value.Skip(b, abi.MaxDepth)
 	if err != nil {
 		return nil
 	}

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/panics"
-	"github.com/turncore/turncore/host/internal/value"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -441,9 +441,9 @@ func (s *stashData) encode() abi.Raw {
 	if len(s.entries) == 0 {
 		return nil
 	}
-	raw := value.Map(nil, len(s.entries))
+	raw := value.AppendMapHeader(nil, len(s.entries))
 	for _, e := range s.entries {
-		raw = append(value.String(raw, e.key), e.data...)
+		raw = append(value.AppendString(raw, e.key), e.data...)
 	}
 	return raw
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Empty are the arguments of a call without any.
@@ -21,7 +21,7 @@ func Encode(args any) (abi.Raw, error) {
 	case string:
 		args = json.RawMessage(a)
 	}
-	raw, err := value.Append(nil, args, "args")
+	raw, err := wire.Append(nil, args, "args")
 	if err != nil {
 		return nil, host.NewError(host.CodeInvalidToolArgs, err.Error(), err)
 	}
