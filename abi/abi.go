@@ -1,8 +1,8 @@
 // Package abi is the wire contract between the Turncore module and the hosts that run it: frames, their payloads,
-// records, limits, the error table and the validation rules. It is the only thing that guest and hosts share.
-// SPEC.md in this folder says the same in prose, for implementers in other languages.
+// records, limits, the error table and the validation rules. Guest and hosts share nothing else. SPEC.md in this
+// folder describes the same contract in prose, for implementers in other languages.
 //
-// A frame is one msgpack array whose first element is its op. A batch is frames back to back. The host writes a
+// A frame is one msgpack array whose first element is its op. A batch is a sequence of frames. The host writes a
 // batch into the inbox, calls turncore_step, and reads a batch from the outbox.
 package abi
 
@@ -10,7 +10,7 @@ package abi
 //go:generate go run ./gen/vectors
 //go:generate go run ../host/internal/trace
 
-// Version of the ABI. A host refuses a module whose major differs; a minor only adds.
+// Version of the ABI. A host rejects a module of another major; a minor only adds.
 const (
 	Major = 2
 	Minor = 0
@@ -27,7 +27,7 @@ const (
 	FeatureHistory    Features = 1 << 1 // histories shared by many turns
 	FeatureTimers     Features = 1 << 2 // Timer and Tick frames
 	FeatureDigest     Features = 1 << 3 // the digest method, which compares mirrored collections
-	FeatureInterrupts Features = 1 << 4 // streams that were broken off say so: method Interrupt, events MessageInterrupted and ThoughtInterrupted
+	FeatureInterrupts Features = 1 << 4 // interrupted streams are marked: method Interrupt, events MessageInterrupted, ThoughtInterrupted
 )
 
 // Op is the first element of a frame. 1 to 31 travel from host to guest, 33 to 63 from guest to host.

@@ -1,7 +1,7 @@
 package abi
 
-// Bytes wraps b as the byte string that fields named Data, Block and Body hold; nil stands for none. They stay encoded,
-// so that a reader which takes them as they are copies nothing.
+// Bytes wraps b as the byte string that fields named Data, Block and Body hold; nil stands for none. They stay
+// encoded, so that a reader that passes them on copies nothing.
 func Bytes(b []byte) Raw {
 	if b == nil {
 		return nil

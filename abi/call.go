@@ -3,7 +3,7 @@ package abi
 // Methods of Call. The comment names the type of Args (nil where there is none) and of the reply's value.
 const (
 	MethodNext           uint8 = 1  // NextArgs → nil when the rest of the pipeline has ended
-	MethodStore          uint8 = 2  // StoreArgs → nil; of a retrievable the handle of the record as it was stored
+	MethodStore          uint8 = 2  // StoreArgs → nil; for a retrievable the handle of the stored record
 	MethodMutate         uint8 = 3  // StoreArgs → as MethodStore
 	MethodDelete         uint8 = 4  // DeleteArgs → nil
 	MethodReplaceGroup   uint8 = 5  // ReplaceGroupArgs → nil
@@ -19,14 +19,14 @@ const (
 	MethodDispatch       uint8 = 15 // DispatchArgs → DispatchResult
 	MethodDigest         uint8 = 16 // nil → array of six uint32, one per collection 0 to 5
 	MethodEmit           uint8 = 17 // EmitArgs → nil
-	MethodOpenGate       uint8 = 18 // OpenGateArgs → the value that the gate was resolved with, when it is settled
+	MethodOpenGate       uint8 = 18 // OpenGateArgs → the value of the gate's resolution, when it is settled
 	MethodSettleGate     uint8 = 19 // SettleGateArgs → nil
 	MethodWarn           uint8 = 20 // WarnArgs → nil
 	MethodValidate       uint8 = 21 // of turn 0: ValidateToolArgs → the arguments, defaults filled in
 	MethodInterrupt      uint8 = 22 // InterruptArgs → nil
 )
 
-// NextArgs of MethodNext, which a host middleware calls to run what follows it.
+// NextArgs of MethodNext, which a host middleware calls to run the rest of the pipeline.
 type NextArgs struct {
 	Effect uint32 // the middleware's effect
 }
@@ -70,7 +70,7 @@ type ReportArgs struct {
 	Complete bool
 }
 
-// InterruptArgs of MethodInterrupt: the last delta of a stream that was broken off.
+// InterruptArgs of MethodInterrupt: the last delta of an interrupted stream.
 type InterruptArgs struct {
 	Stream uint8 // StreamMessage, StreamThought
 	ID     string
@@ -93,8 +93,8 @@ type ReportToolCallArgs struct {
 	HasIsError     bool
 	IsError        bool
 	Complete       bool
-	ExecutionID    string // of the execution that gives the results; empty if absent
-	ProviderCallID string // what the provider calls the call; empty if absent
+	ExecutionID    string // the execution that gave the results; empty if absent
+	ProviderCallID string // the provider's id of the call; empty if absent
 }
 
 // LogArgs of MethodLog.
@@ -123,18 +123,18 @@ type StatsArgs struct {
 // ExecuteToolArgs of MethodExecuteTool: Tool.executor(ctx)(args).
 type ExecuteToolArgs struct {
 	Tool           uint32 // number of a defined tool
-	ProviderCallID string // what the provider called the call; empty for none
+	ProviderCallID string // the provider's id of the call; empty for none
 	Args           Value
 }
 
 // ExecuteToolResult is the reply's value of MethodExecuteTool.
 type ExecuteToolResult struct {
 	ExecutionID string
-	Effect      uint32 // number of the tool effect whose value the host kept; 0 for a handler that runs in the module
-	Value       Value  // what a handler that runs in the module returned
+	Effect      uint32 // the tool effect whose value the host kept; 0 for a handler in the module
+	Value       Value  // the result of a handler in the module
 }
 
-// ValidateToolArgs of MethodValidate, which checks arguments against a tool's schema outside of any turn.
+// ValidateToolArgs of MethodValidate, which checks arguments against a tool's schema outside any turn.
 type ValidateToolArgs struct {
 	Tool ToolDef
 	Args Value
@@ -147,7 +147,7 @@ type CountArgs struct {
 
 // DispatchArgs of MethodDispatch: DispatchRunner.dispatch with this context as its source.
 type DispatchArgs struct {
-	Runner uint32 // whose executor and dispatch pipelines are used
+	Runner uint32 // whose executor and dispatch pipelines run
 }
 
 // DispatchResult is the reply's value of MethodDispatch when the dispatch ended with ack or aborted.
@@ -167,19 +167,19 @@ type EmitArgs struct {
 type OpenGateArgs struct {
 	ID        string
 	Reason    string
-	Payload   Value  // what a person or a program is to decide on
+	Payload   Value  // what a person or a program decides on
 	CreatedAt int64  // ms since the Unix epoch
-	Schema    Value  // JSON Schema 2020-12 that resolutions must keep; nil for any value
+	Schema    Value  // JSON Schema 2020-12 that resolutions must match; nil for any value
 	Timeout   uint64 // ms from the opening; 0 for none
 }
 
-// SettleGateArgs of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled
-// stays as it is, and the call fails with E_TURN_GATE_SETTLED.
+// SettleGateArgs of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A settled gate does not
+// change, and the call fails with E_TURN_GATE_SETTLED.
 type SettleGateArgs struct {
 	Gate   uint32 // number of the gate within the turn, from GateOpenEvent
 	Settle uint8  // SettleResolve, …
 	Value  Value  // resolve
-	Digest string // resolve: of what was shown to who decided; empty when it is not to be compared
+	Digest string // resolve: of what the decider was shown; empty to skip the comparison
 	Error  *ErrorValue
 }
 
@@ -190,11 +190,11 @@ const (
 	SettleAbort   uint8 = 2
 )
 
-// WarnArgs of MethodWarn: the host tells of something that went on in spite of a problem.
+// WarnArgs of MethodWarn: the host reports a problem that did not stop the turn.
 type WarnArgs struct {
 	Kind    string
 	Message string
-	Once    string // empty, or a key: of several warnings of a context with the same key the first is told
+	Once    string // a key: a context reports only its first warning with this key; empty to report every one
 	Error   *ErrorValue
 	Payload Value
 }

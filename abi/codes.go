@@ -2,16 +2,16 @@ package abi
 
 import "sort"
 
-// CodeInfo is what is known about an error code.
+// CodeInfo describes an error code.
 type CodeInfo struct {
 	Code    string
 	Status  int    // HTTP-like
 	Fatal   bool   // a programming error, not a failure at run time
-	Message string // static text; details follow it after a colon in place of its period
+	Message string // fixed text; in front of details a colon replaces its period
 	Help    string // what to do about it
 }
 
-// LookupCode returns what is known about a code.
+// LookupCode returns the description of a code.
 func LookupCode(code string) (CodeInfo, bool) {
 	i := sort.Search(len(codes), func(i int) bool { return codes[i].Code >= code })
 	if i < len(codes) && codes[i].Code == code {

@@ -2,10 +2,10 @@ package abi
 
 import "strconv"
 
-// FrameError says why bytes are not a frame, or a frame not of the type it should be.
+// FrameError says why bytes are not a frame, or not a frame of the expected type.
 type FrameError struct {
 	Code   string // CodeABIMalformedFrame, CodeABIUnknownFrame or CodeABILimitExceeded
-	Offset int    // of the byte where it shows, from the start of what was given
+	Offset int    // of the first wrong byte, from the start of the input
 	Reason string
 }
 
@@ -22,12 +22,12 @@ func exceeded(offset int, limit string) *FrameError {
 	return &FrameError{CodeABILimitExceeded, offset, "limit of " + limit + " exceeded"}
 }
 
-// Next splits the first frame off a batch that is not empty. It reads the frame once from front to back, without
-// allocating and without recursion, so that afterwards nothing in it is truncated, nested too deep or larger than lim
-// allows: decoding it allocates no more than a small multiple of its size. The frame and the rest are parts of batch.
+// Next splits the first frame off a non-empty batch. It reads the frame once from front to back, without allocating
+// and without recursion. It rejects a frame that is truncated, nested too deep or larger than lim allows, so that
+// decoding allocates no more than a small multiple of the frame's size. The frame and the rest are parts of batch.
 //
-// The op is not checked to be a known one. An error is a [*FrameError]. Fields of lim that are zero or too large count
-// as the defaults.
+// Next does not check that the op is known. An error is a [*FrameError]. Fields of lim that are zero or too large
+// count as the defaults.
 func Next(batch []byte, lim Limits) (op Op, frame, rest []byte, err error) {
 	if len(batch) == 0 || batch[0] <= 0x90 || batch[0] >= 0xa0 {
 		return 0, nil, nil, malformed(0, "a frame is an array of 1 to 15 elements")
@@ -43,8 +43,8 @@ func Next(batch []byte, lim Limits) (op Op, frame, rest []byte, err error) {
 	return op, batch[:end:end], batch[end:], nil
 }
 
-// Overflows tells whether a batch has more frames than a step may give. A batch that is malformed has as many as come
-// before that.
+// Overflows reports whether a batch has more frames than a step may give. In a malformed batch it counts the frames
+// before the error.
 func Overflows(batch []byte, lim Limits) bool {
 	if len(batch) <= 2*MaxStepFrames { // a frame has two bytes at least
 		return false
@@ -162,7 +162,7 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 }
 
 // widths are the bytes that follow the first byte of a value, from 0xc0 to 0xdf: the number itself, or a length. 0xff
-// stands for what frames do not hold: the unused byte, extensions and float32.
+// stands for bytes that frames do not have: the unused byte, extensions and float32.
 var widths = [32]uint8{
 	0x00, 0xff, 0x00, 0x00, 0x01, 0x02, 0x04, 0xff, 0xff, 0xff, 0xff, 0x08, 0x01, 0x02, 0x04, 0x08,
 	0x01, 0x02, 0x04, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02, 0x04, 0x02, 0x04, 0x02, 0x04,
@@ -182,8 +182,8 @@ func Decode[T any, P tuple[T]](b []byte) (T, error) {
 	return v, err
 }
 
-// DecodeTo does the same into v. The space of raw values that v held before is used again: they must not be in use any
-// more. After an error v holds parts of b.
+// DecodeTo is [Decode] into v. It reuses the space of raw values that v held before: they must no longer be in use.
+// After an error v holds parts of b.
 func DecodeTo[T any, P tuple[T]](b []byte, v P) error {
 	rest, err := v.UnmarshalMsg(b)
 	if err != nil {
@@ -195,7 +195,7 @@ func DecodeTo[T any, P tuple[T]](b []byte, v P) error {
 	return nil
 }
 
-// DecodeInPlace is [Decode] where raw values of the result are parts of b, which must stay as it is.
+// DecodeInPlace is [Decode], but raw values of the result are parts of b, which must not change.
 func DecodeInPlace[T any, P interface {
 	*T
 	Decode(r *Reader)

@@ -9,15 +9,15 @@ const (
 	EffectCommit     uint8 = 5  // CommitArgs → nil, or on failure an ErrorValue whose Details is CommitResult
 	EffectDiscard    uint8 = 6  // DiscardArgs → nil
 	EffectHTTP       uint8 = 7  // HTTPArgs → Chunks, then nil
-	EffectSpool      uint8 = 8  // SpoolArgs → Item: the record with its text spooled; nil when it stays as it is
+	EffectSpool      uint8 = 8  // SpoolArgs → Item: the record with its text spooled; nil for no change
 	EffectRead       uint8 = 9  // ReadArgs → ReadResult
 	EffectEstimate   uint8 = 10 // EstimateArgs → array of int, tokens per text
-	EffectValidate   uint8 = 11 // ValidateArgs → the arguments as the tool's own validation gives them
+	EffectValidate   uint8 = 11 // ValidateArgs → the arguments that the tool's own validation returns
 	EffectForge      uint8 = 12 // ForgeArgs → nil, after Edits that register the tools
 	EffectModel      uint8 = 13 // ModelArgs → Chunks, then nil
 )
 
-// ExecutorArgs of EffectExecutor; Effect.Context is the dispatch.
+// ExecutorArgs of EffectExecutor. Effect.Context is the dispatch.
 type ExecutorArgs struct {
 	Iteration uint32
 }
@@ -40,13 +40,13 @@ const (
 type ToolArgs struct {
 	Tool           uint32
 	CallID         string // the checksum
-	ExecutionID    string // of this execution alone
-	ProviderCallID string // what the provider called the call; empty for none
+	ExecutionID    string // unique to this execution
+	ProviderCallID string // the provider's id of the call; empty for none
 	Args           Value  // validated, defaults applied
-	Keep           bool   // host code asked for it: keep the handler's result and send nil
-	Valid          uint32 // the effect that validated Args, whose result the handler gets if the host has kept it; 0 for none
-	Spool          uint64 // a result whose text is longer than this many bytes stays with the host, as an artifact over it; 0 for any length
-	Timed          bool   // the guest may give the call up with Cancel: its signal is aborted, and what comes of it is dropped
+	Keep           bool   // host code made the call: keep the handler's result and send nil
+	Valid          uint32 // the effect that validated Args; the handler gets its result if the host kept it; 0 for none
+	Spool          uint64 // the host keeps a text result of more bytes, as an artifact over it; 0 for no bound
+	Timed          bool   // the guest may give up the call with Cancel: the host aborts its signal and drops its result
 }
 
 // Delta is one queued write.
@@ -72,7 +72,7 @@ type CommitArgs struct {
 	Deltas []Delta
 }
 
-// CommitResult says how far a commit that failed had come.
+// CommitResult says how many writes a failed commit applied.
 type CommitResult struct {
 	Applied uint32
 	Total   uint32
@@ -90,26 +90,26 @@ type HTTPArgs struct {
 	URL        string
 	Headers    [][]string // name and value pairs
 	Body       Raw
-	Credential string // name of a credential that the host attaches, for origins it allows; empty for none
+	Credential string // name of a credential that the host attaches for the origins it allows; empty for none
 	Redirect   uint8  // RedirectError, …
 	Redirects  uint32 // RedirectFollow: how many are followed
 	Splices    []Splice
 }
 
-// Splice is a place in a body where the host puts the bytes of a media in base64 (RFC 4648, with padding), so that they
-// never cross. The splices of a body ascend.
+// Splice is a place in a body where the host inserts the bytes of a media in base64 (RFC 4648, with padding), so that
+// they never cross. The splices of a body ascend.
 type Splice struct {
 	At     uint64 // offset in the body as it crosses
 	Handle int64  // of the record: a message with attachments, or a tool call whose results are media
 	Part   uint32 // place of the media in the list, from 0
-	Max    uint64 // bytes that it may have; one that has more is E_MEDIA_TOO_LARGE
+	Max    uint64 // largest size in bytes; a larger media fails with E_MEDIA_TOO_LARGE
 }
 
-// What becomes of a redirect: a status of 301, 302, 303, 307 or 308 with a location.
+// What the host does with a redirect: a status of 301, 302, 303, 307 or 308 with a location.
 const (
 	RedirectError  uint8 = 0 // E_HTTP_REDIRECT
-	RedirectFollow uint8 = 1 // it is followed if the host allows where it leads; one too many is E_HTTP_REDIRECT
-	RedirectManual uint8 = 2 // it is the answer; a platform that does not show it gives E_HTTP_REDIRECT
+	RedirectFollow uint8 = 1 // followed if the host allows its target; one too many fails with E_HTTP_REDIRECT
+	RedirectManual uint8 = 2 // returned as the answer; a platform that does not show redirects gives E_HTTP_REDIRECT
 )
 
 // SpoolArgs of EffectSpool: write the text that the host holds for a retrievable through
@@ -118,40 +118,40 @@ type SpoolArgs struct {
 	Handle int64
 }
 
-// ReadArgs of EffectRead: read an artifact through its reader, or ask how long a media is.
+// ReadArgs of EffectRead: read an artifact through its reader, or ask for the size of a media.
 type ReadArgs struct {
 	Handle int64  // of the record that holds it
 	Part   uint32 // its place in a list of results, or of attachments, from 0
 	Read   uint8  // ReadSize, …
 	From   uint64 // ReadLines: first line, from 0
 	To     uint64 // ReadLines: the line after the last
-	Max    uint32 // ReadText, ReadLines: bytes that the guest takes
+	Max    uint32 // ReadText, ReadLines: bytes that the guest accepts
 }
 
 // Ways to read.
 const (
-	ReadSize  uint8 = 0 // Bytes and Count only; all that can be read of a media
-	ReadLines uint8 = 1 // lines From to To, fewer when they would be over Max; at least one unless From is at the end
-	ReadText  uint8 = 2 // the whole text as the one element of Lines; E_ARTIFACT_TOO_LARGE when it is over Max
+	ReadSize  uint8 = 0 // Bytes and Count only; the only way to read a media
+	ReadLines uint8 = 1 // lines From to To, fewer if they exceed Max; at least one unless From is at the end
+	ReadText  uint8 = 2 // the whole text as the only element of Lines; E_ARTIFACT_TOO_LARGE if it exceeds Max
 )
 
 // ReadResult of EffectRead.
 type ReadResult struct {
 	Bytes uint64   // of the artifact, or of the media
-	Count uint64   // lines of the artifact; of a media 1 when its reader knows how many bytes there are, else 0
-	Lines []string // without their line ends
+	Count uint64   // lines of the artifact; for a media 1 if its reader knows the size, else 0
+	Lines []string // without line ends
 }
 
-// EstimateArgs of EffectEstimate: count tokens with a tokenizer that the host has for the encoding. Either Texts, or
-// the text of an artifact.
+// EstimateArgs of EffectEstimate: count tokens with the host's tokenizer for the encoding, in Texts or in the text of
+// an artifact.
 type EstimateArgs struct {
 	Encoding string
 	Texts    []string
-	Handle   int64 // of the record that holds the artifact; 0 for Texts
+	Handle   int64 // the record that holds the artifact; 0 for Texts
 	Part     uint32
 }
 
-// ValidateArgs of EffectValidate: run the validation of a tool that has its own.
+// ValidateArgs of EffectValidate: run a tool's own validation.
 type ValidateArgs struct {
 	Tool uint32
 	Args Value
@@ -162,8 +162,8 @@ type ForgeArgs struct {
 	Classes []string
 }
 
-// ModelArgs of EffectModel: let an engine of the runner's generate an answer. The host answers with Chunks of lines of JSON,
-// at most 64 KiB each, and a Result.
+// ModelArgs of EffectModel: let an engine of the runner generate an answer. The host answers with Chunks of JSON
+// lines, at most 64 KiB each, and a Result.
 type ModelArgs struct {
 	Model   string // name of the engine
 	Body    Raw    // the request, JSON

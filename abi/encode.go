@@ -6,8 +6,8 @@ type Frame interface {
 	stamp()
 }
 
-// Append encodes a frame behind dst, after setting its Op. The frame escapes to the heap: who sends many keeps one
-// and fills it again.
+// Append encodes a frame behind dst, after setting its Op. The frame escapes to the heap: to send many, keep one and
+// refill it.
 func Append(dst []byte, f Frame) []byte {
 	f.stamp()
 	return AppendPayload(dst, f)

@@ -1,6 +1,6 @@
 package abi
 
-// Kinds of event. Payload of those without a type here is nil.
+// Kinds of event. The payload is nil where no type is named.
 const (
 	EventMessage            uint8 = 1 // StreamEvent
 	EventThought            uint8 = 2 // StreamEvent
@@ -19,12 +19,12 @@ const (
 	EventWarning            uint8 = 15 // WarningEvent
 	EventError              uint8 = 16 // ErrorEvent
 	EventGenerationStats    uint8 = 17 // StatsEvent
-	EventMessageInterrupted uint8 = 18 // StreamEvent, complete: the end of a message that was broken off
-	EventThoughtInterrupted uint8 = 19 // StreamEvent, complete: the end of a thought that was broken off
+	EventMessageInterrupted uint8 = 18 // StreamEvent, complete: the end of an interrupted message
+	EventThoughtInterrupted uint8 = 19 // StreamEvent, complete: the end of an interrupted thought
 )
 
-// StreamEvent is a delta of a message or thought stream. The running text is not sent: the host puts it together
-// from the deltas when somebody reads it.
+// StreamEvent is a delta of a message or thought stream. The running text is not sent: the host joins the deltas when
+// user code reads it.
 type StreamEvent struct {
 	ID       string
 	Created  uint64 // ms since StartTurn.Now, when the stream was opened
@@ -45,16 +45,16 @@ type ToolCallEvent struct {
 	Results        uint8  // ResultsNone, ResultsHost, ResultsValue, ResultsKept
 	Value          Value  // ResultsValue: the results
 	Kept           uint32 // ResultsKept: the number of the effect
-	ExecutionID    string // "" until the call is executed, and for host code that does not tell
-	ProviderCallID string // what the provider calls the call; "" for none
+	ExecutionID    string // "" until the call is executed, and if host code does not report it
+	ProviderCallID string // the provider's id of the call; "" for none
 }
 
 // Where the results of a ToolCallEvent are.
 const (
 	ResultsNone  uint8 = 0 // not given yet
-	ResultsHost  uint8 = 1 // the host holds what its own report call gave for this id
+	ResultsHost  uint8 = 1 // the host holds the results of its own report call for this id
 	ResultsValue uint8 = 2 // in Value
-	ResultsKept  uint8 = 3 // the host keeps them: what the handler of the Tool effect in Kept returned
+	ResultsKept  uint8 = 3 // the host keeps them: the handler's results of the Tool effect in Kept
 )
 
 // TurnEndEvent ends a turn.
@@ -83,8 +83,8 @@ type IterationEndEvent struct {
 type ToolStartEvent struct {
 	Tool           string
 	CallID         string // the checksum: equal calls have equal ones
-	ExecutionID    string // of this execution alone; its end has the same
-	ProviderCallID string // what the provider calls the call; "" for none
+	ExecutionID    string // unique to this execution; its end has the same
+	ProviderCallID string // the provider's id of the call; "" for none
 	Args           Value  // validated
 }
 
@@ -107,7 +107,7 @@ type LogEvent struct {
 	Payload    Value
 }
 
-// WarningEvent tells of something that went on in spite of a problem.
+// WarningEvent reports a problem that did not stop the turn.
 type WarningEvent struct {
 	Source  uint8 // 0 turn runner, 1 dispatch runner
 	Kind    string
@@ -126,7 +126,7 @@ type StatsEvent struct {
 	Stats Value // map
 }
 
-// GateOpenEvent says that a gate waits to be settled.
+// GateOpenEvent says that a gate is waiting to be settled.
 type GateOpenEvent struct {
 	Gate      uint32 // number within the turn, from 1
 	ID        string

@@ -8,7 +8,7 @@ type Hello struct {
 	Features uint64 // what the host can use
 	Limits   Limits // zero fields keep the default; a value above the default is lowered to it
 	Quota    Quota  // zero fields keep the default
-	Seed     []byte // 16 bytes of entropy, of this instance alone
+	Seed     []byte // 16 bytes of entropy for this instance alone
 }
 
 // Limits bound what either side accepts. A host may lower them, never raise them.
@@ -41,7 +41,7 @@ type OpenRunner struct {
 	DispatchInput  []Middleware
 	DispatchOutput []Middleware
 	Callbacks      uint32   // bits: which optional callbacks the host has
-	Encodings      []string // token encodings that the host has a tokenizer for
+	Encodings      []string // token encodings for which the host has a tokenizer
 }
 
 // Executors.
@@ -70,8 +70,8 @@ const (
 	MiddlewareBuiltin uint8 = 1 // compiled into the module
 )
 
-// ToolDef defines a tool. Number names it in later frames: 1 to 65,535 for a runner's tools, above for a turn's own, from
-// 2,147,483,648 for those that the guest makes.
+// ToolDef defines a tool. Number names it in later frames: 1 to 65,535 for a runner's tools, above that for a turn's
+// own, from 2,147,483,648 for tools made by the guest.
 type ToolDef struct {
 	Number      uint32
 	Name        string
@@ -96,7 +96,7 @@ const (
 	CollisionKeep    uint8 = 2
 )
 
-// CloseRunner forgets a runner. Turns that run go on.
+// CloseRunner forgets a runner. Running turns go on.
 type CloseRunner struct {
 	Op     uint8
 	Runner uint32
@@ -108,10 +108,10 @@ type History struct {
 	History    uint32 // chosen by the host, > 0
 	Collection uint8  // CollectionMessages, …
 	Count      uint32 // records in Block
-	Block      Raw    // byte string: Count record bodies back to back
+	Block      Raw    // byte string: Count consecutive record bodies
 }
 
-// DropHistory forgets a history. Turns that refer to it keep what they have.
+// DropHistory forgets a history. Turns that refer to it keep their records.
 type DropHistory struct {
 	Op      uint8
 	History uint32
@@ -145,7 +145,7 @@ type Block struct {
 	Collection uint8
 	Handle     int64  // of the first
 	Count      uint32 // 0 for none
-	Data       Raw    // byte string: Count record bodies back to back
+	Data       Raw    // byte string: Count consecutive record bodies
 }
 
 // Call is a method that host code calls on a context. Answered by Reply with the same turn and call.
@@ -167,7 +167,7 @@ type Edit struct {
 	Collection uint8
 	Edit       uint8 // EditAdd, …
 	Handle     int64
-	Other      int64  // EditReplace: the handle that takes the place
+	Other      int64  // EditReplace: the handle that replaces Handle
 	Count      uint32 // EditAdd, EditAddHistory: how many, with consecutive handles from Handle
 	History    uint32 // EditAddHistory
 	Data       Raw    // bodies, or the encoded argument
@@ -179,7 +179,7 @@ const (
 	EditAddHistory uint8 = 1 // append the first Count records of History
 	EditAddKnown   uint8 = 2 // append the record that Handle already names in this turn
 	EditRemove     uint8 = 3 // remove Handle
-	EditReplace    uint8 = 4 // put Other (body in Data, empty if known) in the place of Handle
+	EditReplace    uint8 = 4 // replace Handle by Other (body in Data, empty if known)
 	EditClear      uint8 = 5
 	EditSet        uint8 = 6  // stash: Data is a key (string) and a value
 	EditUnset      uint8 = 7  // stash: Data is a key (string)
@@ -187,7 +187,7 @@ const (
 	EditRegister   uint8 = 9  // tools: register the tool numbered Handle, overwriting its name
 	EditUnregister uint8 = 10 // tools: Data is a name (string)
 	EditHidden     uint8 = 11 // tools: Data is the whole list of hidden names (array of strings)
-	EditKeep       uint8 = 12 // tool calls: Data says what the host keeps of the Tool effect numbered Handle: a part, or an array of parts of one kind
+	EditKeep       uint8 = 12 // tool calls: keep the results of Tool effect Handle; Data: a part, or an array of parts of one kind
 )
 
 // Collections.
@@ -209,7 +209,7 @@ type Result struct {
 	Effect  uint32
 	Elapsed uint64
 	Error   *ErrorValue // why the effect failed; nil for success
-	Value   Raw         // what the effect's kind says, nil for none
+	Value   Raw         // as the effect's kind says, nil for none
 }
 
 // Chunk is a part of a streaming effect: its head (Status set) once, then data.
@@ -232,7 +232,7 @@ type Abort struct {
 	Reason  *ErrorValue
 }
 
-// Tick tells a turn the time, when the Timer it asked for is due.
+// Tick tells a turn the time when its Timer is due.
 type Tick struct {
 	Op      uint8
 	Turn    uint32

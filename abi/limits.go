@@ -9,24 +9,24 @@ const (
 	MaxInstanceEffects = 65536
 )
 
-// What a guest may say in one step. A host ends an instance that says more, before it decodes any of it: what is in a
-// frame is bounded by the frame's size, the frames of a step by nothing else.
+// Bounds on a guest's output in one step. A host ends an instance that exceeds them before it decodes any of the
+// output: the frame limit bounds the contents of a frame, but nothing else bounds the number of frames in a step.
 const (
 	MaxStepOutput = 48 << 20 // bytes: three of the largest frames
 	MaxStepFrames = 1 << 18
 )
 
-// Quota of a host that names none.
+// Quota of a host that sets none.
 const (
 	DefaultTurnQuota     = 64 << 20
 	DefaultInstanceQuota = 128 << 20
 )
 
-// SeedSize is how many bytes a seed has.
+// SeedSize is the number of bytes of a seed.
 const SeedSize = 16
 
-// MaxValueDepth is how deep the lists and maps of one value may nest: a frame's depth less what the frame itself
-// takes, so that a value which a host accepts fits every frame.
+// MaxValueDepth is the nesting limit of lists and maps in one value: a frame's depth less the levels of the frame
+// itself, so that a valid value fits into every frame.
 const MaxValueDepth = 60
 
 // MaxInt is the largest magnitude of an integer in a frame, 2^53-1: a JavaScript number holds every integer up to it.

@@ -47,12 +47,13 @@ type Effect struct {
 	Effect  uint32 // numbered within the turn, from 1
 	Kind    uint8  // see effect.go
 	Context uint32
-	Path    string // of the seam that asks for it, such as "d1.0.x"
-	Ordinal uint32 // from 1: among the effects of this kind in that seam; of a Tool among those with its CallID
+	Path    string // of the requesting seam, such as "d1.0.x"
+	Ordinal uint32 // from 1: among the effects of this kind in that seam; for a Tool among those with its CallID
 	Args    Raw
 }
 
-// Cancel tells the host that an effect's result is not wanted any more. The host still sends a Result, at any time.
+// Cancel tells the host that the guest no longer wants an effect's result. The host still sends a Result, at any
+// time.
 type Cancel struct {
 	Op     uint8
 	Turn   uint32
@@ -68,13 +69,13 @@ type Sync struct {
 	Collection uint8
 	Sync       uint8 // SyncAdd, …
 	Handle     int64 // > 0 given by the host, < 0 by the guest. SyncSignal: SignalAck, …
-	Other      int64 // SyncReplace: takes the place of Handle. SyncOpen: the context it is copied from. SyncAdd: see EditKeep; 0 for none
+	Other      int64 // SyncReplace: replaces Handle. SyncOpen: the context to copy. SyncAdd: see EditKeep; 0 for none
 	Data       Raw
 }
 
 // Syncs.
 const (
-	SyncAdd     uint8 = 0 // append Handle; Data is its body when the guest made it and names it for the first time
+	SyncAdd     uint8 = 0 // append Handle; Data is its body if the guest made it and this is its first mention
 	SyncRemove  uint8 = 1
 	SyncReplace uint8 = 2 // put Other in the place of Handle; Data as in SyncAdd
 	SyncOpen    uint8 = 3 // Context begins: its collections, stash and tools are copies of those of Other
@@ -89,7 +90,7 @@ const (
 const (
 	SignalAck   int64 = 1
 	SignalNack  int64 = 2
-	SignalAbort int64 = 3 // its deadline has come: what runs in it is to stop
+	SignalAbort int64 = 3 // its deadline has passed: running code must stop
 )
 
 // Timer says when the turn wants its next Tick. It replaces the turn's earlier Timer.
@@ -115,11 +116,12 @@ const (
 	StatusAborted  uint8 = 2
 	StatusFailed   uint8 = 3 // turns only: ended outside a dispatch's signal
 	StatusContinue uint8 = 4 // iterations only
-	StatusRefused  uint8 = 5 // turns only: the input was refused before any event
-	StatusLost     uint8 = 6 // iterations only: its host code was lost with its process
+	StatusRefused  uint8 = 5 // turns only: the input was rejected before any event
+	StatusLost     uint8 = 6 // iterations only: the process of its host code died
 )
 
-// Fault answers a frame that the guest could not take. The rest of that step's input is dropped; the instance goes on.
+// Fault answers a frame that the guest could not process. The rest of that step's input is dropped; the instance goes
+// on.
 type Fault struct {
 	Op      uint8
 	Turn    uint32 // 0 if unknown

@@ -3,7 +3,7 @@ package abi
 // Record bodies. A body is one of these tuples; an instruction's body is its text (string). Times are ms since the
 // Unix epoch. Text is UTF-8.
 
-// Identity of who speaks: identifier for systems, representation for the model.
+// Identity of a speaker: identifier for systems, representation for the model.
 type Identity struct {
 	Identifier     string
 	Representation string
@@ -47,8 +47,8 @@ type ToolCall struct {
 	Tool                string
 	Args                Value // map
 	Checksum            string
-	ExecutionID         *string // of the execution that gave the results; nil if unknown
-	ProviderCallID      *string // what the provider called the call; nil for none
+	ExecutionID         *string // the execution that gave the results; nil if unknown
+	ProviderCallID      *string // the provider's id of the call; nil for none
 	IsComplete          bool
 	IsError             bool
 	Results             Raw // string, ArtifactPart, MediaPart, or an array of parts of one kind
@@ -74,14 +74,14 @@ type Retrievable struct {
 	UpdatedAt int64
 }
 
-// Parts stand in a record for what the host holds. Their first element tells them apart.
+// Parts stand in a record for content that the host holds. Their first element is the kind.
 const (
 	PartArtifact uint8 = 1 // ArtifactPart
 	PartMedia    uint8 = 2 // MediaPart
 	PartText     uint8 = 3 // TextPart
 )
 
-// ArtifactPart is a text that is read through a reader of the host.
+// ArtifactPart is a text that the guest reads through a reader of the host.
 type ArtifactPart struct {
 	Part      uint8  // PartArtifact
 	ClassName string // "SpooledArtifact", "SpooledJsonArtifact", "SpooledMarkdownArtifact", or a class of the host
@@ -104,7 +104,7 @@ type MediaPart struct {
 	Stash          Value // map of name to {value, trustTier, derivedFromMedia}, nil for none
 }
 
-// TextPart is a text that the host holds, to be spooled.
+// TextPart is a text that the host holds and will spool.
 type TextPart struct {
 	Part  uint8 // PartText
 	Bytes uint64

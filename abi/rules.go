@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Kind is what the value of a field must be.
+// Kind is the type that the value of a field must have.
 type Kind string
 
-// IsText tells whether a string is a value of the kind.
+// IsText reports whether a string is a value of the kind.
 func (k Kind) IsText() bool {
 	return k == KindString || k == KindText || k == KindIdentifier || k == KindContent
 }
 
-// Rules are the rules of a type: what hosts check before anything reaches the module. They are one table for all
-// hosts (rules.json), so that a violation reads the same everywhere.
+// Rules are the rules of a type. Hosts check them before anything reaches the module. All hosts share one table
+// (rules.json), so that a violation reads the same everywhere.
 type Rules struct {
-	Title   string // what the type is called in a sentence
+	Title   string // the type's name in a sentence
 	Code    string // of the error that lists the violations
-	Convert bool   // strings that spell a number or a boolean are taken for it
+	Convert bool   // accept strings that spell a number or a boolean
 	Fields  []Field
 	Cross   []CrossRule
 }
@@ -28,9 +28,9 @@ type Field struct {
 	Name     string
 	Kind     Kind
 	Required bool     // absent and null are violations
-	NonEmpty bool     // an empty string or list is a violation; an empty Tokenizable is none
+	NonEmpty bool     // an empty string or list is a violation; an empty Tokenizable is not
 	Range    *Range   // of a number
-	Enum     []string // the strings that are allowed
+	Enum     []string // the allowed strings
 	Class    string   // KindInstance: name of the class
 	Params   int      // KindFunction: most parameters it may declare; 0 if it does not matter
 	Default  string   // JSON text of an absent field's value; empty for none
@@ -62,7 +62,7 @@ func (r *Rules) Field(name string) *Field {
 	return nil
 }
 
-// Violation returns the words for a broken rule. key is a kind or one of the Rule constants, args are pairs of a
+// Violation returns the text for a broken rule. key is a kind or one of the Rule constants, args are pairs of a
 // placeholder's name and its text, such as "field", "tools[2].name".
 func Violation(key string, args ...string) string {
 	text := phrases[key]
@@ -72,8 +72,8 @@ func Violation(key string, args ...string) string {
 	return text
 }
 
-// UnknownField returns the violation for a field that is not one of the known ones, with the one that is likely meant:
-// by a word of another library, or by a typing error. path is where the field is, name the last part of it.
+// UnknownField returns the violation for an unknown field. It suggests the known field that was probably meant, by a
+// word of another library or by a typing error. path locates the field, name is the last part of it.
 func UnknownField(path, name string, known []string) string {
 	if meant := Suggest(name, known); meant != "" {
 		return Violation(RuleSuggested, "field", path, "known", meant)
@@ -81,7 +81,7 @@ func UnknownField(path, name string, known []string) string {
 	return Violation(RuleUnknown, "field", path)
 }
 
-// Suggest returns the known name that is likely meant by another one, or an empty string.
+// Suggest returns the known name that was probably meant by another name, or an empty string.
 func Suggest(name string, known []string) string {
 	for _, meant := range words[name] {
 		if slices.Contains(known, meant) {
@@ -97,10 +97,10 @@ func Suggest(name string, known []string) string {
 	return best
 }
 
-// maxTypos is the number of typing errors up to which a name is recognised.
+// maxTypos is the largest number of typing errors at which a name is recognised.
 const maxTypos = 2
 
-// typos returns how many letters must be changed, inserted, dropped or swapped with the next one to make b of a.
+// typos counts the letters that must be changed, inserted, dropped or swapped with the next one to turn a into b.
 func typos(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

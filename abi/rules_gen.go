@@ -419,8 +419,8 @@ var (
 			{Name: "lineCount", Kind: KindCount, Required: true},
 		},
 	}
-	RegistryRules = &Rules{
-		Title:  "registry",
+	StashRules = &Rules{
+		Title:  "stash",
 		Code:   CodeInvalidInitialRegistryValue,
 		Fields: []Field{},
 	}

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Raw is one encoded value that is passed on as it is. An empty Raw is nil on the wire.
+// Raw is one encoded value that is passed on unchanged. An empty Raw is nil on the wire.
 type Raw []byte
 
 // Value is a [Raw] that holds user code's data: arguments, results, options, payloads. Other Raws hold tuples of this
-// package, or values with a type that a field beside them tells.
+// package, or values whose type another field determines.
 type Value = Raw
 
 // MarshalMsg appends the value.
@@ -22,7 +22,7 @@ func appendRaw(b []byte, r Raw) []byte {
 	return append(b, r...)
 }
 
-// appendUint is two functions, so that the usual small number is inlined where it is written.
+// appendUint is two functions, so that the compiler inlines the usual case, a small number.
 func appendUint(b []byte, n uint64) []byte {
 	if n < 1<<7 {
 		return append(b, byte(n))
@@ -118,8 +118,8 @@ func appendTexts(b []byte, list []string) []byte {
 	return b
 }
 
-// Reader reads msgpack elements from front to back. The first one that is not what is asked for is remembered: what is
-// read after it is zero, and Err tells. It allocates no more than the bytes that are there can fill.
+// Reader reads msgpack elements from front to back. It remembers the first element of the wrong kind: later reads
+// return zero, and Err returns the reason. It allocates no more than the available bytes can fill.
 type Reader struct {
 	b     []byte
 	i     int
@@ -133,7 +133,7 @@ func NewReader(b []byte) *Reader { return &Reader{b: b} }
 // NewAliasReader returns a reader of b that lets decoded Raw fields be parts of b instead of copies.
 func NewAliasReader(b []byte) Reader { return Reader{b: b, alias: true} }
 
-// Err is what was wrong first, a [*FrameError], or nil.
+// Err returns the first error, a [*FrameError], or nil.
 func (r *Reader) Err() error {
 	if r.err == nil {
 		return nil
@@ -141,10 +141,10 @@ func (r *Reader) Err() error {
 	return r.err
 }
 
-// OK tells whether nothing was wrong so far.
+// OK reports whether there was no error so far.
 func (r *Reader) OK() bool { return r.err == nil }
 
-// Rest returns the bytes behind what was read, nil after an error.
+// Rest returns the unread bytes, nil after an error.
 func (r *Reader) Rest() []byte { return r.b[r.i:] }
 
 func (r *Reader) fail(reason string) {
@@ -343,7 +343,7 @@ func (r *Reader) peek() byte {
 	return 0
 }
 
-// raw reads one value of any kind into dst, whose space it uses again; it is empty for nil.
+// raw reads one value of any kind into dst and reuses its space; the result is empty for nil.
 func (r *Reader) raw(dst Raw) Raw {
 	if r.err != nil || r.nil() {
 		return dst[:0]

@@ -23,8 +23,8 @@ const (
 	EventWarning            EventKind = 15 // WarningEvent
 	EventError              EventKind = 16 // ErrorEvent
 	EventGenerationStats    EventKind = 17 // StatsEvent
-	EventMessageInterrupted EventKind = 18 // StreamEvent, complete: the end of a message that was broken off
-	EventThoughtInterrupted EventKind = 19 // StreamEvent, complete: the end of a thought that was broken off
+	EventMessageInterrupted EventKind = 18 // StreamEvent, complete: the end of an interrupted message
+	EventThoughtInterrupted EventKind = 19 // StreamEvent, complete: the end of an interrupted thought
 )
 
 // Bits of an event's scope.
@@ -40,13 +40,13 @@ const (
 	StatusAborted  Status = 2
 	StatusFailed   Status = 3 // turns only: ended outside a dispatch's signal
 	StatusContinue Status = 4 // iterations only
-	StatusRefused  Status = 5 // turns only: the input was refused before any event
-	StatusLost     Status = 6 // iterations only: its host code was lost with its process
+	StatusRefused  Status = 5 // turns only: the input was rejected before any event
+	StatusLost     Status = 6 // iterations only: the process of its host code died
 )
 
 // Kinds of sync.
 const (
-	SyncAdd     SyncOp = 0 // append Handle; Data is its body when the guest made it and names it for the first time
+	SyncAdd     SyncOp = 0 // append Handle; Data is its body if the guest made it and this is its first mention
 	SyncRemove  SyncOp = 1
 	SyncReplace SyncOp = 2 // put Other in the place of Handle; Data as in SyncAdd
 	SyncOpen    SyncOp = 3 // Context begins: its collections, stash and tools are copies of those of Other
@@ -61,7 +61,7 @@ const (
 const (
 	SignalAck   int64 = 1
 	SignalNack  int64 = 2
-	SignalAbort int64 = 3 // its deadline has come: what runs in it is to stop
+	SignalAbort int64 = 3 // its deadline has passed: running code must stop
 )
 
 // Collections of a context.
@@ -101,14 +101,14 @@ const (
 
 // Ways to read an artifact.
 const (
-	ReadSize  ReadOp = 0 // Bytes and Count only; all that can be read of a media
-	ReadLines ReadOp = 1 // lines From to To, fewer when they would be over Max; at least one unless From is at the end
-	ReadText  ReadOp = 2 // the whole text as the one element of Lines; E_ARTIFACT_TOO_LARGE when it is over Max
+	ReadSize  ReadOp = 0 // Bytes and Count only; the only way to read a media
+	ReadLines ReadOp = 1 // lines From to To, fewer if they exceed Max; at least one unless From is at the end
+	ReadText  ReadOp = 2 // the whole text as the only element of Lines; E_ARTIFACT_TOO_LARGE if it exceeds Max
 )
 
 // What becomes of a redirect.
 const (
 	RedirectError  RedirectOp = 0 // E_HTTP_REDIRECT
-	RedirectFollow RedirectOp = 1 // it is followed if the host allows where it leads; one too many is E_HTTP_REDIRECT
-	RedirectManual RedirectOp = 2 // it is the answer; a platform that does not show it gives E_HTTP_REDIRECT
+	RedirectFollow RedirectOp = 1 // followed if the host allows its target; one too many fails with E_HTTP_REDIRECT
+	RedirectManual RedirectOp = 2 // returned as the answer; a platform that does not show redirects gives E_HTTP_REDIRECT
 )

@@ -68,20 +68,20 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{
-		"js/src/models/chat-options.gen.ts": options.typeScript(),
-		"js/src/models/providers.gen.ts":    options.typeScriptProviders(),
-		"js/src/abi/catalogue.gen.ts":       catalogue(tools),
-		"docs/errors.md":                    codes.markdown(),
-		"js/src/abi/codes.gen.ts":           codes.typeScript(),
-		"js/src/error-classes.gen.ts":       codes.classes(),
-		"js/src/abi/rules.gen.ts":           rules.typeScript(),
-		"js/src/abi/frames.gen.ts":          src.constants(),
-		"js/src/codec/tuples.gen.ts":        nil,
-		"js/test/codec/layouts.gen.ts":      src.layouts(),
-		"runtime/fault/codes_gen.go":        nil,
-		"abi/codes_gen.go":                  nil,
-		"abi/rules_gen.go":                  nil,
-		"abi/codec_gen.go":                  nil,
+		"js/src/chat/options.gen.ts":   options.typeScript(),
+		"js/src/chat/providers.gen.ts": options.typeScriptProviders(),
+		"js/src/abi/catalogue.gen.ts":  catalogue(tools),
+		"docs/errors.md":               codes.markdown(),
+		"js/src/abi/codes.gen.ts":      codes.typeScript(),
+		"js/src/error-classes.gen.ts":  codes.classes(),
+		"js/src/abi/rules.gen.ts":      rules.typeScript(),
+		"js/src/abi/frames.gen.ts":     src.constants(),
+		"js/src/codec/tuples.gen.ts":   nil,
+		"js/test/codec/layouts.gen.ts": src.layouts(),
+		"runtime/fault/codes_gen.go":   nil,
+		"abi/codes_gen.go":             nil,
+		"abi/rules_gen.go":             nil,
+		"abi/codec_gen.go":             nil,
 	}
 	if files["runtime/fault/codes_gen.go"], err = codes.guest(); err != nil {
 		return nil, err

@@ -7,12 +7,12 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// waiter is what both contexts have.
+// waiter is the common method of both contexts.
 type waiter interface {
 	WaitFor(until context.Context, g turns.Gate) (any, error)
 }
 
-// waitFor opens a gate and waits at it.
+// waitFor opens a gate and waits for it.
 func waitFor(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	g := turns.Gate{

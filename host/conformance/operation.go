@@ -7,10 +7,10 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// operation does one step. What it returns is shown by a step that tries.
+// operation does one step. A step with try shows its result.
 type operation func(f *frame, arg any) (any, error)
 
-// operations are what steps may do, by name. They are set when the program starts, as some of them run steps.
+// operations are the operations of steps, by name. They are set at program start, because some of them run steps.
 var operations map[string]operation
 
 func init() {
@@ -219,7 +219,7 @@ func init() {
 	}
 }
 
-// refusalError is what a tool's own validation refuses arguments with.
+// refusalError is the error of a tool's own validation for rejected arguments.
 type refusalError string
 
 func (e refusalError) Error() string { return string(e) }

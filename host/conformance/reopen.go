@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/journal"
 )
 
-// reopen plays the turn's journal, as far as it has been written, in a fresh instance, and returns the gates that are open
-// there. With a value it resolves the first of them there, and also returns those that close.
+// reopen plays the turn's journal so far in a fresh instance, and returns the gates that are open there. With a value
+// it resolves the first of them there, and also returns the gates that close.
 func reopen(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
@@ -67,7 +67,7 @@ type opened struct {
 	closed []any               // ids of those that closed
 }
 
-// step hands frames to the instance and takes note of its gates.
+// step passes frames to the instance and records its gates.
 func (o *opened) step(in []byte) error {
 	out, err := o.inst.Step(nil, in)
 	for err == nil && len(out) > 0 {

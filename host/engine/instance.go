@@ -13,17 +13,17 @@ import (
 	"github.com/turncore/turncore/host/internal/fair"
 )
 
-// Values of the byte behind a step's input. The host puts one there and the guest another when the step has ended, so
-// that a call which returned for any other reason is not taken for one.
+// Values of the byte behind a step's input. The host writes one value, and the guest writes the other at the end of
+// the step. So the host recognizes a call that returned for another reason.
 const (
 	markRunning = 0xc1 // msgpack's unused byte
 	markDone    = 0x00
 )
 
 var (
-	// errClosed is why an instance that was closed fails.
+	// errClosed is the reason for the failure of a closed instance.
 	errClosed = errors.New("the instance is closed")
-	// errTooLarge is what a core says of a batch above its limit.
+	// errTooLarge is the refusal of a batch above the core's limit.
 	errTooLarge = errors.New("the input is too large")
 )
 
@@ -32,7 +32,7 @@ type Instance struct {
 	of *Instances
 
 	mu     fair.Mutex
-	failed error  // why it has ended
+	failed error  // the reason of its end
 	module Module // nil if core runs
 	core   Core
 	guest  Guest
@@ -42,8 +42,9 @@ type Instance struct {
 
 var _ host.Instance = (*Instance)(nil)
 
-// Step implements [host.Instance]. A panic ends the instance. So does [runtime.Goexit], which nothing can stop: it ends the
-// caller's goroutine too.
+// Step implements [host.Instance]. It copies frames in and out, so that neither side sees later changes of the
+// other's memory. A panic ends the instance. So does [runtime.Goexit], which cannot be stopped: it ends the caller's
+// goroutine too.
 func (i *Instance) Step(dst, in []byte) (out []byte, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -124,7 +125,7 @@ func within(memory []byte, at, size uint32) []byte {
 	return memory[at:end:end]
 }
 
-// measure notes how large the memory is. The caller holds the lock.
+// measure records the size of the memory. The caller holds the lock.
 func (i *Instance) measure(memory []byte) {
 	if size := uint64(len(memory)); size != i.size.Load() {
 		i.size.Store(size)
@@ -161,7 +162,7 @@ func (i *Instance) Close(ctx context.Context) error {
 	return i.end(ctx, errClosed)
 }
 
-// drop ends the instance and returns the error that it ended with. The caller holds the lock.
+// drop ends the instance and returns its final error. The caller holds the lock.
 func (i *Instance) drop(cause error) error {
 	if i.failed == nil {
 		_ = i.end(context.Background(), cause) // the reason why it is closed says more
@@ -169,7 +170,7 @@ func (i *Instance) drop(cause error) error {
 	return i.failed
 }
 
-// end notes why the instance is no more and frees it. The caller holds the lock.
+// end records the reason of the instance's end and frees it. The caller holds the lock.
 func (i *Instance) end(ctx context.Context, cause error) error {
 	i.failed = i.guest.failure(cause)
 	i.size.Store(0)
@@ -192,7 +193,7 @@ func (g *Guest) failure(cause error) error {
 	return host.NewError(host.CodeInstanceFailed, detail, cause)
 }
 
-// panicked turns what a panic carried into an error.
+// panicked turns the value of a panic into an error.
 func panicked(cause any) error {
 	switch cause := cause.(type) {
 	case nil:

@@ -11,7 +11,7 @@ import (
 
 // Instances are those of an engine. The zero value has none.
 type Instances struct {
-	// starting is held for reading while an instance starts, so that the engine is not closed under its feet.
+	// starting is held for reading while an instance starts, so that the engine is not closed meanwhile.
 	starting sync.RWMutex
 	closed   bool
 
@@ -62,14 +62,14 @@ func (s *Instances) add(start func(*Instance) error) (*Instance, error) {
 	return i, nil
 }
 
-// forget takes an instance that has ended out of the list.
+// forget removes an ended instance from the list.
 func (s *Instances) forget(i *Instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, i)
 }
 
-// Close ends all instances, each after the step it may be in, and lets no other start.
+// Close ends all instances, each after its current step, and lets no other start.
 func (s *Instances) Close(ctx context.Context) error {
 	s.starting.Lock()
 	s.closed = true

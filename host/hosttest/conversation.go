@@ -5,9 +5,10 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// Conversation returns inbound frames, one step each, that take a greeted core through a whole turn and into most of the
-// frames there are: a runner with a tool and a host middleware, a message from a shared history, a streamed answer, a tool
-// call, and the end. It needs no answers, as the numbers in it are known before. For tests of engines and for fuzzing.
+// Conversation returns inbound frames, one step each, that take a greeted core through a whole turn with most kinds
+// of frame: a runner with a tool and a host middleware, a message from a shared history, a streamed answer, a tool
+// call, and the end. It does not depend on the answers, because all its numbers are known in advance. It is for tests
+// of engines and for fuzzing.
 func Conversation() [][]byte {
 	frames := []abi.Frame{
 		&abi.OpenRunner{

@@ -10,9 +10,9 @@ import (
 	"github.com/turncore/turncore/host/internal/value"
 )
 
-// AppendJSON appends the frames of a batch as a JSON array. Each is an object: "frame" has its name, and the fields have
-// the names of the ABI's tuples, numbers of kinds and collections their names. Byte strings are strings where they are
-// UTF-8, and {"hex": "…"} otherwise. Bytes that are no frames come last, as {"malformed": …}.
+// AppendJSON appends the frames of a batch as a JSON array. Each is an object: "frame" has its name, and the fields
+// have the names of the ABI's tuples, numbers of kinds and collections their names. Byte strings in UTF-8 are
+// strings, others are {"hex": "…"}. Malformed bytes come last, as {"malformed": …}.
 //
 // The npm package writes the same bytes.
 func AppendJSON(dst, batch []byte) []byte {
@@ -57,10 +57,10 @@ type writer struct {
 	b    []byte // to be read
 }
 
-// maxNesting is how deep values may nest, with those that stand encoded in byte strings.
+// maxNesting is the depth limit of values, including those encoded in byte strings.
 const maxNesting = 128
 
-// What a value is.
+// Kinds of value.
 const (
 	nilValue = iota
 	boolValue
@@ -72,7 +72,7 @@ const (
 	mapValue
 )
 
-// head reads the head of a value: what it is, and its number, its length or its bits.
+// head reads the head of a value: its kind, and its number, its length or its bits.
 func (w *writer) head() (what int, n int64, ok bool) {
 	if len(w.b) == 0 {
 		return 0, 0, false
@@ -166,7 +166,7 @@ func (w *writer) tuple(name string, depth int) bool {
 	return true
 }
 
-// value writes a value of a kind, which may depend on numbers before it.
+// value writes a value of a kind, which may depend on earlier numbers.
 func (w *writer) value(kind string, numbers map[string]int64, depth int) bool {
 	if depth > maxNesting || len(w.b) == 0 {
 		return false

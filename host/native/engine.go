@@ -1,8 +1,8 @@
-// Package native runs the core's Go code in the host's own process: no module, no compile time, steps without a crossing.
-// Frames, order and errors are those of the WebAssembly engines.
+// Package native runs the core's Go code in the host's own process: without a module, without compile time, without a
+// crossing per step. Frames, order and errors are those of the WebAssembly engines.
 //
-// There is no wall between the core and the program: its memory is the program's, so there is no bound on it, and a
-// fatal error of the Go runtime ends the program. Use it for tests, for debugging, and where the code is trusted.
+// The core is not isolated from the program: it uses the program's memory without a bound, and a fatal error of the
+// Go runtime ends the program. Use this engine for tests, for debugging, and for trusted code.
 package native
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 )
 
-// Name is what [Engine.Name] and [Engine.ModuleHash] say.
+// Name is the result of [Engine.Name] and [Engine.ModuleHash].
 const Name = "native"
 
 // Engine runs package guest. Make one with [New].
@@ -35,8 +35,8 @@ func init() {
 	carried.Native = func() host.Engine { return New() }
 }
 
-// New returns an engine. Its chat executor knows these providers beside those of the full module; one with the name of
-// another takes its place.
+// New returns an engine. Its chat executor knows these providers in addition to those of the full module; a provider
+// replaces a built-in one of the same name.
 func New(providers ...chat.Provider) *Engine {
 	all := slices.Concat(provider.All, providers)
 	return &Engine{start: func() engine.Core { return guest.New(all...) }}
@@ -45,7 +45,7 @@ func New(providers ...chat.Provider) *Engine {
 // Name returns "native".
 func (e *Engine) Name() string { return Name }
 
-// ModuleHash returns "native": the code is that of the program.
+// ModuleHash returns "native": the code is part of the program.
 func (e *Engine) ModuleHash() string { return Name }
 
 // Open starts an instance. A panic of the core ends it, and nothing else.
@@ -57,5 +57,5 @@ func (e *Engine) Open(context.Context) (host.Instance, error) {
 	return i, nil
 }
 
-// Close ends all instances, each after the step it may be in.
+// Close ends all instances, each after its current step.
 func (e *Engine) Close(ctx context.Context) error { return e.instances.Close(ctx) }

@@ -16,7 +16,7 @@ import (
 	"github.com/turncore/turncore/host/engine"
 )
 
-// instance is a module at work: [engine.Module] on wazero.
+// instance is a running module: [engine.Module] on wazero.
 type instance struct {
 	module      api.Module
 	memory      api.Memory
@@ -66,7 +66,7 @@ func (e *Engine) start(ctx context.Context, g *engine.Guest) (engine.Module, err
 // call calls a function of one parameter or none.
 func (i *instance) call(f api.Function, argument uint32) (uint64, error) {
 	i.stack[0] = uint64(argument)
-	// No context: cancelling a call from outside would need code that is compiled for it, 7 times slower.
+	// No context: to cancel a call from outside, the code must be compiled for it, which is 7 times slower.
 	if err := f.CallWithStack(context.Background(), i.stack[:]); err != nil {
 		return 0, exited(err)
 	}

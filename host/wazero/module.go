@@ -13,8 +13,8 @@ import (
 	"github.com/turncore/turncore/host/engine"
 )
 
-// checkModule refuses a module that is not a Turncore module, and says everything that is wrong with it. wasi are the
-// functions that it may import.
+// checkModule rejects a module that is not a Turncore module, with a list of all its faults. wasi are the functions
+// that it may import.
 func checkModule(module wz.CompiledModule, wasi map[string]api.FunctionDefinition) error {
 	functions := module.ExportedFunctions()
 	typeOf := func(name string) string {

@@ -113,7 +113,7 @@ export const E_INVALID_INITIAL_MEMORY_VALUE = /* @__PURE__ */ errorClass('E_INVA
 /** The message's fields are invalid. */
 export const E_INVALID_INITIAL_MESSAGE_VALUE = /* @__PURE__ */ errorClass('E_INVALID_INITIAL_MESSAGE_VALUE');
 
-/** The registry's initial value is invalid. */
+/** The stash's initial value is invalid. */
 export const E_INVALID_INITIAL_REGISTRY_VALUE = /* @__PURE__ */ errorClass('E_INVALID_INITIAL_REGISTRY_VALUE');
 
 /** The retrievable's fields are invalid. */

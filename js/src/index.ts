@@ -14,8 +14,8 @@ export {
   type ExecutorConfig,
   type ModelConfig,
 } from './front/create-runner.js';
-export { ChatExecutor, type EngineOptions } from './pump/chat-executor.js';
-export { providerKey } from './front/providers.js';
+export { ChatExecutor, type EngineOptions } from './chat/chat-executor.js';
+export { providerKey } from './chat/providers.js';
 export type {
   AnthropicChatOptions,
   Bucket,
@@ -30,7 +30,7 @@ export type {
   OpenAIResponsesChatOptions,
   ProviderName,
   RetryOptions,
-} from './models/chat-options.gen.js';
+} from './chat/options.gen.js';
 export type {
   ModelCall,
   ModelEngine,
@@ -41,7 +41,7 @@ export type {
   ModelTool,
   ModelToolCall,
   ModelUsage,
-} from './models/engine.js';
+} from './chat/model-engine.js';
 export { ackOnNoToolCalls, deadline, maxRepeats } from './middleware/bounds.js';
 export { maxIterations } from './middleware/max-iterations.js';
 export { type Price, spendLimit, type SpendLimitOptions } from './middleware/spend-limit.js';
@@ -53,40 +53,41 @@ export {
   type TurnResult,
   type TurnStream,
   type Usage,
-} from './turns/turn-stream.js';
+} from './runners/turn-stream.js';
 
-export { type TurnInput, TurnRunner, type TurnRunnerConfig } from './turns/turn-runner.js';
+export { type TurnInput, TurnRunner, type TurnRunnerConfig } from './runners/turn-runner.js';
 export type {
   DispatchCallbacks,
   NamedDispatchCallbacks,
   OptionalCallbacks,
   RecordCallbacks,
   TurnCallbacks,
-} from './turns/callbacks.js';
+} from './runners/callbacks.js';
 export {
   type DispatchInput,
   type DispatchOutcome,
   DispatchRunner,
   type RawDispatchContext,
   type RawDispatchFields,
-} from './dispatch/dispatch-runner.js';
+} from './runners/dispatch-runner.js';
 export type {
   DispatchEventName,
   DispatchHooks,
   DispatchObservers,
   Handlers,
-} from './dispatch/handlers.js';
-export { Host, type HostOptions } from './pump/host.js';
-export type { Credential } from './pump/credential.js';
+} from './runners/dispatch-handlers.js';
+export { Host, type HostOptions } from './host/host.js';
+export type { Credential } from './http/credential.js';
 export type {
   AnyContext,
   Awaitable,
   DispatchExecutorFn,
   DispatchPipelineMiddlewareFn,
+  NextFn,
   TurnPipelineMiddlewareFn,
 } from './context/functions.js';
 export type { RawTurnGate } from './context/wait-for.js';
-export type { NextFn } from './pump/runner-spec.js';
+
 /** Older name of DispatchExecutorFn. */
 export type { DispatchExecutorFn as LLMExecutorFn } from './context/functions.js';
 /** Older name of DispatchPipelineMiddlewareFn. */
@@ -97,7 +98,7 @@ export type {
   MutateDelta,
   ReplaceGroupDelta,
   StoreDelta,
-} from './pump/deltas.js';
+} from './collections/deltas.js';
 
 export { TurnContext } from './context/turn-context.js';
 export { DispatchContext } from './context/dispatch-context.js';
@@ -121,7 +122,7 @@ export {
   type RecordOfKind,
 } from './collections/history.js';
 export type { Entry, RecordName } from './collections/kinds.js';
-export { Registry } from './stash/registry.js';
+export { Stash } from './stash/stash.js';
 
 export { Identity, type RawIdentity } from './primitives/identity.js';
 export { Memory, type RawMemory } from './primitives/memory.js';
@@ -276,15 +277,15 @@ export {
   systemClock,
   systemEntropy,
 } from './entropy.js';
-export type { GoLoader, GoRuntime } from './engine/gojs.js';
+export type { GoLoader, GoRuntime } from './instance/gojs.js';
 export {
   type InstantiateOptions,
   loadModule,
   Module,
   type ModuleOptions,
-} from './engine/module.js';
-export type { ModuleSource } from './engine/source.js';
-export type { Limits, Quota } from './engine/limits.js';
+} from './instance/module.js';
+export type { ModuleSource } from './instance/source.js';
+export type { Limits, Quota } from './instance/limits.js';
 export type { JournalHeader } from './journal/format.js';
 export { type JournalSink, MemoryJournal } from './journal/writer.js';
 export { replay, type ReplayDifference, type ReplayReport } from './journal/replay.js';

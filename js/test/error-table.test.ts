@@ -10,7 +10,7 @@ import { valueOf } from '../src/codec/decoder.js';
 import { Encoder } from '../src/codec/encoder.js';
 import * as turncore from '../src/index.js';
 import { type ErrorClass, type ErrorCode, TurncoreError } from '../src/index.js';
-import { ErrorTable } from '../src/pump/error-table.js';
+import { ErrorTable } from '../src/turn/error-table.js';
 
 interface Row {
   readonly code?: ErrorCode;

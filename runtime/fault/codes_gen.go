@@ -78,7 +78,7 @@ const (
 	InvalidInitialMemoryValue Code = "E_INVALID_INITIAL_MEMORY_VALUE"
 	// InvalidInitialMessageValue: The message's fields are invalid.
 	InvalidInitialMessageValue Code = "E_INVALID_INITIAL_MESSAGE_VALUE"
-	// InvalidInitialRegistryValue: The registry's initial value is invalid.
+	// InvalidInitialRegistryValue: The stash's initial value is invalid.
 	InvalidInitialRegistryValue Code = "E_INVALID_INITIAL_REGISTRY_VALUE"
 	// InvalidInitialRetrievableValue: The retrievable's fields are invalid.
 	InvalidInitialRetrievableValue Code = "E_INVALID_INITIAL_RETRIEVABLE_VALUE"
@@ -217,7 +217,7 @@ var table = [...]info{
 	{InvalidInitialMediaValue, "The media's fields are invalid.", 500, true},
 	{InvalidInitialMemoryValue, "The memory's fields are invalid.", 500, true},
 	{InvalidInitialMessageValue, "The message's fields are invalid.", 500, true},
-	{InvalidInitialRegistryValue, "The registry's initial value is invalid.", 500, true},
+	{InvalidInitialRegistryValue, "The stash's initial value is invalid.", 500, true},
 	{InvalidInitialRetrievableValue, "The retrievable's fields are invalid.", 500, true},
 	{InvalidInitialThoughtValue, "The thought's fields are invalid.", 500, true},
 	{InvalidInitialToolCallValue, "The tool call's fields are invalid.", 500, true},

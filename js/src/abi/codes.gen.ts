@@ -24,7 +24,7 @@ export const CODES = {
     status: 413,
     fatal: true,
     message: 'A limit of the ABI is exceeded.',
-    help: "The message names the limit. Split what is sent, or raise the host's limits up to the defaults.",
+    help: "The message names the limit. Split the data, or raise the host's limits up to the defaults.",
   },
   E_ABI_MALFORMED_FRAME: {
     status: 400,
@@ -36,7 +36,7 @@ export const CODES = {
     status: 400,
     fatal: true,
     message: "The frame's op is unknown.",
-    help: 'Use only ops, methods and features that hello has agreed on.',
+    help: 'Use only ops, methods and features that Hello agreed on.',
   },
   E_ABI_UNKNOWN_TARGET: {
     status: 404,
@@ -54,7 +54,7 @@ export const CODES = {
     status: 409,
     fatal: true,
     message: 'A tool call and a retrievable have the same id.',
-    help: 'Give every tool call and every retrievable of a turn an id of its own.',
+    help: 'Give every tool call and every retrievable of a turn a unique id.',
   },
   E_ARTIFACT_TOO_LARGE: {
     status: 413,
@@ -90,7 +90,7 @@ export const CODES = {
     status: 422,
     fatal: false,
     message: "The model's answer does not match its JSON Schema.",
-    help: 'The model was told what was wrong with its first answer, and answered once more. The details are {text, violations}: the answer, at most 64 KiB of it, and what is wrong with it. It was shown and not stored. Simplify the schema, say in the prompt what is wanted, raise the token limit, or ask a stronger model.',
+    help: 'The model got the violations of its first answer and answered once more. The details are {text, violations}: at most 64 KiB of the answer, and its violations. It was shown and not stored. Simplify the schema, describe the answer in the prompt, raise the token limit, or use a stronger model.',
   },
   E_CHAT_INVALID_TOOL_CALL_ARGS: {
     status: 422,
@@ -108,43 +108,43 @@ export const CODES = {
     status: 422,
     fatal: false,
     message: 'The model, or the provider for it, declined to answer.',
-    help: "The message holds the reason in the provider's words. What had arrived by then was shown and not stored. Change what is asked, or ask another model.",
+    help: "The message has the reason in the provider's words. The part that arrived was shown and not stored. Change the request, or use another model.",
   },
   E_CHAT_REQUEST_TIMEOUT: {
     status: 504,
     fatal: false,
     message: 'The model provider did not answer in time.',
-    help: 'No response head came within the request timeout, after all attempts. Raise requestTimeoutMs for models that think for long before they answer.',
+    help: 'No response head came within the request timeout, after all attempts. Raise requestTimeoutMs for models that think for a long time before they answer.',
   },
   E_CHAT_STREAM_ERROR: {
     status: 502,
     fatal: false,
     message: "The model provider's stream broke off.",
-    help: 'The connection failed after the answer had begun, or ended before the answer did, or what came was no answer. What had arrived by then was shown and not stored. It is only tried again while nothing was shown.',
+    help: 'The connection failed after the answer had begun, or ended before the answer did, or the data was not an answer. The part that arrived was shown and not stored. The request is repeated only if nothing was shown.',
   },
   E_CHAT_STREAM_STALLED: {
     status: 504,
     fatal: false,
     message: "The model provider's stream stalled.",
-    help: 'No bytes came within the idle timeout. Raise it for models that think for long without sending.',
+    help: 'No bytes came within the idle timeout. Raise it for models that think for a long time without sending.',
   },
   E_CHAT_TOOL_TIMEOUT: {
     status: 504,
     fatal: false,
     message: 'The tool took longer than it may.',
-    help: "The model sees this as the call's result. The handler's signal was aborted; what it returns later is dropped. Raise toolTimeoutMs, or make the handler faster.",
+    help: "The model sees this as the call's result. The handler's signal was aborted; a later result is dropped. Raise toolTimeoutMs, or make the handler faster.",
   },
   E_CHAT_TOOL_USE_FAILED: {
     status: 422,
     fatal: false,
     message: "The model provider could not parse the model's tool call.",
-    help: "The failed generation was kept as a tool call with an error result, which the model sees. Where no tool's name can be read there is no call to keep: the dispatch is nacked, and the user may try again.",
+    help: 'The failed generation was kept as a tool call with an error result, which the model sees. If it has no readable tool name, the dispatch is nacked instead, and the user may try again.',
   },
   E_CHAT_TOTAL_TIMEOUT: {
     status: 504,
     fatal: false,
     message: "The model's answer took too long as a whole.",
-    help: 'The total timeout ended in the middle of an attempt. What had arrived by then was shown and not stored. Raise totalTimeoutMs, or ask for shorter answers.',
+    help: 'The total timeout ended in the middle of an attempt. The part that arrived was shown and not stored. Raise totalTimeoutMs, or ask for shorter answers.',
   },
   E_CHAT_UNKNOWN_TOOL: {
     status: 404,
@@ -156,13 +156,13 @@ export const CODES = {
     status: 422,
     fatal: false,
     message: 'The model provider does not take a media of the conversation.',
-    help: 'The message names the media and its kind. The option unsupportedMedia decides whether a text stands for it instead.',
+    help: 'The message names the media and its kind. The option unsupportedMedia decides whether a text replaces it.',
   },
   E_CLOSED: {
     status: 503,
     fatal: false,
     message: 'The runner or its host is closed.',
-    help: 'The program closed it or shut it down. To let turns finish first, shut down with a context that leaves them time; start further turns on a runner that is open.',
+    help: 'The program closed it or shut it down. To let turns finish first, shut down with a context that leaves them time. Start further turns on an open runner.',
   },
   E_CREDENTIAL_UNKNOWN: {
     status: 401,
@@ -192,7 +192,7 @@ export const CODES = {
     status: 502,
     fatal: false,
     message: 'The HTTP request was redirected where it does not follow.',
-    help: 'Use the address that the redirect leads to. Pages and workers of browsers do not show where a redirect leads, so that one which must be checked fails there.',
+    help: 'Use the address that the redirect leads to. Pages and workers of browsers do not show where a redirect leads, so a redirect that must be checked fails there.',
   },
   E_HTTP_TRANSPORT: {
     status: 502,
@@ -210,7 +210,7 @@ export const CODES = {
     status: 500,
     fatal: false,
     message: "The module's instance failed.",
-    help: 'The instance trapped, exited or sent malformed frames, and was dropped. The message ends with its last lines on stderr; other instances go on, and the next turn gets a fresh one.',
+    help: 'The instance trapped, exited or sent malformed frames, and was dropped. The message ends with its last output on stderr. Other instances go on, and the next turn gets a fresh one.',
   },
   E_INVALID_INITIAL_IDENTITY_VALUE: {
     status: 500,
@@ -239,8 +239,8 @@ export const CODES = {
   E_INVALID_INITIAL_REGISTRY_VALUE: {
     status: 500,
     fatal: true,
-    message: "The registry's initial value is invalid.",
-    help: 'Start a registry with an object of JSON-like values, or with nothing.',
+    message: "The stash's initial value is invalid.",
+    help: 'Start a stash with an object of JSON-like values, or with nothing.',
   },
   E_INVALID_INITIAL_RETRIEVABLE_VALUE: {
     status: 500,
@@ -276,7 +276,7 @@ export const CODES = {
     status: 400,
     fatal: false,
     message: 'The journal cannot be read.',
-    help: 'Give the file that the option for journals, or turncore run --log, wrote. The message says where the file is damaged.',
+    help: 'Use a file written by the journal option or by turncore run --log. The message says where the file is damaged.',
   },
   E_INVALID_LLM_DISPATCH_INPUT: {
     status: 529,
@@ -324,7 +324,7 @@ export const CODES = {
     status: 529,
     fatal: true,
     message: "The turn runner's configuration is invalid.",
-    help: 'The message lists every field that breaks a rule. Correct them all where the runner is constructed.',
+    help: 'The message lists every field that breaks a rule. Correct them where the runner is constructed.',
   },
   E_INVALID_VALUE: {
     status: 422,
@@ -342,13 +342,13 @@ export const CODES = {
     status: 500,
     fatal: true,
     message: 'The dispatch has already been signalled.',
-    help: 'The first ack or nack stands. Read isSignalled before signalling where several places may do so.',
+    help: 'The first ack or nack stands. Check isSignalled first if several places may signal.',
   },
   E_LLM_EXECUTION_EXECUTOR_ERROR: {
     status: 500,
     fatal: false,
     message: 'The executor failed.',
-    help: 'The cause is what the executor threw. For failures that you expect, call ctx.nack with an error of your own.',
+    help: 'The cause is what the executor threw. For expected failures, call ctx.nack with your own error.',
   },
   E_LLM_EXECUTION_GATE_NOT_SUPPORTED: {
     status: 501,
@@ -360,7 +360,7 @@ export const CODES = {
     status: 508,
     fatal: false,
     message: 'The dispatch reached its bound on iterations.',
-    help: 'The model went on asking for tools. Raise maxIterations, or find out why its tool results do not satisfy it.',
+    help: 'The model kept asking for tools. Raise maxIterations, or find out why the results do not satisfy it.',
   },
   E_MAX_REPEATS: {
     status: 508,
@@ -372,7 +372,7 @@ export const CODES = {
     status: 413,
     fatal: false,
     message: 'The media is too large to be sent to a model.',
-    help: 'Its reader gave more bytes than maxMediaBytes of the chat executor allows. A reader that knows its length has a note sent in its place.',
+    help: 'Its reader gave more bytes than maxMediaBytes of the chat executor allows. If a reader knows its length, a note is sent instead.',
   },
   E_MODEL_FAILED: {
     status: 502,
@@ -396,7 +396,7 @@ export const CODES = {
     status: 500,
     fatal: true,
     message: 'The value is not a media reader.',
-    help: 'A media reader has stream, which can be called again and again, and byteLength.',
+    help: 'A media reader has byteLength, and stream, which can be called repeatedly.',
   },
   E_NOT_A_SPOOL_READER: {
     status: 500,
@@ -414,13 +414,13 @@ export const CODES = {
     status: 500,
     fatal: false,
     message: "A middleware of the turn's output pipeline failed.",
-    help: 'The cause is what the middleware threw. The dispatch had ended with ack; what it committed stays.',
+    help: 'The cause is what the middleware threw. The dispatch had ended with ack; its committed writes stay.',
   },
   E_OVERLOADED: {
     status: 503,
     fatal: false,
     message: 'The host takes no further turns for the moment.',
-    help: 'Its instances have grown beyond highWater and wait for turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.',
+    help: 'Its instances have grown beyond highWater and wait for their turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.',
   },
   E_PIPELINE_SHORT_CIRCUITED: {
     status: 500,
@@ -432,7 +432,7 @@ export const CODES = {
     status: 422,
     fatal: false,
     message: "The value's reader cannot be described.",
-    help: 'Give the reader a describe method, or keep the value out of what is encoded.',
+    help: 'Give the reader a describe method, or do not encode the value.',
   },
   E_REPLAY_DIVERGED: {
     status: 500,
@@ -444,7 +444,7 @@ export const CODES = {
     status: 402,
     fatal: false,
     message: 'The turn has spent what it may.',
-    help: 'Model calls cost as much as spendLimit allows, by the usage they reported and the price table. Raise the limit, or find out what was spent on.',
+    help: 'By their reported usage and the price table, model calls have reached spendLimit. Raise the limit, or find out which calls were expensive.',
   },
   E_SPEND_UNKNOWN_PRICE: {
     status: 500,
@@ -462,13 +462,13 @@ export const CODES = {
     status: 500,
     fatal: true,
     message: 'The evaluator of a dynamic text failed.',
-    help: 'An evaluator must return a string, also when it is called without a context.',
+    help: 'An evaluator must return a string, even without a context.',
   },
   E_TOKEN_BUDGET: {
     status: 413,
     fatal: false,
     message: 'The context does not fit the token budget.',
-    help: 'What must stay (system prompt, standing instructions, the last message) is larger than the budget alone. Raise the budget or shorten these.',
+    help: 'The required texts (system prompt, standing instructions, tools, the last message) alone exceed the budget. Raise the budget or shorten them.',
   },
   E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN: {
     status: 409,
@@ -504,19 +504,19 @@ export const CODES = {
     status: 499,
     fatal: false,
     message: 'The gate was aborted.',
-    help: 'The gate or its turn was aborted while somebody waited.',
+    help: 'The gate or its turn was aborted while code waited for it.',
   },
   E_TURN_GATE_SETTLED: {
     status: 409,
     fatal: false,
     message: 'The gate is already settled.',
-    help: 'Somebody else was first, or the gate timed out or was aborted. The message and the details say how it was settled.',
+    help: 'Another answer was first, or the gate timed out or was aborted. The message and the details say how it was settled.',
   },
   E_TURN_GATE_TIMEOUT: {
     status: 408,
     fatal: false,
     message: 'The gate timed out.',
-    help: 'Nobody settled the gate in time. Raise its timeout, or handle the failure where the gate is awaited.',
+    help: 'The gate was not settled in time. Raise its timeout, or handle the failure where the gate is awaited.',
   },
   E_TURN_QUOTA_EXCEEDED: {
     status: 507,

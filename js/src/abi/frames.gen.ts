@@ -15,7 +15,7 @@ export const Feature = {
   Timers: 4,
   /** the digest method, which compares mirrored collections */
   Digest: 8,
-  /** streams that were broken off say so: method Interrupt, events MessageInterrupted and ThoughtInterrupted */
+  /** interrupted streams are marked: method Interrupt, events MessageInterrupted, ThoughtInterrupted */
   Interrupts: 16,
 } as const;
 
@@ -105,7 +105,7 @@ export const EditKind = {
   AddKnown: 2,
   /** remove Handle */
   Remove: 3,
-  /** put Other (body in Data, empty if known) in the place of Handle */
+  /** replace Handle by Other (body in Data, empty if known) */
   Replace: 4,
   Clear: 5,
   /** stash: Data is a key (string) and a value */
@@ -120,7 +120,7 @@ export const EditKind = {
   Unregister: 10,
   /** tools: Data is the whole list of hidden names (array of strings) */
   Hidden: 11,
-  /** tool calls: Data says what the host keeps of the Tool effect numbered Handle: a part, or an array of parts of one kind */
+  /** tool calls: keep the results of Tool effect Handle; Data: a part, or an array of parts of one kind */
   Keep: 12,
 } as const;
 
@@ -146,7 +146,7 @@ export const Scope = {
 
 /** Kinds of sync. */
 export const SyncKind = {
-  /** append Handle; Data is its body when the guest made it and names it for the first time */
+  /** append Handle; Data is its body if the guest made it and this is its first mention */
   Add: 0,
   Remove: 1,
   /** put Other in the place of Handle; Data as in SyncAdd */
@@ -169,7 +169,7 @@ export const SyncKind = {
 export const Signal = {
   Ack: 1,
   Nack: 2,
-  /** its deadline has come: what runs in it is to stop */
+  /** its deadline has passed: running code must stop */
   Abort: 3,
 } as const;
 
@@ -182,9 +182,9 @@ export const Status = {
   Failed: 3,
   /** iterations only */
   Continue: 4,
-  /** turns only: the input was refused before any event */
+  /** turns only: the input was rejected before any event */
   Refused: 5,
-  /** iterations only: its host code was lost with its process */
+  /** iterations only: the process of its host code died */
   Lost: 6,
 } as const;
 
@@ -192,7 +192,7 @@ export const Status = {
 export const Method = {
   /** NextArgs → nil when the rest of the pipeline has ended */
   Next: 1,
-  /** StoreArgs → nil; of a retrievable the handle of the record as it was stored */
+  /** StoreArgs → nil; for a retrievable the handle of the stored record */
   Store: 2,
   /** StoreArgs → as MethodStore */
   Mutate: 3,
@@ -224,7 +224,7 @@ export const Method = {
   Digest: 16,
   /** EmitArgs → nil */
   Emit: 17,
-  /** OpenGateArgs → the value that the gate was resolved with, when it is settled */
+  /** OpenGateArgs → the value of the gate's resolution, when it is settled */
   OpenGate: 18,
   /** SettleGateArgs → nil */
   SettleGate: 19,
@@ -275,13 +275,13 @@ export const EffectKind = {
   Discard: 6,
   /** HTTPArgs → Chunks, then nil */
   HTTP: 7,
-  /** SpoolArgs → Item: the record with its text spooled; nil when it stays as it is */
+  /** SpoolArgs → Item: the record with its text spooled; nil for no change */
   Spool: 8,
   /** ReadArgs → ReadResult */
   Read: 9,
   /** EstimateArgs → array of int, tokens per text */
   Estimate: 10,
-  /** ValidateArgs → the arguments as the tool's own validation gives them */
+  /** ValidateArgs → the arguments that the tool's own validation returns */
   Validate: 11,
   /** ForgeArgs → nil, after Edits that register the tools */
   Forge: 12,
@@ -309,19 +309,19 @@ export const Write = {
 export const Redirect = {
   /** E_HTTP_REDIRECT */
   Error: 0,
-  /** it is followed if the host allows where it leads; one too many is E_HTTP_REDIRECT */
+  /** followed if the host allows its target; one too many fails with E_HTTP_REDIRECT */
   Follow: 1,
-  /** it is the answer; a platform that does not show it gives E_HTTP_REDIRECT */
+  /** returned as the answer; a platform that does not show redirects gives E_HTTP_REDIRECT */
   Manual: 2,
 } as const;
 
 /** Ways to read an artifact. */
 export const Read = {
-  /** Bytes and Count only; all that can be read of a media */
+  /** Bytes and Count only; the only way to read a media */
   Size: 0,
-  /** lines From to To, fewer when they would be over Max; at least one unless From is at the end */
+  /** lines From to To, fewer if they exceed Max; at least one unless From is at the end */
   Lines: 1,
-  /** the whole text as the one element of Lines; E_ARTIFACT_TOO_LARGE when it is over Max */
+  /** the whole text as the only element of Lines; E_ARTIFACT_TOO_LARGE if it exceeds Max */
   Text: 2,
 } as const;
 
@@ -358,9 +358,9 @@ export const EventKind = {
   Error: 16,
   /** StatsEvent */
   GenerationStats: 17,
-  /** StreamEvent, complete: the end of a message that was broken off */
+  /** StreamEvent, complete: the end of an interrupted message */
   MessageInterrupted: 18,
-  /** StreamEvent, complete: the end of a thought that was broken off */
+  /** StreamEvent, complete: the end of an interrupted thought */
   ThoughtInterrupted: 19,
 } as const;
 
@@ -368,11 +368,11 @@ export const EventKind = {
 export const Results = {
   /** not given yet */
   None: 0,
-  /** the host holds what its own report call gave for this id */
+  /** the host holds the results of its own report call for this id */
   Host: 1,
   /** in Value */
   Value: 2,
-  /** the host keeps them: what the handler of the Tool effect in Kept returned */
+  /** the host keeps them: the handler's results of the Tool effect in Kept */
   Kept: 3,
 } as const;
 

@@ -489,8 +489,8 @@ export const RULES = {
       lineCount: { kind: 'count', required: true },
     },
   },
-  Registry: {
-    title: 'registry',
+  Stash: {
+    title: 'stash',
     code: 'E_INVALID_INITIAL_REGISTRY_VALUE',
     fields: {
     },

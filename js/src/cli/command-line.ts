@@ -3,8 +3,8 @@
  */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-import { baseURLOf, providerNames } from '../front/providers.js';
-import type { ProviderName } from '../models/chat-options.gen.js';
+import { baseURLOf, providerNames } from '../chat/providers.js';
+import type { ProviderName } from '../chat/options.gen.js';
 import { SIMULATED_MODEL } from '../simulated/provider.js';
 import { UsageError } from './usage.js';
 

@@ -6,7 +6,7 @@ import type { TurnEvent } from '../events/events.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCallResults } from '../primitives/tool-call.js';
 import type { Conversation } from '../store/store.js';
-import type { TurnResult } from '../turns/turn-stream.js';
+import type { TurnResult } from '../runners/turn-stream.js';
 import type { Output } from './screen.js';
 import type { TurnView } from './view.js';
 

@@ -2,9 +2,9 @@
  * The model that a run talks to.
  */
 import type { Clock } from '../entropy.js';
-import { providerKey } from '../front/providers.js';
-import type { ChatOptions, ProviderName } from '../models/chat-options.gen.js';
-import type { Credential } from '../pump/credential.js';
+import { providerKey } from '../chat/providers.js';
+import type { ChatOptions, ProviderName } from '../chat/options.gen.js';
+import type { Credential } from '../http/credential.js';
 import { simulatedProvider } from '../simulated/provider.js';
 import type { AnyTool } from '../tools/tool.js';
 import { builtinTools } from './builtin-tools.js';

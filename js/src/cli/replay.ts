@@ -3,7 +3,7 @@
  */
 import { readFile } from 'node:fs/promises';
 
-import { loadModule } from '../engine/module.js';
+import { loadModule } from '../instance/module.js';
 import { readJournal } from '../journal/reader.js';
 import { divergence, replay as replayJournal } from '../journal/replay.js';
 import { fullModuleURL } from '../wasm.js';

@@ -1,12 +1,12 @@
 /**
  * A conversation on the command line: a runner, and the turns it runs.
  */
-import { loadModule, type Module } from '../engine/module.js';
+import { loadModule, type Module } from '../instance/module.js';
 import { fixedClock, seededEntropy, systemClock } from '../entropy.js';
 import { type AgentRunner, createRunner } from '../front/create-runner.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
 import { memoryStore } from '../store/memory-store.js';
-import type { TurnResult } from '../turns/turn-stream.js';
+import type { TurnResult } from '../runners/turn-stream.js';
 import { fullModuleURL } from '../wasm.js';
 import type { RunOptions } from './command-line.js';
 import { Interrupt } from './interrupt.js';

@@ -2,7 +2,7 @@
  * How a turn goes, for people.
  */
 import type { GenerationStatsEvent, ToolCallEvent, TurnEvent } from '../events/events.js';
-import type { TurnResult } from '../turns/turn-stream.js';
+import type { TurnResult } from '../runners/turn-stream.js';
 import { describe, type Screen } from './screen.js';
 import type { TurnView } from './view.js';
 

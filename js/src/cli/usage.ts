@@ -1,7 +1,7 @@
 /**
  * What the command says about itself.
  */
-import { providerNames } from '../front/providers.js';
+import { providerNames } from '../chat/providers.js';
 
 /** A command line that makes no sense. */
 export class UsageError extends Error {

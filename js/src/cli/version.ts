@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { ABI_MAJOR, ABI_MINOR } from '../abi/frames.gen.js';
-import { loadModule } from '../engine/module.js';
+import { loadModule } from '../instance/module.js';
 import { fullModuleURL } from '../wasm.js';
 import { HELP, UsageError } from './usage.js';
 

@@ -3,7 +3,7 @@
  */
 import type { TurnEvent } from '../events/events.js';
 import type { Conversation } from '../store/store.js';
-import type { TurnResult } from '../turns/turn-stream.js';
+import type { TurnResult } from '../runners/turn-stream.js';
 
 /** Is told of a turn's events, and how it ended. */
 export interface TurnView {

@@ -15,7 +15,7 @@ export interface HelloFrame {
   readonly limits: Limits;
   /** zero fields keep the default */
   readonly quota: Quota;
-  /** 16 bytes of entropy, of this instance alone */
+  /** 16 bytes of entropy for this instance alone */
   readonly seed: Uint8Array;
 }
 
@@ -109,7 +109,7 @@ export interface OpenRunnerFrame {
   readonly dispatchOutput: readonly Middleware[];
   /** bits: which optional callbacks the host has */
   readonly callbacks: number;
-  /** token encodings that the host has a tokenizer for */
+  /** token encodings for which the host has a tokenizer */
   readonly encodings: readonly string[];
 }
 
@@ -148,7 +148,7 @@ export function writeMiddleware(e: Encoder, x: Middleware): void {
   e.put(x.arg);
 }
 
-/** Defines a tool. Number names it in later frames: 1 to 65,535 for a runner's tools, above for a turn's own, from 2,147,483,648 for those that the guest makes. */
+/** Defines a tool. Number names it in later frames: 1 to 65,535 for a runner's tools, above that for a turn's own, from 2,147,483,648 for tools made by the guest. */
 export interface ToolDef<Raw = unknown> {
   readonly number: number;
   readonly name: string;
@@ -192,7 +192,7 @@ export function writeToolDef(e: Encoder, x: ToolDef<Write | null>): void {
   e.put(x.arg);
 }
 
-/** Forgets a runner. Turns that run go on. */
+/** Forgets a runner. Running turns go on. */
 export interface CloseRunnerFrame {
   readonly runner: number;
 }
@@ -212,7 +212,7 @@ export interface HistoryFrame {
   readonly collection: number;
   /** records in Block */
   readonly count: number;
-  /** byte string: Count record bodies back to back */
+  /** byte string: Count consecutive record bodies */
   readonly block: Uint8Array | Write | null;
 }
 
@@ -226,7 +226,7 @@ export function writeHistory(e: Encoder, x: HistoryFrame): void {
   e.data(x.block);
 }
 
-/** Forgets a history. Turns that refer to it keep what they have. */
+/** Forgets a history. Turns that refer to it keep their records. */
 export interface DropHistoryFrame {
   readonly history: number;
 }
@@ -301,7 +301,7 @@ export interface Block {
   readonly handle: number;
   /** 0 for none */
   readonly count: number;
-  /** byte string: Count record bodies back to back */
+  /** byte string: Count consecutive record bodies */
   readonly data: Uint8Array | Write | null;
 }
 
@@ -348,7 +348,7 @@ export interface EditFrame {
   /** EditAdd, … */
   readonly edit: number;
   readonly handle: number;
-  /** EditReplace: the handle that takes the place */
+  /** EditReplace: the handle that replaces Handle */
   readonly other: number;
   /** EditAdd, EditAddHistory: how many, with consecutive handles from Handle */
   readonly count: number;
@@ -380,7 +380,7 @@ export interface ResultFrame {
   readonly elapsed: number;
   /** why the effect failed; nil for success */
   readonly error: ErrorValue<Write | null> | null;
-  /** what the effect's kind says, nil for none */
+  /** as the effect's kind says, nil for none */
   readonly value: Write | null;
 }
 
@@ -440,7 +440,7 @@ export function writeAbort(e: Encoder, x: AbortFrame): void {
   else writeErrorValue(e, x.reason);
 }
 
-/** Tells a turn the time, when the Timer it asked for is due. */
+/** Tells a turn the time when its Timer is due. */
 export interface TickFrame {
   readonly turn: number;
   readonly elapsed: number;
@@ -614,9 +614,9 @@ export interface EffectOf<Kind, Payload> {
   /** see effect.go */
   readonly kind: Kind;
   readonly context: number;
-  /** of the seam that asks for it, such as "d1.0.x" */
+  /** of the requesting seam, such as "d1.0.x" */
   readonly path: string;
-  /** from 1: among the effects of this kind in that seam; of a Tool among those with its CallID */
+  /** from 1: among the effects of this kind in that seam; for a Tool among those with its CallID */
   readonly ordinal: number;
   readonly args: Payload;
 }
@@ -684,7 +684,7 @@ function readEffectArgs(d: Decoder, kind: number): unknown {
   }
 }
 
-/** Tells the host that an effect's result is not wanted any more. The host still sends a Result, at any time. */
+/** Tells the host that the guest no longer wants an effect's result. The host still sends a Result, at any time. */
 export interface CancelFrame {
   readonly op: typeof Op.Cancel;
   readonly turn: number;
@@ -710,7 +710,7 @@ export interface SyncFrame {
   readonly sync: number;
   /** > 0 given by the host, < 0 by the guest. SyncSignal: SignalAck, … */
   readonly handle: number;
-  /** SyncReplace: takes the place of Handle. SyncOpen: the context it is copied from. SyncAdd: see EditKeep; 0 for none */
+  /** SyncReplace: replaces Handle. SyncOpen: the context to copy. SyncAdd: see EditKeep; 0 for none */
   readonly other: number;
   readonly data: Uint8Array<ArrayBuffer> | null;
 }
@@ -768,7 +768,7 @@ export function readEnd(d: Decoder): EndFrame {
   });
 }
 
-/** Answers a frame that the guest could not take. The rest of that step's input is dropped; the instance goes on. */
+/** Answers a frame that the guest could not process. The rest of that step's input is dropped; the instance goes on. */
 export interface FaultFrame {
   readonly op: typeof Op.Fault;
   /** 0 if unknown */
@@ -841,7 +841,7 @@ export function writeErrorValue(e: Encoder, x: ErrorValue<Write | null>): void {
   e.list(x.suppressed, writeErrorValue);
 }
 
-/** Of MethodNext, which a host middleware calls to run what follows it. */
+/** Of MethodNext, which a host middleware calls to run the rest of the pipeline. */
 export interface NextArgs {
   /** the middleware's effect */
   readonly effect: number;
@@ -943,7 +943,7 @@ export function writeReportArgs(e: Encoder, x: ReportArgs): void {
   e.bool(x.complete);
 }
 
-/** Of MethodInterrupt: the last delta of a stream that was broken off. */
+/** Of MethodInterrupt: the last delta of an interrupted stream. */
 export interface InterruptArgs {
   /** StreamMessage, StreamThought */
   readonly stream: number;
@@ -971,9 +971,9 @@ export interface ReportToolCallArgs {
   readonly hasIsError: boolean;
   readonly isError: boolean;
   readonly complete: boolean;
-  /** of the execution that gives the results; empty if absent */
+  /** the execution that gave the results; empty if absent */
   readonly executionId: string;
-  /** what the provider calls the call; empty if absent */
+  /** the provider's id of the call; empty if absent */
   readonly providerCallId: string;
 }
 
@@ -1028,7 +1028,7 @@ export function writeStatsArgs(e: Encoder, x: StatsArgs): void {
 export interface ExecuteToolArgs {
   /** number of a defined tool */
   readonly tool: number;
-  /** what the provider called the call; empty for none */
+  /** the provider's id of the call; empty for none */
   readonly providerCallId: string;
   readonly args: Write | null;
 }
@@ -1044,9 +1044,9 @@ export function writeExecuteToolArgs(e: Encoder, x: ExecuteToolArgs): void {
 /** Is the reply's value of MethodExecuteTool. */
 export interface ExecuteToolResult {
   readonly executionId: string;
-  /** number of the tool effect whose value the host kept; 0 for a handler that runs in the module */
+  /** the tool effect whose value the host kept; 0 for a handler in the module */
   readonly effect: number;
-  /** what a handler that runs in the module returned */
+  /** the result of a handler in the module */
   readonly value: unknown;
 }
 
@@ -1060,7 +1060,7 @@ export function toExecuteToolResult(value: unknown): ExecuteToolResult {
   };
 }
 
-/** Of MethodValidate, which checks arguments against a tool's schema outside of any turn. */
+/** Of MethodValidate, which checks arguments against a tool's schema outside any turn. */
 export interface ValidateToolArgs {
   readonly tool: ToolDef<Write | null>;
   readonly args: Write | null;
@@ -1086,7 +1086,7 @@ export function writeCountArgs(e: Encoder, x: CountArgs): void {
 
 /** Of MethodDispatch: DispatchRunner.dispatch with this context as its source. */
 export interface DispatchArgs {
-  /** whose executor and dispatch pipelines are used */
+  /** whose executor and dispatch pipelines run */
   readonly runner: number;
 }
 
@@ -1132,11 +1132,11 @@ export function writeEmitArgs(e: Encoder, x: EmitArgs): void {
 export interface OpenGateArgs {
   readonly id: string;
   readonly reason: string;
-  /** what a person or a program is to decide on */
+  /** what a person or a program decides on */
   readonly payload: Write | null;
   /** ms since the Unix epoch */
   readonly createdAt: number;
-  /** JSON Schema 2020-12 that resolutions must keep; nil for any value */
+  /** JSON Schema 2020-12 that resolutions must match; nil for any value */
   readonly schema: Write | null;
   /** ms from the opening; 0 for none */
   readonly timeout: number;
@@ -1153,7 +1153,7 @@ export function writeOpenGateArgs(e: Encoder, x: OpenGateArgs): void {
   e.int(x.timeout);
 }
 
-/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A gate that is settled stays as it is, and the call fails with E_TURN_GATE_SETTLED. */
+/** Of MethodSettleGate: gate.resolve, gate.reject and gate.abort. Context is 0. A settled gate does not change, and the call fails with E_TURN_GATE_SETTLED. */
 export interface SettleGateArgs {
   /** number of the gate within the turn, from GateOpenEvent */
   readonly gate: number;
@@ -1161,7 +1161,7 @@ export interface SettleGateArgs {
   readonly settle: number;
   /** resolve */
   readonly value: Write | null;
-  /** resolve: of what was shown to who decided; empty when it is not to be compared */
+  /** resolve: of what the decider was shown; empty to skip the comparison */
   readonly digest: string;
   readonly error: ErrorValue<Write | null> | null;
 }
@@ -1177,11 +1177,11 @@ export function writeSettleGateArgs(e: Encoder, x: SettleGateArgs): void {
   else writeErrorValue(e, x.error);
 }
 
-/** Of MethodWarn: the host tells of something that went on in spite of a problem. */
+/** Of MethodWarn: the host reports a problem that did not stop the turn. */
 export interface WarnArgs {
   readonly kind: string;
   readonly message: string;
-  /** empty, or a key: of several warnings of a context with the same key the first is told */
+  /** a key: a context reports only its first warning with this key; empty to report every one */
   readonly once: string;
   readonly error: ErrorValue<Write | null> | null;
   readonly payload: Write | null;
@@ -1198,7 +1198,7 @@ export function writeWarnArgs(e: Encoder, x: WarnArgs): void {
   e.put(x.payload);
 }
 
-/** Of EffectExecutor; Effect.Context is the dispatch. */
+/** Of EffectExecutor. Effect.Context is the dispatch. */
 export interface ExecutorArgs {
   readonly iteration: number;
 }
@@ -1231,19 +1231,19 @@ export interface ToolArgs {
   readonly tool: number;
   /** the checksum */
   readonly callId: string;
-  /** of this execution alone */
+  /** unique to this execution */
   readonly executionId: string;
-  /** what the provider called the call; empty for none */
+  /** the provider's id of the call; empty for none */
   readonly providerCallId: string;
   /** validated, defaults applied */
   readonly args: unknown;
-  /** host code asked for it: keep the handler's result and send nil */
+  /** host code made the call: keep the handler's result and send nil */
   readonly keep: boolean;
-  /** the effect that validated Args, whose result the handler gets if the host has kept it; 0 for none */
+  /** the effect that validated Args; the handler gets its result if the host kept it; 0 for none */
   readonly valid: number;
-  /** a result whose text is longer than this many bytes stays with the host, as an artifact over it; 0 for any length */
+  /** the host keeps a text result of more bytes, as an artifact over it; 0 for no bound */
   readonly spool: number;
-  /** the guest may give the call up with Cancel: its signal is aborted, and what comes of it is dropped */
+  /** the guest may give up the call with Cancel: the host aborts its signal and drops its result */
   readonly timed: boolean;
 }
 
@@ -1301,7 +1301,7 @@ export function readCommitArgs(d: Decoder): CommitArgs {
   });
 }
 
-/** Says how far a commit that failed had come. */
+/** Says how many writes a failed commit applied. */
 export interface CommitResult {
   readonly applied: number;
   readonly total: number;
@@ -1335,7 +1335,7 @@ export interface HTTPArgs {
   /** name and value pairs */
   readonly headers: readonly (readonly string[])[];
   readonly body: Uint8Array<ArrayBuffer> | null;
-  /** name of a credential that the host attaches, for origins it allows; empty for none */
+  /** name of a credential that the host attaches for the origins it allows; empty for none */
   readonly credential: string;
   /** RedirectError, … */
   readonly redirect: number;
@@ -1358,7 +1358,7 @@ export function readHTTPArgs(d: Decoder): HTTPArgs {
   });
 }
 
-/** Is a place in a body where the host puts the bytes of a media in base64 (RFC 4648, with padding), so that they never cross. The splices of a body ascend. */
+/** Is a place in a body where the host inserts the bytes of a media in base64 (RFC 4648, with padding), so that they never cross. The splices of a body ascend. */
 export interface Splice {
   /** offset in the body as it crosses */
   readonly at: number;
@@ -1366,7 +1366,7 @@ export interface Splice {
   readonly handle: number;
   /** place of the media in the list, from 0 */
   readonly part: number;
-  /** bytes that it may have; one that has more is E_MEDIA_TOO_LARGE */
+  /** largest size in bytes; a larger media fails with E_MEDIA_TOO_LARGE */
   readonly max: number;
 }
 
@@ -1392,7 +1392,7 @@ export function readSpoolArgs(d: Decoder): SpoolArgs {
   });
 }
 
-/** Of EffectRead: read an artifact through its reader, or ask how long a media is. */
+/** Of EffectRead: read an artifact through its reader, or ask for the size of a media. */
 export interface ReadArgs {
   /** of the record that holds it */
   readonly handle: number;
@@ -1404,7 +1404,7 @@ export interface ReadArgs {
   readonly from: number;
   /** ReadLines: the line after the last */
   readonly to: number;
-  /** ReadText, ReadLines: bytes that the guest takes */
+  /** ReadText, ReadLines: bytes that the guest accepts */
   readonly max: number;
 }
 
@@ -1424,9 +1424,9 @@ export function readReadArgs(d: Decoder): ReadArgs {
 export interface ReadResult {
   /** of the artifact, or of the media */
   readonly bytes: number;
-  /** lines of the artifact; of a media 1 when its reader knows how many bytes there are, else 0 */
+  /** lines of the artifact; for a media 1 if its reader knows the size, else 0 */
   readonly count: number;
-  /** without their line ends */
+  /** without line ends */
   readonly lines: readonly string[];
 }
 
@@ -1438,11 +1438,11 @@ export function writeReadResult(e: Encoder, x: ReadResult): void {
   e.strs(x.lines);
 }
 
-/** Of EffectEstimate: count tokens with a tokenizer that the host has for the encoding. Either Texts, or the text of an artifact. */
+/** Of EffectEstimate: count tokens with the host's tokenizer for the encoding, in Texts or in the text of an artifact. */
 export interface EstimateArgs {
   readonly encoding: string;
   readonly texts: readonly string[];
-  /** of the record that holds the artifact; 0 for Texts */
+  /** the record that holds the artifact; 0 for Texts */
   readonly handle: number;
   readonly part: number;
 }
@@ -1457,7 +1457,7 @@ export function readEstimateArgs(d: Decoder): EstimateArgs {
   });
 }
 
-/** Of EffectValidate: run the validation of a tool that has its own. */
+/** Of EffectValidate: run a tool's own validation. */
 export interface ValidateArgs {
   readonly tool: number;
   readonly args: unknown;
@@ -1483,7 +1483,7 @@ export function readForgeArgs(d: Decoder): ForgeArgs {
   });
 }
 
-/** Of EffectModel: let an engine of the runner's generate an answer. The host answers with Chunks of lines of JSON, at most 64 KiB each, and a Result. */
+/** Of EffectModel: let an engine of the runner generate an answer. The host answers with Chunks of JSON lines, at most 64 KiB each, and a Result. */
 export interface ModelArgs {
   /** name of the engine */
   readonly model: string;
@@ -1501,7 +1501,7 @@ export function readModelArgs(d: Decoder): ModelArgs {
   });
 }
 
-/** Is a delta of a message or thought stream. The running text is not sent: the host puts it together from the deltas when somebody reads it. */
+/** Is a delta of a message or thought stream. The running text is not sent: the host joins the deltas when user code reads it. */
 export interface StreamEvent {
   readonly id: string;
   /** ms since StartTurn.Now, when the stream was opened */
@@ -1550,9 +1550,9 @@ export interface ToolCallEvent<Raw = unknown> {
   readonly value: Raw;
   /** ResultsKept: the number of the effect */
   readonly kept: number;
-  /** "" until the call is executed, and for host code that does not tell */
+  /** "" until the call is executed, and if host code does not report it */
   readonly executionId: string;
-  /** what the provider calls the call; "" for none */
+  /** the provider's id of the call; "" for none */
   readonly providerCallId: string;
 }
 
@@ -1646,9 +1646,9 @@ export interface ToolStartEvent<Raw = unknown> {
   readonly tool: string;
   /** the checksum: equal calls have equal ones */
   readonly callId: string;
-  /** of this execution alone; its end has the same */
+  /** unique to this execution; its end has the same */
   readonly executionId: string;
-  /** what the provider calls the call; "" for none */
+  /** the provider's id of the call; "" for none */
   readonly providerCallId: string;
   /** validated */
   readonly args: Raw;
@@ -1729,7 +1729,7 @@ export function readLogEvent(d: Decoder): LogEvent {
   });
 }
 
-/** Tells of something that went on in spite of a problem. */
+/** Reports a problem that did not stop the turn. */
 export interface WarningEvent {
   /** 0 turn runner, 1 dispatch runner */
   readonly source: number;
@@ -1781,7 +1781,7 @@ export function readStatsEvent(d: Decoder): StatsEvent {
   });
 }
 
-/** Says that a gate waits to be settled. */
+/** Says that a gate is waiting to be settled. */
 export interface GateOpenEvent {
   /** number within the turn, from 1 */
   readonly gate: number;
@@ -1823,7 +1823,7 @@ export function readGateClosedEvent(d: Decoder): GateClosedEvent {
   });
 }
 
-/** Of who speaks: identifier for systems, representation for the model. */
+/** Of a speaker: identifier for systems, representation for the model. */
 export interface IdentityRecord {
   readonly identifier: string;
   readonly representation: string;
@@ -1967,9 +1967,9 @@ export interface ToolCallRecord<Raw = unknown> {
   /** map */
   readonly args: Raw;
   readonly checksum: string;
-  /** of the execution that gave the results; nil if unknown */
+  /** the execution that gave the results; nil if unknown */
   readonly executionId: string | null;
-  /** what the provider called the call; nil for none */
+  /** the provider's id of the call; nil for none */
   readonly providerCallId: string | null;
   readonly isComplete: boolean;
   readonly isError: boolean;
@@ -2077,7 +2077,7 @@ export function writeRetrievable(e: Encoder, x: RetrievableRecord<Write | null>)
   e.int(x.updatedAt);
 }
 
-/** Is a text that is read through a reader of the host. */
+/** Is a text that the guest reads through a reader of the host. */
 export interface ArtifactPartRecord {
   /** "SpooledArtifact", "SpooledJsonArtifact", "SpooledMarkdownArtifact", or a class of the host */
   readonly className: string;
@@ -2132,7 +2132,7 @@ export function writeMediaPart(e: Encoder, x: MediaPartRecord): void {
   e.put(x.stash);
 }
 
-/** Is a text that the host holds, to be spooled. */
+/** Is a text that the host holds and will spool. */
 export interface TextPartRecord {
   readonly bytes: number;
 }

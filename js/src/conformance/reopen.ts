@@ -5,7 +5,7 @@ import { EventKind, Method, Op, Settle } from '../abi/frames.gen.js';
 import { readFrame, writeCall } from '../codec/tuples.gen.js';
 import { framesOf } from '../codec/decoder.js';
 import { Encoder } from '../codec/encoder.js';
-import { loadModule, Module } from '../engine/module.js';
+import { loadModule, Module } from '../instance/module.js';
 import type { HostOptions } from '../index.js';
 import { readJournal } from '../journal/reader.js';
 import type { MemoryJournal } from '../journal/writer.js';

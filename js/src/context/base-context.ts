@@ -23,10 +23,10 @@ import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
 import { isTokenizable, Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
-import type { ContextState } from '../pump/context-state.js';
-import { countTexts, estimateTexts } from '../pump/estimate.js';
-import { spoolRetrievable } from '../pump/spool.js';
-import type { Registry } from '../stash/registry.js';
+import type { ContextState } from '../turn/context-state.js';
+import { countTexts, estimateTexts } from '../turn/estimate.js';
+import { spoolRetrievable } from '../turn/spool.js';
+import type { Stash } from '../stash/stash.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { requireBytes, requireString, requireStrings } from './arguments.js';
@@ -83,13 +83,13 @@ export abstract class BaseContext {
   }
 
   /** Data that middleware, executor and tools hand on. */
-  get stash(): Registry {
+  get stash(): Stash {
     return this[stateOf].stash;
   }
 
   /** What the model is told first. */
   get systemPrompt(): Tokenizable {
-    return this[stateOf].session.systemPrompt;
+    return this[stateOf].turn.systemPrompt;
   }
 
   /** What the model is told beside the system prompt. */
@@ -189,7 +189,7 @@ export abstract class BaseContext {
       if (ids.has(id)) throw new Error(`Duplicate retrievable id: ${id}`);
       ids.add(id);
     }
-    const { callbacks } = this[stateOf].session.spec;
+    const { callbacks } = this[stateOf].turn.definition;
     const spooled: Retrievable[] = [];
     for (const document of list) {
       spooled.push(await spoolRetrievable(this.#owner, callbacks.storeRetrievableBytes, document));
@@ -308,9 +308,9 @@ export abstract class BaseContext {
         requireEntry(Collections.toolCalls, call, `replacements[${i}]`),
       );
       for (const item of replacements) renderTexts(item);
-      const { session, number } = this[stateOf];
+      const { turn, number } = this[stateOf];
       const items = replacements.map((item) => this.#item(item));
-      return session.callLater(number, Method.ReplaceGroup, { ids: names, items }) as Promise<void>;
+      return turn.callLater(number, Method.ReplaceGroup, { ids: names, items }) as Promise<void>;
     });
   }
 
@@ -322,7 +322,7 @@ export abstract class BaseContext {
   async storeMediaBytes(id: string, bytes: ConduitBytes): Promise<MediaReader> {
     requireString(id, 'id');
     requireBytes(bytes, 'bytes');
-    const { storeMediaBytes } = this[stateOf].session.spec.callbacks;
+    const { storeMediaBytes } = this[stateOf].turn.definition.callbacks;
     const reader = await storeMediaBytes(this.#owner, id, bytes);
     if (!isMediaReader(reader))
       throw TurncoreError.of('E_NOT_A_MEDIA_READER', `what storeMediaBytes gave for ${id}`);
@@ -338,7 +338,7 @@ export abstract class BaseContext {
   async storeRetrievableBytes(id: string, bytes: ConduitBytes): Promise<SpoolReader> {
     requireString(id, 'id');
     requireBytes(bytes, 'bytes');
-    const { storeRetrievableBytes } = this[stateOf].session.spec.callbacks;
+    const { storeRetrievableBytes } = this[stateOf].turn.definition.callbacks;
     const reader = await storeRetrievableBytes(this.#owner, id, bytes);
     if (!isSpoolReader(reader))
       throw TurncoreError.of('E_NOT_A_SPOOL_READER', `what storeRetrievableBytes gave for ${id}`);
@@ -389,18 +389,18 @@ export abstract class BaseContext {
 
   /** Whose callbacks are called: a dispatch within a turn calls the turn's methods. */
   get #owner(): object {
-    return (this[stateOf].session.contexts[0] ?? this[stateOf]).facade;
+    return (this[stateOf].turn.contexts[0] ?? this[stateOf]).facade;
   }
 
   async #fetch(which: number): Promise<unknown> {
-    return await this[stateOf].session.spec.callbacks.fetches[which]!(this.#owner);
+    return await this[stateOf].turn.definition.callbacks.fetches[which]!(this.#owner);
   }
 
   async #writeRetrievable(method: StoreMethod, retrievable: Retrievable): Promise<Retrievable> {
     const collection = Collections.retrievables;
     const handle = await this.#writeEntry(method, collection, retrievable, '');
     if (typeof handle !== 'number') return retrievable;
-    return this[stateOf].session.handles.entryOf(handle) as Retrievable;
+    return this[stateOf].turn.handles.entryOf(handle) as Retrievable;
   }
 
   #write(method: StoreMethod, collection: number, entry: Entry, old = ''): Promise<void> {
@@ -416,23 +416,23 @@ export abstract class BaseContext {
     return attempt(() => {
       requireEntry(collection, entry, 'record');
       renderTexts(entry);
-      const { session, number } = this[stateOf];
+      const { turn, number } = this[stateOf];
       const { handle, data } = this.#item(entry);
-      return session.callLater(number, method, { collection, handle, data, old });
+      return turn.callLater(number, method, { collection, handle, data, old });
     });
   }
 
   #delete(collection: number, id: string): Promise<void> {
     return attempt(() => {
       requireString(id, 'id');
-      const { session, number } = this[stateOf];
-      return session.callLater(number, Method.Delete, { collection, id }) as Promise<void>;
+      const { turn, number } = this[stateOf];
+      return turn.callLater(number, Method.Delete, { collection, id }) as Promise<void>;
     });
   }
 
   /** A record's handle, and its body if the module has not seen it in this turn. */
   #item(entry: Entry): Item {
-    const { handles } = this[stateOf].session;
+    const { handles } = this[stateOf].turn;
     const handle = handles.handleOf(entry);
     if (handle !== 0) return { handle, data: null };
     return { handle: handles.assign(entry), data: (e) => entry[encodeBody](e) };

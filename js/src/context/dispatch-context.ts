@@ -3,7 +3,7 @@
  */
 import { Method } from '../abi/frames.gen.js';
 import { toExecuteToolResult } from '../codec/tuples.gen.js';
-import type { ContextState } from '../pump/context-state.js';
+import type { ContextState } from '../turn/context-state.js';
 import {
   type AnyTool,
   type CallOptions,
@@ -34,8 +34,8 @@ export class DispatchContext extends BaseContext {
 
   /** The dispatch's id, which events carry. */
   get dispatchId(): string {
-    const { session, number } = this[stateOf];
-    return session.dispatchId(number);
+    const { turn, number } = this[stateOf];
+    return turn.dispatchId(number);
   }
 
   /** The iteration that runs, from 0. */
@@ -68,7 +68,7 @@ export class DispatchContext extends BaseContext {
     const state = this[stateOf];
     state.acking = true;
     try {
-      state.session.callNow(state.number, Method.Ack, null);
+      state.turn.callNow(state.number, Method.Ack, null);
     } finally {
       state.acking = false;
     }
@@ -83,10 +83,10 @@ export class DispatchContext extends BaseContext {
    */
   nack(error?: unknown): void {
     const state = this[stateOf];
-    const { session } = state;
+    const { turn } = state;
     const cause = error ?? new Error('the dispatch was nacked without an error');
-    session.callNow(state.number, Method.Nack, {
-      error: session.errors.wireOf(cause, state.reason),
+    turn.callNow(state.number, Method.Nack, {
+      error: turn.errors.wireOf(cause, state.reason),
     });
   }
 
@@ -109,8 +109,8 @@ export class DispatchContext extends BaseContext {
    */
   toolCallCount(checksum: string): number {
     requireString(checksum, 'checksum');
-    const { session, number } = this[stateOf];
-    return session.callNow(number, Method.ToolCallCount, { checksum }) as number;
+    const { turn, number } = this[stateOf];
+    return turn.callNow(number, Method.ToolCallCount, { checksum }) as number;
   }
 
   /**
@@ -118,23 +118,23 @@ export class DispatchContext extends BaseContext {
    * Rejects with E_STORAGE_COMMIT_ERROR.
    */
   async commit(): Promise<void> {
-    const { session, number } = this[stateOf];
-    await session.callLater(number, Method.Commit, null);
+    const { turn, number } = this[stateOf];
+    await turn.callLater(number, Method.Commit, null);
   }
 
   /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
   async [executeTool](tool: AnyTool, args: unknown, options: CallOptions = {}): Promise<unknown> {
     requireArguments(tool.name, args);
     const providerCallId = optionalString(options.providerCallId, 'providerCallId') ?? '';
-    const { session, number } = this[stateOf];
-    const reply = await session.callLater(number, Method.ExecuteTool, {
-      tool: session.tools.numberOf(tool),
+    const { turn, number } = this[stateOf];
+    const reply = await turn.callLater(number, Method.ExecuteTool, {
+      tool: turn.tools.numberOf(tool),
       providerCallId,
       args: writeArguments(args),
     });
     const { effect, value } = toExecuteToolResult(reply);
     // A handler that ran in the module is no effect.
-    return effect === 0 ? (value ?? undefined) : session.kept.take(effect);
+    return effect === 0 ? (value ?? undefined) : turn.kept.take(effect);
   }
 
   /** @internal The same context for a tool's call with a signal of its own. */

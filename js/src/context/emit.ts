@@ -14,7 +14,7 @@ import { utf8Length } from '../codec/layout.js';
 import { invalidValue } from '../errors.js';
 import { interruptedKindOf } from '../events/from-frame.js';
 import type { Timestamp } from '../primitives/timestamp.js';
-import type { ContextState } from '../pump/context-state.js';
+import type { ContextState } from '../turn/context-state.js';
 import { invalid, toTime } from '../validation/field-kinds.js';
 import {
   booleanOf,
@@ -88,10 +88,9 @@ export interface EmittedToolExecutionEnd {
 /** Tells listeners of a piece of a stream. */
 export function emitText(state: ContextState, kind: number, content: EmittedText): void {
   requireObject(content, 'content');
-  const { session } = state;
+  const { turn } = state;
   const full = requireString(content.full, 'full');
-  const marked =
-    interruptedOf(content) && (session.pump.instance.features & Feature.Interrupts) !== 0;
+  const marked = interruptedOf(content) && (turn.core.instance.features & Feature.Interrupts) !== 0;
   const id = requireString(content.id, 'id');
   const event = {
     id,
@@ -100,7 +99,7 @@ export function emitText(state: ContextState, kind: number, content: EmittedText
     length: utf8Length(full),
     complete: booleanOf(content.isComplete, 'isComplete'),
   };
-  session.emitting({ context: state.number, kind, id, full }, () =>
+  turn.emitting({ context: state.number, kind, id, full }, () =>
     emit(state, marked ? interruptedKindOf(kind) : kind, (e) => writeStreamEvent(e, event)),
   );
 }
@@ -165,13 +164,13 @@ function executionOf(
 }
 
 function emit(state: ContextState, kind: number, payload: Write): void {
-  state.session.callNow(state.number, Method.Emit, { kind, payload });
+  state.turn.callNow(state.number, Method.Emit, { kind, payload });
 }
 
 /** A time as ms since the turn's start; times before it count as its start. */
 function elapsedAt(state: ContextState, at: Timestamp | undefined): number {
-  if (at === undefined) return state.session.elapsed();
+  if (at === undefined) return state.turn.elapsed();
   const ms = toTime(at);
   if (ms === invalid) throw invalidValue('time', 'is not one');
-  return Math.max(0, (ms as number) - state.session.now);
+  return Math.max(0, (ms as number) - state.turn.now);
 }

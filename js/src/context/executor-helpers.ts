@@ -4,7 +4,7 @@
 import { Feature, Method, Stream } from '../abi/frames.gen.js';
 import { invalidValue } from '../errors.js';
 import type { GenerationStats } from '../events/events.js';
-import type { ContextState } from '../pump/context-state.js';
+import type { ContextState } from '../turn/context-state.js';
 import {
   booleanOf,
   interruptedOf,
@@ -98,17 +98,17 @@ function report(
   requireString(delta, 'aDelta');
   if (options !== undefined && options !== null) requireObject(options, 'options');
   const isComplete = booleanOf(options?.isComplete, 'isComplete');
-  const { session } = state;
+  const { turn } = state;
   const interrupt =
-    interruptedOf(options) && (session.pump.instance.features & Feature.Interrupts) !== 0;
-  if (interrupt) session.callNow(state.number, Method.Interrupt, { stream, id, delta });
-  else session.callNow(state.number, Method.Report, { stream, id, delta, complete: isComplete });
+    interruptedOf(options) && (turn.core.instance.features & Feature.Interrupts) !== 0;
+  if (interrupt) turn.callNow(state.number, Method.Interrupt, { stream, id, delta });
+  else turn.callNow(state.number, Method.Report, { stream, id, delta, complete: isComplete });
 }
 
 function reportToolCall(state: ContextState, id: string, partial: ToolCallReport): void {
   requireString(id, 'id');
   requireObject(partial, 'report');
-  const { session } = state;
+  const { turn } = state;
   const { args, results } = partial;
   const isError = partial.isError ?? undefined;
   const failed = booleanOf(isError, 'isError');
@@ -117,7 +117,7 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
   const executionId = optionalString(partial.executionId, 'executionId') ?? '';
   const providerCallId = optionalString(partial.providerCallId, 'providerCallId') ?? '';
   state.reporting(id, results, () => {
-    session.callNow(state.number, Method.ReportToolCall, {
+    turn.callNow(state.number, Method.ReportToolCall, {
       id,
       hasTool: tool !== undefined,
       tool: tool ?? '',
@@ -154,6 +154,6 @@ function reportStats(state: ContextState, stats: GenerationStats): void {
     }
   }
   optionalString(stats.model ?? undefined, 'stats.model');
-  const { session } = state;
-  session.callNow(state.number, Method.Stats, { stats: (e) => e.value(stats, 'stats') });
+  const { turn } = state;
+  turn.callNow(state.number, Method.Stats, { stats: (e) => e.value(stats, 'stats') });
 }

@@ -1,7 +1,7 @@
 /**
  * What user code sees of a context.
  */
-import type { ContextState } from '../pump/context-state.js';
+import type { ContextState } from '../turn/context-state.js';
 import { DispatchContext } from './dispatch-context.js';
 import { TurnContext } from './turn-context.js';
 

@@ -1,8 +1,7 @@
 /**
  * The functions that a caller gives to run on contexts: executors, middleware and callbacks.
  */
-import type { Awaitable } from '../awaitable.js';
-import type { NextFn } from '../pump/runner-spec.js';
+import type { Awaitable, NextFn } from '../awaitable.js';
 import type { DispatchContext } from './dispatch-context.js';
 import type { DispatchExecutorHelpers } from './executor-helpers.js';
 import type { TurnContext } from './turn-context.js';
@@ -10,7 +9,7 @@ import type { TurnContext } from './turn-context.js';
 /** A context of either kind. */
 export type AnyContext = TurnContext | DispatchContext;
 
-export type { Awaitable };
+export type { Awaitable, NextFn };
 
 /**
  * A model call. It runs once per iteration and signals with `ctx.ack()` or `ctx.nack(error)`; when it returns without

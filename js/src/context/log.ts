@@ -4,7 +4,7 @@
 import { Level, Method } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
 import { errorJSON } from '../events/error-json.js';
-import type { ContextState } from '../pump/context-state.js';
+import type { ContextState } from '../turn/context-state.js';
 import { requireObject, requireString } from './arguments.js';
 
 /** A line of the structured log. */
@@ -59,9 +59,9 @@ function writeLog(state: ContextState, level: number, line: LogLine): void {
   const kind = requireString(line.kind, 'kind');
   const message = requireString(line.message, 'message');
   const { payload } = line;
-  const { session } = state;
+  const { turn } = state;
   try {
-    session.callNow(state.number, Method.Log, {
+    turn.callNow(state.number, Method.Log, {
       level,
       kind,
       message,

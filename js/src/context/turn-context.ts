@@ -9,6 +9,6 @@ import { BaseContext, stateOf } from './base-context.js';
 export class TurnContext extends BaseContext {
   /** The turn's id, which events carry as `turnId`. */
   get id(): string {
-    return this[stateOf].session.id;
+    return this[stateOf].turn.id;
   }
 }

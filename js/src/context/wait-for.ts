@@ -4,7 +4,7 @@
 import { Method } from '../abi/frames.gen.js';
 import type { Write } from '../codec/encoder.js';
 import { TurncoreError } from '../errors.js';
-import type { ContextState } from '../pump/context-state.js';
+import type { ContextState } from '../turn/context-state.js';
 import { isStandardSchema, type StandardSchema, validateNow } from '../tools/standard-schema.js';
 import type { Timestamp } from '../primitives/timestamp.js';
 import { check } from '../validation/rules.js';
@@ -31,11 +31,11 @@ export interface RawTurnGate<Value = unknown> {
 
 /** Opens a gate, and waits until it is settled. */
 export function waitFor(state: ContextState, raw: unknown): Promise<unknown> {
-  const { session, number } = state;
+  const { turn, number } = state;
   const values = checked(raw);
-  if (session.standalone) {
-    if (session.waitFor === undefined) throw TurncoreError.of('E_LLM_EXECUTION_GATE_NOT_SUPPORTED');
-    return Promise.resolve(session.waitFor(raw));
+  if (turn.standalone) {
+    if (turn.waitFor === undefined) throw TurncoreError.of('E_LLM_EXECUTION_GATE_NOT_SUPPORTED');
+    return Promise.resolve(turn.waitFor(raw));
   }
   const schema = values['schema'];
   const standard = isStandardSchema(schema);
@@ -50,9 +50,7 @@ export function waitFor(state: ContextState, raw: unknown): Promise<unknown> {
   const validate = standard
     ? (value: unknown, id: string): unknown => validateNow(schema, id, value)
     : undefined;
-  const answer = session.gates.checking(validate, () =>
-    session.callLater(number, Method.OpenGate, args),
-  );
+  const answer = turn.gates.checking(validate, () => turn.callLater(number, Method.OpenGate, args));
   // turnGateClosed tells how a gate ended that nobody awaits: its abort must not end a process as an unhandled rejection.
   answer.catch(() => undefined);
   return answer;

@@ -4,10 +4,10 @@
 import { RULES, type TypeRules } from '../abi/rules.gen.js';
 import { toText } from '../primitives/tokenizable.js';
 import { tokenizerViolations } from '../primitives/tokenizers.js';
-import { toExecutor } from '../pump/chat-executor.js';
-import { Host, hostViolations } from '../pump/host.js';
+import { toExecutor } from '../chat/chat-executor.js';
+import { Host, hostViolations } from '../host/host.js';
 import { Tool } from '../tools/tool.js';
-import { inputClasses } from '../turns/turn-runner.js';
+import { inputClasses } from '../runners/turn-runner.js';
 import { isObject } from '../validation/field-kinds.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked, phrase, unknownField } from '../validation/rules.js';

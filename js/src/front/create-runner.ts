@@ -6,26 +6,26 @@ import type {
   DispatchPipelineMiddlewareFn,
   TurnPipelineMiddlewareFn,
 } from '../context/functions.js';
-import { loadFullModule, type Module } from '../engine/module.js';
+import { loadFullModule, type Module } from '../instance/module.js';
 import { TurncoreError } from '../errors.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Tokenizer } from '../primitives/tokenizers.js';
-import type { ChatOptions } from '../models/chat-options.gen.js';
-import type { ModelEngine } from '../models/engine.js';
-import { ChatExecutor, type EngineOptions } from '../pump/chat-executor.js';
-import { Host, type HostOptions, sharedHost } from '../pump/host.js';
+import type { ChatOptions } from '../chat/options.gen.js';
+import type { ModelEngine } from '../chat/model-engine.js';
+import { ChatExecutor, type EngineOptions } from '../chat/chat-executor.js';
+import { Host, type HostOptions, sharedHost } from '../host/host.js';
 import { loadConversation } from '../store/load-conversation.js';
 import { memoryStore } from '../store/memory-store.js';
 import type { Store } from '../store/store.js';
 import { sessionNamed, storeCallbacks } from '../store/store-callbacks.js';
 import type { AnyTool } from '../tools/tool.js';
-import { type TurnInput, TurnRunner } from '../turns/turn-runner.js';
+import { type TurnInput, TurnRunner } from '../runners/turn-runner.js';
 import type { OutputSchema } from '../output/output.js';
-import type { TurnStream } from '../turns/turn-stream.js';
+import type { TurnStream } from '../runners/turn-stream.js';
 import { isObject } from '../validation/field-kinds.js';
 import { checkConfig, requireInput } from './agent-config.js';
 import { maxIterations } from '../middleware/max-iterations.js';
-import { baseURLOf, needsFullModule, providerKey } from './providers.js';
+import { baseURLOf, needsFullModule, providerKey } from '../chat/providers.js';
 
 /** A model behind an API. Without a provider the API speaks OpenAI's chat completions. */
 export type ChatModel = ChatOptions & {

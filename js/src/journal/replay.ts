@@ -3,8 +3,8 @@
  */
 import { Op } from '../abi/frames.gen.js';
 import { TurncoreError } from '../errors.js';
-import { checkVersion } from '../engine/contract.js';
-import type { InstantiateOptions, Module } from '../engine/module.js';
+import { checkVersion } from '../instance/contract.js';
+import type { InstantiateOptions, Module } from '../instance/module.js';
 import type { JournalHeader } from './format.js';
 import { frameJSON, framesOf, hex } from './json.js';
 import { readJournal } from './reader.js';

@@ -14,7 +14,7 @@ export interface JournalSink {
   write(bytes: Uint8Array): Awaitable<void>;
 }
 
-/** What the pump tells of each step that had frames of a turn. */
+/** What the core tells of each step that had frames of a turn. */
 export interface StepRecorder {
   /**
    * @param inbound the turn's frames in that step, back to back

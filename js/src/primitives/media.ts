@@ -5,7 +5,7 @@ import type { Encoder } from '../codec/encoder.js';
 import { writeMediaPart } from '../codec/tuples.gen.js';
 import { systemClock, systemEntropy, UUID_ENTROPY, uuidv6 } from '../entropy.js';
 import { TurncoreError } from '../errors.js';
-import { Registry, stashViolations } from '../stash/registry.js';
+import { Stash, stashViolations } from '../stash/stash.js';
 import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
 import { encodeBody, Parts } from './body.js';
@@ -75,7 +75,7 @@ export class Media {
   /** Reads its bytes. */
   readonly reader: MediaReader;
   /** What is known about it: a {@link MediaStashEntry} under each name. */
-  readonly stash: Registry;
+  readonly stash: Stash;
 
   /** @throws TurncoreError E_INVALID_INITIAL_MEDIA_VALUE listing every violation */
   constructor(raw: RawMedia) {
@@ -89,7 +89,7 @@ export class Media {
     this.modalityHazard = values['modalityHazard'] as ModalityHazard;
     this.source = values['source'] as string | undefined;
     this.reader = values['reader'] as MediaReader;
-    this.stash = new Registry((values['stash'] ?? {}) as Record<string, unknown>);
+    this.stash = new Stash((values['stash'] ?? {}) as Record<string, unknown>);
     Object.freeze(this);
   }
 

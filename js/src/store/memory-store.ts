@@ -4,7 +4,7 @@
 import type { AnyRecord, HistoryKind } from '../collections/history.js';
 import { invalidValue } from '../errors.js';
 import { Tokenizable } from '../primitives/tokenizable.js';
-import type { Delta } from '../pump/deltas.js';
+import type { Delta } from '../collections/deltas.js';
 import { MemoryReader } from '../readers/memory-reader.js';
 import type { BytesReader, Conversation, Store } from './store.js';
 

@@ -3,12 +3,12 @@
  */
 import type { RecordName } from '../collections/kinds.js';
 import type { TurnContext } from '../context/turn-context.js';
-import type { Delta } from '../pump/deltas.js';
+import type { Delta } from '../collections/deltas.js';
 import type { Entry } from '../collections/kinds.js';
 import { invalidValue } from '../errors.js';
 import type { ConduitBytes } from '../primitives/readers.js';
-import type { TurnCallbacks } from '../turns/callbacks.js';
-import { madeForStore } from '../turns/own-callbacks.js';
+import type { TurnCallbacks } from '../runners/callbacks.js';
+import { madeForStore } from '../runners/own-callbacks.js';
 import { requireFunction, requireObject, requireString } from '../context/arguments.js';
 import { collectBytes } from './byte-store.js';
 import type { BytesReader, Store } from './store.js';

@@ -9,7 +9,7 @@ import type { Retrievable } from '../primitives/retrievable.js';
 import type { Thought } from '../primitives/thought.js';
 import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { ToolCall } from '../primitives/tool-call.js';
-import type { Delta } from '../pump/deltas.js';
+import type { Delta } from '../collections/deltas.js';
 
 /** What a session has stored, or what was added to it after a revision: each kind in the order of storing. */
 export interface Conversation {

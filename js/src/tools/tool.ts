@@ -5,7 +5,7 @@ import { attempt } from '../attempt.js';
 import type { Write } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import { invalidValue, TurncoreError } from '../errors.js';
-import { Registry, stashViolations } from '../stash/registry.js';
+import { Stash, stashViolations } from '../stash/stash.js';
 import { type AnyArtifactClass, toArtifactClass } from '../validation/artifact-class.js';
 import { type Converter, invalid, toSchema } from '../validation/field-kinds.js';
 import { check, phrase } from '../validation/rules.js';
@@ -35,7 +35,7 @@ export interface ObjectSchema {
 export type ToolHandler<Args, Result> = (
   args: Args,
   ctx: DispatchContext,
-  meta: Registry,
+  meta: Stash,
 ) => Result | PromiseLike<Result>;
 
 /** What a call of a tool may say of itself. */
@@ -113,7 +113,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
   /** Gives the class of artifacts for its results, if it has one. */
   readonly artifactConstructor: (() => AnyArtifactClass) | undefined;
   /** The tool's own data. */
-  readonly meta: Registry;
+  readonly meta: Stash;
   /** Whether it goes when its dispatch has acked. */
   readonly ephemeral: boolean;
   /** Whether its results count as written by the operator. */
@@ -136,7 +136,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
     this.handler = values['handler'] as ToolHandler<Args, Result>;
     this.artifactConstructor = values['artifactConstructor'] as
       (() => AnyArtifactClass) | undefined;
-    this.meta = new Registry(values['meta'] as Record<string, unknown>);
+    this.meta = new Stash(values['meta'] as Record<string, unknown>);
     this.ephemeral = values['ephemeral'] as boolean;
     this.trusted = values['trusted'] as boolean;
     this.onCollision = values['onCollision'] as CollisionPolicy;
@@ -162,7 +162,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
     if (isStandardSchema(schema)) return validateArguments(schema, this.name, args);
     requireArguments(this.name, args);
     // What runs the module has tools itself. Nothing is registered, so that bundlers may leave out what is not used.
-    const { validateBySchema } = await import('../pump/validate-arguments.js');
+    const { validateBySchema } = await import('../host/validate-arguments.js');
     return (await validateBySchema(this, args, host)) as Args;
   }
 
@@ -242,7 +242,7 @@ export function writeArguments(args: unknown): Write {
 
 /** A handler whatever its arguments. */
 interface AnyHandler {
-  run(args: unknown, ctx: DispatchContext, meta: Registry): unknown;
+  run(args: unknown, ctx: DispatchContext, meta: Stash): unknown;
 }
 
 /** A schema as it was given, and the JSON Schema of it. */

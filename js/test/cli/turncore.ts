@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { root } from '../engine/go-guest.js';
+import { root } from '../instance/go-guest.js';
 
 /** The built command. */
 export const command = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));

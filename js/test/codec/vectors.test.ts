@@ -9,7 +9,7 @@ import * as tuples from '../../src/codec/tuples.gen.js';
 import { CodecError, decodeValue, Decoder, framesOf, valueOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
 import { isTurncoreError } from '../../src/errors.js';
-import { root } from '../engine/go-guest.js';
+import { root } from '../instance/go-guest.js';
 import { LAYOUTS } from './layouts.gen.js';
 
 function read(name: string): unknown {

@@ -3,13 +3,13 @@ import { before, describe, it } from 'node:test';
 import { readFrame } from '../../src/codec/tuples.gen.js';
 import { DEFAULT_LIMITS, framesOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
-import { loadModule, type Module } from '../../src/engine/module.js';
+import { loadModule, type Module } from '../../src/instance/module.js';
 import { isTurncoreError } from '../../src/errors.js';
 import { framesOfTurn, type JournalHeader } from '../../src/journal/format.js';
 import { readJournal } from '../../src/journal/reader.js';
 import { divergence, replay, type ReplayReport } from '../../src/journal/replay.js';
 import { JournalWriter, MemoryJournal } from '../../src/journal/writer.js';
-import { buildGuest, missingGo } from '../engine/go-guest.js';
+import { buildGuest, missingGo } from '../instance/go-guest.js';
 
 const header: JournalHeader = {
   abi: 0x20000,

@@ -11,15 +11,15 @@ import {
   MemoryReader,
   Memory,
   Message,
-  Registry,
+  Stash,
   Retrievable,
   SpooledArtifact,
   Thought,
   Tokenizable,
   ToolCall,
 } from '../../src/index.js';
-import { lineOf } from '../../src/models/parts.js';
-import { root } from '../engine/go-guest.js';
+import { lineOf } from '../../src/chat/model-parts.js';
+import { root } from '../instance/go-guest.js';
 import { makeRun, skip } from '../turn/harness.js';
 
 interface Vector {
@@ -65,7 +65,7 @@ const codes: Readonly<Record<string, string>> = {
   Retrievable: 'E_INVALID_INITIAL_RETRIEVABLE_VALUE',
   Identity: 'E_INVALID_INITIAL_IDENTITY_VALUE',
   Media: 'E_INVALID_INITIAL_MEDIA_VALUE',
-  Registry: 'E_INVALID_INITIAL_REGISTRY_VALUE',
+  Stash: 'E_INVALID_INITIAL_REGISTRY_VALUE',
   SizeHints: 'E_INVALID_VALUE',
   TurnInput: 'E_INVALID_TURN_CONTEXT',
   ModelPart: 'E_MODEL_INVALID_PART',
@@ -88,8 +88,8 @@ async function make(type: string, input: never): Promise<unknown> {
       return new Identity(input);
     case 'Media':
       return new Media(input);
-    case 'Registry':
-      return new Registry(input);
+    case 'Stash':
+      return new Stash(input);
     case 'SizeHints':
       return new SpooledArtifact(new MemoryReader('x'), input);
     case 'TurnInput': {

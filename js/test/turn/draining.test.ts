@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import type { Instance } from '../../src/engine/instance.js';
-import { Module, type InstantiateOptions } from '../../src/engine/module.js';
+import type { Instance } from '../../src/instance/instance.js';
+import { Module, type InstantiateOptions } from '../../src/instance/module.js';
 import { type TurncoreError, TurnRunner } from '../../src/index.js';
-import { buildGuest } from '../engine/go-guest.js';
+import { buildGuest } from '../instance/go-guest.js';
 import { recordingCallbacks, skip, testHost } from './harness.js';
 
 /** A module that keeps the instances it starts. */

@@ -100,10 +100,10 @@ describe('a module that lies', () => {
   const end = (turn: unknown): unknown[] => [Op.End, turn, 0, 0, null];
 
   it('an honest one is believed', async () => {
-    const { session, events } = fakeTurn(([op, turn]) =>
+    const { turn, events } = fakeTurn(([op, turn]) =>
       op === Op.StartTurn ? [start(turn), end(turn)] : [],
     );
-    const outcome = await session.done;
+    const outcome = await turn.done;
     assert.equal(outcome.status, 'ack');
     assert.deepEqual(events.map(short), ['tS']);
   });
@@ -152,11 +152,11 @@ describe('a module that lies', () => {
   };
   for (const [name, lie] of Object.entries(lies)) {
     it(`${name} retires the instance`, async () => {
-      const { pump, session, events } = fakeTurnOrFailure(([op, turn]) =>
+      const { core, turn, events } = fakeTurnOrFailure(([op, turn]) =>
         op === Op.StartTurn ? [start(turn), ...lie(turn)] : [],
       );
-      const outcome = await session.done;
-      assert.equal(pump.alive, false);
+      const outcome = await turn.done;
+      assert.equal(core.alive, false);
       assert.equal(codeOf(outcome.error), 'E_INSTANCE_FAILED');
       const names = events.map(short);
       assert.ok(names.length === 0 || names.at(-1) === 'tE(failed)', names.join(' '));
@@ -164,22 +164,22 @@ describe('a module that lies', () => {
   }
 
   it('a frame of another turn retires it', async () => {
-    const { pump, session } = fakeTurnOrFailure(([op, turn]) =>
+    const { core, turn } = fakeTurnOrFailure(([op, turn]) =>
       op === Op.StartTurn ? [start(turn), [Op.Cancel, (turn as number) + 1, 1]] : [],
     );
-    const { error } = await session.done;
-    assert.equal(pump.alive, false);
+    const { error } = await turn.done;
+    assert.equal(core.alive, false);
     assert.match((error as Error).message, /a frame of turn 2 came in answer to those of turn 1/);
   });
 
   it('a second end retires it, and the first one stands', async () => {
-    const { pump, session } = fakeTurnOrFailure(([op, turn]) =>
+    const { core, turn } = fakeTurnOrFailure(([op, turn]) =>
       op === Op.StartTurn ? [start(turn), end(turn), end(turn)] : [],
     );
-    assert.equal((await session.done).status, 'ack');
-    assert.equal(pump.alive, false);
+    assert.equal((await turn.done).status, 'ack');
+    assert.equal(core.alive, false);
     const after = /a frame came after the end of turn 1/;
-    assert.throws(() => pump.send(undefined, pump.frame()), { message: after });
+    assert.throws(() => core.send(undefined, core.frame()), { message: after });
   });
 
   it('more frames than a step may give retire it before any is delivered', () => {
@@ -192,7 +192,7 @@ describe('a module that lies', () => {
   });
 
   it('more effects than may be outstanding retire it', async () => {
-    const { session } = fakeTurnOrFailure(([op, turn]) =>
+    const { turn } = fakeTurnOrFailure(([op, turn]) =>
       op === Op.StartTurn
         ? [
             start(turn),
@@ -200,7 +200,7 @@ describe('a module that lies', () => {
           ]
         : [],
     );
-    const { error } = await session.done;
+    const { error } = await turn.done;
     assert.match((error as Error).message, /more than 1024 effects are outstanding/);
   });
 
@@ -218,9 +218,9 @@ describe('a module that lies', () => {
       'after a tick': (op, turn) => (op === Op.StartTurn ? [start(turn), [Op.Timer, turn, 1]] : []),
     };
     for (const [when, script] of Object.entries(scripts)) {
-      const { pump, session } = fakeTurn(([op, turn]) => script(op, turn));
-      const { error } = await session.done;
-      assert.equal(pump.alive, false, when);
+      const { core, turn } = fakeTurn(([op, turn]) => script(op, turn));
+      const { error } = await turn.done;
+      assert.equal(core.alive, false, when);
       assert.match((error as Error).message, /the turn waits for nothing/, when);
     }
   });
@@ -235,13 +235,13 @@ describe('a module that lies', () => {
       (op, turn) => [...(op === Op.StartTurn ? [start(turn)] : []), [Op.Timer, turn, ++due]],
     ];
     for (const script of scripts) {
-      const { pump, session } = fakeTurn(([op, turn]) => script(op, turn));
-      session.root.abort(new Error('enough'));
+      const { core, turn } = fakeTurn(([op, turn]) => script(op, turn));
+      turn.root.abort(new Error('enough'));
       for (let ms = 0; ms < 4999; ms++) t.mock.timers.tick(1);
-      assert.equal(pump.alive, true);
+      assert.equal(core.alive, true);
       t.mock.timers.tick(1);
-      assert.equal(pump.alive, false);
-      const { error } = await session.done;
+      assert.equal(core.alive, false);
+      const { error } = await turn.done;
       assert.match((error as Error).message, /the turn did not end within 5s of its abort/);
     }
   });
@@ -291,15 +291,15 @@ describe('a module that lies', () => {
     ];
     for (const effect of effects) {
       const [kind, context, args] = effect;
-      const { pump, session } = asking(effect);
-      const { error } = await session.done;
-      assert.equal(pump.alive, false, JSON.stringify([kind, context, args]));
+      const { core, turn } = asking(effect);
+      const { error } = await turn.done;
+      assert.equal(core.alive, false, JSON.stringify([kind, context, args]));
       assert.equal(codeOf(error), 'E_INSTANCE_FAILED');
     }
   });
 
   it('a trap says what the guest said last', async () => {
-    const { session } = fakeTurn(
+    const { turn } = fakeTurn(
       ([op, turn]) =>
         op === Op.StartTurn
           ? [
@@ -312,13 +312,13 @@ describe('a module that lies', () => {
         assert.throws(() => ctx.ack(), { code: 'E_INSTANCE_FAILED' });
       },
     );
-    const { error, status } = await session.done;
+    const { error, status } = await turn.done;
     assert.equal(status, 'failed');
     assert.match((error as Error).message, /unreachable[^]*panic: scripted/);
   });
 
   it('a call that is not answered in its step retires it', async () => {
-    const { session, pump } = fakeTurn(
+    const { turn, core } = fakeTurn(
       ([op, turn]) =>
         op === Op.StartTurn
           ? [
@@ -331,13 +331,13 @@ describe('a module that lies', () => {
         assert.throws(() => ctx.toolCallCount('x'), { code: 'E_INSTANCE_FAILED' });
       },
     );
-    await session.done;
-    assert.equal(pump.alive, false);
+    await turn.done;
+    assert.equal(core.alive, false);
   });
 
   it('a fault fails the call that caused it, and the instance lives on', async () => {
     let codes = '';
-    const { session, pump } = fakeTurn(
+    const { turn, core } = fakeTurn(
       ([op, turn]) => {
         if (op === Op.StartTurn) {
           return [
@@ -358,9 +358,9 @@ describe('a module that lies', () => {
         await ctx.storeMessage(message('m')).catch((error: unknown) => (codes += codeOf(error)));
       },
     );
-    await session.done;
+    await turn.done;
     assert.equal(codes, 'E_ABI_MALFORMED_FRAMEE_ABI_MALFORMED_FRAME');
-    assert.equal(pump.alive, true);
+    assert.equal(core.alive, true);
   });
 
   function fakeTurnOrFailure(answer: Parameters<typeof fakeTurn>[0]): ReturnType<typeof fakeTurn> {
@@ -374,7 +374,7 @@ describe('a module that lies', () => {
       second = true;
       return (answer([Op.StartTurn, frame[1]]) as unknown[][]).slice(1);
     });
-    turn.session.sendAbort(0, undefined);
+    turn.turn.sendAbort(0, undefined);
     return turn;
   }
 });

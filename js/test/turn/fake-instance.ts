@@ -1,22 +1,22 @@
 /**
- * An instance that answers by a script, to show the pump what no real module sends.
+ * An instance that answers by a script, to show the core what no real module sends.
  */
 import { Op } from '../../src/abi/frames.gen.js';
 import { readFrame } from '../../src/codec/tuples.gen.js';
 import { decodeFrames, DEFAULT_LIMITS, framesOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
-import type { Instance } from '../../src/engine/instance.js';
-import { instanceFailed } from '../../src/engine/instance.js';
+import type { Instance } from '../../src/instance/instance.js';
+import { instanceFailed } from '../../src/instance/instance.js';
 import { fixedClock } from '../../src/entropy.js';
 import { facadeOf } from '../../src/context/facade.js';
 import type { DispatchExecutorFn } from '../../src/context/functions.js';
 import { Bus } from '../../src/events/bus.js';
 import type { TurnEvent, TurnEvents } from '../../src/events/events.js';
 import { type ChatExecutor, Tokenizable } from '../../src/index.js';
-import { Pump } from '../../src/pump/pump.js';
+import { Core } from '../../src/turn/core.js';
 import { Tokenizers } from '../../src/primitives/tokenizers.js';
-import { toolParts } from '../../src/pump/runner-spec.js';
-import type { Session } from '../../src/pump/session.js';
+import { toolParts } from '../../src/turn/definition.js';
+import type { Turn } from '../../src/turn/turn.js';
 
 /** What the fake answers to an inbound frame: frames, bytes as they are, or a trap. */
 export type Answer = (frame: readonly unknown[]) => unknown[][] | Uint8Array | Error;
@@ -67,8 +67,8 @@ export function fakeInstance(answer: Answer): Instance {
 
 /** A turn in a fake instance. */
 export interface FakeTurn {
-  readonly pump: Pump;
-  readonly session: Session;
+  readonly core: Core;
+  readonly turn: Turn;
   readonly events: TurnEvent[];
 }
 
@@ -77,7 +77,7 @@ export function fakeTurn(
   answer: Answer,
   executor: DispatchExecutorFn | ChatExecutor = () => undefined,
 ): FakeTurn {
-  const pump = new Pump(fakeInstance(answer), {
+  const core = new Core(fakeInstance(answer), {
     clock: fixedClock(),
     died: () => undefined,
     verify: false,
@@ -86,10 +86,10 @@ export function fakeTurn(
   const never = (): never => {
     throw new Error('not called');
   };
-  const session = pump.start(
+  const turn = core.start(
     {
       http: { credentials: {}, allowedOrigins: undefined, fetch },
-      spec: {
+      definition: {
         executor,
         ...toolParts([]),
         pipelines: [[], [], [], []],
@@ -123,5 +123,5 @@ export function fakeTurn(
     undefined,
     undefined,
   );
-  return { pump, session, events };
+  return { core, turn, events };
 }

@@ -22,7 +22,7 @@ import {
   type TurnEvent,
   type TurnResult,
 } from '../../src/index.js';
-import { root } from '../engine/go-guest.js';
+import { root } from '../instance/go-guest.js';
 import { hear, skip, testHost } from './harness.js';
 
 interface Stored {

@@ -4,8 +4,8 @@
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Module } from '../../src/engine/module.js';
-import { loadModule } from '../../src/engine/module.js';
+import type { Module } from '../../src/instance/module.js';
+import { loadModule } from '../../src/instance/module.js';
 import {
   type ConduitBytes,
   type DispatchContext,
@@ -24,7 +24,7 @@ import {
   TurnRunner,
   type TurnRunnerConfig,
 } from '../../src/index.js';
-import { buildGuest, missingGo } from '../engine/go-guest.js';
+import { buildGuest, missingGo } from '../instance/go-guest.js';
 
 /** Why the tests of turns cannot run here, or false. */
 export const skip = (await missingGo()) ?? false;

@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { TurncoreError } from '../../src/errors.js';
-import { type Credential, Redactor } from '../../src/pump/credential.js';
-import { HttpEffect, type HttpSettings } from '../../src/pump/http.js';
-import { root } from '../engine/go-guest.js';
+import { type Credential, Redactor } from '../../src/http/credential.js';
+import { HttpExchange, type HttpSettings } from '../../src/http/exchange.js';
+import { root } from '../instance/go-guest.js';
 
 /** A request as it left the host. */
 interface Sent {
@@ -74,7 +74,7 @@ async function play(settings: HttpSettings, request: Vectors['vectors'][number][
   };
   const outcome: Outcome = { status: 0, headers: [], body: '', error: undefined };
   const parts: Uint8Array[] = [];
-  await new HttpEffect(settings, args, {
+  await new HttpExchange(settings, args, {
     head: (status, list) => Object.assign(outcome, { status, headers: list }),
     data: (bytes) => void parts.push(bytes.slice()),
     done: () => undefined,

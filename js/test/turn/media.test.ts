@@ -18,7 +18,7 @@ import {
 import { readSplice, type Splice } from '../../src/codec/tuples.gen.js';
 import { valueOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';
-import { insertMedia, mediaSplices } from '../../src/pump/splice.js';
+import { insertMedia, mediaSplices } from '../../src/http/splice.js';
 import { fullModule, skip, testHost } from './harness.js';
 
 const answer =

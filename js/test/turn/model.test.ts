@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { EffectKind, Op } from '../../src/abi/frames.gen.js';
 import { ChatExecutor, isTurncoreError } from '../../src/index.js';
-import type { ModelEngine, ModelPart, ModelRequest } from '../../src/models/engine.js';
+import type { ModelEngine, ModelPart, ModelRequest } from '../../src/chat/model-engine.js';
 import { fakeTurn } from './fake-instance.js';
 
 /** What the module gets of an answer: the lines, then how it ended. */

@@ -19,7 +19,7 @@ import {
   Tool,
   TurncoreError,
 } from '../../src/index.js';
-import { root } from '../engine/go-guest.js';
+import { root } from '../instance/go-guest.js';
 import { fullModule, skip, testHost } from './harness.js';
 
 interface Case {

@@ -7,7 +7,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
-import { baseURLOf, providerNames } from '../../src/front/providers.js';
+import { baseURLOf, providerNames } from '../../src/chat/providers.js';
 import {
   createRunner,
   memoryStore,
@@ -16,7 +16,7 @@ import {
   Tool,
   TurncoreError,
 } from '../../src/index.js';
-import { root } from '../engine/go-guest.js';
+import { root } from '../instance/go-guest.js';
 import { coreModule, fullModule, skip, testHost } from './harness.js';
 
 interface Reply {

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Instance } from '../../src/engine/instance.js';
+import { Instance } from '../../src/instance/instance.js';
 import { FIXED_INSTANT } from '../../src/entropy.js';
 import {
   type Conversation,

@@ -1,0 +1,67 @@
+/**
+ * The chat executor, which is compiled into the module.
+ */
+import type { ChatOptions, EngineChatOptions } from './options.gen.js';
+import type { ModelEngine } from './model-engine.js';
+import { frozenCopy } from '../stash/copy-value.js';
+import { outputJsonSchema, type OutputSchema } from '../output/output.js';
+import { type Converter, invalid } from '../validation/field-kinds.js';
+import { phrase, violationError } from '../validation/rules.js';
+
+/** A model that the host runs itself, and settings of the executor. */
+export interface EngineOptions extends EngineChatOptions {
+  /** The model. */
+  readonly engine: ModelEngine;
+  /** An engine has none. */
+  readonly provider?: undefined;
+  /** What it is called. Default: the engine's name. */
+  readonly model?: string | undefined;
+}
+
+/**
+ * Stands for the executor inside the module: it projects the context to a request of the provider's API, streams the answer,
+ * runs the tools that the model calls and acks when there are none. Give it in place of an executor function.
+ */
+export class ChatExecutor<Output = unknown> {
+  /** What the module is told of it, deeply frozen. */
+  readonly options: Readonly<Record<string, unknown>> & { readonly model: string };
+  /** The model that the host runs itself, if it is one. */
+  readonly engine: ModelEngine | undefined;
+  /** What answers must be, as it was given. */
+  readonly schema: OutputSchema<Output> | undefined;
+
+  /**
+   * @throws TurncoreError E_INVALID_VALUE for options that are no JSON-like data, E_CHAT_INVALID_OPTIONS for an engine that
+   * is none, and for a Standard Schema that gives no JSON Schema
+   */
+  constructor(
+    options: (ChatOptions | EngineOptions) & { schema?: OutputSchema<Output> | undefined },
+  ) {
+    const { engine, schema, ...others } = options as Partial<EngineOptions>;
+    this.schema = schema as OutputSchema<Output> | undefined;
+    const rest =
+      this.schema === undefined ? others : { ...others, schema: outputJsonSchema(this.schema) };
+    this.engine = engine;
+    const told = engine === undefined ? rest : { ...rest, ...aboutEngine(engine, rest.model) };
+    this.options = frozenCopy(told, 'model') as ChatExecutor['options'];
+    Object.freeze(this);
+  }
+}
+
+/** What the module is told of an engine. */
+function aboutEngine(engine: ModelEngine, model: string | undefined): Record<string, unknown> {
+  if (typeof (engine as Partial<ModelEngine> | null)?.generate !== 'function') {
+    throw violationError('E_CHAT_INVALID_OPTIONS', [
+      phrase('function', { field: 'engine.generate' }),
+    ]);
+  }
+  return {
+    provider: 'model',
+    model: model ?? engine.name ?? 'engine',
+    capabilities: engine.capabilities,
+  };
+}
+
+/** The kind of field `executor`: a function, or a {@link ChatExecutor}. */
+export const toExecutor: Converter = (value) =>
+  typeof value === 'function' || value instanceof ChatExecutor ? value : invalid;

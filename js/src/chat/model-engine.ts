@@ -1,0 +1,110 @@
+/**
+ * Engines: models that the host runs itself, in place of an API. An engine is one function; everything else of an
+ * executor is the module's.
+ */
+import type { ModelCapabilities } from './options.gen.js';
+
+/** A model that runs in the page, or any function in place of one. */
+export interface ModelEngine {
+  /** What it is called in statistics and errors. Default: "engine". */
+  readonly name?: string | undefined;
+  /** What it can do. Default: text in, text out. */
+  readonly capabilities?: ModelCapabilities | undefined;
+  /** Generates an answer, part by part. What it throws fails the model call; when `signal` fires nobody waits any more. */
+  generate(request: ModelRequest): AsyncIterable<ModelPart> | Promise<AsyncIterable<ModelPart>>;
+}
+
+/** What an engine is asked. */
+export interface ModelRequest {
+  /** The conversation, as chat completions has it. */
+  readonly messages: readonly ModelMessage[];
+  /** Tools to offer; only for engines with native tools. */
+  readonly tools?: readonly ModelTool[] | undefined;
+  /** Sampling options by their names in chat completions: max_tokens, temperature, top_p, seed, stop and so on. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  /** JSON Schema that the answer must match; only for engines with the capability. */
+  readonly schema?: Readonly<Record<string, unknown>> | undefined;
+  /** GBNF that the answer must match; only for engines with the capability. */
+  readonly grammar?: string | undefined;
+  /** Fires when the answer is not wanted any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A message of the conversation. */
+export interface ModelMessage {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  /** A list when there are media, which only engines with the capability get. */
+  readonly content: string | null | readonly ModelContent[];
+  /** Of an assistant: the calls that it made. */
+  readonly tool_calls?: readonly ModelCall[] | undefined;
+  /** Of a tool: the call whose result this is. */
+  readonly tool_call_id?: string | undefined;
+  /** Who says it, where the role does not tell. */
+  readonly name?: string | undefined;
+}
+
+/** A part of a message that has media. Their bytes stand in data URIs, or in base64. */
+export type ModelContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+  | {
+      readonly type: 'input_audio';
+      readonly input_audio: { readonly data: string; readonly format: string };
+    }
+  | { readonly type: 'video_url'; readonly video_url: { readonly url: string } }
+  | {
+      readonly type: 'file';
+      readonly file: { readonly filename: string; readonly file_data: string };
+    };
+
+/** A call that an assistant made. */
+export interface ModelCall {
+  readonly id: string;
+  readonly type: 'function';
+  /** Arguments are JSON text. */
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** The definition of a tool. */
+export interface ModelTool {
+  readonly type: 'function';
+  readonly function: {
+    readonly name: string;
+    readonly description?: string | undefined;
+    readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  };
+}
+
+/** A part of an answer: one or several of these. */
+export interface ModelPart {
+  /** A piece of what the model thinks. */
+  readonly reasoning?: string | undefined;
+  /** A piece of the answer. */
+  readonly text?: string | undefined;
+  /** A piece of a call. */
+  readonly toolCall?: ModelToolCall | undefined;
+  /** What the answer cost, in tokens. */
+  readonly usage?: ModelUsage | undefined;
+  /** Why the answer ended: "stop", "length", "tool_calls". */
+  readonly finish?: string | undefined;
+  /** The answer has failed. */
+  readonly error?: { readonly message: string; readonly code?: string | undefined } | undefined;
+}
+
+/** A piece of a call. Pieces of one call have its index; names and arguments are joined. */
+export interface ModelToolCall {
+  readonly index?: number | undefined;
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  /** A piece of JSON text. */
+  readonly arguments?: string | undefined;
+}
+
+/** Tokens. */
+export interface ModelUsage {
+  readonly promptTokens?: number | undefined;
+  readonly completionTokens?: number | undefined;
+  readonly totalTokens?: number | undefined;
+  /** Of the prompt, from a cache. */
+  readonly cachedTokens?: number | undefined;
+}

@@ -1,0 +1,81 @@
+/**
+ * Writes as storage callbacks see them.
+ */
+import { Write } from '../abi/frames.gen.js';
+import type { Delta as WireDelta } from '../codec/tuples.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import type { HandleTable } from './handle-table.js';
+import { type Entry, recordName, type RecordName } from './kinds.js';
+import type { ToolCall } from '../primitives/tool-call.js';
+
+/** A record was stored. */
+export interface StoreDelta {
+  readonly op: 'store';
+  readonly kind: RecordName;
+  readonly record: Entry;
+}
+
+/** A record took the place of the one with its id; a standing instruction that of the one with the text `old`. */
+export interface MutateDelta {
+  readonly op: 'mutate';
+  readonly kind: RecordName;
+  readonly record: Entry;
+  readonly old?: string;
+}
+
+/** A record was deleted, by its id; a standing instruction by its text. */
+export interface DeleteDelta {
+  readonly op: 'delete';
+  readonly kind: RecordName;
+  readonly id: string;
+}
+
+/** Tool calls took the place of others. */
+export interface ReplaceGroupDelta {
+  readonly op: 'replaceToolCallGroup';
+  readonly kind: 'toolCall';
+  readonly ids: string[];
+  readonly records: ToolCall[];
+}
+
+/** One queued write. */
+export type Delta = StoreDelta | MutateDelta | DeleteDelta | ReplaceGroupDelta;
+
+/** The write that came. @throws CodecError when it names a record that does not exist */
+export function deltaOf(wire: WireDelta, handles: HandleTable): Delta {
+  const { write, handle, id } = wire;
+  const kind = kindOf(wire.collection);
+  switch (write) {
+    case Write.Store:
+      return { op: 'store', kind, record: entryOf(handles, handle) };
+    case Write.Mutate: {
+      const record = entryOf(handles, handle);
+      if (kind === 'standingInstruction') return { op: 'mutate', kind, record, old: id };
+      return { op: 'mutate', kind, record };
+    }
+    case Write.Delete:
+      return { op: 'delete', kind, id };
+    case Write.ReplaceGroup: {
+      const records = wire.handles.map((each) => entryOf(handles, each));
+      return {
+        op: 'replaceToolCallGroup',
+        kind: 'toolCall',
+        ids: [...wire.ids],
+        records: records as ToolCall[],
+      };
+    }
+    default:
+      throw new CodecError('frame', 0, `unknown write ${write}`);
+  }
+}
+
+function kindOf(collection: number): RecordName {
+  if (collection > 5) throw new CodecError('frame', 0, `collection ${collection} has no records`);
+  return recordName(collection);
+}
+
+function entryOf(handles: HandleTable, handle: number): Entry {
+  const entry = handles.entryOf(handle);
+  if (entry === undefined) throw new CodecError('frame', 0, `unknown handle ${handle}`);
+  return entry;
+}

@@ -1,0 +1,150 @@
+/**
+ * What all adapters have in common: an engine that is loaded when it is first needed, once, and told of as it goes.
+ */
+import type { ModelCapabilities } from '../chat/options.gen.js';
+import type { ModelEngine, ModelPart, ModelRequest } from '../chat/model-engine.js';
+
+/** How an engine comes up. */
+export interface EngineProgress {
+  /**
+   * "loading": the model is fetched. "compiling": it is made ready to run, which may take longer. "ready", "failed" and
+   * "disposed" end it.
+   */
+  readonly phase: 'loading' | 'compiling' | 'ready' | 'failed' | 'disposed';
+  /** From 0 to 1, if it is known. */
+  readonly progress?: number | undefined;
+  /** The library's own words. */
+  readonly detail?: string | undefined;
+  /** Why it failed. */
+  readonly error?: unknown;
+}
+
+/** Tells how far loading has come. */
+export type TellProgress = (progress: EngineProgress) => void;
+
+/** What every adapter takes. */
+export interface EngineSettings {
+  /** Name in statistics and errors. Default: the adapter's. */
+  readonly name?: string | undefined;
+  /** What the model can do, where that differs from the adapter's defaults. */
+  readonly capabilities?: ModelCapabilities | undefined;
+  /** Told how the engine comes up. Errors it throws are ignored. */
+  readonly onProgress?: TellProgress | undefined;
+}
+
+/** An engine that runs in the page. */
+export interface PageEngine extends ModelEngine {
+  /** Loads it ahead of its first use. All calls share one load; one that failed is tried again. */
+  load(): Promise<void>;
+  /** Frees what it holds. A later use loads it again. */
+  dispose(): Promise<void>;
+}
+
+/** What an adapter does with the thing that it loads. */
+export interface Adapter<T> {
+  readonly name: string;
+  readonly capabilities: ModelCapabilities;
+  load(tell: TellProgress): Promise<T>;
+  unload(loaded: T): unknown;
+  generate(loaded: T, request: ModelRequest): AsyncIterable<ModelPart>;
+}
+
+/** Makes an engine of an adapter. */
+export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): PageEngine {
+  let current: Promise<T> | undefined;
+  const tell: TellProgress = (progress) => {
+    try {
+      settings.onProgress?.(progress);
+    } catch {
+      // A listener does not decide whether a model loads.
+    }
+  };
+
+  async function loadNow(): Promise<T> {
+    tell({ phase: 'loading' });
+    try {
+      return await adapter.load(tell);
+    } catch (error) {
+      tell({ phase: 'failed', error });
+      throw error;
+    }
+  }
+
+  /** The one load that there is, or a first one. */
+  function loaded(): Promise<T> {
+    if (current !== undefined) return current;
+    const load: Promise<T> = loadNow().then(
+      async (thing) => {
+        if (current !== load) {
+          await adapter.unload(thing);
+          throw new Error('the engine was disposed of while it was loading');
+        }
+        tell({ phase: 'ready' });
+        return thing;
+      },
+      (error: unknown) => {
+        if (current === load) current = undefined;
+        throw error;
+      },
+    );
+    return (current = load);
+  }
+
+  return {
+    name: settings.name ?? adapter.name,
+    capabilities: { ...adapter.capabilities, ...settings.capabilities },
+    load: () => loaded().then(() => undefined),
+    async dispose() {
+      const load = current;
+      current = undefined;
+      if (load === undefined) return;
+      const thing = await load.catch(() => undefined);
+      if (thing !== undefined) await adapter.unload(thing);
+      tell({ phase: 'disposed' });
+    },
+    async *generate(request) {
+      const thing = await loaded();
+      request.signal.throwIfAborted();
+      yield* adapter.generate(thing, request);
+    },
+  };
+}
+
+/**
+ * The chunks of a stream that must be read to its end: its library holds a lock until then, or fails where nobody looks.
+ *
+ * @param stop asks the library to come to an end soon; may be called any number of times
+ */
+export async function* readThrough<C>(
+  stream: AsyncIterable<C>,
+  signal: AbortSignal,
+  stop: () => void,
+): AsyncGenerator<C> {
+  const chunks = stream[Symbol.asyncIterator]();
+  let ended = false;
+  const next = async (): Promise<IteratorResult<C, unknown>> => {
+    try {
+      const step = await chunks.next();
+      ended = step.done === true;
+      return step;
+    } catch (error) {
+      ended = true;
+      throw error;
+    }
+  };
+  signal.addEventListener('abort', stop);
+  try {
+    for (;;) {
+      const step = await next();
+      if (step.done === true || signal.aborted) return;
+      yield step.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    // Asked again before each chunk: a library may begin only now, and forget what it was asked before.
+    while (!ended) {
+      stop();
+      await next().catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * ONNX models, by way of the library transformers.js.
+ */
+import type { ModelPart, ModelRequest } from '../chat/model-engine.js';
+import { type EngineSettings, type PageEngine, pageEngine } from './page-engine.js';
+
+/** What is needed of a pipeline for `text-generation`. */
+export interface TextGenerator {
+  (messages: never, options: never): Promise<unknown>;
+  readonly tokenizer: unknown;
+  dispose(): Promise<unknown>;
+}
+
+/** What is needed of the library: two of its classes. */
+export interface TransformersLike {
+  readonly TextStreamer: new (tokenizer: never, options: never) => unknown;
+  readonly InterruptableStoppingCriteria: new () => { interrupt(): void };
+}
+
+/** How transformers.js tells how far it has come. */
+export interface TransformersProgress {
+  readonly status: string;
+  readonly file?: string | undefined;
+  /** Percent of a file, or of all files when the status is "progress_total". */
+  readonly progress?: number | undefined;
+}
+
+/** Settings of {@link transformersEngine}. */
+export interface TransformersSettings extends EngineSettings {
+  /** The library: `import * as transformers from '@huggingface/transformers'`. */
+  readonly transformers: TransformersLike;
+  /**
+   * Makes the pipeline:
+   *
+   * @example
+   * load: (progress_callback) => pipeline('text-generation', modelId, { progress_callback })
+   */
+  readonly load: (progress: (info: TransformersProgress) => void) => Promise<TextGenerator>;
+  /** Whether special tokens stay in the text, for models that write calls with them. Default: false. */
+  readonly specialTokens?: boolean | undefined;
+}
+
+/** Tokens of an answer where a request sets no bound; the library's own is 20 or 256. */
+const MAX_TOKENS = 1024;
+
+/** An engine that runs ONNX models: text in, text out. It answers one request after another. */
+export function transformersEngine(settings: TransformersSettings): PageEngine {
+  let free = Promise.resolve();
+  return pageEngine<TextGenerator>(settings, {
+    name: 'transformers.js',
+    capabilities: {},
+    load: (tell) =>
+      settings.load(({ status, file, progress }) => {
+        // Sessions are made of the files when the last one is there.
+        const phase = status === 'done' || status === 'ready' ? 'compiling' : 'loading';
+        tell({
+          phase,
+          progress: progress === undefined ? undefined : progress / 100,
+          detail: file === undefined ? status : `${status} ${file}`,
+        });
+      }),
+    unload: (generator) => generator.dispose(),
+    async *generate(generator, request) {
+      const turn = free;
+      let leave!: () => void;
+      free = new Promise((resolve) => (leave = resolve));
+      try {
+        await turn;
+        request.signal.throwIfAborted();
+        yield* answer(settings, generator, request);
+      } finally {
+        leave();
+      }
+    },
+  });
+}
+
+async function* answer(
+  { transformers, specialTokens = false }: TransformersSettings,
+  generator: TextGenerator,
+  { messages, tools, options, signal }: ModelRequest,
+): AsyncGenerator<ModelPart> {
+  const pieces: string[] = [];
+  let wake = (): void => undefined;
+  let tokens = 0;
+  let ended = false;
+  const streamer = new transformers.TextStreamer(
+    generator.tokenizer as never,
+    {
+      skip_prompt: true,
+      skip_special_tokens: !specialTokens,
+      callback_function: (text: string) => {
+        pieces.push(text);
+        wake();
+      },
+      token_callback_function: (ids: readonly unknown[]) => {
+        tokens += ids.length;
+      },
+    } as never,
+  );
+  const criteria = new transformers.InterruptableStoppingCriteria();
+  const interrupt = (): void => criteria.interrupt();
+  signal.addEventListener('abort', interrupt);
+  const sampling = samplingOf(options ?? {});
+  const running = generator(
+    messages as never,
+    { ...sampling, tools: tools ?? null, streamer, stopping_criteria: criteria } as never,
+  ).finally(() => {
+    ended = true;
+    wake();
+  });
+  running.catch(() => undefined); // it is awaited in the end
+  try {
+    for (;;) {
+      const text = pieces.splice(0).join('');
+      if (text !== '') yield { text };
+      else if (ended) break;
+      else if (pieces.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+    }
+    await running;
+    const finish = tokens >= sampling.max_new_tokens ? 'length' : 'stop';
+    yield { finish, usage: { completionTokens: tokens } };
+  } finally {
+    signal.removeEventListener('abort', interrupt);
+    if (!ended) {
+      interrupt();
+      await running.catch(() => undefined);
+    }
+  }
+}
+
+/** Sampling options by the names that the library has for them. */
+function samplingOf(options: Readonly<Record<string, unknown>>): {
+  max_new_tokens: number;
+  [name: string]: unknown;
+} {
+  const { max_tokens, temperature, ...rest } = options;
+  const sampling: Record<string, unknown> = {};
+  for (const name of ['top_p', 'top_k', 'repetition_penalty']) {
+    if (rest[name] !== undefined) sampling[name] = rest[name];
+  }
+  // A temperature of 0 is what the library calls not to sample; without one it does as the model's files say.
+  if (typeof temperature === 'number') {
+    sampling['do_sample'] = temperature > 0;
+    if (temperature > 0) sampling['temperature'] = temperature;
+  }
+  return { ...sampling, max_new_tokens: typeof max_tokens === 'number' ? max_tokens : MAX_TOKENS };
+}

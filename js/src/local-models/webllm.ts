@@ -1,0 +1,74 @@
+/**
+ * Models on WebGPU, by way of the library WebLLM.
+ */
+import type { ModelRequest } from '../chat/model-engine.js';
+import { type ChatChunk, partsOfChunk } from './chat-chunk.js';
+import { type EngineSettings, type PageEngine, pageEngine, readThrough } from './page-engine.js';
+
+/** What is needed of an `MLCEngine`. */
+export interface WebLLMLike {
+  readonly chat: { readonly completions: { create(request: never): Promise<unknown> } };
+  interruptGenerate(): unknown;
+  unload(): Promise<void>;
+}
+
+/** How WebLLM tells how far it has come. */
+export interface WebLLMProgress {
+  readonly progress: number;
+  readonly text: string;
+}
+
+/** Settings of {@link webLLMEngine}. */
+export interface WebLLMSettings extends EngineSettings {
+  /**
+   * Makes the engine with its model:
+   *
+   * @example
+   * load: (initProgressCallback) => CreateMLCEngine(modelId, { initProgressCallback })
+   */
+  readonly load: (initProgressCallback: (report: WebLLMProgress) => void) => Promise<WebLLMLike>;
+}
+
+/**
+ * An engine that runs models compiled for WebLLM. It takes JSON Schemas; say `grammar: 'gbnf'` in the capabilities for
+ * grammars, and `tools: 'native'` for the few models whose tools WebLLM knows.
+ */
+export function webLLMEngine(settings: WebLLMSettings): PageEngine {
+  return pageEngine<WebLLMLike>(settings, {
+    name: 'webllm',
+    capabilities: { grammar: 'schema' },
+    load: (tell) =>
+      settings.load(({ progress, text }) => {
+        // Fetching ends at 1; what follows makes shaders.
+        const phase = progress < 1 ? 'loading' : 'compiling';
+        tell({ phase, progress, detail: text });
+      }),
+    unload: (engine) => engine.unload(),
+    async *generate(engine, request) {
+      // The library lets one answer begin when the one before has ended.
+      const stream = await engine.chat.completions.create(completion(request) as never);
+      for await (const chunk of readThrough(
+        stream as AsyncIterable<ChatChunk>,
+        request.signal,
+        () => void engine.interruptGenerate(),
+      )) {
+        yield* partsOfChunk(chunk);
+      }
+    },
+  });
+}
+
+function completion(request: ModelRequest): object {
+  const { messages, tools, options, grammar, schema } = request;
+  return {
+    ...options,
+    messages,
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(tools === undefined ? {} : { tools }),
+    ...(grammar === undefined ? {} : { response_format: { type: 'grammar', grammar } }),
+    ...(schema === undefined
+      ? {}
+      : { response_format: { type: 'json_object', schema: JSON.stringify(schema) } }),
+  };
+}

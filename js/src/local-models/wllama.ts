@@ -1,0 +1,98 @@
+/**
+ * llama.cpp in the page, by way of the library wllama.
+ */
+import type { ModelRequest } from '../chat/model-engine.js';
+import { type ChatChunk, partsOfChunk } from './chat-chunk.js';
+import {
+  type EngineSettings,
+  type PageEngine,
+  pageEngine,
+  readThrough,
+  type TellProgress,
+} from './page-engine.js';
+
+/** What is needed of an instance of `Wllama` that has a model. */
+export interface WllamaLike {
+  createChatCompletion(options: never): Promise<unknown>;
+  exit(): Promise<void>;
+}
+
+/** Settings of {@link wllamaEngine}. */
+export interface WllamaSettings extends EngineSettings {
+  /**
+   * Makes the instance and loads its model, which the library can do in many ways:
+   *
+   * @example
+   * load: async (tell) => {
+   *   const wllama = new Wllama({ default: '/wllama.wasm' });
+   *   await wllama.loadModelFromUrl(url, {
+   *     n_ctx: 4096,
+   *     progressCallback: ({ loaded, total }) => tell({ phase: 'loading', progress: loaded / total }),
+   *   });
+   *   return wllama;
+   * }
+   */
+  readonly load: (tell: TellProgress) => Promise<WllamaLike>;
+}
+
+/** A chunk of llama.cpp's, which counts tokens in its own way. */
+interface Chunk extends ChatChunk {
+  readonly timings?: {
+    readonly cache_n?: number;
+    readonly prompt_n?: number;
+    readonly predicted_n?: number;
+  } | null;
+}
+
+/**
+ * An engine that runs GGUF models. It takes GBNF grammars; tools are told in the prompt unless the capabilities say
+ * `tools: 'native'`, which leaves them to the chat template of the model.
+ */
+export function wllamaEngine(settings: WllamaSettings): PageEngine {
+  return pageEngine<WllamaLike>(settings, {
+    name: 'wllama',
+    capabilities: { grammar: 'gbnf' },
+    load: settings.load,
+    unload: (wllama) => wllama.exit(),
+    async *generate(wllama, request) {
+      const stop = new AbortController();
+      const stream = await wllama.createChatCompletion(completion(request, stop.signal) as never);
+      for await (const chunk of readThrough(stream as AsyncIterable<Chunk>, request.signal, () =>
+        stop.abort(),
+      )) {
+        yield* partsOfChunk(withUsage(chunk));
+      }
+    },
+  });
+}
+
+function completion(request: ModelRequest, abortSignal: AbortSignal): object {
+  const { messages, tools, options, grammar, schema } = request;
+  return {
+    ...options,
+    messages,
+    stream: true,
+    abortSignal,
+    ...(tools === undefined ? {} : { tools }),
+    ...(grammar === undefined ? {} : { grammar }),
+    ...(schema === undefined
+      ? {}
+      : { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }),
+  };
+}
+
+/** Streams tell how many tokens they took by their timings. */
+function withUsage(chunk: Chunk): ChatChunk {
+  const { timings } = chunk;
+  if (timings?.prompt_n === undefined || chunk.usage != null) return chunk;
+  const cached = timings.cache_n ?? 0;
+  const prompt = timings.prompt_n + cached;
+  const predicted = timings.predicted_n ?? 0;
+  const usage = {
+    prompt_tokens: prompt,
+    completion_tokens: predicted,
+    total_tokens: prompt + predicted,
+    prompt_tokens_details: { cached_tokens: cached },
+  };
+  return { ...chunk, usage };
+}

@@ -1,0 +1,268 @@
+/**
+ * Runs dispatches by themselves, or from a context.
+ */
+import { Method } from '../abi/frames.gen.js';
+import { toDispatchResult } from '../codec/tuples.gen.js';
+import { BaseContext, stateOf } from '../context/base-context.js';
+import type { DispatchContext } from '../context/dispatch-context.js';
+import { facadeOf } from '../context/facade.js';
+import type { DispatchExecutorFn, DispatchPipelineMiddlewareFn } from '../context/functions.js';
+import type { TurnContext } from '../context/turn-context.js';
+import type { RawTurnGate } from '../context/wait-for.js';
+import { uuidv6, UUID_ENTROPY } from '../entropy.js';
+import { TurncoreError } from '../errors.js';
+import { Bus } from '../events/bus.js';
+import type { DispatchStatus, TurnEvents } from '../events/events.js';
+import { dispatchStatusOf } from '../events/from-frame.js';
+import { isMemory, type Memory } from '../primitives/memory.js';
+import { isMessage, type Message } from '../primitives/message.js';
+import { isRetrievable, type Retrievable } from '../primitives/retrievable.js';
+import { isThought, type Thought } from '../primitives/thought.js';
+import { type Tokenizable, toText } from '../primitives/tokenizable.js';
+import { isToolCall, type ToolCall } from '../primitives/tool-call.js';
+import { type Tokenizer, tokenizersOf, tokenizerViolations } from '../primitives/tokenizers.js';
+import { type ChatExecutor, toExecutor } from '../chat/chat-executor.js';
+import type { ContextState } from '../turn/context-state.js';
+import { type Host, hostOf, type HostOptions, hostViolations } from '../host/host.js';
+import type { Core } from '../turn/core.js';
+import { type MiddlewareFn, toolParts, type Definition } from '../turn/definition.js';
+import { Stash, stashViolations } from '../stash/stash.js';
+import { type AnyTool, Tool } from '../tools/tool.js';
+import { callbacksOf, type DispatchCallbacks, type NamedDispatchCallbacks } from './callbacks.js';
+import { mixedViolations } from './own-callbacks.js';
+import { accepted } from './turn-runner.js';
+import { requirePlaces } from '../validation/pipelines.js';
+import { check, type Checked } from '../validation/rules.js';
+import {
+  addHandlers,
+  type DispatchHooks,
+  type DispatchObservers,
+  handlerViolations,
+} from './dispatch-handlers.js';
+
+/** The context of a standalone dispatch, put together by the caller. */
+export type RawDispatchContext = RawDispatchFields & (DispatchCallbacks | NamedDispatchCallbacks);
+
+/** What a standalone dispatch begins with, beside its callbacks. */
+export interface RawDispatchFields {
+  /** What the model is told first. Not empty when it is a string. */
+  readonly systemPrompt: string | Tokenizable;
+  /** What the model is told beside it. */
+  readonly standingInstructions?: readonly (string | Tokenizable)[] | undefined;
+  readonly memories?: readonly Memory[] | undefined;
+  readonly retrievables?: readonly Retrievable[] | undefined;
+  readonly messages?: readonly Message[] | undefined;
+  readonly thoughts?: readonly Thought[] | undefined;
+  readonly toolCalls?: readonly ToolCall[] | undefined;
+  readonly tools?: readonly AnyTool[] | undefined;
+  /** Tokenizers by the names of their encodings. */
+  readonly tokenizers?: Readonly<Record<string, Tokenizer>> | undefined;
+  /** Values that the stash begins with. */
+  readonly stash?: Readonly<Record<string, unknown>> | undefined;
+  /** Aborts the dispatch. Default: one of its own. */
+  readonly turnAbortController?: AbortController | undefined;
+  /** What `ctx.waitFor` calls, there being no turn that could wait. Without it gates are refused. */
+  readonly waitFor?: ((gate: RawTurnGate) => unknown) | undefined;
+  /** Handlers that are called before those of the dispatch's input. */
+  readonly hooks?: DispatchHooks | undefined;
+}
+
+/** What a dispatch is started with: exactly one of source and raw. */
+export interface DispatchInput {
+  /** The context that the dispatch copies from and commits to. */
+  readonly source?: TurnContext | DispatchContext | undefined;
+  /** The parts of a context without a parent. */
+  readonly raw?: RawDispatchContext | undefined;
+  /** The model call, or a {@link ChatExecutor}, which runs inside the module. */
+  readonly executor: DispatchExecutorFn | ChatExecutor;
+  /** Runs before the executor in every iteration, despite its name. */
+  readonly turnInputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Runs after the executor in every iteration that it did not nack. */
+  readonly turnOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  readonly hooks?: DispatchHooks | undefined;
+  readonly observers?: DispatchObservers | undefined;
+  /** For a raw dispatch: what the machine gives it; or a Host, to share an instance. */
+  readonly host?: HostOptions | Host | undefined;
+  /** Short for `host: {module}`. */
+  readonly module?: HostOptions['module'];
+}
+
+/** How a dispatch ended. One that was nacked rejects instead. */
+export interface DispatchOutcome {
+  readonly dispatchId: string;
+  readonly status: DispatchStatus;
+  /** Iterations that ran. */
+  readonly iterations: number;
+}
+
+/** The classes that the rules of the input and of a raw context speak of. */
+const classes = {
+  also: (input: Readonly<Record<string, unknown>>) => [
+    ...handlerViolations(input),
+    ...hostViolations(input),
+  ],
+  text: toText,
+  executor: toExecutor,
+  instances: {
+    'TurnContext or DispatchContext': (value: unknown) => value instanceof BaseContext,
+    AbortController: (value: unknown) =>
+      Object.prototype.toString.call(value) === '[object AbortController]',
+    Tool: (value: unknown) => value instanceof Tool,
+    Memory: isMemory,
+    Message: isMessage,
+    Retrievable: isRetrievable,
+    Thought: isThought,
+    ToolCall: isToolCall,
+  },
+};
+const rawClasses = {
+  ...classes,
+  also: (raw: Readonly<Record<string, unknown>>, found: readonly string[]) => {
+    const more = [
+      ...mixedViolations(raw),
+      ...handlerViolations(raw),
+      ...stashViolations(raw['stash']),
+    ];
+    return [...more, ...tokenizerViolations(raw['tokenizers'], [...found, ...more])];
+  },
+};
+
+const pipelineNames = { turn: [], input: 'turnInputPipeline', output: 'turnOutputPipeline' };
+
+const SEED = 16;
+/** Runs single dispatches: the loop around one act of calling a model. */
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the name and form that the contract gives it
+export class DispatchRunner {
+  private constructor() {
+    throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', 'use DispatchRunner.dispatch');
+  }
+
+  /**
+   * Runs a dispatch to its end.
+   *
+   * With `source` it begins with copies of that context's collections, stash and tools, its events also reach that
+   * turn's buses, and its writes are committed to that context. With `raw` it stands alone.
+   *
+   * @returns how it ended, when it acked or was aborted
+   * @throws TurncoreError (rejects) before any event with E_INVALID_LLM_DISPATCH_INPUT, E_CALL_AFTER_END or
+   *   E_INVALID_LLM_EXECUTION_CONTEXT listing every violation; after a nack with its error as it is, after a failure
+   *   with what `dispatchEnd` carries
+   */
+  static async dispatch(input: DispatchInput): Promise<DispatchOutcome> {
+    const values = check('DispatchInput', input, classes);
+    requirePlaces('E_INVALID_LLM_DISPATCH_INPUT', values, pipelineNames);
+    const bus = new Bus<TurnEvents>();
+    const { source } = values;
+    if (source === undefined) return await dispatchRaw(values, bus);
+    addHandlers(bus, values);
+    return await dispatchFrom((source as BaseContext)[stateOf], values, bus);
+  }
+}
+
+async function dispatchFrom(
+  source: ContextState,
+  values: Checked,
+  bus: Bus<TurnEvents>,
+): Promise<DispatchOutcome> {
+  const { turn } = source;
+  if (turn.ended) {
+    throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
+  }
+  const definition: Definition = {
+    executor: values['executor'] as Definition['executor'],
+    ...toolParts([]),
+    pipelines: pipelines(values),
+    callbacks: turn.definition.callbacks,
+    tokenizers: turn.definition.tokenizers,
+  };
+  const runner = turn.core.openRunner(definition);
+  try {
+    turn.core.recordRunner(turn, definition);
+    const reply = await turn.opening(definition, bus, () =>
+      turn.callLater(source.number, Method.Dispatch, { runner }),
+    );
+    const { dispatch, status, iterations } = toDispatchResult(reply);
+    return {
+      dispatchId: turn.dispatchId(dispatch),
+      status: dispatchStatusOf(status),
+      iterations,
+    };
+  } finally {
+    if (turn.core.alive) turn.core.closeRunner(definition);
+  }
+}
+
+async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
+  const raw = check('RawContext', values['raw'], rawClasses);
+  addHandlers(bus, { hooks: raw['hooks'] }, values);
+  const { host: given, module } = values;
+  const host = hostOf(given, module);
+  const core = host.ready() ?? (await host.acquire());
+  const tools = raw['tools'] as readonly AnyTool[];
+  const definition: Definition = {
+    executor: values['executor'] as Definition['executor'],
+    ...toolParts(tools),
+    pipelines: pipelines(values),
+    callbacks: callbacksOf(raw, ''),
+    tokenizers: tokenizersOf(raw, 'E_INVALID_LLM_EXECUTION_CONTEXT'),
+  };
+  const id = uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
+  try {
+    const turn = startRaw(core, host, definition, id, raw, bus);
+    const { status, iterations, error } = accepted(await turn.done);
+    if (error !== undefined) throw error as Error;
+    return {
+      dispatchId: turn.dispatchId(1),
+      status: status === 'failed' || status === 'refused' ? 'nack' : status,
+      iterations,
+    };
+  } finally {
+    if (core.alive) core.closeRunner(definition);
+  }
+}
+
+function startRaw(
+  core: Core,
+  host: Host,
+  definition: Definition,
+  id: string,
+  raw: Checked,
+  bus: Bus<TurnEvents>,
+): ReturnType<Core['start']> {
+  return core.start(
+    {
+      definition,
+      http: host.http,
+      id,
+      standalone: true,
+      systemPrompt: raw['systemPrompt'] as Tokenizable,
+      instructions: raw['standingInstructions'] as readonly Tokenizable[],
+      stash: new Stash(raw['stash'] as Record<string, unknown>).snapshot(),
+      initial: [
+        [],
+        ...['memories', 'retrievables', 'messages', 'thoughts', 'toolCalls'].map(
+          (name) => raw[name] as readonly Message[],
+        ),
+      ],
+      dispatchBus: bus,
+      bus: undefined,
+      tap: undefined,
+      controller: raw['turnAbortController'] as AbortController | undefined,
+      gates: undefined,
+      waitFor: raw['waitFor'] as ((gate: unknown) => unknown) | undefined,
+      facade: facadeOf,
+    },
+    host.entropy(SEED),
+    undefined,
+    (core, number) => host.recorder(id, core, number),
+  );
+}
+
+function pipelines(values: Checked): readonly (readonly MiddlewareFn[])[] {
+  return [
+    [],
+    [],
+    values['turnInputPipeline'] as readonly MiddlewareFn[],
+    values['turnOutputPipeline'] as readonly MiddlewareFn[],
+  ];
+}

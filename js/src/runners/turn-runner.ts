@@ -1,0 +1,395 @@
+/**
+ * Runs turns.
+ */
+import { attempt } from '../attempt.js';
+import {
+  type AnyRecord,
+  History,
+  type HistoryKind,
+  type RecordOfKind,
+} from '../collections/history.js';
+import { facadeOf } from '../context/facade.js';
+import type {
+  DispatchExecutorFn,
+  DispatchPipelineMiddlewareFn,
+  TurnPipelineMiddlewareFn,
+} from '../context/functions.js';
+import { uuidv6, UUID_ENTROPY } from '../entropy.js';
+import { Bus, type Listener } from '../events/bus.js';
+import type {
+  FunctionalEvents,
+  ObservabilityEvents,
+  TurnEvent,
+  TurnEvents,
+  TurnGate,
+} from '../events/events.js';
+import { requireFunctional, requireObservability } from '../events/names.js';
+import { Media } from '../primitives/media.js';
+import { Message, toMessage } from '../primitives/message.js';
+import { type Tokenizable, toText } from '../primitives/tokenizable.js';
+import { type Tokenizer, tokenizersOf, tokenizerViolations } from '../primitives/tokenizers.js';
+import { ChatExecutor, toExecutor } from '../chat/chat-executor.js';
+import { GateBook } from '../turn/gates.js';
+import { type Host, hostOf, type HostOptions, hostViolations } from '../host/host.js';
+import type { Core } from '../turn/core.js';
+import type { MiddlewareFn, Definition } from '../turn/definition.js';
+import { toolParts } from '../turn/definition.js';
+import type { Outcome } from '../turn/turn.js';
+import { Stash, stashViolations } from '../stash/stash.js';
+import { type AnyTool, Tool } from '../tools/tool.js';
+import { requirePlaces } from '../validation/pipelines.js';
+import { check, type Checked, type Classes, phrase } from '../validation/rules.js';
+import { callbacksOf, type TurnCallbacks } from './callbacks.js';
+import { mixedViolations } from './own-callbacks.js';
+import type { OutputSchema } from '../output/output.js';
+import { TurnStream } from './turn-stream.js';
+
+/** What a {@link TurnRunner} is made with. */
+export interface TurnRunnerConfig<Output = unknown> extends TurnCallbacks {
+  /** The model call, or a {@link ChatExecutor}, which runs inside the module. */
+  readonly executorCallback: DispatchExecutorFn | ChatExecutor<Output>;
+  /** Tools that every turn begins with. */
+  readonly tools?: readonly AnyTool[] | undefined;
+  /** Runs once per turn, before the dispatch. */
+  readonly turnInputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
+  /** Runs once per turn, after a dispatch that acked. */
+  readonly turnOutputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
+  /** Runs before the executor in every iteration. */
+  readonly dispatchInputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Runs after the executor in every iteration that it did not nack. */
+  readonly dispatchOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Older name of dispatchInputPipeline. */
+  readonly llmInputMiddleware?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /** Older name of dispatchOutputPipeline. */
+  readonly llmOutputMiddleware?: readonly DispatchPipelineMiddlewareFn[] | undefined;
+  /**
+   * Tokenizers by the names of their encodings: `{ o200k_base: (texts) => texts.map((t) => encode(t).length) }`. Counts
+   * of encodings without one go by the length of texts.
+   */
+  readonly tokenizers?: Readonly<Record<string, Tokenizer>> | undefined;
+  /** What the machine gives the turns; or a Host, to share one instance among runners. */
+  readonly host?: HostOptions | Host | undefined;
+  /** Short for `host: {module}`. */
+  readonly module?: HostOptions['module'];
+}
+
+/** What a turn is started with. */
+export interface TurnInput {
+  /** What the model is told first. Not empty when it is a string. */
+  readonly systemPrompt: string | Tokenizable;
+  /** What the model is told beside it. */
+  readonly standingInstructions?: readonly (string | Tokenizable)[] | undefined;
+  /** Aborts the turn. Default: one of the turn's own. */
+  readonly turnAbortController?: AbortController | undefined;
+  /** Values that the turn's stash begins with. */
+  readonly stash?: Readonly<Record<string, unknown>> | undefined;
+  /** A user message, stored before the input pipeline runs. */
+  readonly message?: string | Message | undefined;
+  /** What goes with a message that is given as text, or stands alone: pictures, files. A Message has its own. */
+  readonly attachments?: readonly Media[] | undefined;
+  /** The turn's id. While a turn of this id runs, starting it again attaches to it. Default: a UUID. */
+  readonly turnId?: string | undefined;
+}
+
+/** A turn that runs, or is about to. */
+interface Live {
+  readonly id: string;
+  readonly outcome: Promise<Outcome>;
+  readonly stream: TurnStream<never> | undefined;
+}
+
+const pipelineNames = {
+  turn: ['turnInputPipeline', 'turnOutputPipeline'],
+  input: 'dispatchInputPipeline',
+  output: 'dispatchOutputPipeline',
+};
+
+/** Bytes of entropy that a turn begins with. */
+const SEED = 16;
+
+/** The classes that the rules of the configuration and of the input speak of. */
+const classes = {
+  text: toText,
+  message: toMessage,
+  executor: toExecutor,
+  instances: {
+    Tool: (value: unknown) => value instanceof Tool,
+    Media: (value: unknown) => value instanceof Media,
+    AbortController: (value: unknown) =>
+      Object.prototype.toString.call(value) === '[object AbortController]',
+  },
+};
+const configClasses = {
+  ...classes,
+  also: (config: Readonly<Record<string, unknown>>, found: readonly string[]) => {
+    const more = [...mixedViolations(config), ...hostViolations(config)];
+    return [...more, ...tokenizerViolations(config['tokenizers'], [...found, ...more])];
+  },
+};
+/** @internal Those that the rules of a turn's input speak of. */
+export const inputClasses: Classes = {
+  ...classes,
+  also: (input: Readonly<Record<string, unknown>>) => [
+    ...stashViolations(input['stash']),
+    ...((input['attachments'] ?? null) !== null && input['message'] instanceof Message
+      ? [phrase('hasItsOwn', { field: 'attachments', type: 'Message' })]
+      : []),
+  ],
+};
+
+/**
+ * Runs turns: input pipeline, dispatch, output pipeline. It holds no state of a turn, so any number may run at once.
+ *
+ * There are two buses with the same surface: functional events (`on`) are the product's behaviour, observability
+ * events (`observe`) are for instruments. Listeners are told before the call that caused the event returns; what they
+ * throw is reported as an `error` event with E_LISTENER_ERROR.
+ */
+export class TurnRunner<Output = unknown> {
+  readonly #definition: Definition;
+  readonly #host: Host;
+  readonly #bus = new Bus<TurnEvents>();
+  readonly #live = new Map<string, Live>();
+  readonly #histories = new Map<string, History>();
+  readonly #gates = new GateBook();
+
+  /**
+   * Checks everything, loads nothing: this is legal before a module is there.
+   *
+   * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
+   */
+  constructor(config: TurnRunnerConfig) {
+    const values = check('TurnRunnerConfig', config, configClasses);
+    requirePlaces('E_INVALID_TURN_RUNNER_CONFIG', values, pipelineNames);
+    const tools = values['tools'] as readonly AnyTool[];
+    this.#definition = {
+      executor: values['executorCallback'] as Definition['executor'],
+      ...toolParts(tools),
+      pipelines: [
+        'turnInputPipeline',
+        'turnOutputPipeline',
+        'dispatchInputPipeline',
+        'dispatchOutputPipeline',
+      ].map((name) => values[name] as readonly MiddlewareFn[]),
+      callbacks: callbacksOf(values, 'Callback'),
+      tokenizers: tokenizersOf(values, 'E_INVALID_TURN_RUNNER_CONFIG'),
+    };
+    this.#host = hostOf(values['host'], values['module']);
+  }
+
+  /** Where its turns run. Give it to other runners to share the instance. */
+  get host(): Host {
+    return this.#host;
+  }
+
+  /**
+   * Runs a turn. Resolves when it has ended, however it ended: what happened is told by events.
+   *
+   * @throws TurncoreError (rejects) before any event: E_INVALID_TURN_CONTEXT listing every violation of the input,
+   *   E_TOOL_ALREADY_REGISTERED, or why the module could not be started
+   */
+  async run(input: TurnInput): Promise<void> {
+    accepted(await this.#begin(check('TurnInput', input, inputClasses), false).outcome);
+  }
+
+  /**
+   * Runs a turn and gives its events as they come, those of both buses in order. Leaving the loop aborts the turn.
+   *
+   * @throws TurncoreError E_INVALID_TURN_CONTEXT listing every violation of the input
+   */
+  stream(input: TurnInput): TurnStream<Output> {
+    return this.#begin(check('TurnInput', input, inputClasses), true).stream!;
+  }
+
+  /** Adds a listener of functional events. @returns this runner */
+  on<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
+    requireFunctional(name);
+    this.#bus.add(name, listener);
+    return this;
+  }
+
+  /** Takes a listener of functional events away. @returns this runner */
+  off<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
+    requireFunctional(name);
+    this.#bus.remove(name, listener);
+    return this;
+  }
+
+  /** Adds a listener of the next functional event of a name. @returns this runner */
+  once<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
+    requireFunctional(name);
+    this.#bus.add(name, listener, true);
+    return this;
+  }
+
+  /** Adds a listener of observability events. @returns this runner */
+  observe<N extends keyof ObservabilityEvents>(
+    name: N,
+    listener: Listener<ObservabilityEvents[N]>,
+  ): this {
+    requireObservability(name);
+    this.#bus.add(name, listener);
+    return this;
+  }
+
+  /** Takes a listener of observability events away. @returns this runner */
+  unobserve<N extends keyof ObservabilityEvents>(
+    name: N,
+    listener: Listener<ObservabilityEvents[N]>,
+  ): this {
+    requireObservability(name);
+    this.#bus.remove(name, listener);
+    return this;
+  }
+
+  /** Adds a listener of the next observability event of a name. @returns this runner */
+  observeOnce<N extends keyof ObservabilityEvents>(
+    name: N,
+    listener: Listener<ObservabilityEvents[N]>,
+  ): this {
+    requireObservability(name);
+    this.#bus.add(name, listener, true);
+    return this;
+  }
+
+  /**
+   * The open gate with an id, for somebody outside to settle: a button, an HTTP handler.
+   *
+   * @param turnId whose gate it is to be. Default: any turn's
+   * @returns undefined when there is none, and when there are several: nothing is guessed, as the wrong one could be
+   *   approved. Give `turnId` then
+   */
+  gate(id: string, turnId?: string): TurnGate | undefined {
+    return this.#gates.find(id, turnId);
+  }
+
+  /** The open gates of all turns, in the order in which they were opened. */
+  gates(): TurnGate[] {
+    return this.#gates.list();
+  }
+
+  /**
+   * A list of records that turns share, made when it is first asked for: `ctx.turnMessages.addAll(history)` takes the
+   * same small time however long it is.
+   *
+   * @param kind what it holds
+   * @param id tells histories of one kind apart, such as a turn's id
+   */
+  history<K extends HistoryKind>(kind: K, id = ''): History<RecordOfKind[K]> {
+    const key = `${kind} ${id}`;
+    let history = this.#histories.get(key);
+    if (history === undefined) {
+      history = new History<AnyRecord>(kind);
+      this.#histories.set(key, history);
+    }
+    return history as unknown as History<RecordOfKind[K]>;
+  }
+
+  /** Lets go of a history that {@link history} made. */
+  forgetHistory(kind: HistoryKind, id = ''): void {
+    this.#histories.delete(`${kind} ${id}`);
+  }
+
+  /**
+   * When a user message that is given as text was created, in ms since the Unix epoch.
+   *
+   * @param stash what the turn's stash begins with
+   * @internal
+   */
+  protected messageTime(now: number, _stash: Readonly<Record<string, unknown>>): number {
+    return now;
+  }
+
+  #begin(input: Checked, streamed: boolean): Live {
+    const given = input['turnId'] as string | undefined;
+    const running = given === undefined ? undefined : this.#live.get(given);
+    if (running !== undefined) return running;
+
+    const core = this.#host.ready();
+    const controller = input['turnAbortController'] as AbortController | undefined;
+    const aborter = controller ?? (streamed ? new AbortController() : undefined);
+    let stream: TurnStream<never> | undefined;
+    const tap =
+      streamed || given !== undefined ? (event: TurnEvent) => stream?.push(event) : undefined;
+    if (tap !== undefined) {
+      const { executor } = this.#definition;
+      const schema = executor instanceof ChatExecutor ? executor.schema : undefined;
+      stream = new TurnStream<never>(() => aborter?.abort(), schema as OutputSchema<never>);
+    }
+    const outcome =
+      core === undefined
+        ? this.#host.acquire().then((p) => this.#start(p, input, given, aborter, tap))
+        : attempt(() => this.#start(core, input, given, aborter, tap));
+    stream?.follow(outcome);
+    const live: Live = { id: given ?? '', outcome, stream };
+    if (given !== undefined) {
+      this.#live.set(given, live);
+      const forget = (): void => void this.#live.delete(given);
+      outcome.then(forget, forget);
+    }
+    return live;
+  }
+
+  #start(
+    core: Core,
+    input: Checked,
+    given: string | undefined,
+    controller: AbortController | undefined,
+    tap: ((event: TurnEvent) => void) | undefined,
+  ): Promise<Outcome> {
+    const host = this.#host;
+    const id = given ?? uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
+    const seed = host.entropy(SEED);
+    const stash = input['stash'] as Record<string, unknown>;
+    const created = this.messageTime(host.clock(), stash);
+    const turn = core.start(
+      {
+        definition: this.#definition,
+        http: host.http,
+        id,
+        standalone: false,
+        systemPrompt: input['systemPrompt'] as Tokenizable,
+        instructions: input['standingInstructions'] as readonly Tokenizable[],
+        stash: new Stash(stash).snapshot(),
+        initial: [],
+        dispatchBus: undefined,
+        bus: this.#bus,
+        tap,
+        controller,
+        gates: this.#gates,
+        waitFor: undefined,
+        facade: facadeOf,
+      },
+      seed,
+      messageOf(input, id, created),
+      (core, number) => host.recorder(id, core, number),
+    );
+    const { recorder } = turn;
+    if (recorder === undefined) return turn.done;
+    return turn.done.then(async (outcome) => {
+      await recorder.close();
+      return outcome;
+    });
+  }
+}
+
+/** Returns how a turn ended. @throws what refused it */
+export function accepted(outcome: Outcome): Outcome {
+  if (outcome.status === 'refused') throw outcome.error;
+  return outcome;
+}
+
+function messageOf(input: Checked, turnId: string, created: number): Message | undefined {
+  const message = input['message'] as string | Message | undefined;
+  const attachments = input['attachments'] as readonly Media[] | undefined;
+  if (message instanceof Message || (message === undefined && attachments === undefined)) {
+    return message;
+  }
+  return new Message({
+    id: `${turnId}.user`,
+    role: 'user',
+    content: message,
+    attachments,
+    createdAt: created,
+    updatedAt: created,
+  });
+}

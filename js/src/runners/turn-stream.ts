@@ -1,0 +1,222 @@
+/**
+ * A turn's events as they come.
+ */
+import { errorJSON } from '../events/error-json.js';
+import type { GenerationStats, ToolCallEvent, TurnEvent, TurnStatus } from '../events/events.js';
+import type { Outcome } from '../turn/turn.js';
+import { ObjectReader } from '../output/object-reader.js';
+import { outputOf, type OutputSchema } from '../output/output.js';
+
+/** Tokens that a turn's model calls took, as far as the provider said. */
+export interface Usage {
+  promptTokens: number;
+  completionTokens: number;
+  totalTokens: number;
+}
+
+/** A tool call that a turn completed. */
+export interface ToolCallResult {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: unknown;
+  readonly isError: boolean;
+  readonly results: unknown;
+}
+
+/** An object of which some has come: any member may be missing, and any string may be a part of one. */
+export type PartialObject<T> = T extends readonly (infer Item)[]
+  ? readonly PartialObject<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]?: PartialObject<T[Name]> }
+    : T;
+
+/** How a turn ended and what came out. @typeParam Output what the answers must be, by the schema of the chat executor */
+export interface TurnResult<Output = unknown> {
+  /** `ack` when it ended well; `failed` also when it could not begin. */
+  readonly status: TurnStatus;
+  /** The last message that was streamed, the answer. */
+  readonly text: string;
+  /**
+   * This message was broken off, so that `text` is a part of it: its last event has `isInterrupted`, or nothing has completed
+   * it and the turn did not ack.
+   */
+  readonly interrupted: boolean;
+  /** The object that the answer is, when the chat executor has a schema and the turn has acked; undefined otherwise. */
+  readonly object: Output | undefined;
+  /** The tool calls that were completed, in order. */
+  readonly toolCalls: readonly ToolCallResult[];
+  /** Sums over the turn's model calls. */
+  readonly usage: Readonly<Usage>;
+  /** Iterations that ran. */
+  readonly iterations: number;
+  /** What went wrong; undefined when nothing did. */
+  readonly error: unknown;
+  /** The result as plain data, with the code, message and cause of the error: what `Response.json(result)` sends. */
+  toJSON(): Record<string, unknown>;
+}
+
+/** A result of its parts. Its method is not enumerable: copies of a result and clones hold data only. */
+function resultOf<Output>(parts: Omit<TurnResult<Output>, 'toJSON'>): TurnResult<Output> {
+  const toJSON = (): Record<string, unknown> =>
+    parts.error === undefined ? { ...parts } : { ...parts, error: errorJSON(parts.error) };
+  return Object.defineProperty(parts, 'toJSON', { value: toJSON }) as TurnResult<Output>;
+}
+
+/** As a method's, its type lets a stream of one output stand for a stream of any. */
+type Resolve<Output> = { resolve(result: TurnResult<Output>): void }['resolve'];
+
+/**
+ * A turn that runs: iterate over it for its events, or wait for {@link TurnStream.result}. Events that nobody has read
+ * are kept, so both work, and a second loop gets all of them again.
+ */
+export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
+  /** Resolves when the turn has ended, however it ended, and when it could not begin. Never rejects. */
+  readonly result: Promise<TurnResult<Output>>;
+
+  readonly #events: TurnEvent[] = [];
+  readonly #abort: () => void;
+  readonly #schema: OutputSchema<Output> | undefined;
+  readonly #calls = new Map<string, ToolCallEvent>();
+  readonly #usage: Usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
+  #text = '';
+  /** The message is not complete. */
+  #open = false;
+  /** It was broken off. */
+  #interrupted = false;
+  #ended = false;
+  #failure: { readonly error: unknown } | undefined;
+  #waiting: (() => void)[] = [];
+  #resolve!: Resolve<Output>;
+
+  /** @internal Runners make streams. @param abort aborts the turn @param schema of the answer */
+  constructor(abort: () => void, schema?: OutputSchema<Output>) {
+    this.#abort = abort;
+    this.#schema = schema;
+    this.result = new Promise((resolve) => (this.#resolve = resolve));
+  }
+
+  /** Aborts the turn. */
+  abort(): void {
+    this.#abort();
+  }
+
+  /**
+   * The events in order, from the first. Leaving the loop before the end aborts the turn.
+   *
+   * @throws the turn's error, after the last event, when it was nacked or failed. An abort ends the loop quietly
+   */
+  async *[Symbol.asyncIterator](): AsyncIterator<TurnEvent, void> {
+    let complete = false;
+    try {
+      yield* this.#all();
+      complete = true;
+    } finally {
+      if (!complete) this.#abort();
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /**
+   * The object that the answer is while it comes, for turns that ask the model for structured output: members as they are
+   * complete, and strings as they grow. Each is a fresh object. The longer the answer, the more of it comes between two
+   * of them, a thirty-second of it, so that all of them cost no more than a multiple of its length. The last one is the
+   * whole object, as the model wrote it.
+   *
+   * An answer that the model has to repair is followed by the objects of the next one, from the start. Leaving the loop
+   * does not end the turn.
+   *
+   * @throws the turn's error, after the last object, when it was nacked or failed
+   */
+  async *partialObjects(): AsyncGenerator<PartialObject<Output>, void> {
+    const objects = new ObjectReader();
+    for await (const event of this.#all()) {
+      const object = event.event === 'message' ? objects.next(event) : undefined;
+      if (object !== undefined) yield object as PartialObject<Output>;
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async *#all(): AsyncGenerator<TurnEvent, void> {
+    for (let next = 0; ;) {
+      while (next < this.#events.length) yield this.#events[next++]!;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** @internal Takes an event. */
+  push(event: TurnEvent): void {
+    this.#events.push(event);
+    switch (event.event) {
+      case 'message':
+        this.#text = event.full;
+        this.#open = !event.isComplete;
+        this.#interrupted = event.isInterrupted === true;
+        break;
+      case 'toolCall':
+        if (event.isComplete) this.#calls.set(`${event.dispatchId ?? ''} ${event.id}`, event);
+        break;
+      case 'generationStats':
+        this.#count(event);
+        break;
+      default:
+    }
+    this.#wake();
+  }
+
+  /** @internal Ends with the turn. */
+  follow(outcome: Promise<Outcome>): void {
+    outcome.then(
+      (end) => void this.#end(end),
+      (error: unknown) => void this.#end({ status: 'refused', iterations: 0, error }),
+    );
+  }
+
+  async #end(outcome: Outcome): Promise<void> {
+    const status = outcome.status === 'refused' ? 'failed' : outcome.status;
+    let { error } = outcome;
+    if (status === 'nack' || status === 'failed') this.#failure = { error };
+    this.#ended = true;
+    this.#wake();
+    let object: Output | undefined;
+    if (this.#schema !== undefined && status === 'ack') {
+      try {
+        object = await outputOf(this.#schema, this.#text);
+      } catch (refused) {
+        error = refused;
+      }
+    }
+    const result = resultOf<Output>({
+      status,
+      text: this.#text,
+      interrupted: this.#interrupted || (this.#open && status !== 'ack'),
+      object,
+      toolCalls: [...this.#calls.values()].map(({ id, tool, args, isError, results }) => ({
+        id,
+        tool,
+        args,
+        isError,
+        results,
+      })),
+      usage: this.#usage,
+      iterations: outcome.iterations,
+      error,
+    });
+    this.#resolve(result);
+  }
+
+  #count(stats: GenerationStats): void {
+    const prompt = stats.promptTokens ?? 0;
+    const completion = stats.completionTokens ?? 0;
+    this.#usage.promptTokens += prompt;
+    this.#usage.completionTokens += completion;
+    this.#usage.totalTokens += stats.totalTokens ?? prompt + completion;
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Effects of artifacts: texts that the module has spooled, lines that it reads, tools that classes of artifacts add.
+ */
+import { Method, Read } from '../abi/frames.gen.js';
+import {
+  type ForgeArgs,
+  type ReadArgs,
+  type ReadResult,
+  type SpoolArgs,
+  writeItem,
+  writeReadResult,
+} from '../codec/tuples.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import { type Encoder, utf8Length } from '../codec/encoder.js';
+import { TurncoreError } from '../errors.js';
+import { encodeBody } from '../primitives/body.js';
+import { requireSize, requireString } from '../primitives/readers.js';
+import { Retrievable } from '../primitives/retrievable.js';
+import { SpooledArtifact } from '../primitives/spooled-artifact.js';
+import { ToolCall } from '../primitives/tool-call.js';
+import type { AnyTool } from '../tools/tool.js';
+import { artifactClasses } from './artifact-classes.js';
+import type { ContextState } from './context-state.js';
+import { failEffect, settleEffect, settleWith } from './results.js';
+import type { Turn } from './turn.js';
+import { mediaOf } from '../http/splice.js';
+import { spoolRetrievable } from './spool.js';
+
+/** Tools that classes of artifacts made: the next iteration's take their place. */
+const forged = new WeakSet<AnyTool>();
+
+/** Writes a retrieved document's text through its callback, and answers the document that reads it from there. */
+export function runSpool(
+  turn: Turn,
+  effect: number,
+  state: ContextState,
+  { handle }: SpoolArgs,
+): void {
+  const record = turn.handles.entryOf(handle);
+  if (!(record instanceof Retrievable)) {
+    throw new CodecError('frame', 0, `${handle} is no retrievable`);
+  }
+  // A dispatch within a turn calls the turn's methods.
+  const owner = turn.contexts[0] ?? state;
+  spoolRetrievable(owner.facade, turn.definition.callbacks.storeRetrievableBytes, record).then(
+    (spooled) => settleItem(turn, effect, record, spooled),
+    (error: unknown) => failEffect(turn, effect, state, error),
+  );
+}
+
+function settleItem(turn: Turn, effect: number, record: Retrievable, spooled: Retrievable): void {
+  const item = (e: Encoder): void =>
+    writeItem(e, {
+      handle: turn.handles.assign(spooled),
+      data: (body) => spooled[encodeBody](body),
+    });
+  settleWith(turn, effect, spooled === record ? null : item);
+}
+
+/** Reads lines, or the whole text, of an artifact. */
+export function runRead(turn: Turn, effect: number, state: ContextState, args: ReadArgs): void {
+  const { handle, part, read } = args;
+  const entry = turn.handles.entryOf(handle);
+  const media = mediaOf(entry, part);
+  const settle = (answer: ReadResult): void =>
+    settleWith(turn, effect, (e) => writeReadResult(e, answer));
+  if (media !== undefined && read === Read.Size) {
+    media.byteLength().then(
+      (size) => settle({ bytes: size ?? 0, count: size === undefined ? 0 : 1, lines: [] }),
+      (error: unknown) => failEffect(turn, effect, state, error),
+    );
+    return;
+  }
+  const artifact = artifactOf(entry, part);
+  if (artifact === undefined) {
+    throw new CodecError('frame', 0, `part ${part} of ${handle} is no artifact`);
+  }
+  readArtifact(state, artifact, args).then(settle, (error: unknown) =>
+    failEffect(turn, effect, state, error),
+  );
+}
+
+/** The artifact in a place of a record. */
+export function artifactOf(entry: unknown, part: number): SpooledArtifact | undefined {
+  let found: unknown;
+  if (entry instanceof Retrievable) found = part === 0 ? entry.content : undefined;
+  else if (entry instanceof ToolCall) {
+    const { results } = entry;
+    if (Array.isArray(results)) found = (results as readonly unknown[])[part];
+    else found = part === 0 ? results : undefined;
+  }
+  return found instanceof SpooledArtifact ? found : undefined;
+}
+
+async function readArtifact(
+  state: ContextState,
+  artifact: SpooledArtifact,
+  { read: how, from, to, max }: ReadArgs,
+): Promise<ReadResult> {
+  const bytes = requireSize('byteLength', await artifact.byteLength());
+  const count = requireSize('lineCount', await artifact.lineCount());
+  if (how === Read.Size) return { bytes, count, lines: [] };
+  if (how === Read.Text) {
+    if (bytes > max) throw tooLarge(`its ${bytes} bytes are over the limit of ${max}`);
+    const text = requireString('readAll', await artifact.asString());
+    if (utf8Length(text) > max) throw tooLarge(`it is over the limit of ${max} bytes`);
+    return { bytes, count, lines: [text] };
+  }
+  if (how !== Read.Lines) throw new CodecError('frame', 0, `unknown read ${how}`);
+  const lines: string[] = [];
+  let room = max;
+  for (let i = from; i < to && i < count; i++) {
+    if (state.aborted) throw state.reason as Error;
+    const read = artifact.reader.line(i);
+    const line = typeof read === 'string' || read === undefined ? read : await read;
+    if (line === undefined) break;
+    room -= utf8Length(requireString(`line(${i})`, line));
+    if (room < 0) {
+      if (lines.length > 0) break;
+      throw tooLarge(`its line ${i} is over the limit of ${max} bytes`);
+    }
+    lines.push(line);
+  }
+  return { bytes, count, lines };
+}
+
+function tooLarge(why: string): TurncoreError {
+  return TurncoreError.of('E_ARTIFACT_TOO_LARGE', why);
+}
+
+/** Registers the tools that classes of artifacts add. */
+export function runForge(
+  turn: Turn,
+  effect: number,
+  state: ContextState,
+  { classes: names }: ForgeArgs,
+): void {
+  try {
+    const classes = artifactClasses(state);
+    for (const name of names) {
+      const tools = classes.get(name)?.forgeTools(state.facade as never) ?? [];
+      for (const tool of tools) registerForged(turn, state, tool);
+    }
+  } catch (error) {
+    failEffect(turn, effect, state, error);
+    return;
+  }
+  settleEffect(turn, effect, state, undefined);
+}
+
+/** Registers a tool that a class made, unless the user has one of that name. */
+function registerForged(turn: Turn, state: ContextState, tool: AnyTool): void {
+  const there = state.tools.get(tool.name);
+  if (there === tool) return;
+  if (there !== undefined && !forged.has(there)) {
+    warnShadowed(turn, state, tool.name);
+    return;
+  }
+  state.tools.register(tool, true);
+  forged.add(tool);
+}
+
+function warnShadowed(turn: Turn, state: ContextState, name: string): void {
+  turn.callNow(state.number, Method.Warn, {
+    kind: 'artifact-tool-shadowed',
+    message: `the tool ${name} stands in the way of an artifact's reader tool of that name`,
+    once: `artifact-tool-shadowed ${name}`,
+    error: null,
+    payload: (e) => e.value({ tool: name }, 'payload'),
+  });
+}

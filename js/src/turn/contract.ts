@@ -1,0 +1,119 @@
+/**
+ * What turns, their contexts and their core know of each other. Each of them sees the others by these alone, so that
+ * the files below need not know those above.
+ */
+import type { MethodArgs, ToolDef } from '../codec/tuples.gen.js';
+import type { Decoder } from '../codec/decoder.js';
+import type { Encoder } from '../codec/encoder.js';
+import type { HandleTable } from '../collections/handle-table.js';
+import type { Clock } from '../entropy.js';
+import type { TurncoreError } from '../errors.js';
+import type { Bus } from '../events/bus.js';
+import type { TurnEvents } from '../events/events.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import type { AnyTool } from '../tools/tool.js';
+import type { EditQueue } from './edits.js';
+import type { ErrorTable } from './error-table.js';
+import type { Kept } from './kept.js';
+import type { PendingCall } from './pending-call.js';
+import type { Definition } from './definition.js';
+
+/** Something that {@link OpenCore.drainUntil} waits for. */
+export interface Waiting {
+  readonly done: boolean;
+}
+
+/** A context among those of its turn. */
+export interface OpenContext {
+  /** What user code sees: a TurnContext or a DispatchContext. */
+  readonly facade: object;
+  /** The context that it was copied from. */
+  readonly parent: OpenContext | undefined;
+  /** Aborts the context on the host only. */
+  mark(reason: unknown): void;
+}
+
+/** A message or thought that a context emits. */
+export interface EmittedEvent {
+  /** Number of the context. */
+  readonly context: number;
+  /** EventKind.Message or EventKind.Thought. */
+  readonly kind: number;
+  readonly id: string;
+  /** The text that its event shows. */
+  readonly full: string;
+}
+
+/** A running turn, as its contexts see it. */
+export interface OpenTurn {
+  readonly core: OpenCore;
+  readonly number: number;
+  /** The turn's id as users see it. */
+  readonly id: string;
+  readonly definition: Definition;
+  /** When the turn began, in ms since the Unix epoch. */
+  readonly now: number;
+  readonly systemPrompt: Tokenizable;
+  readonly edits: EditQueue;
+  readonly handles: HandleTable;
+  readonly errors: ErrorTable;
+  /** By number; 0 is the turn's. */
+  readonly contexts: readonly (OpenContext | undefined)[];
+  readonly kept: Kept;
+  readonly ended: boolean;
+  /** A dispatch without a turn. */
+  readonly standalone: boolean;
+  /** What waits in place of a gate; standalone only. */
+  readonly waitFor: ((raw: unknown) => unknown) | undefined;
+  readonly gates: OpenGates;
+  elapsed(): number;
+  callNow<M extends keyof MethodArgs>(context: number, method: M, args: MethodArgs[M]): unknown;
+  callLater<M extends keyof MethodArgs>(
+    context: number,
+    method: M,
+    args: MethodArgs[M],
+  ): Promise<unknown>;
+  sendAbort(context: number, reason: unknown): void;
+  /** Tells, after a step, whether the module has lost the turn. */
+  isLost(): boolean;
+  opening<T>(definition: Definition, bus: Bus<TurnEvents> | undefined, run: () => T): T;
+  emitting<T>(event: EmittedEvent, run: () => T): T;
+  readonly tools: ToolNumbers;
+  dispatchId(dispatch: number): string;
+}
+
+/** The tools of a turn by their numbers, as its contexts see them. */
+export interface ToolNumbers {
+  numberOf(tool: AnyTool): number;
+  get(number: number): AnyTool;
+  define(def: ToolDef): void;
+}
+
+/** The gates of a turn, as its contexts see them. */
+export interface OpenGates {
+  checking<T>(check: ((value: unknown, id: string) => unknown) | undefined, run: () => T): T;
+}
+
+/** The core of an instance, as the turns that run in it see it. */
+export interface OpenCore {
+  readonly clock: Clock;
+  /** The innermost call that is answered in its step: each is made while the one before it is under way. */
+  calling: PendingCall | undefined;
+  readonly instance: {
+    readonly features: number;
+    readonly limits: { readonly frame: number; readonly string: number };
+  };
+  readonly alive: boolean;
+  frame(): Encoder;
+  send(turn: OpenTurn | undefined, enc: Encoder): TurncoreError | undefined;
+  sendAndDrain(turn: OpenTurn, enc: Encoder): void;
+  fail(reason: string, cause?: unknown): TurncoreError;
+  drain(turn?: OpenTurn): void;
+  drainUntil(waiting: Waiting): void;
+  read<T>(bytes: Uint8Array, read: (d: Decoder) => T): T;
+  openRunner(definition: Definition): number;
+  recordRunner(turn: OpenTurn, definition: Definition): void;
+  closeRunner(definition: Definition): void;
+  defineTool(turn: OpenTurn, number: number, tool: AnyTool): void;
+  closed(turn: OpenTurn): void;
+}

@@ -1,0 +1,539 @@
+/**
+ * The core of one instance: frames in, frames out, in order.
+ *
+ * Frames that the module gives are copied out, changes to collections are made at once, and everything else goes into
+ * one queue. Whoever steps drains the queue from its head: a call that is answered in its step until its reply is
+ * reached, all others to the end. So an event is delivered before the call that caused it returns, and what listeners
+ * do in between keeps its order. Effects start in a microtask.
+ */
+import { Collection, EditKind, Method, Op } from '../abi/frames.gen.js';
+import {
+  type EffectFrame,
+  type ErrorValue,
+  type FaultFrame,
+  type OutboundFrame,
+  type WelcomeFrame,
+  writeCall,
+  writeCloseRunner,
+  writeEdit,
+  writeReply,
+  writeToolDef,
+} from '../codec/tuples.gen.js';
+import { CodecError, type Decoder, valueOf } from '../codec/decoder.js';
+import { Encoder } from '../codec/encoder.js';
+import type { History } from '../collections/history.js';
+import type { Instance } from '../instance/instance.js';
+import type { Clock } from '../entropy.js';
+import { TurncoreError } from '../errors.js';
+import { framesOfTurn } from '../journal/format.js';
+import type { StepRecorder } from '../journal/writer.js';
+import type { Message } from '../primitives/message.js';
+import { toolDef } from '../tools/tool-def.js';
+import { type AnyTool, writeArguments } from '../tools/tool.js';
+import type { OpenCore, OpenTurn, Waiting } from './contract.js';
+import type { HistorySink } from './edits.js';
+import { runEffect } from './effects.js';
+import { HistoryUploads } from './history-uploads.js';
+import { isNoted, noteEvent } from './note-event.js';
+import type { PendingCall } from './pending-call.js';
+import { encodeOpenRunner, type Definition } from './definition.js';
+import { Turn } from './turn.js';
+import type { TurnSetup } from './turn-setup.js';
+import { encodeStart, refusedStart } from './start-turn.js';
+import { verifyCollections } from './verify.js';
+
+/** What a core needs of its host. */
+export interface CoreHost {
+  readonly clock: Clock;
+  /** Called once, when the instance has died. */
+  readonly died: (core: Core) => void;
+  /** Compare mirrored collections with the module's after each step. For tests. */
+  readonly verify: boolean;
+}
+
+/** Entry of the queue that tells of the instance's death. */
+const DEAD = Object.freeze({ op: 0, turn: 0 });
+
+/** What the queue holds: what is delivered, in order. */
+type Queued = typeof DEAD | Exclude<OutboundFrame, WelcomeFrame | FaultFrame>;
+
+/** A frame of no turn that waits for its reply. */
+interface Asked {
+  readonly call: number;
+  done: boolean;
+  value: unknown;
+  error: ErrorValue | undefined;
+}
+
+/** Runs something in a microtask: what `queueMicrotask` does, which Node makes expensive. */
+const soon = Promise.resolve();
+
+/** Bytes kept free in a batch for the frame behind the edits. */
+const ROOM = 4096;
+
+/** Runs one instance. */
+export class Core implements HistorySink, OpenCore {
+  readonly instance: Instance;
+  readonly clock: Clock;
+  readonly #host: CoreHost;
+  readonly #turns = new Map<number, Turn>();
+  readonly #runners = new Map<Definition, number>();
+  readonly #encoders: Encoder[] = [];
+  readonly #batch = new Encoder(1 << 16);
+  readonly #histories: HistoryUploads;
+  #queue: Queued[] = [];
+  #head = 0;
+  #starting: EffectFrame[] = [];
+  /** The innermost call that is answered in its step. */
+  calling: PendingCall | undefined;
+  /** The turn that a frame was last delivered to. */
+  #recent: Turn | undefined;
+  #lastTurn = 0;
+  #lastRunner = 0;
+  #lastCall = 0;
+  #failure: TurncoreError | undefined;
+  readonly #turnEffects: number;
+  #opened: Asked | undefined;
+
+  constructor(instance: Instance, host: CoreHost) {
+    this.instance = instance;
+    this.clock = host.clock;
+    this.#host = host;
+    this.#histories = new HistoryUploads(instance);
+    this.#turnEffects = instance.limits.turnEffects;
+  }
+
+  /** False once the instance has died. */
+  get alive(): boolean {
+    return this.#failure === undefined;
+  }
+
+  /** Turns that run. */
+  get turns(): number {
+    return this.#turns.size;
+  }
+
+  /** An empty encoder for one frame. {@link send} takes it back. */
+  frame(): Encoder {
+    const enc = this.#encoders.pop() ?? new Encoder(1024);
+    enc.reset();
+    return enc;
+  }
+
+  /**
+   * Sends a frame of a turn, behind the edits that the module has not heard of, and queues what comes back.
+   *
+   * @returns the error of a frame that the module could not take
+   * @throws TurncoreError E_INSTANCE_FAILED, and E_ABI_LIMIT_EXCEEDED for a frame that is too large
+   */
+  send(turn: Turn | undefined, enc: Encoder): TurncoreError | undefined {
+    if (this.#failure !== undefined) throw this.#failure;
+    let batch = enc;
+    if (turn?.edits.pending === true) batch = this.#withEdits(turn, enc);
+    const fault = this.#step(batch.bytes(), turn);
+    this.#encoders.push(enc);
+    if (fault === undefined) {
+      if (this.#host.verify && turn !== undefined) this.#verify(turn);
+      return undefined;
+    }
+    if (fault.offset < batch.length - enc.length) {
+      // The module has not made a change that the host has made: what either knows of the turn is wrong from here on.
+      throw this.fail(`refused edit: ${fault.error.message}`, fault.error);
+    }
+    return fault.error;
+  }
+
+  /** Sends a frame that nobody waits for and delivers what comes back. What goes wrong ends the instance. */
+  sendAndDrain(turn: Turn, enc: Encoder): void {
+    try {
+      const fault = this.send(turn, enc);
+      if (fault !== undefined) this.fail(`refused frame: ${fault.message}`, fault);
+      this.drain(turn);
+    } catch (error) {
+      if (this.alive) this.fail(`frame that cannot be sent: ${messageOf(error)}`, error);
+    }
+  }
+
+  /** Delivers all that is queued, after a step of a turn. An instance that has lost the turn ends. */
+  drain(turn?: OpenTurn): void {
+    while (this.#head < this.#queue.length) this.#deliver(this.#next());
+    if (turn?.isLost() === true) this.fail('the turn waits for nothing');
+  }
+
+  /** Delivers what is queued until something has happened. @throws TurncoreError if it never does */
+  drainUntil(waiting: Waiting): void {
+    while (!waiting.done) {
+      if (this.#head >= this.#queue.length) {
+        throw this.#failure ?? this.fail('a call was not answered in its step');
+      }
+      this.#deliver(this.#next());
+    }
+  }
+
+  /** Reads what the module sent as a byte string. @throws CodecError */
+  read<T>(bytes: Uint8Array, read: (d: Decoder) => T): T {
+    return valueOf(read, bytes, this.instance.limits);
+  }
+
+  /**
+   * Starts a turn or standalone dispatch. Its first events are delivered before this returns.
+   *
+   * @param message a user message to store before the input pipeline
+   * @param prepare called with the turn before the module hears of it
+   */
+  start(
+    input: TurnSetup,
+    seed: Uint8Array,
+    message: Message | undefined,
+    record: ((core: Core, number: number) => StepRecorder | undefined) | undefined,
+    prepare?: (turn: Turn) => void,
+  ): Turn {
+    const runner = this.openRunner(input.definition);
+    const number = ++this.#lastTurn;
+    const turn = new Turn(this, number, input);
+    try {
+      turn.recorder = record?.(this, number);
+      this.#recordRunner(turn, input.definition, true);
+      const enc = this.frame();
+      encodeStart(enc, turn, runner, seed, input, message);
+      this.#turns.set(number, turn);
+      prepare?.(turn);
+      const fault = this.send(turn, enc);
+      if (fault !== undefined) throw fault;
+    } catch (error) {
+      if (this.alive) this.#turns.delete(number);
+      turn.discard();
+      throw refusedStart(error, input, message);
+    }
+    this.drain(turn);
+    return turn;
+  }
+
+  /**
+   * The number of an open runner; opens it if it is not.
+   *
+   * @throws TurncoreError when the module refuses it, for a tool's schema say
+   */
+  openRunner(definition: Definition): number {
+    const open = this.#runners.get(definition);
+    if (open !== undefined) return open;
+    const runner = ++this.#lastRunner;
+    const call = ++this.#lastCall;
+    const enc = this.frame();
+    encodeOpenRunner(enc, runner, call, definition);
+    this.#ask(call, enc);
+    this.#runners.set(definition, runner);
+    return runner;
+  }
+
+  /** Sends a frame of no turn, which is answered in its step. @throws what it is refused with */
+  #ask(call: number, enc: Encoder): unknown {
+    const reply: Asked = { call, done: false, value: undefined, error: undefined };
+    const before = this.#opened;
+    this.#opened = reply;
+    try {
+      const fault = this.send(undefined, enc);
+      if (fault !== undefined) throw fault;
+      this.drainUntil(reply);
+    } finally {
+      this.#opened = before;
+    }
+    if (reply.error !== undefined) throw refusal(reply.error);
+    return reply.value;
+  }
+
+  /** Lets a turn's journal know of a runner that its next frames name. */
+  recordRunner(turn: Turn, definition: Definition): void {
+    this.#recordRunner(turn, definition, false);
+  }
+
+  /** Forgets a runner. */
+  closeRunner(definition: Definition): void {
+    const runner = this.#runners.get(definition);
+    if (runner === undefined) return;
+    this.#runners.delete(definition);
+    if (!this.alive) return;
+    const enc = this.frame();
+    writeCloseRunner(enc, { runner });
+    this.send(undefined, enc);
+  }
+
+  /** Makes a tool known in a turn. @throws TurncoreError for a schema that the module does not support */
+  defineTool(turn: Turn, number: number, tool: AnyTool): void {
+    const enc = this.frame();
+    writeEdit(enc, {
+      turn: turn.number,
+      context: 0,
+      collection: Collection.Tools,
+      edit: EditKind.Define,
+      handle: number,
+      other: 0,
+      count: 1,
+      history: 0,
+      data: (e) => writeToolDef(e, toolDef(number, tool)),
+    });
+    const fault = this.#step(enc.bytes(), turn)?.error;
+    this.#encoders.push(enc);
+    if (fault !== undefined) throw fault;
+  }
+
+  /**
+   * Checks arguments against a tool's schema, outside of any turn, and returns them with its defaults.
+   *
+   * @throws TurncoreError E_INVALID_TOOL_ARGS, E_INVALID_INITIAL_TOOL_VALUE
+   */
+  validate(tool: AnyTool, args: unknown): unknown {
+    const call = ++this.#lastCall;
+    const enc = this.frame();
+    writeCall(enc, {
+      turn: 0,
+      call,
+      elapsed: 0,
+      context: 0,
+      method: Method.Validate,
+      args: { tool: toolDef(1, tool), args: writeArguments(args) },
+    });
+    return this.#ask(call, enc);
+  }
+
+  number(history: History, length: number): number {
+    return this.#histories.number(history, length);
+  }
+
+  named(history: History): void {
+    this.#histories.named(history);
+  }
+
+  /** A turn has ended. */
+  closed(turn: Turn): void {
+    this.#turns.delete(turn.number);
+    if (this.#recent === turn) this.#recent = undefined;
+  }
+
+  /** Retires the instance: its turns end as failed, in order behind what is queued. */
+  fail(reason: string, cause?: unknown): TurncoreError {
+    if (this.#failure === undefined) {
+      const failure = this.instance.fail(reason, cause);
+      this.#failure = failure;
+      this.#host.died(this);
+      this.#queue.push(DEAD);
+      this.drain();
+    }
+    return this.#failure;
+  }
+
+  #verify(turn: Turn): void {
+    const difference = verifyCollections(turn, this.instance);
+    if (difference !== undefined) throw this.fail(difference);
+  }
+
+  /** Encodes a turn's edits in front of a frame, stepping in between when they do not fit one batch. */
+  #withEdits(turn: Turn, enc: Encoder): Encoder {
+    const batch = this.#batch;
+    const limit = this.instance.limits.frame - enc.length - ROOM;
+    for (;;) {
+      batch.reset();
+      const all = turn.edits.encode(batch, turn.number, limit, this);
+      this.#histories.record(turn.recorder);
+      if (all) break;
+      this.#stepEdits(turn, batch);
+    }
+    if (batch.length > limit) {
+      this.#stepEdits(turn, batch);
+      return enc;
+    }
+    batch.raw(enc.bytes());
+    return batch;
+  }
+
+  #stepEdits(turn: Turn, batch: Encoder): void {
+    const fault = this.#step(batch.bytes(), turn);
+    if (fault !== undefined) throw this.fail(`refused edit: ${fault.error.message}`, fault.error);
+  }
+
+  /** Steps, makes the changes that come back and queues the rest. */
+  #step(
+    batch: Uint8Array,
+    turn: Turn | undefined,
+  ): { offset: number; error: TurncoreError } | undefined {
+    let out: Uint8Array;
+    try {
+      out = this.instance.step(batch);
+    } catch (error) {
+      if (this.instance.alive) throw error;
+      throw this.fail(messageOf(error), error);
+    }
+    const recorded = this.#anyRecorded(turn);
+    if (out.length === 0) {
+      if (recorded) turn?.recorder?.step(batch.slice(), out);
+      return undefined;
+    }
+    try {
+      const offsets: number[] | undefined = recorded ? [] : undefined;
+      const frames = this.instance.decode(out, offsets);
+      if (offsets !== undefined) this.#record(batch, out, frames, offsets, turn);
+      return this.#take(frames, turn);
+    } catch (error) {
+      if (error instanceof CodecError || !this.instance.alive) {
+        throw this.fail(`malformed frame: ${messageOf(error)}`, error);
+      }
+      throw error;
+    }
+  }
+
+  #take(
+    frames: readonly OutboundFrame[],
+    turn: Turn | undefined,
+  ): { offset: number; error: TurncoreError } | undefined {
+    let fault: { offset: number; error: TurncoreError } | undefined;
+    for (const frame of frames) {
+      if (frame.op === Op.Fault) {
+        fault = { offset: frame.offset, error: new TurncoreError(frame.code, frame.message) };
+        continue;
+      }
+      if (frame.op === Op.Welcome) throw new CodecError('frame', 0, 'a second Welcome');
+      requireOwn(frame, turn);
+      if (turn === undefined) this.#queue.push(frame);
+      else if (frame.op === Op.Sync) {
+        if (turn.sync(frame)) this.#queue.push(frame);
+      } else {
+        if (frame.op === Op.Event && isNoted(frame)) noteEvent(turn, frame);
+        turn.note(frame, this.#turnEffects);
+        this.#queue.push(frame);
+      }
+    }
+    return fault;
+  }
+
+  #next(): Queued {
+    const frame = this.#queue[this.#head++]!;
+    if (this.#head === this.#queue.length) {
+      this.#queue = [];
+      this.#head = 0;
+    }
+    return frame;
+  }
+
+  #deliver(frame: Queued): void {
+    if (frame.op === 0) {
+      for (const turn of [...this.#turns.values()]) turn.fail(this.#failure!);
+      return;
+    }
+    const turn = this.#turnOf(frame.turn);
+    try {
+      if (turn === undefined) this.#deliverOther(frame);
+      else this.#deliverTo(turn, frame);
+    } catch (error) {
+      // What user code throws is caught where it is called: a turn whose frame was lost would wait for ever.
+      this.fail(`frame that cannot be delivered: ${messageOf(error)}`, error);
+    }
+  }
+
+  #turnOf(number: number): Turn | undefined {
+    if (this.#recent?.number !== number) this.#recent = this.#turns.get(number);
+    return this.#recent;
+  }
+
+  #deliverTo(turn: Turn, frame: Exclude<Queued, typeof DEAD>): void {
+    switch (frame.op) {
+      case Op.Event:
+        turn.event(frame);
+        return;
+      case Op.Reply:
+        turn.reply(frame);
+        return;
+      case Op.Effect:
+        if (this.#starting.push(frame) === 1) void soon.then(this.#startEffects);
+        return;
+      case Op.Cancel:
+        turn.requests?.get(frame.effect)?.cancel();
+        return;
+      case Op.Timer:
+        turn.timer(frame.due);
+        return;
+      case Op.Sync:
+        turn.synced(frame);
+        return;
+      case Op.End:
+        turn.end(frame);
+    }
+  }
+
+  /** Takes frames of no turn that runs: the answer to OpenRunner, and what comes late. */
+  #deliverOther(frame: Exclude<Queued, typeof DEAD>): void {
+    const opened = this.#opened;
+    if (opened === undefined || frame.op !== Op.Reply) return;
+    if (frame.turn !== 0 || frame.call !== opened.call) return;
+    opened.done = true;
+    opened.error = frame.error ?? undefined;
+    opened.value = frame.value;
+  }
+
+  readonly #startEffects = (): void => {
+    const frames = this.#starting;
+    this.#starting = [];
+    for (const frame of frames) {
+      const turn = this.#turns.get(frame.turn);
+      if (turn === undefined) continue;
+      try {
+        runEffect(turn, frame);
+      } catch (error) {
+        this.fail(`effect that cannot be run: ${messageOf(error)}`, error);
+      }
+    }
+  };
+
+  #anyRecorded(turn: Turn | undefined): boolean {
+    return turn?.recorder !== undefined;
+  }
+
+  #record(
+    batch: Uint8Array,
+    out: Uint8Array,
+    frames: readonly OutboundFrame[],
+    offsets: readonly number[],
+    turn: Turn | undefined,
+  ): void {
+    if (turn?.recorder === undefined) return;
+    // A step takes frames of one turn only, and only that turn answers.
+    turn.recorder.step(batch.slice(), framesOfTurn(out, frames, offsets, turn.number));
+  }
+
+  #recordRunner(turn: Turn, definition: Definition, first: boolean): void {
+    if (turn.recorder === undefined) return;
+    const enc = this.frame();
+    if (first) enc.raw(this.instance.hello);
+    const call = ++this.#lastCall;
+    encodeOpenRunner(enc, this.#runners.get(definition)!, call, definition);
+    const reply = this.frame();
+    if (first) reply.raw(this.instance.welcome);
+    writeReply(reply, { turn: 0, call, error: null, value: null });
+    turn.recorder.step(enc.copy(), reply.copy());
+    this.#encoders.push(enc, reply);
+  }
+}
+
+/** Nothing but a turn's own frames may come of a step that its frames went into. @throws CodecError */
+function requireOwn(
+  frame: Exclude<OutboundFrame, WelcomeFrame | FaultFrame>,
+  turn: Turn | undefined,
+): void {
+  const number = turn?.number ?? 0;
+  if (frame.turn !== number) {
+    const text = `a frame of turn ${frame.turn} came in answer to those of turn ${number}`;
+    throw new CodecError('frame', 0, text);
+  }
+  // A call may have crossed with the end.
+  if (turn?.watch.over === true && frame.op !== Op.Reply) {
+    throw new CodecError('frame', 0, `a frame came after the end of turn ${number}`);
+  }
+}
+
+/** The error of a refused OpenRunner. */
+function refusal({ code, message, details }: ErrorValue): TurncoreError {
+  return new TurncoreError(code, message, { details: details ?? undefined });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,109 @@
+/**
+ * What many turns share: executor, tools, pipelines and callbacks, and how the module is told of them.
+ */
+import { Callback, ExecutorKind, MiddlewareKind } from '../abi/frames.gen.js';
+import { type Middleware, writeOpenRunner } from '../codec/tuples.gen.js';
+import type { Encoder } from '../codec/encoder.js';
+import type { Entry } from '../collections/kinds.js';
+import { toolDef } from '../tools/tool-def.js';
+import type { AnyTool } from '../tools/tool.js';
+import { ToolRegistry, type ToolState } from '../tools/tool-registry.js';
+import { builtinOf } from '../builtin.js';
+import type { Tokenizers } from '../primitives/tokenizers.js';
+import { ChatExecutor } from '../chat/chat-executor.js';
+import type { Delta } from '../collections/deltas.js';
+
+/** Writes one record, or for a deletion its id or text. */
+export type WriteFn = (ctx: object, value: Entry | string, instruction?: Entry) => unknown;
+
+/** Keeps bytes under an id and gives a reader of them. */
+export type BytesFn = (ctx: object, id: string, bytes: unknown) => unknown;
+
+/** The callbacks of a runner or of a raw context, under one set of names. */
+export interface Callbacks {
+  /** By collection number and by kind of write: store, mutate, delete. */
+  readonly writes: readonly (readonly [WriteFn, WriteFn, WriteFn])[];
+  readonly replaceToolCallGroup:
+    ((ctx: object, ids: string[], replacements: Entry[]) => unknown) | undefined;
+  readonly commit: ((ctx: object, deltas: Delta[]) => unknown) | undefined;
+  /** Writes that `commit` does not take, as functions of the program's own do. */
+  readonly own:
+    | { readonly single: readonly (readonly boolean[])[]; readonly replaceGroup: boolean }
+    | undefined;
+  readonly discard: ((ctx: object, deltas: Delta[], status: string) => unknown) | undefined;
+  readonly storeMediaBytes: BytesFn;
+  readonly storeRetrievableBytes: BytesFn;
+  /** By collection number; tools last. */
+  readonly fetches: readonly ((ctx: object) => unknown)[];
+}
+
+/** A middleware, whatever contexts it takes. Its type is checked where it is given. */
+export type MiddlewareFn = (ctx: never, next: never) => unknown;
+
+/** An executor function, whatever contexts it takes. Its type is checked where it is given. */
+export type ExecutorFn = (ctx: never, helpers: never) => unknown;
+
+/** What many turns share. */
+export interface Definition {
+  readonly executor: ExecutorFn | ChatExecutor;
+  readonly tools: readonly AnyTool[];
+  /** Numbers of the tools. */
+  readonly toolNumbers: ReadonlyMap<AnyTool, number>;
+  /** What contexts begin with. */
+  readonly toolState: ToolState;
+  /** By pipeline number. */
+  readonly pipelines: readonly (readonly MiddlewareFn[])[];
+  readonly callbacks: Callbacks;
+  readonly tokenizers: Tokenizers;
+}
+
+/** The parts of a definition that have to do with tools: they are numbered from 1 in order. */
+export function toolParts(
+  tools: readonly AnyTool[],
+): Pick<Definition, 'tools' | 'toolNumbers' | 'toolState'> {
+  const toolNumbers = new Map<AnyTool, number>();
+  const registry = new ToolRegistry();
+  tools.forEach((tool, i) => {
+    if (!toolNumbers.has(tool)) toolNumbers.set(tool, i + 1);
+    // A name that is there twice is for the module to refuse.
+    if (!registry.has(tool.name)) registry.register(tool);
+  });
+  return { tools, toolNumbers, toolState: registry.snapshot() };
+}
+
+/** Writes an OpenRunner frame. */
+export function encodeOpenRunner(
+  enc: Encoder,
+  runner: number,
+  call: number,
+  definition: Definition,
+): void {
+  const chat = definition.executor instanceof ChatExecutor ? definition.executor : undefined;
+  const { commit, discard, replaceToolCallGroup } = definition.callbacks;
+  const [turnInput, turnOutput, dispatchInput, dispatchOutput] = definition.pipelines.map(
+    (pipeline) => pipeline.map(middlewareDef),
+  );
+  writeOpenRunner(enc, {
+    runner,
+    call,
+    executor: chat === undefined ? ExecutorKind.Host : ExecutorKind.Chat,
+    chat: chat === undefined ? null : (e) => e.value(chat.options, 'model'),
+    tools: definition.tools.map((tool, i) => toolDef(i + 1, tool)),
+    turnInput: turnInput ?? [],
+    turnOutput: turnOutput ?? [],
+    dispatchInput: dispatchInput ?? [],
+    dispatchOutput: dispatchOutput ?? [],
+    callbacks:
+      (commit === undefined ? 0 : Callback.Commit) |
+      (discard === undefined ? 0 : Callback.Discard) |
+      (replaceToolCallGroup === undefined ? 0 : Callback.Replace),
+    encodings: definition.tokenizers.encodings,
+  });
+}
+
+function middlewareDef(middleware: MiddlewareFn): Middleware {
+  const builtin = builtinOf(middleware);
+  if (builtin === undefined) return { kind: MiddlewareKind.Host, name: '', arg: null };
+  const { name, argument } = builtin;
+  return { kind: MiddlewareKind.Builtin, name, arg: (e) => e.value(argument, name) };
+}

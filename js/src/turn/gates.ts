@@ -1,0 +1,197 @@
+/**
+ * The gates of a turn, and the open ones of a runner's turns.
+ */
+import { EventKind, GateResult, Method, Op, Scope, Settle } from '../abi/frames.gen.js';
+import type {
+  EventFrame,
+  GateClosedEvent,
+  GateOpenEvent,
+  SettleGateArgs,
+} from '../codec/tuples.gen.js';
+import { CodecError } from '../codec/decoder.js';
+import type { Write } from '../codec/encoder.js';
+import { setHead } from '../events/base-event.js';
+import { gateResultOf, type Settlement, TurnGate } from '../events/turn-gate.js';
+import type { OpenTurn } from './contract.js';
+
+/** Converts what a gate is resolved with, on the host. @throws what refuses it */
+export type ResolutionCheck = (value: unknown, id: string) => unknown;
+
+/** Gates by a key that several may have: most have one of their own, which needs no set. */
+class GatesByKey {
+  readonly #gates = new Map<string, TurnGate | Set<TurnGate>>();
+
+  add(key: string, gate: TurnGate): void {
+    const there = this.#gates.get(key);
+    if (there === undefined) this.#gates.set(key, gate);
+    else if (there instanceof Set) there.add(gate);
+    else this.#gates.set(key, new Set([there, gate]));
+  }
+
+  remove(key: string, gate: TurnGate): void {
+    const there = this.#gates.get(key);
+    if (there instanceof Set) there.delete(gate);
+    if (there === gate || (there instanceof Set && there.size === 0)) this.#gates.delete(key);
+  }
+
+  /** The gate that alone has a key. */
+  only(key: string): TurnGate | undefined {
+    const there = this.#gates.get(key);
+    if (!(there instanceof Set)) return there;
+    return there.size === 1 ? [...there][0] : undefined;
+  }
+}
+
+/** The open gates of a runner's turns. What is done with one takes as long whatever their number. */
+export class GateBook {
+  readonly #open = new Set<TurnGate>();
+  readonly #byId = new GatesByKey();
+  readonly #byTurn = new GatesByKey();
+
+  add(gate: TurnGate): void {
+    this.#open.add(gate);
+    this.#byId.add(gate.id, gate);
+    this.#byTurn.add(ofTurn(gate.turnId, gate.id), gate);
+  }
+
+  remove(gate: TurnGate): void {
+    if (!this.#open.delete(gate)) return;
+    this.#byId.remove(gate.id, gate);
+    this.#byTurn.remove(ofTurn(gate.turnId, gate.id), gate);
+  }
+
+  /** The one open gate with an id, of one turn or of any; undefined if there is none or more than one. */
+  find(id: string, turnId: string | undefined): TurnGate | undefined {
+    return turnId === undefined ? this.#byId.only(id) : this.#byTurn.only(ofTurn(turnId, id));
+  }
+
+  /** All of them, in the order of their opening. */
+  list(): TurnGate[] {
+    return [...this.#open];
+  }
+}
+
+/** The key of a turn's gates with an id. */
+function ofTurn(turnId: string | undefined, id: string): string {
+  return `${turnId?.length} ${turnId}${id}`;
+}
+
+interface Numbered {
+  readonly gate: TurnGate;
+  readonly dispatch: number;
+}
+
+/** The gates of one turn. */
+export class Gates {
+  readonly #turn: OpenTurn;
+  readonly #book: GateBook | undefined;
+  /** Those whose closing was not delivered yet, by number. */
+  readonly #gates = new Map<number, Numbered>();
+  #check: ResolutionCheck | undefined;
+
+  constructor(turn: OpenTurn, book: GateBook | undefined) {
+    this.#turn = turn;
+    this.#book = book;
+  }
+
+  /** Runs a call that opens a gate whose resolutions the host checks. */
+  checking<T>(check: ResolutionCheck | undefined, run: () => T): T {
+    this.#check = check;
+    try {
+      return run();
+    } finally {
+      this.#check = undefined;
+    }
+  }
+
+  /** Takes note of a gate that closes, when its frame comes out of the module. */
+  noteClosed({ gate: number, result }: GateClosedEvent): void {
+    const numbered = this.#gates.get(number);
+    if (numbered !== undefined) this.#close(numbered.gate, result);
+  }
+
+  /** The gate of an event. @throws CodecError if there is none */
+  of(number: number): TurnGate {
+    const numbered = this.#gates.get(number);
+    if (numbered === undefined) throw new CodecError('frame', 0, `unknown gate ${number}`);
+    return numbered.gate;
+  }
+
+  /** Lets go of a gate whose closing is being told. */
+  forget(number: number): void {
+    this.#gates.delete(number);
+  }
+
+  /** Event frames that close what is open: the instance has died. */
+  *abandon(turn: number, elapsed: number, seq: () => number): Generator<EventFrame> {
+    for (const [number, { gate, dispatch }] of this.#gates) {
+      if (gate.isSettled) continue;
+      this.#close(gate, GateResult.Aborted);
+      yield {
+        op: Op.Event,
+        turn,
+        seq: seq(),
+        kind: EventKind.TurnGateClosed,
+        elapsed,
+        dispatch,
+        iteration: -1,
+        scope: dispatch === 0 ? Scope.Turn : Scope.Turn | Scope.Dispatch,
+        payload: { gate: number, id: gate.id, result: GateResult.Aborted },
+      };
+    }
+  }
+
+  /** Takes note of a gate that opens, when its frame comes out of the module. */
+  noteOpen(frame: EventFrame, { gate: number, ...shown }: GateOpenEvent): void {
+    const turn = this.#turn;
+    const check = this.#check;
+    this.#check = undefined;
+    const gate = new TurnGate({
+      ...shown,
+      settle: (settlement) => this.#settle(number, shown.id, settlement, check),
+    });
+    const { dispatch } = frame;
+    const dispatchId = dispatch === 0 ? undefined : turn.dispatchId(dispatch);
+    const at = turn.now + frame.elapsed;
+    setHead(gate, frame.seq, at, turn.id, dispatchId, frame.iteration);
+    this.#gates.set(number, { gate, dispatch });
+    this.#book?.add(gate);
+  }
+
+  #close(gate: TurnGate, result: number): void {
+    gate.close(gateResultOf(result));
+    this.#book?.remove(gate);
+  }
+
+  #settle(
+    gate: number,
+    id: string,
+    settlement: Settlement,
+    check: ResolutionCheck | undefined,
+  ): void {
+    this.#turn.callNow(0, Method.SettleGate, this.#argsOf(gate, id, settlement, check));
+  }
+
+  #argsOf(
+    gate: number,
+    id: string,
+    settlement: Settlement,
+    check: ResolutionCheck | undefined,
+  ): SettleGateArgs {
+    const args = { gate, settle: Settle.Abort, value: null, digest: '', error: null };
+    switch (settlement.by) {
+      case 'resolve': {
+        const { value: given, digest } = settlement;
+        const value = check === undefined ? given : check(given, id);
+        const write: Write | null = value === undefined ? null : (e) => e.value(value, 'value');
+        return { ...args, settle: Settle.Resolve, value: write, digest };
+      }
+      case 'reject': {
+        const error = this.#turn.errors.wireOf(settlement.error, undefined);
+        return { ...args, settle: Settle.Reject, error };
+      }
+      case 'abort':
+        return args;
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Histories in an instance: which records it has, under which numbers.
+ */
+import { writeDropHistory, writeHistory } from '../codec/tuples.gen.js';
+import { Encoder } from '../codec/encoder.js';
+import type { History } from '../collections/history.js';
+import { collectionNumber } from '../collections/kinds.js';
+import { CodecError } from '../codec/decoder.js';
+import type { Instance } from '../instance/instance.js';
+import type { StepRecorder } from '../journal/writer.js';
+import { encodeBody } from '../primitives/body.js';
+
+/** A history in an instance. */
+interface Upload {
+  readonly number: number;
+  readonly history: History;
+  /** Records that the instance has. */
+  count: number;
+  bytes: number;
+}
+
+/** Bytes of bodies in one History frame. */
+const BLOCK = 1 << 20;
+/** Bytes of histories that an instance holds before those unused for longest are dropped. */
+const MAX_BYTES = 64 << 20;
+
+/** Uploads histories to one instance, each record once, and drops those that were not used for long. */
+export class HistoryUploads {
+  readonly #instance: Instance;
+  /** In the order of their last use. */
+  readonly #uploads = new Map<History, Upload>();
+  readonly #enc = new Encoder(BLOCK + 4096);
+  /** Those that the edits of a batch name. */
+  #named: History[] = [];
+  #last = 0;
+  #bytes = 0;
+
+  constructor(instance: Instance) {
+    this.#instance = instance;
+  }
+
+  /** The number of a history, of which the instance has at least the first records after this. */
+  number(history: History, length: number): number {
+    let upload = this.#uploads.get(history);
+    if (upload === undefined) upload = { number: ++this.#last, history, count: 0, bytes: 0 };
+    else this.#uploads.delete(history);
+    this.#uploads.set(history, upload);
+    while (upload.count < length) this.#append(upload, length);
+    this.#shrink();
+    return upload.number;
+  }
+
+  /** Takes note of a history that an edit names. */
+  named(history: History): void {
+    this.#named.push(history);
+  }
+
+  /** Puts the histories that a batch of edits names into a journal, in front of it. */
+  record(recorder: StepRecorder | undefined): void {
+    const named = this.#named;
+    this.#named = [];
+    if (recorder === undefined) return;
+    for (const history of named) {
+      const upload = this.#uploads.get(history);
+      if (upload === undefined) continue;
+      for (let from = 0; from < upload.count;) {
+        from = this.#encode(upload, from, upload.count);
+        recorder.step(this.#enc.copy(), new Uint8Array(0));
+      }
+    }
+  }
+
+  #append(upload: Upload, length: number): void {
+    upload.count = this.#encode(upload, upload.count, length);
+    const size = this.#enc.length;
+    this.#step();
+    upload.bytes += size;
+    this.#bytes += size;
+  }
+
+  /** Writes a History frame of the records from one place on. Returns the place behind them. */
+  #encode(upload: Upload, from: number, to: number): number {
+    let bytes = 0;
+    let stop = from;
+    const body = new Encoder(BLOCK);
+    while (stop < to && bytes < BLOCK) {
+      upload.history.at(stop++)![encodeBody](body);
+      bytes = body.length;
+    }
+    const enc = this.#enc;
+    enc.reset();
+    writeHistory(enc, {
+      history: upload.number,
+      collection: collectionNumber(upload.history.kind),
+      count: stop - from,
+      block: body.bytes(),
+    });
+    return stop;
+  }
+
+  #shrink(): void {
+    for (const [history, upload] of this.#uploads) {
+      if (this.#bytes <= MAX_BYTES || this.#uploads.size === 1) return;
+      this.#uploads.delete(history);
+      this.#bytes -= upload.bytes;
+      const enc = this.#enc;
+      enc.reset();
+      writeDropHistory(enc, { history: upload.number });
+      this.#step();
+    }
+  }
+
+  #step(): void {
+    const out = this.#instance.step(this.#enc.bytes());
+    if (out.length > 0) throw new CodecError('frame', 0, 'a history was not taken');
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * What listeners throw, and how it is reported.
+ */
+import { EventKind, Method } from '../abi/frames.gen.js';
+import { type MethodArgs, writeErrorEvent } from '../codec/tuples.gen.js';
+import { TurncoreError } from '../errors.js';
+import type { TurnEvent } from '../events/events.js';
+import { type ErrorTable, messageOf } from './error-table.js';
+
+/** What a report needs of its turn. */
+export interface ReportingTurn {
+  readonly ended: boolean;
+  readonly core: { readonly alive: boolean };
+  readonly contexts: readonly (object | undefined)[];
+  readonly errors: ErrorTable;
+  dispatchId(dispatch: number): string;
+  callNow<M extends keyof MethodArgs>(context: number, method: M, args: MethodArgs[M]): unknown;
+}
+
+/**
+ * Reports what a listener threw, once, as an event of its own. There is nobody to tell of a listener of errors that throws.
+ */
+export function reportFailure(turn: ReportingTurn, cause: unknown, event: TurnEvent): void {
+  const text = `${event.event}: ${messageOf(cause)}`;
+  const error = TurncoreError.of('E_LISTENER_ERROR', text, { cause });
+  if (event.event === 'error' || turn.ended || !turn.core.alive) {
+    console.error(error);
+    return;
+  }
+  try {
+    const context = turn.contexts.findIndex(
+      (s, n) => n > 0 && s !== undefined && turn.dispatchId(n) === event.dispatchId,
+    );
+    turn.callNow(Math.max(context, 0), Method.Emit, {
+      kind: EventKind.Error,
+      payload: (e) => writeErrorEvent(e, { error: turn.errors.wireOf(error, undefined) }),
+    });
+  } catch {
+    console.error(error);
+  }
+}

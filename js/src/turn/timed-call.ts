@@ -1,0 +1,64 @@
+/**
+ * A call of a tool that the module may give up.
+ */
+import { TurncoreError } from '../errors.js';
+import type { ContextState } from './context-state.js';
+import { isThenable } from './results.js';
+import type { Turn } from './turn.js';
+
+/** What is known here of a DispatchContext: how to make one for a call. */
+interface DispatchFacade {
+  during(signal: AbortSignal): object;
+}
+
+/** The call, with a signal of its own, which follows that of the context. */
+export class TimedCall {
+  /** What the tool's handler gets as its context. */
+  readonly facade: object;
+  /** Nobody waits for the result any more. */
+  late = false;
+  readonly #turn: Turn;
+  readonly #effect: number;
+  readonly #outer: AbortSignal;
+  readonly #controller = new AbortController();
+
+  constructor(turn: Turn, effect: number, state: ContextState) {
+    this.#turn = turn;
+    this.#effect = effect;
+    this.#outer = state.signal;
+    this.facade = (state.facade as DispatchFacade).during(this.#controller.signal);
+  }
+
+  /** Runs the handler. The call is over when it gives its result. */
+  run(handler: () => unknown): unknown {
+    if (this.#outer.aborted) this.#follow();
+    else this.#outer.addEventListener('abort', this.#follow, { once: true });
+    (this.#turn.requests ??= new Map()).set(this.#effect, this);
+    let result: unknown;
+    try {
+      result = handler();
+    } catch (error) {
+      this.#over();
+      throw error;
+    }
+    if (isThenable(result)) return Promise.resolve(result).finally(() => this.#over());
+    this.#over();
+    return result;
+  }
+
+  /** Gives the call up. Its signal fires when user code may run. */
+  cancel(): void {
+    this.late = true;
+    const reason = this.#turn.ended
+      ? TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended')
+      : TurncoreError.of('E_CHAT_TOOL_TIMEOUT');
+    queueMicrotask(() => this.#controller.abort(reason));
+  }
+
+  readonly #follow = (): void => this.#controller.abort(this.#outer.reason);
+
+  #over(): void {
+    this.#outer.removeEventListener('abort', this.#follow);
+    this.#turn.requests?.delete(this.#effect);
+  }
+}

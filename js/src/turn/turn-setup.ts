@@ -1,0 +1,41 @@
+/**
+ * What turns and standalone dispatches are started with.
+ */
+import type { Entry } from '../collections/kinds.js';
+import type { Bus } from '../events/bus.js';
+import type { TurnEvent, TurnEvents } from '../events/events.js';
+import type { Tokenizable } from '../primitives/tokenizable.js';
+import type { Root } from '../stash/stash.js';
+import type { ContextState } from './context-state.js';
+import type { GateBook } from './gates.js';
+import type { HttpSettings } from '../http/exchange.js';
+import type { Definition } from './definition.js';
+
+/** What a turn is started with. */
+export interface TurnSetup {
+  readonly definition: Definition;
+  /** How its requests are made. */
+  readonly http: HttpSettings;
+  /** The turn's id as users see it. */
+  readonly id: string;
+  /** A dispatch without a turn. */
+  readonly standalone: boolean;
+  readonly systemPrompt: Tokenizable;
+  readonly instructions: readonly Tokenizable[];
+  readonly stash: Root;
+  /** Records to begin with, by collection; standalone only. */
+  readonly initial: readonly (readonly Entry[])[];
+  /** Hooks and observers; standalone only. */
+  readonly dispatchBus: Bus<TurnEvents> | undefined;
+  /** The runner's two buses, whose events' names differ. */
+  readonly bus: Bus<TurnEvents> | undefined;
+  /** Gets every event that the buses get. */
+  readonly tap: ((event: TurnEvent) => void) | undefined;
+  readonly controller: AbortController | undefined;
+  /** Where open gates are listed, so that they are found from outside. */
+  readonly gates: GateBook | undefined;
+  /** What waits in place of a gate; standalone only. */
+  readonly waitFor: ((raw: unknown) => unknown) | undefined;
+  /** Makes what user code sees of a context. */
+  readonly facade: (state: ContextState) => object;
+}

@@ -1,0 +1,156 @@
+/** The adapter of WebLLM, over a fake that does as the library does. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  type EngineProgress,
+  webLLMEngine,
+  type WebLLMLike,
+} from '../../src/local-models/index.js';
+import { abortAfter, all, later, request } from './harness.js';
+
+/**
+ * One answer at a time: a lock is taken by create, and given back when the stream was read to its end. An interrupt is
+ * forgotten when a stream begins.
+ */
+class FakeWebLLM implements WebLLMLike {
+  requests: Record<string, unknown>[] = [];
+  unloads = 0;
+  decoded = 0;
+  #interrupted = false;
+  #free: Promise<void> = Promise.resolve();
+  readonly #words: number;
+  readonly chat = { completions: { create: (given: never) => this.#create(given) } };
+
+  constructor(count: number) {
+    this.#words = count;
+  }
+
+  async #create(given: never): Promise<unknown> {
+    const turn = this.#free;
+    let leave!: () => void;
+    this.#free = new Promise((resolve) => (leave = resolve));
+    await turn;
+    this.requests.push(given);
+    return this.#stream(leave);
+  }
+
+  async *#stream(release: () => void): AsyncGenerator {
+    this.#interrupted = false;
+    let finish = 'stop';
+    for (let i = 0; i < this.#words; i++) {
+      if (this.#interrupted) {
+        finish = 'abort';
+        break;
+      }
+      await later();
+      this.decoded++;
+      yield { choices: [{ delta: { content: `${i} ` }, finish_reason: null }] };
+    }
+    yield { choices: [{ delta: {}, finish_reason: finish }] };
+    yield { choices: [], usage: { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 } };
+    release();
+  }
+
+  interruptGenerate(): void {
+    this.#interrupted = true;
+  }
+
+  unload(): Promise<void> {
+    this.unloads++;
+    return Promise.resolve();
+  }
+}
+
+const make = (count: number): { engine: ReturnType<typeof webLLMEngine>; library: FakeWebLLM } => {
+  const library = new FakeWebLLM(count);
+  return { library, engine: webLLMEngine({ load: () => Promise.resolve(library) }) };
+};
+
+describe('the adapter of WebLLM', () => {
+  it('streams text, the end and what it cost', async () => {
+    const { engine, library } = make(2);
+    const parts = await all(
+      engine.generate(request({ options: { temperature: 0.5 }, schema: { type: 'object' } })),
+    );
+    assert.deepEqual(parts, [
+      { text: '0 ' },
+      { text: '1 ' },
+      { finish: 'stop' },
+      { usage: { promptTokens: 4, completionTokens: 2, totalTokens: 6 } },
+    ]);
+    assert.deepEqual(library.requests, [
+      {
+        temperature: 0.5,
+        messages: [{ role: 'user', content: 'hi' }],
+        stream: true,
+        stream_options: { include_usage: true },
+        response_format: { type: 'json_object', schema: '{"type":"object"}' },
+      },
+    ]);
+  });
+
+  it('hands grammars and tools over', async () => {
+    const { engine, library } = make(0);
+    const tools = [{ type: 'function', function: { name: 'f' } }] as const;
+    await all(engine.generate(request({ grammar: 'root ::= "a"', tools })));
+    assert.deepEqual(library.requests[0]!['response_format'], {
+      type: 'grammar',
+      grammar: 'root ::= "a"',
+    });
+    assert.deepEqual(library.requests[0]!['tools'], tools);
+  });
+
+  it('gives the lock back when an answer is stopped, wherever it stands', async () => {
+    const { engine, library } = make(1000);
+    assert.equal(await abortAfter(2, (r) => engine.generate(r)), 2);
+    assert.ok(library.decoded < 5, `decoded ${library.decoded}`);
+    library.decoded = 0;
+    // Aborted between create and the first chunk, where the library forgets that it was interrupted.
+    const controller = new AbortController();
+    const answer = (await engine.generate(request({ signal: controller.signal })))[
+      Symbol.asyncIterator
+    ]();
+    const first = answer.next();
+    await Promise.resolve();
+    await Promise.resolve();
+    await Promise.resolve();
+    controller.abort();
+    assert.equal((await first.catch(() => ({ done: true }))).done, true);
+    assert.ok(library.decoded < 5, `decoded ${library.decoded}`);
+    for await (const _ of await engine.generate(request())) break;
+    assert.ok(library.decoded < 10, `decoded ${library.decoded}`);
+  });
+
+  it('stops one that waits without stopping the one that runs', async () => {
+    const { engine } = make(20);
+    const first = all(engine.generate(request()));
+    await later();
+    const waiting = abortAfter(0, (r) => engine.generate(r));
+    assert.equal((await first).length, 22);
+    assert.equal(await waiting, 0);
+  });
+
+  it('tells how loading goes, and unloads', async () => {
+    const told: EngineProgress[] = [];
+    const library = new FakeWebLLM(0);
+    const engine = webLLMEngine({
+      load: (report) => {
+        report({ progress: 0.25, text: 'Fetching param cache' });
+        report({ progress: 1, text: 'Loading GPU shader modules' });
+        return Promise.resolve(library);
+      },
+      onProgress: (progress) => told.push(progress),
+    });
+    await engine.load();
+    await engine.dispose();
+    assert.deepEqual(told, [
+      { phase: 'loading' },
+      { phase: 'loading', progress: 0.25, detail: 'Fetching param cache' },
+      { phase: 'compiling', progress: 1, detail: 'Loading GPU shader modules' },
+      { phase: 'ready' },
+      { phase: 'disposed' },
+    ]);
+    assert.equal(library.unloads, 1);
+  });
+});
