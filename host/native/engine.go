@@ -11,7 +11,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/engine"
-	"github.com/turncore/turncore/internal/carried"
+	"github.com/turncore/turncore/host/internal/inprocess"
 	"github.com/turncore/turncore/internal/catalogue"
 	"github.com/turncore/turncore/internal/fetch"
 	"github.com/turncore/turncore/internal/guest"
@@ -32,7 +32,7 @@ var _ host.Engine = (*Engine)(nil)
 
 func init() {
 	catalogue.Fetch = fetch.New
-	carried.Native = func() host.Engine { return New() }
+	inprocess.New = func() host.Engine { return New() }
 }
 
 // New returns an engine. Its chat executor knows these providers in addition to those of the full module; a provider

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/inprocess"
 	"github.com/turncore/turncore/host/wazero"
 	"github.com/turncore/turncore/internal/carried"
 )
@@ -18,9 +19,9 @@ func defaultEngine(ctx context.Context) (host.Engine, error) {
 	switch {
 	case err == nil:
 		return e, nil
-	case carried.Native != nil && (errors.Is(err, carried.ErrNone) || errors.Is(err, carried.ErrNotBuilt)):
+	case inprocess.New != nil && (errors.Is(err, carried.ErrNone) || errors.Is(err, carried.ErrNotBuilt)):
 		slog.WarnContext(ctx, "turncore: this build carries no WebAssembly module, the core runs natively and without isolation; `make wasm` builds the module, releases carry it")
-		return carried.Native(), nil
+		return inprocess.New(), nil
 	}
 	return nil, err
 }

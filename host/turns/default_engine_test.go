@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/inprocess"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/wazero"
 	"github.com/turncore/turncore/internal/carried"
@@ -20,10 +21,10 @@ func TestDefaultEngine(t *testing.T) {
 	logged := new(bytes.Buffer)
 	logger := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(logged, nil)))
-	core, full, nat := carried.Core, carried.Full, carried.Native
+	core, full, nat := carried.Core, carried.Full, inprocess.New
 	t.Cleanup(func() {
 		slog.SetDefault(logger)
-		carried.Core, carried.Full, carried.Native = core, full, nat
+		carried.Core, carried.Full, inprocess.New = core, full, nat
 	})
 	notBuilt := func() ([]byte, bool) { return nil, false }
 	broken := func() ([]byte, bool) { return []byte("broken"), true }
@@ -45,7 +46,7 @@ func TestDefaultEngine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			logged.Reset()
-			carried.Core, carried.Full, carried.Native = c.core, c.full, c.native
+			carried.Core, carried.Full, inprocess.New = c.core, c.full, c.native
 			e, err := defaultEngine(context.Background())
 			if c.says != "" {
 				if !errors.Is(err, host.CodeInvalidModule) || !strings.Contains(err.Error(), c.says) || e != nil {

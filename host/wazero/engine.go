@@ -57,7 +57,7 @@ func New(ctx context.Context, module []byte, options ...Option) (*Engine, error)
 func Default(ctx context.Context, options ...Option) (*Engine, error) {
 	module, err := carried.Module()
 	if err != nil {
-		return nil, err
+		return nil, host.NewError(host.CodeInvalidModule, err.Error(), err)
 	}
 	return New(ctx, module, options...)
 }

@@ -1,24 +1,20 @@
-// Package carried knows what a program that names no engine can run: the modules and the native core whose packages it
-// imports. So a program links what it uses and nothing else.
+// Package carried knows the modules that a program carries: those whose packages it imports. So a program links the one
+// that it runs and no other.
 package carried
 
-import "github.com/turncore/turncore/host"
+import "errors"
 
-// What packages set as they are imported: wasm/core and wasm/full their Module, host/native its New.
-var (
-	Core, Full func() (module []byte, ok bool)
-	Native     func() host.Engine
-)
+// Core and Full are set by the packages wasm/core and wasm/full, to their Module, as they are imported.
+var Core, Full func() (module []byte, ok bool)
 
-// ErrNone is what Module says in a program that imports no module.
-var ErrNone = host.NewError(host.CodeInvalidModule, "this program carries none: import one, as "+
-	"`import _ \"github.com/turncore/turncore/wasm/full\"` or `…/wasm/core` does, or name an engine", nil)
+// ErrNone is the error of a program that imports no module.
+var ErrNone = errors.New("this program carries none: import one, as " +
+	"`import _ \"github.com/turncore/turncore/wasm/full\"` or `…/wasm/core` does, or name an engine")
 
-// ErrNotBuilt is what Module says where a module is imported that this build lacks.
-var ErrNotBuilt = host.NewError(host.CodeInvalidModule,
-	"this build carries none; `make wasm` builds it, releases carry it", nil)
+// ErrNotBuilt is the error of a program that imports a module which its build lacks.
+var ErrNotBuilt = errors.New("this build carries none; `make wasm` builds it, releases carry it")
 
-// Module returns the module that the program carries: the full one where it carries both.
+// Module returns the module that the program carries: the full one if it carries both.
 func Module() ([]byte, error) {
 	err := ErrNone
 	for _, load := range []func() ([]byte, bool){Full, Core} {
