@@ -202,19 +202,19 @@ func TestOrderWithinAStep(t *testing.T) {
 	w := open(t, nil)
 	w.start()
 	e := w.effect(abi.EffectExecutor)
-	args, _ := (&abi.StoreArgs{Collection: abi.CollectionMessages, Handle: 1, Data: message("m", "x")}).MarshalMsg(nil)
-	batch, _ := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 1, Context: 1, Method: abi.MethodStore, Args: args}).MarshalMsg(nil)
+	args := (&abi.StoreArgs{Collection: abi.CollectionMessages, Handle: 1, Data: message("m", "x")}).Append(nil)
+	batch := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 1, Context: 1, Method: abi.MethodStore, Args: args}).Append(nil)
 	if got := ops(t, w.in.Step(batch)); !slices.Equal(got, []abi.Op{abi.OpSync, abi.OpReply}) {
 		t.Errorf("store: %v", got)
 	}
-	args, _ = (&abi.ReportArgs{ID: "m", Delta: "x"}).MarshalMsg(nil)
-	batch, _ = (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 2, Context: 1, Method: abi.MethodReport, Args: args}).MarshalMsg(nil)
+	args = (&abi.ReportArgs{ID: "m", Delta: "x"}).Append(nil)
+	batch = (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 2, Context: 1, Method: abi.MethodReport, Args: args}).Append(nil)
 	if got := ops(t, w.in.Step(batch)); !slices.Equal(got, []abi.Op{abi.OpEvent, abi.OpReply}) {
 		t.Errorf("report: %v", got)
 	}
 	w.ok(w.call(1, abi.MethodAck, nil))
 	w.result(e)
-	batch, _ = (&abi.Result{Op: abi.OpResult, Turn: 1, Effect: w.effect(abi.EffectCommit).Effect}).MarshalMsg(nil)
+	batch = (&abi.Result{Op: abi.OpResult, Turn: 1, Effect: w.effect(abi.EffectCommit).Effect}).Append(nil)
 	if got := ops(t, w.in.Step(batch)); !slices.Equal(got, []abi.Op{abi.OpSync, abi.OpEvent, abi.OpEvent, abi.OpEvent, abi.OpEnd}) {
 		t.Errorf("the end: %v", got)
 	}
