@@ -57,7 +57,11 @@ func resolve(f *frame, arg any) (any, error) {
 
 func reject(f *frame, arg any) (any, error) {
 	return f.game.settle(arg, func(gate *turns.OpenGate, a *fields) error {
-		return gate.Reject(f.game.error(a.str("error", "")))
+		name, there := a.take("error")
+		if !there {
+			return gate.Reject(nil)
+		}
+		return gate.Reject(f.game.error(str(name)))
 	})
 }
 

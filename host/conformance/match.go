@@ -52,7 +52,7 @@ func (s *Scenario) Check(log Log) error {
 	if next < len(log) && !skip {
 		return s.failure(log, next, "line %d was not expected", next)
 	}
-	return nil
+	return s.checkMarks(log)
 }
 
 func (s *Scenario) failure(log Log, at int, format string, args ...any) error {

@@ -119,14 +119,16 @@ type game struct {
 	tools   map[string]*turns.Tool
 	texts   map[string]*turns.Tokenizable
 
-	mu       sync.Mutex
-	lines    Log
-	broken   error // a malformed scenario
-	kept     map[string]*frame
-	values   map[string]any
-	calls    map[string]int // of each function
-	requests int            // that the network got
-	body     string         // of the last one
+	mu     sync.Mutex
+	lines  Log
+	broken error // a malformed scenario
+	kept   map[string]*frame
+	values map[string]any
+	calls  map[string]int // of each function
+	// storageCalled hears of the next call of a storage callback, if it is there.
+	storageCalled func()
+	requests      int    // that the network got
+	body          string // of the last one
 }
 
 // guard runs a function and records that the scenario is malformed, if it is.

@@ -21,6 +21,7 @@ type File struct {
 type Scenario struct {
 	ID     string   `json:"id"`     // unique in the corpus, "topic/name"
 	Title  string   `json:"title"`  // the behaviour it shows
+	Marks  string   `json:"marks"`  // of the log's lines, see Log.Marks
 	Covers []string `json:"covers"` // numbers of described behaviour and of decisions: "A1", "D4"
 	Needs  []string `json:"needs"`  // features that a host must have to play it
 

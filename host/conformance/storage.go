@@ -147,6 +147,13 @@ func (s store) call(name string, ctx turns.Context, line Line, args ...any) (any
 		line["by"] = s.prefix
 	}
 	s.game.write(line)
+	s.game.mu.Lock()
+	called := s.game.storageCalled
+	s.game.storageCalled = nil
+	s.game.mu.Unlock()
+	if called != nil {
+		called()
+	}
 	f := s.game.frame(join(s.prefix, "storage", name), ctx)
 	script := s.spec.Storage[name]
 	if s.game.count("any storage call")+1 == s.game.scenario.Fails {

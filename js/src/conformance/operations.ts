@@ -15,7 +15,7 @@ import {
   ToolRegistry,
 } from '../index.js';
 import { type Frame, type Operation, returned } from './frame.js';
-import { abortSoon, hang } from './hang.js';
+import { abortSoon, hang, pause } from './hang.js';
 import { type AnyEntry, idOf } from './records.js';
 import { settling, waitFor } from './gates.js';
 import { shown } from './part.js';
@@ -115,6 +115,10 @@ export const operations: Readonly<Record<string, Operation>> = {
   mutate: later((f, arg) => silent(mutate(f, arg))),
   delete: later((f, arg) => remove(f.inTurn, ...only(arg))),
   commit: later((f) => f.inDispatch.commit()),
+  startCommit: now((f) => {
+    f.inDispatch.commit().catch(() => undefined); // nobody asks
+  }),
+  pause: () => pause(),
   replaceGroup: later((f, arg) => {
     const { ids, with: records } = fields(arg, 'ids', 'with');
     const calls = list(records).map((item) => f.stage.record(item) as ToolCall);
