@@ -37,7 +37,7 @@ func TestRequestsOfTheCoreStayWhereTheProgramSaid(t *testing.T) {
 			engine := &forger{native.New(), func(op abi.Op, turn uint32) ([]abi.Frame, bool) {
 				switch op {
 				case abi.OpStartTurn:
-					args := abi.AppendPayload(nil, &abi.HTTPArgs{Method: "GET", URL: c.url + "/secret"})
+					args := (&abi.HTTPArgs{Method: "GET", URL: c.url + "/secret"}).Append(nil)
 					return []abi.Frame{&abi.Effect{Turn: turn, Effect: 1, Kind: abi.EffectHTTP, Args: args}}, true
 				case abi.OpResult:
 					return []abi.Frame{&abi.End{Turn: turn, Status: abi.StatusAck}}, true
