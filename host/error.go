@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Code is the kind of an [Error]. It is an error itself, so that you can test for it:
@@ -108,7 +108,7 @@ func (e *Error) Unwrap() error {
 // a handle it first calls lookup; a non-nil result replaces the built error, so that an error from host code comes
 // back as itself. lookup may be nil.
 //
-// Details become plain data, as with value.Plain in package abi/value.
+// Details become plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any.
 func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 	if v.Handle != 0 && lookup != nil {
 		if err := lookup(v.Handle); err != nil {
@@ -122,8 +122,8 @@ func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 			e.Status = info.Status
 		}
 	}
-	if details, err := value.Read(v.Details); err == nil {
-		e.Details = value.Plain(details) // without what is not a value: the error itself matters more
+	if details, err := wire.Read(v.Details); err == nil {
+		e.Details = details // without what is not a value: the error itself matters more
 	}
 	if v.Cause != nil {
 		e.Cause = ErrorOf(v.Cause, lookup)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Line is one line of a log, as plain data.

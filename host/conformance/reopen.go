@@ -8,7 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/journal"
 )
 
@@ -48,12 +48,12 @@ func reopen(f *frame, arg any) (any, error) {
 	if !settles || len(o.gates) == 0 {
 		return got, nil
 	}
-	raw, err := value.Append(nil, v, "value")
+	raw, err := wire.Append(nil, v, "value")
 	if err != nil {
 		return nil, err
 	}
 	o.told = []any{}
-	args := abi.AppendPayload(nil, &abi.SettleGateArgs{Gate: o.gates[0].Gate, Settle: abi.SettleResolve, Value: raw})
+	args := (&abi.SettleGateArgs{Gate: o.gates[0].Gate, Settle: abi.SettleResolve, Value: raw}).Append(nil)
 	if err := o.step(abi.Append(nil, &abi.Call{Turn: o.turn, Call: settlingCall, Method: abi.MethodSettleGate, Args: args})); err != nil {
 		return nil, err
 	}
