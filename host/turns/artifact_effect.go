@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/record"
 )
@@ -159,7 +160,7 @@ func performRead(ctx context.Context, a *record.SpooledArtifact, args *abi.ReadA
 		if err != nil {
 			return nil, err
 		}
-		if text = strings.ToValidUTF8(text, "\uFFFD"); int64(len(text)) > room {
+		if text = value.UTF8(text); int64(len(text)) > room {
 			return nil, tooLargeToRead("a text", int64(len(text)), args.Max)
 		}
 		result.Lines = []string{text}
@@ -169,7 +170,7 @@ func performRead(ctx context.Context, a *record.SpooledArtifact, args *abi.ReadA
 			break
 		}
 		err = record.ReadLines(ctx, r, int(args.From), func(line []byte) bool {
-			text := strings.ToValidUTF8(string(line), "\uFFFD")
+			text := value.UTF8(string(line))
 			if room -= int64(len(text)); room < 0 {
 				return false
 			}

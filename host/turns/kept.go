@@ -6,7 +6,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
@@ -71,7 +70,7 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 	case *record.SpooledArtifact, []*record.SpooledArtifact, *record.Media, []*record.Media:
 	default:
 		if isText && spool > 0 && uint64(len(text)) > spool {
-			result = spooledText(record.SpooledText, strings.ToValidUTF8(text, "\uFFFD"))
+			result = spooledText(record.SpooledText, value.UTF8(text))
 			break
 		}
 		raw, err := tool.encodeResult(result)
