@@ -5,6 +5,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/model"
 )
@@ -58,19 +59,8 @@ func (h *Helpers) report(stream uint8, id, delta string, isComplete bool) error 
 	return err
 }
 
-// ToolCallReport is what is reported about a tool call. Zero fields keep what was reported before.
-type ToolCallReport struct {
-	Tool       string
-	Args       any // anything that encodes to an object
-	Results    any // handed to listeners as it is
-	IsError    bool
-	IsComplete bool // seals the call: a further report returns ErrStreamSealed
-	// The execution that gave the results, and what the provider calls the call.
-	ExecutionID, ProviderCallID string
-}
-
 // ReportToolCall tells listeners about a tool call.
-func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
+func (h *Helpers) ReportToolCall(id string, r event.ToolCallReport) error {
 	args := abi.ReportToolCallArgs{
 		ID: id, Tool: r.Tool, HasTool: r.Tool != "", HasResults: r.Results != nil,
 		IsError: r.IsError, HasIsError: r.IsError, Complete: r.IsComplete,

@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/record"
@@ -67,18 +68,22 @@ func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 //
 // A fn that is registered twice is called twice. The function returned takes fn off. On panics for a nil fn and for an unknown
 // kind.
-func (r *TurnRunner) On(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
+func (r *TurnRunner) On(kind event.Kind, fn func(event.Event)) (off func()) {
+	return r.bus.add(bit(kind), fn)
+}
 
 // Observe does for the other kinds of event, those that tell how a turn goes, what On does for those that an application
 // shows. Kinds may be mixed up: both take any.
-func (r *TurnRunner) Observe(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
+func (r *TurnRunner) Observe(kind event.Kind, fn func(event.Event)) (off func()) {
+	return r.bus.add(bit(kind), fn)
+}
 
 // OnAny calls fn for every event of any kind.
-func (r *TurnRunner) OnAny(fn func(Event)) (off func()) { return r.bus.add(allKinds, fn) }
+func (r *TurnRunner) OnAny(fn func(event.Event)) (off func()) { return r.bus.add(allKinds, fn) }
 
-// Listen calls fn for every event of one type of all the runner's turns, such as *MessageEvent.
+// Listen calls fn for every event of one type of all the runner's turns, such as *event.Message.
 // It panics for a nil function, and for the type Event itself, which OnAny is for.
-func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
+func Listen[E event.Event](r *TurnRunner, fn func(E)) (off func()) {
 	var e E
 	if fn == nil {
 		panic("turns: nil listener")
@@ -86,7 +91,7 @@ func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
 	if any(e) == nil {
 		panic("turns: Listen is for one type of event, OnAny for all")
 	}
-	return r.bus.add(bit(e.Kind()), func(ev Event) {
+	return r.bus.add(bit(e.Kind()), func(ev event.Event) {
 		if ev, ok := ev.(E); ok {
 			fn(ev)
 		}
@@ -142,7 +147,7 @@ type TurnInput struct {
 	// Stash is what the turn's stash begins with: JSON-like values.
 	Stash map[string]any
 	// OnEvent is called for every event of this turn, after the runner's own listeners.
-	OnEvent func(Event)
+	OnEvent func(event.Event)
 	// Journal receives the turn's journal, which a replay plays back.
 	Journal io.Writer
 
