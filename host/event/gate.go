@@ -7,32 +7,32 @@ import (
 	"github.com/turncore/turncore/abi"
 )
 
-// OpenGate is a live gate, to be settled from a listener or from anywhere else. The first to settle it wins; later calls
-// change nothing and return turns.ErrGateSettled. Its methods may be called from many goroutines.
+// OpenGate is a live gate that a listener or any other code can settle. The first call wins; later calls change
+// nothing and return turns.ErrGateSettled. Its methods may be called from many goroutines.
 type OpenGate interface {
 	// ID is the gate's id.
 	ID() string
-	// TurnID is the id of the turn that waits.
+	// TurnID is the id of the waiting turn.
 	TurnID() string
-	// Reason says what is to be decided.
+	// Reason is the question.
 	Reason() string
-	// Payload is what there is to decide on, as JSON text.
+	// Payload is the data to decide on, as JSON text.
 	Payload() json.RawMessage
 	// CreatedAt is when the question arose.
 	CreatedAt() time.Time
-	// Digest names what the gate shows: the SHA-256 of the canonical JSON (RFC 8785) of {"id", "payload", "reason"}, in
-	// lower-case hexadecimal digits. Hand it out with what is shown, and hand it back to ResolveShown.
+	// Digest identifies the question: the SHA-256 of the canonical JSON (RFC 8785) of {"id", "payload", "reason"}, in
+	// lower-case hexadecimal digits. Send it with the question, and pass it back to ResolveShown.
 	Digest() string
-	// IsSettled tells whether somebody has settled the gate.
+	// IsSettled reports whether the gate is settled.
 	IsSettled() bool
-	// Resolve settles the gate with a value, which WaitFor returns: JSON-like data, or anything that marshals to it. A value
-	// that breaks the gate's schema is refused with E_INVALID_TURN_GATE_RESOLUTION, whose Details list the violations, and
-	// the gate stays open.
+	// Resolve settles the gate with a value, which WaitFor returns: JSON-like data, or any value that marshals to it. A
+	// value that does not match the gate's schema fails with E_INVALID_TURN_GATE_RESOLUTION, whose Details list the
+	// violations, and the gate stays open.
 	Resolve(v any) error
-	// ResolveShown is Resolve for a decision that was made on what had the given Digest. When that is not the gate's, or
-	// empty, the decision is refused with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open.
+	// ResolveShown is Resolve for a decision on a question with the given Digest. If the digest differs from the gate's,
+	// or is empty, the decision fails with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open.
 	ResolveShown(v any, digest string) error
-	// Reject settles the gate with an error, which WaitFor returns as it is.
+	// Reject settles the gate with an error; WaitFor returns the same error.
 	Reject(err error) error
 	// Abort settles the gate with E_TURN_GATE_ABORTED.
 	Abort() error

@@ -6,24 +6,23 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// EmitMessage tells listeners of a delta of a message from this context, as an executor does with
-// Helpers.ReportMessage. Nothing is stored, and no stream is sealed.
+// EmitMessage sends listeners a delta of a message from this context, like Helpers.ReportMessage. It stores nothing
+// and seals no stream.
 func (b *base) EmitMessage(id, delta string, isComplete bool) error {
 	return b.emitStream(event.KindMessage, id, delta, isComplete)
 }
 
-// EmitThought tells listeners of a delta of a thought.
+// EmitThought sends listeners a delta of a thought.
 func (b *base) EmitThought(id, delta string, isComplete bool) error {
 	return b.emitStream(event.KindThought, id, delta, isComplete)
 }
 
-// EmitInterruptedMessage tells listeners of the last delta of a message that was broken off, as an executor does with
-// Helpers.InterruptMessage.
+// EmitInterruptedMessage sends listeners the last delta of an interrupted message, like Helpers.InterruptMessage.
 func (b *base) EmitInterruptedMessage(id, delta string) error {
 	return b.emitInterrupted(event.KindMessage, id, delta)
 }
 
-// EmitInterruptedThought does for a thought what EmitInterruptedMessage does for a message.
+// EmitInterruptedThought is EmitInterruptedMessage for a thought.
 func (b *base) EmitInterruptedThought(id, delta string) error {
 	return b.emitInterrupted(event.KindThought, id, delta)
 }
@@ -68,7 +67,7 @@ func (t *turn) emittedStream(which int, key streamKey) *stream {
 	return s
 }
 
-// EmitToolCall tells listeners of a tool call from this context.
+// EmitToolCall sends listeners a report of a tool call from this context.
 func (b *base) EmitToolCall(id string, s event.ToolCallState) error {
 	e := abi.ToolCallEvent{
 		ID: id, Tool: s.Tool, Checksum: s.Checksum, ExecutionID: s.ExecutionID, ProviderCallID: s.ProviderCallID,
@@ -91,7 +90,7 @@ func (b *base) EmitToolCall(id string, s event.ToolCallState) error {
 	})
 }
 
-// EmitToolExecutionStart tells observers that a handler is about to run which was not called through Tool.Executor.
+// EmitToolExecutionStart notifies observers that a handler not called through Tool.Executor is about to run.
 func (b *base) EmitToolExecutionStart(e event.ToolExecution, args any) error {
 	raw, err := wire.Append(nil, args, "args")
 	if err != nil {
@@ -104,7 +103,8 @@ func (b *base) EmitToolExecutionStart(e event.ToolExecution, args any) error {
 	})
 }
 
-// EmitToolExecutionEnd tells observers that such a handler has ended, which began the given number of milliseconds ago.
+// EmitToolExecutionEnd notifies observers that such a handler, started the given number of milliseconds ago, has
+// ended.
 func (b *base) EmitToolExecutionEnd(e event.ToolExecution, tookMs int64, isError bool) error {
 	return b.emit(event.KindToolExecutionEnd, func(t *turn) []byte {
 		started := max(int64(t.tick())-tookMs, 0)
