@@ -2,7 +2,7 @@
  * Gates: places where a turn waits until somebody outside decides.
  */
 import { TurncoreError } from '../errors.js';
-import { BaseEvent, type JSONObject } from './base-event.js';
+import { BaseEvent } from './base-event.js';
 
 /** How a gate was settled. */
 export type GateResult = 'resolved' | 'rejected' | 'aborted' | 'timeout';
@@ -123,7 +123,7 @@ export class TurnGate extends BaseEvent {
     throw TurncoreError.of('E_INVALID_TURN_GATE_RESOLUTION', why);
   }
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['gateId'] = this.id;
     json['reason'] = this.reason;
     json['payload'] = this.payload;
@@ -142,7 +142,7 @@ export class TurnGateClosedEvent extends BaseEvent {
   declare readonly result: GateResult;
   declare readonly settledAt: number;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['gateId'] = this.gateId;
     json['result'] = this.result;
     json['settledAt'] = this.settledAt;

@@ -108,7 +108,7 @@ export class Host {
     return host;
   }
 
-  /** The core of a live instance, if there is one that has room. */
+  /** @internal The core of a live instance, if there is one that has room. */
   ready(): Core | undefined {
     if (this.#shared !== undefined) return this.#shared.ready();
     const core = this.#core;
@@ -138,7 +138,7 @@ export class Host {
   }
 
   /**
-   * The core of a live instance, started if need be.
+   * @internal The core of a live instance, started if need be.
    *
    * @throws TurncoreError (rejects) E_INVALID_MODULE, E_ABI_VERSION, E_INSTANCE_FAILED, E_OVERLOADED
    */
@@ -159,7 +159,7 @@ export class Host {
     return this.#acquiring;
   }
 
-  /** A writer of a turn's journal, if one is wanted. */
+  /** @internal A writer of a turn's journal, if one is wanted. */
   recorder(id: string, core: Core, turn: number): StepRecorder | undefined {
     const sink = this.#options.journal?.(id);
     if (sink === undefined) return undefined;

@@ -3,6 +3,8 @@
  * rules. It calls a tool that the user's text mentions, with arguments found in that text, tells what a tool answered,
  * and otherwise says back what it was told. The same request gets the same answer, and the same one as from its twin in
  * the Go module.
+ *
+ * @packageDocumentation
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
