@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-quick test-long mutants bench wasm audit docs lint fmt release clean
+.PHONY: help setup demo test test-quick test-long mutants mutate bench wasm audit docs lint fmt release clean
 
 LIB := source .ci/lib.sh;
 TOOL := go tool -modfile=.ci/tools/go.mod
@@ -33,6 +33,9 @@ test-long: ## Run the same with 5 minutes for each fuzz target, 10 rounds under 
 
 mutants: ## Seed faults into the core, one at a time: the conformance corpus must catch each
 	@go run ./host/conformance/mutants .
+
+mutate: ## Make COUNT=200 random mutants of the core by SEED=1 and count those that the corpus and the unit tests kill
+	@mkdir -p build; go run ./host/conformance/mutate -seed $(or $(SEED),1) -count $(or $(COUNT),200) -results build/mutate.jsonl .
 
 bench: ## Measure sizes, start, steps, effects and turns on wazero, native and Node; PEERS=1 other libraries too, BASE=<commit> against that commit
 	@QUICK=$(QUICK) BASE=$(BASE) .ci/bench.sh

@@ -1,12 +1,14 @@
 package abi
 
+import "github.com/turncore/turncore/abi/value"
+
 // Bytes wraps b as the byte string that fields named Data, Block and Body hold; nil stands for none. They stay
 // encoded, so that a reader that passes them on copies nothing.
 func Bytes(b []byte) Raw {
 	if b == nil {
 		return nil
 	}
-	return appendBytes(make([]byte, 0, len(b)+5), b)
+	return value.AppendBytes(make([]byte, 0, len(b)+5), b)
 }
 
 // BytesOf returns the bytes in a field made by Bytes, without a copy; nil for none.

@@ -2,27 +2,26 @@
 
 package abi
 
-import "math"
+import (
+	"math"
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Hello) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 7)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Major))
-	b = appendUint(b, uint64(z.Minor))
-	b = appendUint(b, uint64(z.Features))
-	b, _ = z.Limits.MarshalMsg(b)
-	b, _ = z.Quota.MarshalMsg(b)
-	b = appendBytes(b, z.Seed)
-	return b, nil
+	"github.com/turncore/turncore/abi/value"
+)
+
+// Append appends the encoded tuple.
+func (z *Hello) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 7)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Major))
+	b = value.AppendInt(b, int64(z.Minor))
+	b = value.AppendInt(b, int64(z.Features))
+	b = z.Limits.Append(b)
+	b = z.Quota.Append(b)
+	b = value.AppendBytes(b, z.Seed)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Hello) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Hello")
-}
+func (z *Hello) decode(r Reader) error { z.Decode(&r); return r.end("Hello") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Hello) Decode(r *Reader) {
@@ -36,24 +35,19 @@ func (z *Hello) Decode(r *Reader) {
 	z.Seed = append([]byte(nil), r.Bytes()...)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Limits) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
-	b = appendUint(b, uint64(z.Frame))
-	b = appendUint(b, uint64(z.String))
-	b = appendUint(b, uint64(z.Array))
-	b = appendUint(b, uint64(z.Depth))
-	b = appendUint(b, uint64(z.TurnEffects))
-	b = appendUint(b, uint64(z.InstanceEffects))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Limits) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
+	b = value.AppendInt(b, int64(z.Frame))
+	b = value.AppendInt(b, int64(z.String))
+	b = value.AppendInt(b, int64(z.Array))
+	b = value.AppendInt(b, int64(z.Depth))
+	b = value.AppendInt(b, int64(z.TurnEffects))
+	b = value.AppendInt(b, int64(z.InstanceEffects))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Limits) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Limits")
-}
+func (z *Limits) decode(r Reader) error { z.Decode(&r); return r.end("Limits") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Limits) Decode(r *Reader) {
@@ -66,20 +60,15 @@ func (z *Limits) Decode(r *Reader) {
 	z.InstanceEffects = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Quota) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Instance))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Quota) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Instance))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Quota) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Quota")
-}
+func (z *Quota) decode(r Reader) error { z.Decode(&r); return r.end("Quota") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Quota) Decode(r *Reader) {
@@ -88,45 +77,40 @@ func (z *Quota) Decode(r *Reader) {
 	z.Instance = r.Uint(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *OpenRunner) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 12)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Runner))
-	b = appendUint(b, uint64(z.Call))
-	b = appendUint(b, uint64(z.Executor))
-	b = appendRaw(b, z.Chat)
-	b = appendArray(b, len(z.Tools))
+// Append appends the encoded tuple.
+func (z *OpenRunner) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 12)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Runner))
+	b = value.AppendInt(b, int64(z.Call))
+	b = value.AppendInt(b, int64(z.Executor))
+	b = z.Chat.Append(b)
+	b = value.AppendListHeader(b, len(z.Tools))
 	for i := range z.Tools {
-		b, _ = z.Tools[i].MarshalMsg(b)
+		b = z.Tools[i].Append(b)
 	}
-	b = appendArray(b, len(z.TurnInput))
+	b = value.AppendListHeader(b, len(z.TurnInput))
 	for i := range z.TurnInput {
-		b, _ = z.TurnInput[i].MarshalMsg(b)
+		b = z.TurnInput[i].Append(b)
 	}
-	b = appendArray(b, len(z.TurnOutput))
+	b = value.AppendListHeader(b, len(z.TurnOutput))
 	for i := range z.TurnOutput {
-		b, _ = z.TurnOutput[i].MarshalMsg(b)
+		b = z.TurnOutput[i].Append(b)
 	}
-	b = appendArray(b, len(z.DispatchInput))
+	b = value.AppendListHeader(b, len(z.DispatchInput))
 	for i := range z.DispatchInput {
-		b, _ = z.DispatchInput[i].MarshalMsg(b)
+		b = z.DispatchInput[i].Append(b)
 	}
-	b = appendArray(b, len(z.DispatchOutput))
+	b = value.AppendListHeader(b, len(z.DispatchOutput))
 	for i := range z.DispatchOutput {
-		b, _ = z.DispatchOutput[i].MarshalMsg(b)
+		b = z.DispatchOutput[i].Append(b)
 	}
-	b = appendUint(b, uint64(z.Callbacks))
+	b = value.AppendInt(b, int64(z.Callbacks))
 	b = appendTexts(b, z.Encodings)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *OpenRunner) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("OpenRunner")
-}
+func (z *OpenRunner) decode(r Reader) error { z.Decode(&r); return r.end("OpenRunner") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *OpenRunner) Decode(r *Reader) {
@@ -160,21 +144,16 @@ func (z *OpenRunner) Decode(r *Reader) {
 	z.Encodings = r.texts()
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Middleware) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Kind))
+// Append appends the encoded tuple.
+func (z *Middleware) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Kind))
 	b = appendText(b, z.Name)
-	b = appendRaw(b, z.Arg)
-	return b, nil
+	b = z.Arg.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Middleware) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Middleware")
-}
+func (z *Middleware) decode(r Reader) error { z.Decode(&r); return r.end("Middleware") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Middleware) Decode(r *Reader) {
@@ -184,26 +163,21 @@ func (z *Middleware) Decode(r *Reader) {
 	z.Arg = r.raw(z.Arg)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ToolDef) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 8)
-	b = appendUint(b, uint64(z.Number))
+// Append appends the encoded tuple.
+func (z *ToolDef) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 8)
+	b = value.AppendInt(b, int64(z.Number))
 	b = appendText(b, z.Name)
 	b = appendText(b, z.Description)
-	b = appendRaw(b, z.InputSchema)
-	b = appendUint(b, uint64(z.Flags))
-	b = appendUint(b, uint64(z.OnCollision))
+	b = z.InputSchema.Append(b)
+	b = value.AppendInt(b, int64(z.Flags))
+	b = value.AppendInt(b, int64(z.OnCollision))
 	b = appendText(b, z.Builtin)
-	b = appendRaw(b, z.Arg)
-	return b, nil
+	b = z.Arg.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ToolDef) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ToolDef")
-}
+func (z *ToolDef) decode(r Reader) error { z.Decode(&r); return r.end("ToolDef") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolDef) Decode(r *Reader) {
@@ -218,20 +192,15 @@ func (z *ToolDef) Decode(r *Reader) {
 	z.Arg = r.raw(z.Arg)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *CloseRunner) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Runner))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *CloseRunner) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Runner))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *CloseRunner) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("CloseRunner")
-}
+func (z *CloseRunner) decode(r Reader) error { z.Decode(&r); return r.end("CloseRunner") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *CloseRunner) Decode(r *Reader) {
@@ -240,23 +209,18 @@ func (z *CloseRunner) Decode(r *Reader) {
 	z.Runner = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *History) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.History))
-	b = appendUint(b, uint64(z.Collection))
-	b = appendUint(b, uint64(z.Count))
-	b = appendRaw(b, z.Block)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *History) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.History))
+	b = value.AppendInt(b, int64(z.Collection))
+	b = value.AppendInt(b, int64(z.Count))
+	b = z.Block.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *History) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("History")
-}
+func (z *History) decode(r Reader) error { z.Decode(&r); return r.end("History") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *History) Decode(r *Reader) {
@@ -268,20 +232,15 @@ func (z *History) Decode(r *Reader) {
 	z.Block = r.raw(z.Block)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *DropHistory) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.History))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *DropHistory) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.History))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *DropHistory) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("DropHistory")
-}
+func (z *DropHistory) decode(r Reader) error { z.Decode(&r); return r.end("DropHistory") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *DropHistory) Decode(r *Reader) {
@@ -290,37 +249,32 @@ func (z *DropHistory) Decode(r *Reader) {
 	z.History = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *StartTurn) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 13)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Runner))
-	b = appendBool(b, z.Standalone)
-	b = appendInt(b, int64(z.Now))
-	b = appendBytes(b, z.Seed)
+// Append appends the encoded tuple.
+func (z *StartTurn) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 13)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Runner))
+	b = value.AppendBool(b, z.Standalone)
+	b = value.AppendInt(b, int64(z.Now))
+	b = value.AppendBytes(b, z.Seed)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.SystemPrompt)
-	b = appendArray(b, len(z.Instructions))
+	b = value.AppendListHeader(b, len(z.Instructions))
 	for i := range z.Instructions {
-		b, _ = z.Instructions[i].MarshalMsg(b)
+		b = z.Instructions[i].Append(b)
 	}
-	b = appendRaw(b, z.Stash)
-	b, _ = z.Message.MarshalMsg(b)
-	b = appendArray(b, len(z.Initial))
+	b = z.Stash.Append(b)
+	b = z.Message.Append(b)
+	b = value.AppendListHeader(b, len(z.Initial))
 	for i := range z.Initial {
-		b, _ = z.Initial[i].MarshalMsg(b)
+		b = z.Initial[i].Append(b)
 	}
-	b = appendBool(b, z.Aborted)
-	return b, nil
+	b = value.AppendBool(b, z.Aborted)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *StartTurn) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("StartTurn")
-}
+func (z *StartTurn) decode(r Reader) error { z.Decode(&r); return r.end("StartTurn") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *StartTurn) Decode(r *Reader) {
@@ -346,20 +300,15 @@ func (z *StartTurn) Decode(r *Reader) {
 	z.Aborted = r.Bool()
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Instruction) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendInt(b, int64(z.Handle))
+// Append appends the encoded tuple.
+func (z *Instruction) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Handle))
 	b = appendText(b, z.Text)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Instruction) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Instruction")
-}
+func (z *Instruction) decode(r Reader) error { z.Decode(&r); return r.end("Instruction") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Instruction) Decode(r *Reader) {
@@ -368,22 +317,17 @@ func (z *Instruction) Decode(r *Reader) {
 	z.Text = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Block) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 4)
-	b = appendUint(b, uint64(z.Collection))
-	b = appendInt(b, int64(z.Handle))
-	b = appendUint(b, uint64(z.Count))
-	b = appendRaw(b, z.Data)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Block) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 4)
+	b = value.AppendInt(b, int64(z.Collection))
+	b = value.AppendInt(b, int64(z.Handle))
+	b = value.AppendInt(b, int64(z.Count))
+	b = z.Data.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Block) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Block")
-}
+func (z *Block) decode(r Reader) error { z.Decode(&r); return r.end("Block") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Block) Decode(r *Reader) {
@@ -394,25 +338,20 @@ func (z *Block) Decode(r *Reader) {
 	z.Data = r.raw(z.Data)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Call) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 7)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Call))
-	b = appendUint(b, uint64(z.Elapsed))
-	b = appendUint(b, uint64(z.Context))
-	b = appendUint(b, uint64(z.Method))
-	b = appendRaw(b, z.Args)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Call) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 7)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Call))
+	b = value.AppendInt(b, int64(z.Elapsed))
+	b = value.AppendInt(b, int64(z.Context))
+	b = value.AppendInt(b, int64(z.Method))
+	b = z.Args.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Call) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Call")
-}
+func (z *Call) decode(r Reader) error { z.Decode(&r); return r.end("Call") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Call) Decode(r *Reader) {
@@ -426,28 +365,23 @@ func (z *Call) Decode(r *Reader) {
 	z.Args = r.raw(z.Args)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Edit) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 10)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Context))
-	b = appendUint(b, uint64(z.Collection))
-	b = appendUint(b, uint64(z.Edit))
-	b = appendInt(b, int64(z.Handle))
-	b = appendInt(b, int64(z.Other))
-	b = appendUint(b, uint64(z.Count))
-	b = appendUint(b, uint64(z.History))
-	b = appendRaw(b, z.Data)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Edit) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 10)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Context))
+	b = value.AppendInt(b, int64(z.Collection))
+	b = value.AppendInt(b, int64(z.Edit))
+	b = value.AppendInt(b, int64(z.Handle))
+	b = value.AppendInt(b, int64(z.Other))
+	b = value.AppendInt(b, int64(z.Count))
+	b = value.AppendInt(b, int64(z.History))
+	b = z.Data.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Edit) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Edit")
-}
+func (z *Edit) decode(r Reader) error { z.Decode(&r); return r.end("Edit") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Edit) Decode(r *Reader) {
@@ -464,28 +398,23 @@ func (z *Edit) Decode(r *Reader) {
 	z.Data = r.raw(z.Data)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Result) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Effect))
-	b = appendUint(b, uint64(z.Elapsed))
+// Append appends the encoded tuple.
+func (z *Result) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Effect))
+	b = value.AppendInt(b, int64(z.Elapsed))
 	if z.Error == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Error.MarshalMsg(b)
+		b = z.Error.Append(b)
 	}
-	b = appendRaw(b, z.Value)
-	return b, nil
+	b = z.Value.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Result) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Result")
-}
+func (z *Result) decode(r Reader) error { z.Decode(&r); return r.end("Result") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Result) Decode(r *Reader) {
@@ -502,28 +431,23 @@ func (z *Result) Decode(r *Reader) {
 	z.Value = r.raw(z.Value)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Chunk) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 7)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Effect))
-	b = appendUint(b, uint64(z.Elapsed))
-	b = appendUint(b, uint64(z.Status))
-	b = appendArray(b, len(z.Headers))
+// Append appends the encoded tuple.
+func (z *Chunk) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 7)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Effect))
+	b = value.AppendInt(b, int64(z.Elapsed))
+	b = value.AppendInt(b, int64(z.Status))
+	b = value.AppendListHeader(b, len(z.Headers))
 	for _, e := range z.Headers {
 		b = appendTexts(b, e)
 	}
-	b = appendRaw(b, z.Data)
-	return b, nil
+	b = z.Data.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Chunk) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Chunk")
-}
+func (z *Chunk) decode(r Reader) error { z.Decode(&r); return r.end("Chunk") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Chunk) Decode(r *Reader) {
@@ -540,27 +464,22 @@ func (z *Chunk) Decode(r *Reader) {
 	z.Data = r.raw(z.Data)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Abort) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Elapsed))
-	b = appendUint(b, uint64(z.Context))
+// Append appends the encoded tuple.
+func (z *Abort) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Elapsed))
+	b = value.AppendInt(b, int64(z.Context))
 	if z.Reason == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Reason.MarshalMsg(b)
+		b = z.Reason.Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Abort) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Abort")
-}
+func (z *Abort) decode(r Reader) error { z.Decode(&r); return r.end("Abort") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Abort) Decode(r *Reader) {
@@ -576,21 +495,16 @@ func (z *Abort) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Tick) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Elapsed))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Tick) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Elapsed))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Tick) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Tick")
-}
+func (z *Tick) decode(r Reader) error { z.Decode(&r); return r.end("Tick") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Tick) Decode(r *Reader) {
@@ -600,26 +514,21 @@ func (z *Tick) Decode(r *Reader) {
 	z.Elapsed = r.Uint(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Welcome) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 8)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Major))
-	b = appendUint(b, uint64(z.Minor))
-	b = appendUint(b, uint64(z.Features))
-	b, _ = z.Limits.MarshalMsg(b)
-	b, _ = z.Quota.MarshalMsg(b)
+// Append appends the encoded tuple.
+func (z *Welcome) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 8)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Major))
+	b = value.AppendInt(b, int64(z.Minor))
+	b = value.AppendInt(b, int64(z.Features))
+	b = z.Limits.Append(b)
+	b = z.Quota.Append(b)
 	b = appendText(b, z.Build)
 	b = appendTexts(b, z.Providers)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Welcome) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Welcome")
-}
+func (z *Welcome) decode(r Reader) error { z.Decode(&r); return r.end("Welcome") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Welcome) Decode(r *Reader) {
@@ -634,27 +543,22 @@ func (z *Welcome) Decode(r *Reader) {
 	z.Providers = r.texts()
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Reply) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Call))
+// Append appends the encoded tuple.
+func (z *Reply) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Call))
 	if z.Error == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Error.MarshalMsg(b)
+		b = z.Error.Append(b)
 	}
-	b = appendRaw(b, z.Value)
-	return b, nil
+	b = z.Value.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Reply) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Reply")
-}
+func (z *Reply) decode(r Reader) error { z.Decode(&r); return r.end("Reply") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Reply) Decode(r *Reader) {
@@ -670,27 +574,22 @@ func (z *Reply) Decode(r *Reader) {
 	z.Value = r.raw(z.Value)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Event) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 9)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Seq))
-	b = appendUint(b, uint64(z.Kind))
-	b = appendUint(b, uint64(z.Elapsed))
-	b = appendUint(b, uint64(z.Dispatch))
-	b = appendInt(b, int64(z.Iteration))
-	b = appendUint(b, uint64(z.Scope))
-	b = appendRaw(b, z.Payload)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Event) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 9)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Seq))
+	b = value.AppendInt(b, int64(z.Kind))
+	b = value.AppendInt(b, int64(z.Elapsed))
+	b = value.AppendInt(b, int64(z.Dispatch))
+	b = value.AppendInt(b, int64(z.Iteration))
+	b = value.AppendInt(b, int64(z.Scope))
+	b = z.Payload.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Event) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Event")
-}
+func (z *Event) decode(r Reader) error { z.Decode(&r); return r.end("Event") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Event) Decode(r *Reader) {
@@ -706,26 +605,21 @@ func (z *Event) Decode(r *Reader) {
 	z.Payload = r.raw(z.Payload)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Effect) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 8)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Effect))
-	b = appendUint(b, uint64(z.Kind))
-	b = appendUint(b, uint64(z.Context))
+// Append appends the encoded tuple.
+func (z *Effect) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 8)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Effect))
+	b = value.AppendInt(b, int64(z.Kind))
+	b = value.AppendInt(b, int64(z.Context))
 	b = appendText(b, z.Path)
-	b = appendUint(b, uint64(z.Ordinal))
-	b = appendRaw(b, z.Args)
-	return b, nil
+	b = value.AppendInt(b, int64(z.Ordinal))
+	b = z.Args.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Effect) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Effect")
-}
+func (z *Effect) decode(r Reader) error { z.Decode(&r); return r.end("Effect") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Effect) Decode(r *Reader) {
@@ -740,21 +634,16 @@ func (z *Effect) Decode(r *Reader) {
 	z.Args = r.raw(z.Args)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Cancel) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Effect))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Cancel) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Effect))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Cancel) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Cancel")
-}
+func (z *Cancel) decode(r Reader) error { z.Decode(&r); return r.end("Cancel") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Cancel) Decode(r *Reader) {
@@ -764,26 +653,21 @@ func (z *Cancel) Decode(r *Reader) {
 	z.Effect = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Sync) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 8)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Context))
-	b = appendUint(b, uint64(z.Collection))
-	b = appendUint(b, uint64(z.Sync))
-	b = appendInt(b, int64(z.Handle))
-	b = appendInt(b, int64(z.Other))
-	b = appendRaw(b, z.Data)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Sync) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 8)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Context))
+	b = value.AppendInt(b, int64(z.Collection))
+	b = value.AppendInt(b, int64(z.Sync))
+	b = value.AppendInt(b, int64(z.Handle))
+	b = value.AppendInt(b, int64(z.Other))
+	b = z.Data.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Sync) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Sync")
-}
+func (z *Sync) decode(r Reader) error { z.Decode(&r); return r.end("Sync") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Sync) Decode(r *Reader) {
@@ -798,21 +682,16 @@ func (z *Sync) Decode(r *Reader) {
 	z.Data = r.raw(z.Data)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Timer) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Due))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Timer) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Due))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Timer) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Timer")
-}
+func (z *Timer) decode(r Reader) error { z.Decode(&r); return r.end("Timer") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Timer) Decode(r *Reader) {
@@ -822,27 +701,22 @@ func (z *Timer) Decode(r *Reader) {
 	z.Due = r.Uint(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *End) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
-	b = appendUint(b, uint64(z.Status))
-	b = appendUint(b, uint64(z.Iterations))
+// Append appends the encoded tuple.
+func (z *End) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
+	b = value.AppendInt(b, int64(z.Status))
+	b = value.AppendInt(b, int64(z.Iterations))
 	if z.Error == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Error.MarshalMsg(b)
+		b = z.Error.Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *End) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("End")
-}
+func (z *End) decode(r Reader) error { z.Decode(&r); return r.end("End") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *End) Decode(r *Reader) {
@@ -858,23 +732,18 @@ func (z *End) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Fault) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Op))
-	b = appendUint(b, uint64(z.Turn))
+// Append appends the encoded tuple.
+func (z *Fault) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Op))
+	b = value.AppendInt(b, int64(z.Turn))
 	b = appendText(b, z.Code)
 	b = appendText(b, z.Message)
-	b = appendUint(b, uint64(z.Offset))
-	return b, nil
+	b = value.AppendInt(b, int64(z.Offset))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Fault) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Fault")
-}
+func (z *Fault) decode(r Reader) error { z.Decode(&r); return r.end("Fault") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Fault) Decode(r *Reader) {
@@ -886,35 +755,30 @@ func (z *Fault) Decode(r *Reader) {
 	z.Offset = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ErrorValue) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 10)
-	b = appendInt(b, int64(z.Handle))
+// Append appends the encoded tuple.
+func (z *ErrorValue) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 10)
+	b = value.AppendInt(b, int64(z.Handle))
 	b = appendText(b, z.Name)
 	b = appendText(b, z.Code)
 	b = appendText(b, z.Message)
-	b = appendUint(b, uint64(z.Status))
-	b = appendBool(b, z.Fatal)
-	b = appendBool(b, z.Abort)
-	b = appendRaw(b, z.Details)
+	b = value.AppendInt(b, int64(z.Status))
+	b = value.AppendBool(b, z.Fatal)
+	b = value.AppendBool(b, z.Abort)
+	b = z.Details.Append(b)
 	if z.Cause == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Cause.MarshalMsg(b)
+		b = z.Cause.Append(b)
 	}
-	b = appendArray(b, len(z.Suppressed))
+	b = value.AppendListHeader(b, len(z.Suppressed))
 	for i := range z.Suppressed {
-		b, _ = z.Suppressed[i].MarshalMsg(b)
+		b = z.Suppressed[i].Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ErrorValue) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ErrorValue")
-}
+func (z *ErrorValue) decode(r Reader) error { z.Decode(&r); return r.end("ErrorValue") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ErrorValue) Decode(r *Reader) {
@@ -938,19 +802,14 @@ func (z *ErrorValue) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *NextArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
-	b = appendUint(b, uint64(z.Effect))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *NextArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = value.AppendInt(b, int64(z.Effect))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *NextArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("NextArgs")
-}
+func (z *NextArgs) decode(r Reader) error { z.Decode(&r); return r.end("NextArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *NextArgs) Decode(r *Reader) {
@@ -958,22 +817,17 @@ func (z *NextArgs) Decode(r *Reader) {
 	z.Effect = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *StoreArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 4)
-	b = appendUint(b, uint64(z.Collection))
-	b = appendInt(b, int64(z.Handle))
-	b = appendRaw(b, z.Data)
+// Append appends the encoded tuple.
+func (z *StoreArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 4)
+	b = value.AppendInt(b, int64(z.Collection))
+	b = value.AppendInt(b, int64(z.Handle))
+	b = z.Data.Append(b)
 	b = appendText(b, z.Old)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *StoreArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("StoreArgs")
-}
+func (z *StoreArgs) decode(r Reader) error { z.Decode(&r); return r.end("StoreArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *StoreArgs) Decode(r *Reader) {
@@ -984,20 +838,15 @@ func (z *StoreArgs) Decode(r *Reader) {
 	z.Old = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *DeleteArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendUint(b, uint64(z.Collection))
+// Append appends the encoded tuple.
+func (z *DeleteArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Collection))
 	b = appendText(b, z.ID)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *DeleteArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("DeleteArgs")
-}
+func (z *DeleteArgs) decode(r Reader) error { z.Decode(&r); return r.end("DeleteArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *DeleteArgs) Decode(r *Reader) {
@@ -1006,23 +855,18 @@ func (z *DeleteArgs) Decode(r *Reader) {
 	z.ID = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ReplaceGroupArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
+// Append appends the encoded tuple.
+func (z *ReplaceGroupArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
 	b = appendTexts(b, z.IDs)
-	b = appendArray(b, len(z.Items))
+	b = value.AppendListHeader(b, len(z.Items))
 	for i := range z.Items {
-		b, _ = z.Items[i].MarshalMsg(b)
+		b = z.Items[i].Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ReplaceGroupArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ReplaceGroupArgs")
-}
+func (z *ReplaceGroupArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReplaceGroupArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ReplaceGroupArgs) Decode(r *Reader) {
@@ -1034,20 +878,15 @@ func (z *ReplaceGroupArgs) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Item) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendInt(b, int64(z.Handle))
-	b = appendRaw(b, z.Data)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Item) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Handle))
+	b = z.Data.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Item) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Item")
-}
+func (z *Item) decode(r Reader) error { z.Decode(&r); return r.end("Item") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Item) Decode(r *Reader) {
@@ -1056,23 +895,18 @@ func (z *Item) Decode(r *Reader) {
 	z.Data = r.raw(z.Data)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *NackArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
+// Append appends the encoded tuple.
+func (z *NackArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
 	if z.Error == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Error.MarshalMsg(b)
+		b = z.Error.Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *NackArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("NackArgs")
-}
+func (z *NackArgs) decode(r Reader) error { z.Decode(&r); return r.end("NackArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *NackArgs) Decode(r *Reader) {
@@ -1084,22 +918,17 @@ func (z *NackArgs) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ReportArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 4)
-	b = appendUint(b, uint64(z.Stream))
+// Append appends the encoded tuple.
+func (z *ReportArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 4)
+	b = value.AppendInt(b, int64(z.Stream))
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Delta)
-	b = appendBool(b, z.Complete)
-	return b, nil
+	b = value.AppendBool(b, z.Complete)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ReportArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ReportArgs")
-}
+func (z *ReportArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReportArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ReportArgs) Decode(r *Reader) {
@@ -1110,21 +939,16 @@ func (z *ReportArgs) Decode(r *Reader) {
 	z.Complete = r.Bool()
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *InterruptArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Stream))
+// Append appends the encoded tuple.
+func (z *InterruptArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Stream))
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Delta)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *InterruptArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("InterruptArgs")
-}
+func (z *InterruptArgs) decode(r Reader) error { z.Decode(&r); return r.end("InterruptArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *InterruptArgs) Decode(r *Reader) {
@@ -1134,28 +958,23 @@ func (z *InterruptArgs) Decode(r *Reader) {
 	z.Delta = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ReportToolCallArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 10)
+// Append appends the encoded tuple.
+func (z *ReportToolCallArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 10)
 	b = appendText(b, z.ID)
-	b = appendBool(b, z.HasTool)
+	b = value.AppendBool(b, z.HasTool)
 	b = appendText(b, z.Tool)
-	b = appendRaw(b, z.Args)
-	b = appendBool(b, z.HasResults)
-	b = appendBool(b, z.HasIsError)
-	b = appendBool(b, z.IsError)
-	b = appendBool(b, z.Complete)
+	b = z.Args.Append(b)
+	b = value.AppendBool(b, z.HasResults)
+	b = value.AppendBool(b, z.HasIsError)
+	b = value.AppendBool(b, z.IsError)
+	b = value.AppendBool(b, z.Complete)
 	b = appendText(b, z.ExecutionID)
 	b = appendText(b, z.ProviderCallID)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ReportToolCallArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ReportToolCallArgs")
-}
+func (z *ReportToolCallArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReportToolCallArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ReportToolCallArgs) Decode(r *Reader) {
@@ -1172,23 +991,18 @@ func (z *ReportToolCallArgs) Decode(r *Reader) {
 	z.ProviderCallID = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *LogArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Level))
+// Append appends the encoded tuple.
+func (z *LogArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Level))
 	b = appendText(b, z.Kind)
 	b = appendText(b, z.Message)
-	b = appendBool(b, z.HasPayload)
-	b = appendRaw(b, z.Payload)
-	return b, nil
+	b = value.AppendBool(b, z.HasPayload)
+	b = z.Payload.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *LogArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("LogArgs")
-}
+func (z *LogArgs) decode(r Reader) error { z.Decode(&r); return r.end("LogArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *LogArgs) Decode(r *Reader) {
@@ -1200,19 +1014,14 @@ func (z *LogArgs) Decode(r *Reader) {
 	z.Payload = r.raw(z.Payload)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *StatsArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
-	b = appendRaw(b, z.Stats)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *StatsArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = z.Stats.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *StatsArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("StatsArgs")
-}
+func (z *StatsArgs) decode(r Reader) error { z.Decode(&r); return r.end("StatsArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *StatsArgs) Decode(r *Reader) {
@@ -1220,21 +1029,16 @@ func (z *StatsArgs) Decode(r *Reader) {
 	z.Stats = r.raw(z.Stats)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ExecuteToolArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Tool))
+// Append appends the encoded tuple.
+func (z *ExecuteToolArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Tool))
 	b = appendText(b, z.ProviderCallID)
-	b = appendRaw(b, z.Args)
-	return b, nil
+	b = z.Args.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ExecuteToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ExecuteToolArgs")
-}
+func (z *ExecuteToolArgs) decode(r Reader) error { z.Decode(&r); return r.end("ExecuteToolArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ExecuteToolArgs) Decode(r *Reader) {
@@ -1244,21 +1048,16 @@ func (z *ExecuteToolArgs) Decode(r *Reader) {
 	z.Args = r.raw(z.Args)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ExecuteToolResult) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
+// Append appends the encoded tuple.
+func (z *ExecuteToolResult) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
 	b = appendText(b, z.ExecutionID)
-	b = appendUint(b, uint64(z.Effect))
-	b = appendRaw(b, z.Value)
-	return b, nil
+	b = value.AppendInt(b, int64(z.Effect))
+	b = z.Value.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ExecuteToolResult) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ExecuteToolResult")
-}
+func (z *ExecuteToolResult) decode(r Reader) error { z.Decode(&r); return r.end("ExecuteToolResult") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ExecuteToolResult) Decode(r *Reader) {
@@ -1268,20 +1067,15 @@ func (z *ExecuteToolResult) Decode(r *Reader) {
 	z.Value = r.raw(z.Value)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ValidateToolArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b, _ = z.Tool.MarshalMsg(b)
-	b = appendRaw(b, z.Args)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *ValidateToolArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = z.Tool.Append(b)
+	b = z.Args.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ValidateToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ValidateToolArgs")
-}
+func (z *ValidateToolArgs) decode(r Reader) error { z.Decode(&r); return r.end("ValidateToolArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ValidateToolArgs) Decode(r *Reader) {
@@ -1290,19 +1084,14 @@ func (z *ValidateToolArgs) Decode(r *Reader) {
 	z.Args = r.raw(z.Args)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *CountArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
+// Append appends the encoded tuple.
+func (z *CountArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
 	b = appendText(b, z.Checksum)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *CountArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("CountArgs")
-}
+func (z *CountArgs) decode(r Reader) error { z.Decode(&r); return r.end("CountArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *CountArgs) Decode(r *Reader) {
@@ -1310,19 +1099,14 @@ func (z *CountArgs) Decode(r *Reader) {
 	z.Checksum = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *DispatchArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
-	b = appendUint(b, uint64(z.Runner))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *DispatchArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = value.AppendInt(b, int64(z.Runner))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *DispatchArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("DispatchArgs")
-}
+func (z *DispatchArgs) decode(r Reader) error { z.Decode(&r); return r.end("DispatchArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *DispatchArgs) Decode(r *Reader) {
@@ -1330,21 +1114,16 @@ func (z *DispatchArgs) Decode(r *Reader) {
 	z.Runner = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *DispatchResult) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Dispatch))
-	b = appendUint(b, uint64(z.Status))
-	b = appendUint(b, uint64(z.Iterations))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *DispatchResult) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Dispatch))
+	b = value.AppendInt(b, int64(z.Status))
+	b = value.AppendInt(b, int64(z.Iterations))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *DispatchResult) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("DispatchResult")
-}
+func (z *DispatchResult) decode(r Reader) error { z.Decode(&r); return r.end("DispatchResult") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *DispatchResult) Decode(r *Reader) {
@@ -1354,20 +1133,15 @@ func (z *DispatchResult) Decode(r *Reader) {
 	z.Iterations = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *EmitArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendUint(b, uint64(z.Kind))
-	b = appendRaw(b, z.Payload)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *EmitArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Kind))
+	b = z.Payload.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *EmitArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("EmitArgs")
-}
+func (z *EmitArgs) decode(r Reader) error { z.Decode(&r); return r.end("EmitArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *EmitArgs) Decode(r *Reader) {
@@ -1376,24 +1150,19 @@ func (z *EmitArgs) Decode(r *Reader) {
 	z.Payload = r.raw(z.Payload)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *OpenGateArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
+// Append appends the encoded tuple.
+func (z *OpenGateArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Reason)
-	b = appendRaw(b, z.Payload)
-	b = appendInt(b, int64(z.CreatedAt))
-	b = appendRaw(b, z.Schema)
-	b = appendUint(b, uint64(z.Timeout))
-	return b, nil
+	b = z.Payload.Append(b)
+	b = value.AppendInt(b, int64(z.CreatedAt))
+	b = z.Schema.Append(b)
+	b = value.AppendInt(b, int64(z.Timeout))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *OpenGateArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("OpenGateArgs")
-}
+func (z *OpenGateArgs) decode(r Reader) error { z.Decode(&r); return r.end("OpenGateArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *OpenGateArgs) Decode(r *Reader) {
@@ -1406,27 +1175,22 @@ func (z *OpenGateArgs) Decode(r *Reader) {
 	z.Timeout = r.Uint(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *SettleGateArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Gate))
-	b = appendUint(b, uint64(z.Settle))
-	b = appendRaw(b, z.Value)
+// Append appends the encoded tuple.
+func (z *SettleGateArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Gate))
+	b = value.AppendInt(b, int64(z.Settle))
+	b = z.Value.Append(b)
 	b = appendText(b, z.Digest)
 	if z.Error == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Error.MarshalMsg(b)
+		b = z.Error.Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *SettleGateArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("SettleGateArgs")
-}
+func (z *SettleGateArgs) decode(r Reader) error { z.Decode(&r); return r.end("SettleGateArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *SettleGateArgs) Decode(r *Reader) {
@@ -1442,27 +1206,22 @@ func (z *SettleGateArgs) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *WarnArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
+// Append appends the encoded tuple.
+func (z *WarnArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
 	b = appendText(b, z.Kind)
 	b = appendText(b, z.Message)
 	b = appendText(b, z.Once)
 	if z.Error == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Error.MarshalMsg(b)
+		b = z.Error.Append(b)
 	}
-	b = appendRaw(b, z.Payload)
-	return b, nil
+	b = z.Payload.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *WarnArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("WarnArgs")
-}
+func (z *WarnArgs) decode(r Reader) error { z.Decode(&r); return r.end("WarnArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *WarnArgs) Decode(r *Reader) {
@@ -1478,19 +1237,14 @@ func (z *WarnArgs) Decode(r *Reader) {
 	z.Payload = r.raw(z.Payload)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ExecutorArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
-	b = appendUint(b, uint64(z.Iteration))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *ExecutorArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = value.AppendInt(b, int64(z.Iteration))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ExecutorArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ExecutorArgs")
-}
+func (z *ExecutorArgs) decode(r Reader) error { z.Decode(&r); return r.end("ExecutorArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ExecutorArgs) Decode(r *Reader) {
@@ -1498,20 +1252,15 @@ func (z *ExecutorArgs) Decode(r *Reader) {
 	z.Iteration = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *MiddlewareArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendUint(b, uint64(z.Pipeline))
-	b = appendUint(b, uint64(z.Index))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *MiddlewareArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Pipeline))
+	b = value.AppendInt(b, int64(z.Index))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *MiddlewareArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("MiddlewareArgs")
-}
+func (z *MiddlewareArgs) decode(r Reader) error { z.Decode(&r); return r.end("MiddlewareArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *MiddlewareArgs) Decode(r *Reader) {
@@ -1520,27 +1269,22 @@ func (z *MiddlewareArgs) Decode(r *Reader) {
 	z.Index = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ToolArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 9)
-	b = appendUint(b, uint64(z.Tool))
+// Append appends the encoded tuple.
+func (z *ToolArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 9)
+	b = value.AppendInt(b, int64(z.Tool))
 	b = appendText(b, z.CallID)
 	b = appendText(b, z.ExecutionID)
 	b = appendText(b, z.ProviderCallID)
-	b = appendRaw(b, z.Args)
-	b = appendBool(b, z.Keep)
-	b = appendUint(b, uint64(z.Valid))
-	b = appendUint(b, uint64(z.Spool))
-	b = appendBool(b, z.Timed)
-	return b, nil
+	b = z.Args.Append(b)
+	b = value.AppendBool(b, z.Keep)
+	b = value.AppendInt(b, int64(z.Valid))
+	b = value.AppendInt(b, int64(z.Spool))
+	b = value.AppendBool(b, z.Timed)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ToolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ToolArgs")
-}
+func (z *ToolArgs) decode(r Reader) error { z.Decode(&r); return r.end("ToolArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolArgs) Decode(r *Reader) {
@@ -1556,27 +1300,22 @@ func (z *ToolArgs) Decode(r *Reader) {
 	z.Timed = r.Bool()
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Delta) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
-	b = appendUint(b, uint64(z.Write))
-	b = appendUint(b, uint64(z.Collection))
-	b = appendInt(b, int64(z.Handle))
+// Append appends the encoded tuple.
+func (z *Delta) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
+	b = value.AppendInt(b, int64(z.Write))
+	b = value.AppendInt(b, int64(z.Collection))
+	b = value.AppendInt(b, int64(z.Handle))
 	b = appendText(b, z.ID)
 	b = appendTexts(b, z.IDs)
-	b = appendArray(b, len(z.Handles))
+	b = value.AppendListHeader(b, len(z.Handles))
 	for _, e := range z.Handles {
-		b = appendInt(b, int64(e))
+		b = value.AppendInt(b, int64(e))
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Delta) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Delta")
-}
+func (z *Delta) decode(r Reader) error { z.Decode(&r); return r.end("Delta") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Delta) Decode(r *Reader) {
@@ -1592,22 +1331,17 @@ func (z *Delta) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *CommitArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
-	b = appendArray(b, len(z.Deltas))
+// Append appends the encoded tuple.
+func (z *CommitArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = value.AppendListHeader(b, len(z.Deltas))
 	for i := range z.Deltas {
-		b, _ = z.Deltas[i].MarshalMsg(b)
+		b = z.Deltas[i].Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *CommitArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("CommitArgs")
-}
+func (z *CommitArgs) decode(r Reader) error { z.Decode(&r); return r.end("CommitArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *CommitArgs) Decode(r *Reader) {
@@ -1618,20 +1352,15 @@ func (z *CommitArgs) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *CommitResult) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendUint(b, uint64(z.Applied))
-	b = appendUint(b, uint64(z.Total))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *CommitResult) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Applied))
+	b = value.AppendInt(b, int64(z.Total))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *CommitResult) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("CommitResult")
-}
+func (z *CommitResult) decode(r Reader) error { z.Decode(&r); return r.end("CommitResult") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *CommitResult) Decode(r *Reader) {
@@ -1640,23 +1369,18 @@ func (z *CommitResult) Decode(r *Reader) {
 	z.Total = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *DiscardArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendArray(b, len(z.Deltas))
+// Append appends the encoded tuple.
+func (z *DiscardArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendListHeader(b, len(z.Deltas))
 	for i := range z.Deltas {
-		b, _ = z.Deltas[i].MarshalMsg(b)
+		b = z.Deltas[i].Append(b)
 	}
-	b = appendUint(b, uint64(z.Status))
-	return b, nil
+	b = value.AppendInt(b, int64(z.Status))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *DiscardArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("DiscardArgs")
-}
+func (z *DiscardArgs) decode(r Reader) error { z.Decode(&r); return r.end("DiscardArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *DiscardArgs) Decode(r *Reader) {
@@ -1668,32 +1392,27 @@ func (z *DiscardArgs) Decode(r *Reader) {
 	z.Status = uint8(r.Uint(math.MaxUint8))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *HTTPArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 8)
+// Append appends the encoded tuple.
+func (z *HTTPArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 8)
 	b = appendText(b, z.Method)
 	b = appendText(b, z.URL)
-	b = appendArray(b, len(z.Headers))
+	b = value.AppendListHeader(b, len(z.Headers))
 	for _, e := range z.Headers {
 		b = appendTexts(b, e)
 	}
-	b = appendRaw(b, z.Body)
+	b = z.Body.Append(b)
 	b = appendText(b, z.Credential)
-	b = appendUint(b, uint64(z.Redirect))
-	b = appendUint(b, uint64(z.Redirects))
-	b = appendArray(b, len(z.Splices))
+	b = value.AppendInt(b, int64(z.Redirect))
+	b = value.AppendInt(b, int64(z.Redirects))
+	b = value.AppendListHeader(b, len(z.Splices))
 	for i := range z.Splices {
-		b, _ = z.Splices[i].MarshalMsg(b)
+		b = z.Splices[i].Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *HTTPArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("HTTPArgs")
-}
+func (z *HTTPArgs) decode(r Reader) error { z.Decode(&r); return r.end("HTTPArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *HTTPArgs) Decode(r *Reader) {
@@ -1714,22 +1433,17 @@ func (z *HTTPArgs) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Splice) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 4)
-	b = appendUint(b, uint64(z.At))
-	b = appendInt(b, int64(z.Handle))
-	b = appendUint(b, uint64(z.Part))
-	b = appendUint(b, uint64(z.Max))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *Splice) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 4)
+	b = value.AppendInt(b, int64(z.At))
+	b = value.AppendInt(b, int64(z.Handle))
+	b = value.AppendInt(b, int64(z.Part))
+	b = value.AppendInt(b, int64(z.Max))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Splice) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Splice")
-}
+func (z *Splice) decode(r Reader) error { z.Decode(&r); return r.end("Splice") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Splice) Decode(r *Reader) {
@@ -1740,19 +1454,14 @@ func (z *Splice) Decode(r *Reader) {
 	z.Max = r.Uint(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *SpoolArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
-	b = appendInt(b, int64(z.Handle))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *SpoolArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = value.AppendInt(b, int64(z.Handle))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *SpoolArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("SpoolArgs")
-}
+func (z *SpoolArgs) decode(r Reader) error { z.Decode(&r); return r.end("SpoolArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *SpoolArgs) Decode(r *Reader) {
@@ -1760,24 +1469,19 @@ func (z *SpoolArgs) Decode(r *Reader) {
 	z.Handle = r.Int(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ReadArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
-	b = appendInt(b, int64(z.Handle))
-	b = appendUint(b, uint64(z.Part))
-	b = appendUint(b, uint64(z.Read))
-	b = appendUint(b, uint64(z.From))
-	b = appendUint(b, uint64(z.To))
-	b = appendUint(b, uint64(z.Max))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *ReadArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
+	b = value.AppendInt(b, int64(z.Handle))
+	b = value.AppendInt(b, int64(z.Part))
+	b = value.AppendInt(b, int64(z.Read))
+	b = value.AppendInt(b, int64(z.From))
+	b = value.AppendInt(b, int64(z.To))
+	b = value.AppendInt(b, int64(z.Max))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ReadArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ReadArgs")
-}
+func (z *ReadArgs) decode(r Reader) error { z.Decode(&r); return r.end("ReadArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ReadArgs) Decode(r *Reader) {
@@ -1790,21 +1494,16 @@ func (z *ReadArgs) Decode(r *Reader) {
 	z.Max = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ReadResult) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Bytes))
-	b = appendUint(b, uint64(z.Count))
+// Append appends the encoded tuple.
+func (z *ReadResult) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Bytes))
+	b = value.AppendInt(b, int64(z.Count))
 	b = appendTexts(b, z.Lines)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ReadResult) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ReadResult")
-}
+func (z *ReadResult) decode(r Reader) error { z.Decode(&r); return r.end("ReadResult") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ReadResult) Decode(r *Reader) {
@@ -1814,22 +1513,17 @@ func (z *ReadResult) Decode(r *Reader) {
 	z.Lines = r.texts()
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *EstimateArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 4)
+// Append appends the encoded tuple.
+func (z *EstimateArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 4)
 	b = appendText(b, z.Encoding)
 	b = appendTexts(b, z.Texts)
-	b = appendInt(b, int64(z.Handle))
-	b = appendUint(b, uint64(z.Part))
-	return b, nil
+	b = value.AppendInt(b, int64(z.Handle))
+	b = value.AppendInt(b, int64(z.Part))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *EstimateArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("EstimateArgs")
-}
+func (z *EstimateArgs) decode(r Reader) error { z.Decode(&r); return r.end("EstimateArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *EstimateArgs) Decode(r *Reader) {
@@ -1840,20 +1534,15 @@ func (z *EstimateArgs) Decode(r *Reader) {
 	z.Part = uint32(r.Uint(math.MaxUint32))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ValidateArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendUint(b, uint64(z.Tool))
-	b = appendRaw(b, z.Args)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *ValidateArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Tool))
+	b = z.Args.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ValidateArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ValidateArgs")
-}
+func (z *ValidateArgs) decode(r Reader) error { z.Decode(&r); return r.end("ValidateArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ValidateArgs) Decode(r *Reader) {
@@ -1862,19 +1551,14 @@ func (z *ValidateArgs) Decode(r *Reader) {
 	z.Args = r.raw(z.Args)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ForgeArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
+// Append appends the encoded tuple.
+func (z *ForgeArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
 	b = appendTexts(b, z.Classes)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ForgeArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ForgeArgs")
-}
+func (z *ForgeArgs) decode(r Reader) error { z.Decode(&r); return r.end("ForgeArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ForgeArgs) Decode(r *Reader) {
@@ -1882,24 +1566,19 @@ func (z *ForgeArgs) Decode(r *Reader) {
 	z.Classes = r.texts()
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ModelArgs) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
+// Append appends the encoded tuple.
+func (z *ModelArgs) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
 	b = appendText(b, z.Model)
-	b = appendRaw(b, z.Body)
-	b = appendArray(b, len(z.Splices))
+	b = z.Body.Append(b)
+	b = value.AppendListHeader(b, len(z.Splices))
 	for i := range z.Splices {
-		b, _ = z.Splices[i].MarshalMsg(b)
+		b = z.Splices[i].Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ModelArgs) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ModelArgs")
-}
+func (z *ModelArgs) decode(r Reader) error { z.Decode(&r); return r.end("ModelArgs") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ModelArgs) Decode(r *Reader) {
@@ -1912,23 +1591,18 @@ func (z *ModelArgs) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *StreamEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
+// Append appends the encoded tuple.
+func (z *StreamEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
 	b = appendText(b, z.ID)
-	b = appendUint(b, uint64(z.Created))
+	b = value.AppendInt(b, int64(z.Created))
 	b = appendText(b, z.Delta)
-	b = appendUint(b, uint64(z.Length))
-	b = appendBool(b, z.Complete)
-	return b, nil
+	b = value.AppendInt(b, int64(z.Length))
+	b = value.AppendBool(b, z.Complete)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *StreamEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("StreamEvent")
-}
+func (z *StreamEvent) decode(r Reader) error { z.Decode(&r); return r.end("StreamEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *StreamEvent) Decode(r *Reader) {
@@ -1940,30 +1614,25 @@ func (z *StreamEvent) Decode(r *Reader) {
 	z.Complete = r.Bool()
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ToolCallEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 12)
+// Append appends the encoded tuple.
+func (z *ToolCallEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 12)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Tool)
-	b = appendRaw(b, z.Args)
+	b = z.Args.Append(b)
 	b = appendText(b, z.Checksum)
-	b = appendUint(b, uint64(z.Created))
-	b = appendBool(b, z.Complete)
-	b = appendBool(b, z.IsError)
-	b = appendUint(b, uint64(z.Results))
-	b = appendRaw(b, z.Value)
-	b = appendUint(b, uint64(z.Kept))
+	b = value.AppendInt(b, int64(z.Created))
+	b = value.AppendBool(b, z.Complete)
+	b = value.AppendBool(b, z.IsError)
+	b = value.AppendInt(b, int64(z.Results))
+	b = z.Value.Append(b)
+	b = value.AppendInt(b, int64(z.Kept))
 	b = appendText(b, z.ExecutionID)
 	b = appendText(b, z.ProviderCallID)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ToolCallEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ToolCallEvent")
-}
+func (z *ToolCallEvent) decode(r Reader) error { z.Decode(&r); return r.end("ToolCallEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolCallEvent) Decode(r *Reader) {
@@ -1982,25 +1651,20 @@ func (z *ToolCallEvent) Decode(r *Reader) {
 	z.ProviderCallID = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *TurnEndEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Started))
-	b = appendUint(b, uint64(z.Status))
+// Append appends the encoded tuple.
+func (z *TurnEndEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Started))
+	b = value.AppendInt(b, int64(z.Status))
 	if z.Error == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Error.MarshalMsg(b)
+		b = z.Error.Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *TurnEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("TurnEndEvent")
-}
+func (z *TurnEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("TurnEndEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *TurnEndEvent) Decode(r *Reader) {
@@ -2014,26 +1678,21 @@ func (z *TurnEndEvent) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *DispatchEndEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 4)
-	b = appendUint(b, uint64(z.Started))
-	b = appendUint(b, uint64(z.Status))
-	b = appendUint(b, uint64(z.Iterations))
+// Append appends the encoded tuple.
+func (z *DispatchEndEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 4)
+	b = value.AppendInt(b, int64(z.Started))
+	b = value.AppendInt(b, int64(z.Status))
+	b = value.AppendInt(b, int64(z.Iterations))
 	if z.Error == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Error.MarshalMsg(b)
+		b = z.Error.Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *DispatchEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("DispatchEndEvent")
-}
+func (z *DispatchEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("DispatchEndEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *DispatchEndEvent) Decode(r *Reader) {
@@ -2048,24 +1707,19 @@ func (z *DispatchEndEvent) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *IterationEndEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Started))
-	b = appendUint(b, uint64(z.Status))
-	b = appendArray(b, len(z.Discarded))
+// Append appends the encoded tuple.
+func (z *IterationEndEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Started))
+	b = value.AppendInt(b, int64(z.Status))
+	b = value.AppendListHeader(b, len(z.Discarded))
 	for i := range z.Discarded {
-		b, _ = z.Discarded[i].MarshalMsg(b)
+		b = z.Discarded[i].Append(b)
 	}
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *IterationEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("IterationEndEvent")
-}
+func (z *IterationEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("IterationEndEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *IterationEndEvent) Decode(r *Reader) {
@@ -2078,23 +1732,18 @@ func (z *IterationEndEvent) Decode(r *Reader) {
 	}
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ToolStartEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
+// Append appends the encoded tuple.
+func (z *ToolStartEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
 	b = appendText(b, z.Tool)
 	b = appendText(b, z.CallID)
 	b = appendText(b, z.ExecutionID)
 	b = appendText(b, z.ProviderCallID)
-	b = appendRaw(b, z.Args)
-	return b, nil
+	b = z.Args.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ToolStartEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ToolStartEvent")
-}
+func (z *ToolStartEvent) decode(r Reader) error { z.Decode(&r); return r.end("ToolStartEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolStartEvent) Decode(r *Reader) {
@@ -2106,24 +1755,19 @@ func (z *ToolStartEvent) Decode(r *Reader) {
 	z.Args = r.raw(z.Args)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ToolEndEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
+// Append appends the encoded tuple.
+func (z *ToolEndEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
 	b = appendText(b, z.Tool)
 	b = appendText(b, z.CallID)
 	b = appendText(b, z.ExecutionID)
 	b = appendText(b, z.ProviderCallID)
-	b = appendUint(b, uint64(z.Started))
-	b = appendBool(b, z.IsError)
-	return b, nil
+	b = value.AppendInt(b, int64(z.Started))
+	b = value.AppendBool(b, z.IsError)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ToolEndEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ToolEndEvent")
-}
+func (z *ToolEndEvent) decode(r Reader) error { z.Decode(&r); return r.end("ToolEndEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolEndEvent) Decode(r *Reader) {
@@ -2136,23 +1780,18 @@ func (z *ToolEndEvent) Decode(r *Reader) {
 	z.IsError = r.Bool()
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *LogEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Level))
+// Append appends the encoded tuple.
+func (z *LogEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Level))
 	b = appendText(b, z.Kind)
 	b = appendText(b, z.Message)
-	b = appendBool(b, z.HasPayload)
-	b = appendRaw(b, z.Payload)
-	return b, nil
+	b = value.AppendBool(b, z.HasPayload)
+	b = z.Payload.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *LogEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("LogEvent")
-}
+func (z *LogEvent) decode(r Reader) error { z.Decode(&r); return r.end("LogEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *LogEvent) Decode(r *Reader) {
@@ -2164,27 +1803,22 @@ func (z *LogEvent) Decode(r *Reader) {
 	z.Payload = r.raw(z.Payload)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *WarningEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Source))
+// Append appends the encoded tuple.
+func (z *WarningEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Source))
 	b = appendText(b, z.Kind)
 	b = appendText(b, z.Message)
 	if z.Error == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Error.MarshalMsg(b)
+		b = z.Error.Append(b)
 	}
-	b = appendRaw(b, z.Payload)
-	return b, nil
+	b = z.Payload.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *WarningEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("WarningEvent")
-}
+func (z *WarningEvent) decode(r Reader) error { z.Decode(&r); return r.end("WarningEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *WarningEvent) Decode(r *Reader) {
@@ -2200,19 +1834,14 @@ func (z *WarningEvent) Decode(r *Reader) {
 	z.Payload = r.raw(z.Payload)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ErrorEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
-	b, _ = z.Error.MarshalMsg(b)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *ErrorEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = z.Error.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ErrorEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ErrorEvent")
-}
+func (z *ErrorEvent) decode(r Reader) error { z.Decode(&r); return r.end("ErrorEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ErrorEvent) Decode(r *Reader) {
@@ -2220,19 +1849,14 @@ func (z *ErrorEvent) Decode(r *Reader) {
 	z.Error.Decode(r)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *StatsEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 1)
-	b = appendRaw(b, z.Stats)
-	return b, nil
+// Append appends the encoded tuple.
+func (z *StatsEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 1)
+	b = z.Stats.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *StatsEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("StatsEvent")
-}
+func (z *StatsEvent) decode(r Reader) error { z.Decode(&r); return r.end("StatsEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *StatsEvent) Decode(r *Reader) {
@@ -2240,24 +1864,19 @@ func (z *StatsEvent) Decode(r *Reader) {
 	z.Stats = r.raw(z.Stats)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *GateOpenEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
-	b = appendUint(b, uint64(z.Gate))
+// Append appends the encoded tuple.
+func (z *GateOpenEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
+	b = value.AppendInt(b, int64(z.Gate))
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Reason)
-	b = appendRaw(b, z.Payload)
-	b = appendInt(b, int64(z.CreatedAt))
+	b = z.Payload.Append(b)
+	b = value.AppendInt(b, int64(z.CreatedAt))
 	b = appendText(b, z.Digest)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *GateOpenEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("GateOpenEvent")
-}
+func (z *GateOpenEvent) decode(r Reader) error { z.Decode(&r); return r.end("GateOpenEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *GateOpenEvent) Decode(r *Reader) {
@@ -2270,21 +1889,16 @@ func (z *GateOpenEvent) Decode(r *Reader) {
 	z.Digest = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *GateClosedEvent) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 3)
-	b = appendUint(b, uint64(z.Gate))
+// Append appends the encoded tuple.
+func (z *GateClosedEvent) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 3)
+	b = value.AppendInt(b, int64(z.Gate))
 	b = appendText(b, z.ID)
-	b = appendUint(b, uint64(z.Result))
-	return b, nil
+	b = value.AppendInt(b, int64(z.Result))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *GateClosedEvent) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("GateClosedEvent")
-}
+func (z *GateClosedEvent) decode(r Reader) error { z.Decode(&r); return r.end("GateClosedEvent") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *GateClosedEvent) Decode(r *Reader) {
@@ -2294,20 +1908,15 @@ func (z *GateClosedEvent) Decode(r *Reader) {
 	z.Result = uint8(r.Uint(math.MaxUint8))
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Identity) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
+// Append appends the encoded tuple.
+func (z *Identity) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
 	b = appendText(b, z.Identifier)
 	b = appendText(b, z.Representation)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Identity) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Identity")
-}
+func (z *Identity) decode(r Reader) error { z.Decode(&r); return r.end("Identity") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Identity) Decode(r *Reader) {
@@ -2316,33 +1925,28 @@ func (z *Identity) Decode(r *Reader) {
 	z.Representation = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Message) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 7)
+// Append appends the encoded tuple.
+func (z *Message) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 7)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Role)
 	if z.Content == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
 		b = appendText(b, *z.Content)
 	}
 	if z.Identity == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Identity.MarshalMsg(b)
+		b = z.Identity.Append(b)
 	}
-	b = appendInt(b, int64(z.CreatedAt))
-	b = appendInt(b, int64(z.UpdatedAt))
-	b = appendRaw(b, z.Attachments)
-	return b, nil
+	b = value.AppendInt(b, int64(z.CreatedAt))
+	b = value.AppendInt(b, int64(z.UpdatedAt))
+	b = z.Attachments.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Message) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Message")
-}
+func (z *Message) decode(r Reader) error { z.Decode(&r); return r.end("Message") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Message) Decode(r *Reader) {
@@ -2364,24 +1968,19 @@ func (z *Message) Decode(r *Reader) {
 	z.Attachments = r.raw(z.Attachments)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Memory) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 6)
+// Append appends the encoded tuple.
+func (z *Memory) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 6)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Content)
-	b = appendFloat(b, z.Confidence)
-	b = appendFloat(b, z.Importance)
-	b = appendInt(b, int64(z.CreatedAt))
-	b = appendInt(b, int64(z.UpdatedAt))
-	return b, nil
+	b = value.AppendFloat(b, z.Confidence)
+	b = value.AppendFloat(b, z.Importance)
+	b = value.AppendInt(b, int64(z.CreatedAt))
+	b = value.AppendInt(b, int64(z.UpdatedAt))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Memory) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Memory")
-}
+func (z *Memory) decode(r Reader) error { z.Decode(&r); return r.end("Memory") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Memory) Decode(r *Reader) {
@@ -2394,33 +1993,28 @@ func (z *Memory) Decode(r *Reader) {
 	z.UpdatedAt = r.Int(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Thought) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 7)
+// Append appends the encoded tuple.
+func (z *Thought) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 7)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Content)
 	if z.Identity == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b, _ = z.Identity.MarshalMsg(b)
+		b = z.Identity.Append(b)
 	}
-	b = appendRaw(b, z.Payload)
+	b = z.Payload.Append(b)
 	if z.ReplayCompatibility == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
 		b = appendText(b, *z.ReplayCompatibility)
 	}
-	b = appendInt(b, int64(z.CreatedAt))
-	b = appendInt(b, int64(z.UpdatedAt))
-	return b, nil
+	b = value.AppendInt(b, int64(z.CreatedAt))
+	b = value.AppendInt(b, int64(z.UpdatedAt))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Thought) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Thought")
-}
+func (z *Thought) decode(r Reader) error { z.Decode(&r); return r.end("Thought") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Thought) Decode(r *Reader) {
@@ -2442,46 +2036,41 @@ func (z *Thought) Decode(r *Reader) {
 	z.UpdatedAt = r.Int(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ToolCall) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 16)
+// Append appends the encoded tuple.
+func (z *ToolCall) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 16)
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Tool)
-	b = appendRaw(b, z.Args)
+	b = z.Args.Append(b)
 	b = appendText(b, z.Checksum)
 	if z.ExecutionID == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
 		b = appendText(b, *z.ExecutionID)
 	}
 	if z.ProviderCallID == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
 		b = appendText(b, *z.ProviderCallID)
 	}
-	b = appendBool(b, z.IsComplete)
-	b = appendBool(b, z.IsError)
-	b = appendRaw(b, z.Results)
-	b = appendRaw(b, z.Payload)
+	b = value.AppendBool(b, z.IsComplete)
+	b = value.AppendBool(b, z.IsError)
+	b = z.Results.Append(b)
+	b = z.Payload.Append(b)
 	if z.ReplayCompatibility == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
 		b = appendText(b, *z.ReplayCompatibility)
 	}
-	b = appendBool(b, z.FromArtifactTool)
-	b = appendBool(b, z.Inline)
-	b = appendInt(b, int64(z.CreatedAt))
-	b = appendInt(b, int64(z.UpdatedAt))
-	b = appendInt(b, int64(z.CompletedAt))
-	return b, nil
+	b = value.AppendBool(b, z.FromArtifactTool)
+	b = value.AppendBool(b, z.Inline)
+	b = value.AppendInt(b, int64(z.CreatedAt))
+	b = value.AppendInt(b, int64(z.UpdatedAt))
+	b = value.AppendInt(b, int64(z.CompletedAt))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ToolCall) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ToolCall")
-}
+func (z *ToolCall) decode(r Reader) error { z.Decode(&r); return r.end("ToolCall") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ToolCall) Decode(r *Reader) {
@@ -2516,39 +2105,34 @@ func (z *ToolCall) Decode(r *Reader) {
 	z.CompletedAt = r.Int(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *Retrievable) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 9)
+// Append appends the encoded tuple.
+func (z *Retrievable) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 9)
 	b = appendText(b, z.ID)
-	b = appendRaw(b, z.Content)
+	b = z.Content.Append(b)
 	b = appendText(b, z.TrustTier)
 	if z.Source == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
 		b = appendText(b, *z.Source)
 	}
 	if z.Kind == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
 		b = appendText(b, *z.Kind)
 	}
 	if z.Score == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
-		b = appendFloat(b, *z.Score)
+		b = value.AppendFloat(b, *z.Score)
 	}
-	b = appendBool(b, z.Inline)
-	b = appendInt(b, int64(z.CreatedAt))
-	b = appendInt(b, int64(z.UpdatedAt))
-	return b, nil
+	b = value.AppendBool(b, z.Inline)
+	b = value.AppendInt(b, int64(z.CreatedAt))
+	b = value.AppendInt(b, int64(z.UpdatedAt))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *Retrievable) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("Retrievable")
-}
+func (z *Retrievable) decode(r Reader) error { z.Decode(&r); return r.end("Retrievable") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *Retrievable) Decode(r *Reader) {
@@ -2576,23 +2160,18 @@ func (z *Retrievable) Decode(r *Reader) {
 	z.UpdatedAt = r.Int(MaxInt)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *ArtifactPart) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 5)
-	b = appendUint(b, uint64(z.Part))
+// Append appends the encoded tuple.
+func (z *ArtifactPart) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 5)
+	b = value.AppendInt(b, int64(z.Part))
 	b = appendText(b, z.ClassName)
-	b = appendInt(b, int64(z.Bytes))
-	b = appendInt(b, int64(z.Lines))
+	b = value.AppendInt(b, int64(z.Bytes))
+	b = value.AppendInt(b, int64(z.Lines))
 	b = appendText(b, z.Form)
-	return b, nil
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *ArtifactPart) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("ArtifactPart")
-}
+func (z *ArtifactPart) decode(r Reader) error { z.Decode(&r); return r.end("ArtifactPart") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *ArtifactPart) Decode(r *Reader) {
@@ -2604,10 +2183,10 @@ func (z *ArtifactPart) Decode(r *Reader) {
 	z.Form = string(r.Text())
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *MediaPart) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 10)
-	b = appendUint(b, uint64(z.Part))
+// Append appends the encoded tuple.
+func (z *MediaPart) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 10)
+	b = value.AppendInt(b, int64(z.Part))
 	b = appendText(b, z.ID)
 	b = appendText(b, z.Kind)
 	b = appendText(b, z.MimeType)
@@ -2615,21 +2194,16 @@ func (z *MediaPart) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendText(b, z.TrustTier)
 	b = appendText(b, z.ModalityHazard)
 	if z.Source == nil {
-		b = append(b, 0xc0)
+		b = value.AppendNil(b)
 	} else {
 		b = appendText(b, *z.Source)
 	}
-	b = appendInt(b, int64(z.Bytes))
-	b = appendRaw(b, z.Stash)
-	return b, nil
+	b = value.AppendInt(b, int64(z.Bytes))
+	b = z.Stash.Append(b)
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *MediaPart) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("MediaPart")
-}
+func (z *MediaPart) decode(r Reader) error { z.Decode(&r); return r.end("MediaPart") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *MediaPart) Decode(r *Reader) {
@@ -2650,20 +2224,15 @@ func (z *MediaPart) Decode(r *Reader) {
 	z.Stash = r.raw(z.Stash)
 }
 
-// MarshalMsg appends the encoded tuple. It does not fail.
-func (z *TextPart) MarshalMsg(b []byte) ([]byte, error) {
-	b = appendArray(b, 2)
-	b = appendUint(b, uint64(z.Part))
-	b = appendUint(b, uint64(z.Bytes))
-	return b, nil
+// Append appends the encoded tuple.
+func (z *TextPart) Append(b []byte) []byte {
+	b = value.AppendListHeader(b, 2)
+	b = value.AppendInt(b, int64(z.Part))
+	b = value.AppendInt(b, int64(z.Bytes))
+	return b
 }
 
-// UnmarshalMsg decodes the tuple that b begins with and returns what follows it.
-func (z *TextPart) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := Reader{b: b}
-	z.Decode(&r)
-	return r.rest("TextPart")
-}
+func (z *TextPart) decode(r Reader) error { z.Decode(&r); return r.end("TextPart") }
 
 // Decode decodes the tuple that r comes to; r.Err tells whether it was one.
 func (z *TextPart) Decode(r *Reader) {

@@ -188,7 +188,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeABILimitExceeded, Status: 413, Fatal: true,
 		Message: "A limit of the ABI is exceeded.",
-		Help:    "The message names the limit. Split what is sent, or raise the host's limits up to the defaults.",
+		Help:    "The message names the limit. Split the data, or raise the host's limits up to the defaults.",
 	},
 	{
 		Code: CodeABIMalformedFrame, Status: 400, Fatal: true,
@@ -198,7 +198,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeABIUnknownFrame, Status: 400, Fatal: true,
 		Message: "The frame's op is unknown.",
-		Help:    "Use only ops, methods and features that hello has agreed on.",
+		Help:    "Use only ops, methods and features that Hello agreed on.",
 	},
 	{
 		Code: CodeABIUnknownTarget, Status: 404, Fatal: true,
@@ -213,7 +213,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeArtifactIDCollision, Status: 409, Fatal: true,
 		Message: "A tool call and a retrievable have the same id.",
-		Help:    "Give every tool call and every retrievable of a turn an id of its own.",
+		Help:    "Give every tool call and every retrievable of a turn a unique id.",
 	},
 	{
 		Code: CodeArtifactTooLarge, Status: 413, Fatal: false,
@@ -243,7 +243,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeChatInvalidOutput, Status: 422, Fatal: false,
 		Message: "The model's answer does not match its JSON Schema.",
-		Help:    "The model was told what was wrong with its first answer, and answered once more. The details are {text, violations}: the answer, at most 64 KiB of it, and what is wrong with it. It was shown and not stored. Simplify the schema, say in the prompt what is wanted, raise the token limit, or ask a stronger model.",
+		Help:    "The model got the violations of its first answer and answered once more. The details are {text, violations}: at most 64 KiB of the answer, and its violations. It was shown and not stored. Simplify the schema, describe the answer in the prompt, raise the token limit, or use a stronger model.",
 	},
 	{
 		Code: CodeChatInvalidToolCallArgs, Status: 422, Fatal: false,
@@ -258,37 +258,37 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeChatRefused, Status: 422, Fatal: false,
 		Message: "The model, or the provider for it, declined to answer.",
-		Help:    "The message holds the reason in the provider's words. What had arrived by then was shown and not stored. Change what is asked, or ask another model.",
+		Help:    "The message has the reason in the provider's words. The part that arrived was shown and not stored. Change the request, or use another model.",
 	},
 	{
 		Code: CodeChatRequestTimeout, Status: 504, Fatal: false,
 		Message: "The model provider did not answer in time.",
-		Help:    "No response head came within the request timeout, after all attempts. Raise requestTimeoutMs for models that think for long before they answer.",
+		Help:    "No response head came within the request timeout, after all attempts. Raise requestTimeoutMs for models that think for a long time before they answer.",
 	},
 	{
 		Code: CodeChatStreamError, Status: 502, Fatal: false,
 		Message: "The model provider's stream broke off.",
-		Help:    "The connection failed after the answer had begun, or ended before the answer did, or what came was no answer. What had arrived by then was shown and not stored. It is only tried again while nothing was shown.",
+		Help:    "The connection failed after the answer had begun, or ended before the answer did, or the data was not an answer. The part that arrived was shown and not stored. The request is repeated only if nothing was shown.",
 	},
 	{
 		Code: CodeChatStreamStalled, Status: 504, Fatal: false,
 		Message: "The model provider's stream stalled.",
-		Help:    "No bytes came within the idle timeout. Raise it for models that think for long without sending.",
+		Help:    "No bytes came within the idle timeout. Raise it for models that think for a long time without sending.",
 	},
 	{
 		Code: CodeChatToolTimeout, Status: 504, Fatal: false,
 		Message: "The tool took longer than it may.",
-		Help:    "The model sees this as the call's result. The handler's signal was aborted; what it returns later is dropped. Raise toolTimeoutMs, or make the handler faster.",
+		Help:    "The model sees this as the call's result. The handler's signal was aborted; a later result is dropped. Raise toolTimeoutMs, or make the handler faster.",
 	},
 	{
 		Code: CodeChatToolUseFailed, Status: 422, Fatal: false,
 		Message: "The model provider could not parse the model's tool call.",
-		Help:    "The failed generation was kept as a tool call with an error result, which the model sees. Where no tool's name can be read there is no call to keep: the dispatch is nacked, and the user may try again.",
+		Help:    "The failed generation was kept as a tool call with an error result, which the model sees. If it has no readable tool name, the dispatch is nacked instead, and the user may try again.",
 	},
 	{
 		Code: CodeChatTotalTimeout, Status: 504, Fatal: false,
 		Message: "The model's answer took too long as a whole.",
-		Help:    "The total timeout ended in the middle of an attempt. What had arrived by then was shown and not stored. Raise totalTimeoutMs, or ask for shorter answers.",
+		Help:    "The total timeout ended in the middle of an attempt. The part that arrived was shown and not stored. Raise totalTimeoutMs, or ask for shorter answers.",
 	},
 	{
 		Code: CodeChatUnknownTool, Status: 404, Fatal: false,
@@ -298,12 +298,12 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeChatUnsupportedMedia, Status: 422, Fatal: false,
 		Message: "The model provider does not take a media of the conversation.",
-		Help:    "The message names the media and its kind. The option unsupportedMedia decides whether a text stands for it instead.",
+		Help:    "The message names the media and its kind. The option unsupportedMedia decides whether a text replaces it.",
 	},
 	{
 		Code: CodeClosed, Status: 503, Fatal: false,
 		Message: "The runner or its host is closed.",
-		Help:    "The program closed it or shut it down. To let turns finish first, shut down with a context that leaves them time; start further turns on a runner that is open.",
+		Help:    "The program closed it or shut it down. To let turns finish first, shut down with a context that leaves them time. Start further turns on an open runner.",
 	},
 	{
 		Code: CodeCredentialUnknown, Status: 401, Fatal: true,
@@ -328,7 +328,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeHTTPRedirect, Status: 502, Fatal: false,
 		Message: "The HTTP request was redirected where it does not follow.",
-		Help:    "Use the address that the redirect leads to. Pages and workers of browsers do not show where a redirect leads, so that one which must be checked fails there.",
+		Help:    "Use the address that the redirect leads to. Pages and workers of browsers do not show where a redirect leads, so a redirect that must be checked fails there.",
 	},
 	{
 		Code: CodeHTTPTransport, Status: 502, Fatal: false,
@@ -343,7 +343,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeInstanceFailed, Status: 500, Fatal: false,
 		Message: "The module's instance failed.",
-		Help:    "The instance trapped, exited or sent malformed frames, and was dropped. The message ends with its last lines on stderr; other instances go on, and the next turn gets a fresh one.",
+		Help:    "The instance trapped, exited or sent malformed frames, and was dropped. The message ends with its last output on stderr. Other instances go on, and the next turn gets a fresh one.",
 	},
 	{
 		Code: CodeInvalidInitialIdentityValue, Status: 500, Fatal: true,
@@ -398,7 +398,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeInvalidJournal, Status: 400, Fatal: false,
 		Message: "The journal cannot be read.",
-		Help:    "Give the file that the option for journals, or turncore run --log, wrote. The message says where the file is damaged.",
+		Help:    "Use a file written by the journal option or by turncore run --log. The message says where the file is damaged.",
 	},
 	{
 		Code: CodeInvalidLLMDispatchInput, Status: 529, Fatal: true,
@@ -438,7 +438,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeInvalidTurnRunnerConfig, Status: 529, Fatal: true,
 		Message: "The turn runner's configuration is invalid.",
-		Help:    "The message lists every field that breaks a rule. Correct them all where the runner is constructed.",
+		Help:    "The message lists every field that breaks a rule. Correct them where the runner is constructed.",
 	},
 	{
 		Code: CodeInvalidValue, Status: 422, Fatal: false,
@@ -453,12 +453,12 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeLLMExecutionAlreadySignalled, Status: 500, Fatal: true,
 		Message: "The dispatch has already been signalled.",
-		Help:    "The first ack or nack stands. Read isSignalled before signalling where several places may do so.",
+		Help:    "The first ack or nack stands. Check isSignalled first if several places may signal.",
 	},
 	{
 		Code: CodeLLMExecutionExecutorError, Status: 500, Fatal: false,
 		Message: "The executor failed.",
-		Help:    "The cause is what the executor threw. For failures that you expect, call ctx.nack with an error of your own.",
+		Help:    "The cause is what the executor threw. For expected failures, call ctx.nack with your own error.",
 	},
 	{
 		Code: CodeLLMExecutionGateNotSupported, Status: 501, Fatal: false,
@@ -468,7 +468,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeMaxIterations, Status: 508, Fatal: false,
 		Message: "The dispatch reached its bound on iterations.",
-		Help:    "The model went on asking for tools. Raise maxIterations, or find out why its tool results do not satisfy it.",
+		Help:    "The model kept asking for tools. Raise maxIterations, or find out why the results do not satisfy it.",
 	},
 	{
 		Code: CodeMaxRepeats, Status: 508, Fatal: false,
@@ -478,7 +478,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeMediaTooLarge, Status: 413, Fatal: false,
 		Message: "The media is too large to be sent to a model.",
-		Help:    "Its reader gave more bytes than maxMediaBytes of the chat executor allows. A reader that knows its length has a note sent in its place.",
+		Help:    "Its reader gave more bytes than maxMediaBytes of the chat executor allows. If a reader knows its length, a note is sent instead.",
 	},
 	{
 		Code: CodeModelFailed, Status: 502, Fatal: false,
@@ -498,7 +498,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeNotAMediaReader, Status: 500, Fatal: true,
 		Message: "The value is not a media reader.",
-		Help:    "A media reader has stream, which can be called again and again, and byteLength.",
+		Help:    "A media reader has byteLength, and stream, which can be called repeatedly.",
 	},
 	{
 		Code: CodeNotASpoolReader, Status: 500, Fatal: true,
@@ -513,12 +513,12 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeOutputPipelineError, Status: 500, Fatal: false,
 		Message: "A middleware of the turn's output pipeline failed.",
-		Help:    "The cause is what the middleware threw. The dispatch had ended with ack; what it committed stays.",
+		Help:    "The cause is what the middleware threw. The dispatch had ended with ack; its committed writes stay.",
 	},
 	{
 		Code: CodeOverloaded, Status: 503, Fatal: false,
 		Message: "The host takes no further turns for the moment.",
-		Help:    "Its instances have grown beyond highWater and wait for turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.",
+		Help:    "Its instances have grown beyond highWater and wait for their turns to end. Try again after details.retryAfterMs, let fewer turns wait at gates, or raise highWater.",
 	},
 	{
 		Code: CodePipelineShortCircuited, Status: 500, Fatal: false,
@@ -528,7 +528,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeReaderNotDescribable, Status: 422, Fatal: false,
 		Message: "The value's reader cannot be described.",
-		Help:    "Give the reader a describe method, or keep the value out of what is encoded.",
+		Help:    "Give the reader a describe method, or do not encode the value.",
 	},
 	{
 		Code: CodeReplayDiverged, Status: 500, Fatal: true,
@@ -538,7 +538,7 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeSpendLimit, Status: 402, Fatal: false,
 		Message: "The turn has spent what it may.",
-		Help:    "Model calls cost as much as spendLimit allows, by the usage they reported and the price table. Raise the limit, or find out what was spent on.",
+		Help:    "By their reported usage and the price table, model calls have reached spendLimit. Raise the limit, or find out which calls were expensive.",
 	},
 	{
 		Code: CodeSpendUnknownPrice, Status: 500, Fatal: false,
@@ -553,12 +553,12 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeTokenizableEvaluatorInvalid, Status: 500, Fatal: true,
 		Message: "The evaluator of a dynamic text failed.",
-		Help:    "An evaluator must return a string, also when it is called without a context.",
+		Help:    "An evaluator must return a string, even without a context.",
 	},
 	{
 		Code: CodeTokenBudget, Status: 413, Fatal: false,
 		Message: "The context does not fit the token budget.",
-		Help:    "What must stay (system prompt, standing instructions, the last message) is larger than the budget alone. Raise the budget or shorten these.",
+		Help:    "The required texts (system prompt, standing instructions, tools, the last message) alone exceed the budget. Raise the budget or shorten them.",
 	},
 	{
 		Code: CodeTokenEstimatorShadowsBuiltin, Status: 409, Fatal: true,
@@ -588,17 +588,17 @@ var codes = [...]CodeInfo{
 	{
 		Code: CodeTurnGateAborted, Status: 499, Fatal: false,
 		Message: "The gate was aborted.",
-		Help:    "The gate or its turn was aborted while somebody waited.",
+		Help:    "The gate or its turn was aborted while code waited for it.",
 	},
 	{
 		Code: CodeTurnGateSettled, Status: 409, Fatal: false,
 		Message: "The gate is already settled.",
-		Help:    "Somebody else was first, or the gate timed out or was aborted. The message and the details say how it was settled.",
+		Help:    "Another answer was first, or the gate timed out or was aborted. The message and the details say how it was settled.",
 	},
 	{
 		Code: CodeTurnGateTimeout, Status: 408, Fatal: false,
 		Message: "The gate timed out.",
-		Help:    "Nobody settled the gate in time. Raise its timeout, or handle the failure where the gate is awaited.",
+		Help:    "The gate was not settled in time. Raise its timeout, or handle the failure where the gate is awaited.",
 	},
 	{
 		Code: CodeTurnQuotaExceeded, Status: 507, Fatal: false,

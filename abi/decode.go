@@ -1,6 +1,10 @@
 package abi
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/abi/value"
+)
 
 // FrameError says why bytes are not a frame, or not a frame of the expected type.
 type FrameError struct {
@@ -110,8 +114,8 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 		case c < 0xa0:
 			n = uint64(c & 15)
 		default:
-			w := int(widths[c-0xc0])
-			if w == 0xff {
+			kind, w := value.Form(c)
+			if kind == value.KindInvalid {
 				return 0, malformed(start, "no value of a frame starts with byte 0x"+strconv.FormatUint(uint64(c), 16))
 			}
 			if size-i < w {
@@ -124,7 +128,7 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 			switch {
 			case c == 0xcf && n > MaxInt, c == 0xd3 && n+MaxInt > 2*MaxInt:
 				return 0, malformed(start, "an integer is beyond 2^53-1")
-			case c < 0xc4 || c >= 0xca && c < 0xd9: // nil, truth values, numbers
+			case kind < value.KindString:
 				continue
 			}
 		}
@@ -161,53 +165,29 @@ func scan(b []byte, lim *Limits) (end int, err *FrameError) {
 	}
 }
 
-// widths are the bytes that follow the first byte of a value, from 0xc0 to 0xdf: the number itself, or a length. 0xff
-// stands for bytes that frames do not have: the unused byte, extensions and float32.
-var widths = [32]uint8{
-	0x00, 0xff, 0x00, 0x00, 0x01, 0x02, 0x04, 0xff, 0xff, 0xff, 0xff, 0x08, 0x01, 0x02, 0x04, 0x08,
-	0x01, 0x02, 0x04, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02, 0x04, 0x02, 0x04, 0x02, 0x04,
-}
-
-// tuple is a pointer to one of this package's types.
-type tuple[T any] interface {
+// Tuple is a pointer to one of this package's types.
+type Tuple[T any] interface {
 	*T
-	UnmarshalMsg(b []byte) (rest []byte, err error)
+	Append(b []byte) []byte
+	Decode(r *Reader)
+	decode(r Reader) error // all that r has
 }
 
 // Decode decodes a frame that [Next] returned, or the payload in one of its fields, into a T. The result shares no
 // memory with b. An error is a [*FrameError].
-func Decode[T any, P tuple[T]](b []byte) (T, error) {
+func Decode[T any, P Tuple[T]](b []byte) (T, error) {
 	var v T
-	err := DecodeTo[T, P](b, &v)
+	err := P(&v).decode(Reader{b: b})
 	return v, err
 }
 
 // DecodeTo is [Decode] into v. It reuses the space of raw values that v held before: they must no longer be in use.
 // After an error v holds parts of b.
-func DecodeTo[T any, P tuple[T]](b []byte, v P) error {
-	rest, err := v.UnmarshalMsg(b)
-	if err != nil {
-		return err
-	}
-	if len(rest) != 0 {
-		return malformed(len(b)-len(rest), "bytes after the value")
-	}
-	return nil
-}
+func DecodeTo[T any, P Tuple[T]](b []byte, v P) error { return v.decode(Reader{b: b}) }
 
 // DecodeInPlace is [Decode], but raw values of the result are parts of b, which must not change.
-func DecodeInPlace[T any, P interface {
-	*T
-	Decode(r *Reader)
-}](b []byte) (T, error) {
+func DecodeInPlace[T any, P Tuple[T]](b []byte) (T, error) {
 	var v T
-	r := NewAliasReader(b)
-	P(&v).Decode(&r)
-	if err := r.Err(); err != nil {
-		return v, err
-	}
-	if r.i != len(b) {
-		return v, malformed(len(b)-r.i, "bytes after the value")
-	}
-	return v, nil
+	err := P(&v).decode(NewAliasReader(b))
+	return v, err
 }

@@ -10,8 +10,8 @@ import (
 // sampleCall is a call as an executor makes it, with a record body of some hundred bytes.
 func sampleCall() *Call {
 	text := strings.Repeat("text ", 40)
-	body := AppendPayload(nil, &Message{ID: "m1", Role: "assistant", Content: &text, CreatedAt: 1767225600000, UpdatedAt: 1767225600000})
-	args := AppendPayload(nil, &StoreArgs{Collection: CollectionMessages, Handle: 7, Data: Bytes(body)})
+	body := (&Message{ID: "m1", Role: "assistant", Content: &text, CreatedAt: 1767225600000, UpdatedAt: 1767225600000}).Append(nil)
+	args := (&StoreArgs{Collection: CollectionMessages, Handle: 7, Data: Bytes(body)}).Append(nil)
 	return &Call{Turn: 3, Call: 12, Elapsed: 250, Context: 1, Method: MethodStore, Args: args}
 }
 

@@ -2,7 +2,7 @@ package abi
 
 // Frame is a frame of either direction: a pointer to one of this package's types that have an Op.
 type Frame interface {
-	MarshalMsg(b []byte) ([]byte, error)
+	Append(b []byte) []byte
 	stamp()
 }
 
@@ -10,19 +10,7 @@ type Frame interface {
 // refill it.
 func Append(dst []byte, f Frame) []byte {
 	f.stamp()
-	return AppendPayload(dst, f)
-}
-
-// AppendPayload encodes a payload or a record behind dst.
-func AppendPayload(dst []byte, v interface {
-	MarshalMsg(b []byte) ([]byte, error)
-},
-) []byte {
-	out, err := v.MarshalMsg(dst)
-	if err != nil {
-		panic("abi: " + err.Error()) // no type of this package has an element that can fail
-	}
-	return out
+	return f.Append(dst)
 }
 
 func (f *Hello) stamp()       { f.Op = OpHello }

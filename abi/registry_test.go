@@ -37,22 +37,19 @@ var registry = []entry{
 	of[Identity](0), of[Message](0), of[Memory](0), of[Thought](0), of[ToolCall](0), of[Retrievable](0),
 }
 
-func of[T any, P interface {
-	tuple[T]
-	MarshalMsg(b []byte) ([]byte, error)
-}](op Op) entry {
+func of[T any, P Tuple[T]](op Op) entry {
 	typ := reflect.TypeFor[T]()
 	return entry{typ.Name(), op, typ, func(b []byte) { _, _ = Decode[T, P](b) }, func(b []byte) (any, error) {
 		v, err := Decode[T, P](b)
 		if err != nil {
 			return nil, err
 		}
-		once := AppendPayload(nil, P(&v))
+		once := P(&v).Append(nil)
 		w, err := Decode[T, P](once)
 		if err != nil {
 			return nil, fmt.Errorf("%s: what was encoded is refused: %w", typ.Name(), err)
 		}
-		if twice := AppendPayload(nil, P(&w)); !bytes.Equal(once, twice) {
+		if twice := P(&w).Append(nil); !bytes.Equal(once, twice) {
 			return nil, fmt.Errorf("%s: %x becomes %x", typ.Name(), once, twice)
 		}
 		return v, nil

@@ -3,6 +3,8 @@ package abi
 import (
 	"math"
 	"strconv"
+
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Raw is one encoded value that is passed on unchanged. An empty Raw is nil on the wire.
@@ -12,106 +14,21 @@ type Raw []byte
 // package, or values whose type another field determines.
 type Value = Raw
 
-// MarshalMsg appends the value.
-func (r Raw) MarshalMsg(b []byte) ([]byte, error) { return appendRaw(b, r), nil }
-
-func appendRaw(b []byte, r Raw) []byte {
+// Append appends the value.
+func (r Raw) Append(b []byte) []byte {
 	if len(r) == 0 {
-		return append(b, 0xc0)
+		return value.AppendNil(b)
 	}
 	return append(b, r...)
 }
 
-// appendUint is two functions, so that the compiler inlines the usual case, a small number.
-func appendUint(b []byte, n uint64) []byte {
-	if n < 1<<7 {
-		return append(b, byte(n))
-	}
-	return appendWideUint(b, n)
-}
-
-func appendWideUint(b []byte, n uint64) []byte {
-	switch {
-	case n < 1<<8:
-		return append(b, 0xcc, byte(n))
-	case n < 1<<16:
-		return append(b, 0xcd, byte(n>>8), byte(n))
-	case n < 1<<32:
-		return append(b, 0xce, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
-	}
-	return append64(append(b, 0xcf), n)
-}
-
-func appendInt(b []byte, n int64) []byte {
-	switch {
-	case n >= 0:
-		return appendUint(b, uint64(n))
-	case n >= -32:
-		return append(b, byte(n))
-	case n >= math.MinInt8:
-		return append(b, 0xd0, byte(n))
-	case n >= math.MinInt16:
-		return append(b, 0xd1, byte(n>>8), byte(n))
-	case n >= math.MinInt32:
-		return append(b, 0xd2, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
-	}
-	return append64(append(b, 0xd3), uint64(n))
-}
-
-func append64(b []byte, n uint64) []byte {
-	return append(b, byte(n>>56), byte(n>>48), byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
-}
-
-func appendFloat(b []byte, f float64) []byte { return append64(append(b, 0xcb), math.Float64bits(f)) }
-
-func appendBool(b []byte, v bool) []byte {
-	if v {
-		return append(b, 0xc3)
-	}
-	return append(b, 0xc2)
-}
-
-func appendHead(b []byte, fix, fixMax byte, wide [3]byte, n int) []byte {
-	switch {
-	case n <= int(fixMax):
-		return append(b, fix|byte(n))
-	case n < 1<<8 && wide[0] != 0:
-		return append(b, wide[0], byte(n))
-	case n < 1<<16:
-		return append(b, wide[1], byte(n>>8), byte(n))
-	}
-	return append(b, wide[2], byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
-}
-
-func appendText[T string | []byte](b []byte, s T) []byte {
-	if len(s) < 32 {
-		return append(append(b, 0xa0|byte(len(s))), s...)
-	}
-	return append(appendHead(b, 0xa0, 31, [3]byte{0xd9, 0xda, 0xdb}, len(s)), s...)
-}
-
-func appendBytes(b, s []byte) []byte {
-	n := len(s)
-	switch {
-	case n < 1<<8:
-		b = append(b, 0xc4, byte(n))
-	case n < 1<<16:
-		b = append(b, 0xc5, byte(n>>8), byte(n))
-	default:
-		b = append(b, 0xc6, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
-	}
-	return append(b, s...)
-}
-
-func appendArray(b []byte, n int) []byte {
-	if n < 16 {
-		return append(b, 0x90|byte(n))
-	}
-	return appendHead(b, 0x90, 15, [3]byte{0, 0xdc, 0xdd}, n)
+// appendText appends text as it is: who passes it on changes nothing in it.
+func appendText(b []byte, s string) []byte {
+	return append(value.AppendStringHeader(b, len(s)), s...)
 }
 
 func appendTexts(b []byte, list []string) []byte {
-	b = appendArray(b, len(list))
+	b = value.AppendListHeader(b, len(list))
 	for _, s := range list {
 		b = appendText(b, s)
 	}
@@ -154,41 +71,20 @@ func (r *Reader) fail(reason string) {
 	r.i = len(r.b)
 }
 
-// head reads the first byte of an element and the number that it and the following bytes hold.
-func (r *Reader) head() (c byte, n uint64) {
-	if r.i >= len(r.b) {
-		r.fail("truncated")
-		return 0xc1, 0
+// head reads the head of an element, as [value.Head] does.
+func (r *Reader) head() (kind value.Kind, n uint64) {
+	kind, size, n := value.Head(r.b, r.i)
+	if size == 0 {
+		r.fail("truncated, or no value")
 	}
-	c = r.b[r.i]
-	switch {
-	case c < 0x80:
-		n = uint64(c)
-	case c < 0xa0:
-		n = uint64(c & 15)
-	case c < 0xc0:
-		n = uint64(c & 31)
-	case c >= 0xe0:
-		n = uint64(int64(int8(c)))
-	default:
-		w := int(widths[c-0xc0])
-		if w == 0xff || len(r.b)-r.i-1 < w {
-			r.fail("truncated, or no value")
-			return 0xc1, 0
-		}
-		for _, x := range r.b[r.i+1 : r.i+1+w] {
-			n = n<<8 | uint64(x)
-		}
-		r.i += w
-	}
-	r.i++
-	return c, n
+	r.i += size
+	return kind, n
 }
 
 // Array reads the head of an array and returns its length.
 func (r *Reader) Array() int {
-	c, n := r.head()
-	if c&0xf0 != 0x90 && c != 0xdc && c != 0xdd || n > uint64(len(r.b)-r.i) {
+	kind, n := r.head()
+	if kind != value.KindList || n > uint64(len(r.b)-r.i) {
 		r.fail("an array is expected")
 		return 0
 	}
@@ -218,22 +114,13 @@ func (r *Reader) list(size, limit int) int {
 
 // Int reads an integer from -max-1 to max that is within ±[MaxInt].
 func (r *Reader) Int(max int64) int64 {
-	c, n := r.head()
-	v := int64(n)
-	switch {
-	case c < 0x80 || c >= 0xcc && c <= 0xce || c >= 0xe0 || c == 0xd3:
-	case c == 0xcf && n <= MaxInt:
-	case c == 0xd0:
-		v = int64(int8(n))
-	case c == 0xd1:
-		v = int64(int16(n))
-	case c == 0xd2:
-		v = int64(int32(n))
-	default:
+	kind, n := r.head()
+	if kind != value.KindInt {
 		r.fail("an integer is expected")
 		return 0
 	}
-	if v > max || v > MaxInt || v < -max-1 || v < -MaxInt {
+	v := int64(n)
+	if v > max || v < -max-1 {
 		r.fail("the integer is out of range")
 		return 0
 	}
@@ -285,8 +172,8 @@ func (r *Reader) Text() []byte {
 			return r.b[i:end:end]
 		}
 	}
-	c, n := r.head()
-	if c&0xe0 != 0xa0 && (c < 0xd9 || c > 0xdb) {
+	kind, n := r.head()
+	if kind != value.KindString {
 		r.fail("a string is expected")
 		return nil
 	}
@@ -298,8 +185,8 @@ func (r *Reader) Bytes() []byte {
 	if r.nil() {
 		return nil
 	}
-	c, n := r.head()
-	if c < 0xc4 || c > 0xc6 {
+	kind, n := r.head()
+	if kind != value.KindBytes {
 		r.fail("a byte string is expected")
 		return nil
 	}
@@ -380,11 +267,14 @@ func (r *Reader) texts() []string {
 	return list
 }
 
-// rest ends the decoding of a value of the named type.
-func (r *Reader) rest(name string) ([]byte, error) {
-	if r.err != nil {
+// end ends the decoding of a tuple of the named type, which is all that there is to read.
+func (r *Reader) end(name string) error {
+	switch {
+	case r.err != nil:
 		r.err.Reason = name + ": " + r.err.Reason
-		return nil, r.err
+		return r.err
+	case r.i != len(r.b):
+		return malformed(r.i, "bytes after the value")
 	}
-	return r.b[r.i:], nil
+	return nil
 }

@@ -2,7 +2,7 @@ package host
 
 import "github.com/turncore/turncore/abi"
 
-// Codes of the errors that Turncore raises; docs/errors.md tells what each one means and what to do about it.
+// Codes of the errors that Turncore raises; docs/errors.md explains each code and its remedy.
 const (
 	// Configuration and input.
 

@@ -16,11 +16,11 @@ func SystemEntropy() Entropy {
 	}
 }
 
-// SeededEntropy is a stream that depends on the seed only, for reproducible runs: the outputs of the mulberry32
-// generator as four little-endian bytes each. Every call begins with a fresh output, so that the bytes of a call do not
-// depend on how many the one before took of its last.
+// SeededEntropy is a stream for reproducible runs that depends only on the seed: the outputs of the mulberry32
+// generator as four little-endian bytes each. Every call starts with a fresh output, so its bytes do not depend on
+// how much of the last output the previous call used.
 //
-// The bytes are easy to guess. They must not name or guard anything in production.
+// The bytes are easy to guess: never use them for ids or secrets in production.
 func SeededEntropy(seed uint32) Entropy {
 	var mu sync.Mutex
 	state := seed

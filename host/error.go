@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// Code says what kind of error an [Error] is. It is an error itself, to be tested for:
+// Code is the kind of an [Error]. It is an error itself, so that you can test for it:
 //
 //	if errors.Is(err, host.CodeInstanceFailed) { … }
 type Code string
@@ -16,31 +16,32 @@ type Code string
 // Error returns the code.
 func (c Code) Error() string { return string(c) }
 
-// Error is an error with a code. Every failure that Turncore reports is or wraps one; find it with errors.As.
+// Error is an error with a code. Every failure that Turncore reports is an Error or wraps one; find it with
+// errors.As.
 type Error struct {
 	// Code is one of the documented codes, or empty for a foreign error that came back from the core.
 	Code Code
 	// Name is the class of a foreign error without a code, such as "TypeError".
 	Name string
-	// Message says what happened, for people.
+	// Message describes the failure for people.
 	Message string
 	// Status is the HTTP status that fits best.
 	Status int
-	// Fatal tells a mistake in the program, which trying again does not cure.
+	// Fatal marks a mistake in the program, which a retry cannot cure.
 	Fatal bool
-	// Help says what to do about it; empty for codes that are not Turncore's.
+	// Help is the remedy; empty for foreign codes.
 	Help string
-	// Details are data of the error, such as the list of violations or how far a commit came, as plain data; nil for
+	// Details are data of the error, such as the list of violations or the progress of a commit, as plain data; nil for
 	// none.
 	Details any
 	// Cause is the error that led to this one, or nil.
 	Cause error
-	// Suppressed are errors that came after this one and are not reported by themselves.
+	// Suppressed are later errors that are not reported separately.
 	Suppressed []error
 }
 
-// NewError returns the error of a code: the text, status and help that the code stands for. The detail, unless it is
-// empty, follows the text after a colon. cause may be nil.
+// NewError returns an error with a code and the code's text, status and help. A detail that is not empty follows the
+// text after a colon. cause may be nil.
 func NewError(code Code, detail string, cause error) *Error {
 	e := &Error{Code: code, Message: detail, Status: 500, Cause: cause}
 	info, known := abi.LookupCode(string(code))
@@ -67,7 +68,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// LogValue gives slog the code, the message, the details and the causes, of a panic with its stack.
+// LogValue gives slog the code, the message, the details and the causes, and for a panic its stack.
 func (e *Error) LogValue() slog.Value {
 	if e == nil {
 		return slog.StringValue(e.Error())
@@ -103,11 +104,11 @@ func (e *Error) Unwrap() error {
 	return e.Cause
 }
 
-// ErrorOf builds the error that a value from the core describes, with the help text of its code. For every error on
-// the way that has a handle, lookup is asked first; a non-nil answer takes the place of what would have been built, so
-// that an error which came from host code is handed back as itself. lookup may be nil.
+// ErrorOf builds the error that a value from the core describes, with the help text of its code. For every error with
+// a handle it first calls lookup; a non-nil result replaces the built error, so that an error from host code comes
+// back as itself. lookup may be nil.
 //
-// Details become plain data, as value.Plain in package abi/value has it.
+// Details become plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any.
 func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 	if v.Handle != 0 && lookup != nil {
 		if err := lookup(v.Handle); err != nil {
@@ -121,8 +122,8 @@ func ErrorOf(v *abi.ErrorValue, lookup func(handle int64) error) error {
 			e.Status = info.Status
 		}
 	}
-	if details, err := value.Read(v.Details); err == nil {
-		e.Details = value.Plain(details) // without what is not a value: the error itself matters more
+	if details, err := wire.Read(v.Details); err == nil {
+		e.Details = details // without what is not a value: the error itself matters more
 	}
 	if v.Cause != nil {
 		e.Cause = ErrorOf(v.Cause, lookup)

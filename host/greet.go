@@ -6,27 +6,28 @@ import (
 	"github.com/turncore/turncore/abi"
 )
 
-// Greeting is what host and core agreed on when their conversation began.
+// Greeting is the agreement of host and core at the start of their conversation.
 type Greeting struct {
-	// Features are the abilities that both sides have.
+	// Features are the features that both sides support.
 	Features abi.Features
-	// Limits are in force from here on, in both directions.
+	// Limits are the limits in force, in both directions.
 	Limits abi.Limits
-	// Quota is in force from here on.
+	// Quota is the quota in force.
 	Quota abi.Quota
 	// Build is the module's version, for people.
 	Build string
-	// Providers are the protocols that the module's chat executor speaks, the default one first.
+	// Providers are the protocols of the module's chat executor, the default one first.
 	Providers []string
 	// In and Out are the two frames, for a journal.
 	In, Out []byte
 }
 
-// Greet says Hello to a fresh instance and reads its Welcome. hello has the features that the host can use, its limits, of
-// which fields that are 0 keep the default and those above it are lowered to it, and its quota; Greet fills in the rest.
+// Greet sends Hello to a fresh instance and reads its Welcome. hello has the features that the host can use, its
+// limits and its quota. Limits of 0 mean the default, and limits above the default are lowered to it. Greet fills in
+// the rest.
 //
-// A core of another major version gives [CodeABIVersion]. An answer that is no proper Welcome gives
-// [CodeInstanceFailed]. After an error the instance has been dropped.
+// A core of another major version gives [CodeABIVersion]. Any answer but a valid Welcome gives [CodeInstanceFailed].
+// After an error the instance is dropped.
 func Greet(inst Instance, hello abi.Hello) (Greeting, error) {
 	hello.Major, hello.Minor, hello.Limits, hello.Quota = abi.Major, abi.Minor, hello.Limits.Effective(), hello.Quota.Effective()
 	hello.Seed = make([]byte, abi.SeedSize)
@@ -50,7 +51,7 @@ func Greet(inst Instance, hello abi.Hello) (Greeting, error) {
 	}, nil
 }
 
-// readWelcome checks the answer to a Hello. An *Error is the core's own refusal, any other a broken answer.
+// readWelcome checks the answer to a Hello. An *Error is the core's rejection, any other error a broken answer.
 func readWelcome(out []byte, hello *abi.Hello) (abi.Welcome, error) {
 	none := abi.Welcome{}
 	if len(out) == 0 {
@@ -93,14 +94,14 @@ func readWelcome(out []byte, hello *abi.Hello) (abi.Welcome, error) {
 	return w, nil
 }
 
-// within tells whether every limit is set and none is above the one asked for.
+// within reports whether every limit is set and none exceeds the requested one.
 func within(l, asked abi.Limits) bool {
 	ok := func(n, most uint32) bool { return n > 0 && n <= most }
 	return ok(l.Frame, asked.Frame) && ok(l.String, asked.String) && ok(l.Array, asked.Array) &&
 		ok(l.Depth, asked.Depth) && ok(l.TurnEffects, asked.TurnEffects) && ok(l.InstanceEffects, asked.InstanceEffects)
 }
 
-// VersionError is the refusal of a core that speaks another major version of the ABI; it names both versions. Engines
+// VersionError returns the error for a core with another major version of the ABI; it names both versions. Engines
 // return it when they load a module.
 func VersionError(major, minor uint16) *Error {
 	return NewError(CodeABIVersion,

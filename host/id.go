@@ -8,7 +8,7 @@ import (
 // gregorianOffset is the Unix epoch in 100 ns units since 1582-10-15, which UUIDs of version 6 count from.
 const gregorianOffset = 0x01B21DD213814000
 
-// NewTurnID mints the id of a turn: a UUID of version 6 (RFC 9562), which sorts by time. It reads the clock once and
+// NewTurnID makes the id of a turn: a UUID of version 6 (RFC 9562), which sorts by time. It reads the clock once and
 // draws ten bytes of entropy: two for the clock sequence, six for the node, and two that are not used.
 func NewTurnID(clock Clock, entropy Entropy) string {
 	ticks := uint64(clock())*10_000 + gregorianOffset

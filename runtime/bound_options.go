@@ -1,8 +1,8 @@
 package runtime
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // NewBound returns the middleware of a name with its argument, a value. It refuses with E_INVALID_OPTIONS what does not

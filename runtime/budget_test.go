@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // budgetTurn is a turn whose context holds, besides the system prompt "test", records of 40 bytes each: 10 tokens in an

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Middleware that is compiled in takes the arguments that abi/builtins.json describes, in the pipelines that it has there.

@@ -3,8 +3,8 @@ package runtime
 import (
 	"slices"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // maxOffered is how many ids the reader tools offer, the latest ones.
@@ -162,7 +162,7 @@ func (r *readerTool) schema(ids []string) []byte {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = value.AppendJSONString(text, []byte(id))
+		text = value.AppendJSONString(text, id)
 	}
 	text = append(text, `]}`...)
 	if r.properties != "" {
@@ -170,7 +170,7 @@ func (r *readerTool) schema(ids []string) []byte {
 	}
 	text = append(text, `},"required":["callId"`...)
 	for _, name := range r.required {
-		text = value.AppendJSONString(append(text, ','), []byte(name))
+		text = value.AppendJSONString(append(text, ','), name)
 	}
 	schema, err := value.FromJSON(nil, append(text, `],"additionalProperties":false}`...))
 	if err != nil {

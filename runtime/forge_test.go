@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 const textToolNames = "artifact_head artifact_tail artifact_grep artifact_cat artifact_byte_length artifact_line_count artifact_estimate_tokens"

@@ -3,9 +3,9 @@ package runtime
 import (
 	"slices"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/schema"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // GateInput opens a gate: a place where a turn waits until somebody outside decides.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func encoded(t testing.TB, text string) []byte {

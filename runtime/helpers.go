@@ -3,8 +3,8 @@ package runtime
 import (
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // stream is the state of a message or thought stream. It lives as long as its dispatch.

@@ -3,8 +3,8 @@ package runtime
 import (
 	"sort"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // block is records back to back, split into bodies when one is first read.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // library is the scripted host's artifacts: the texts that its readers read, and what it was asked for.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Sync implements World: it follows the core's changes the simplest way.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // seam is what a scripted host function sees: the turn's context (d nil) or a dispatch's.

@@ -3,9 +3,9 @@ package runtime
 import (
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/pattern"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // grepSteps is how many steps a pattern may take in one batch of lines, so that no step of the module takes long.

@@ -3,9 +3,9 @@
 package runtime
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/internal/markdown"
 	"github.com/turncore/turncore/runtime/internal/yaml"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func init() { readerGroups = append(readerGroups, &markdownTools) }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // reading runs fn as the executor of a dispatch whose tool call c has the text as its result.

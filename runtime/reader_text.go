@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // textTools read artifacts of all classes as lines of text.

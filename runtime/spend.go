@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // usage is what the calls of a model used in a turn, in tokens.

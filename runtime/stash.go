@@ -1,7 +1,7 @@
 package runtime
 
 import (
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Stash is a context's key-value data: encoded values by top-level key, in insertion order. Copies share their entries

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 func entries(s *Stash) string {

@@ -3,9 +3,9 @@ package runtime
 import (
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // WriteOp is a kind of write.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 var kinds = []record.Kind{record.Instructions, record.Memories, record.Retrievables, record.Messages, record.Thoughts, record.ToolCalls}

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/schema"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Handler is a tool's handler that is compiled in. args are valid; the result is a value. It waits through task only.

@@ -1,264 +1,136 @@
 package value
 
-import (
-	"bytes"
-	"encoding/binary"
-	"encoding/json"
-	"errors"
-	"io"
-	"math"
+import "math"
 
-	"github.com/turncore/turncore/abi"
-)
-
-// Read decodes exactly one value: nil, bool, int64, float64, string, []byte, []any or [Map]. Nothing in the
-// result shares memory with b. It accepts integers that are not in their shortest form and keys in any order; an error
-// is a [*abi.FrameError].
-func Read(b []byte) (any, error) {
-	r := valueReader{b: b}
-	v, err := r.value(0)
-	if err == nil && r.i != len(b) {
-		err = malformed(r.i, "bytes after the value")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
+// KindOf returns the kind of v by its head, and KindInvalid when v does not start with one.
+func KindOf(v []byte) Kind {
+	kind, _, _ := Head(v, 0)
+	return kind
 }
 
-type valueReader struct {
-	b []byte
-	i int
+// Len returns the number of members of a map or elements of a list, and the bytes of a string or of bytes. It is 0
+// for every other kind.
+func Len(v []byte) int {
+	kind, _, n := Head(v, 0)
+	if kind < KindString {
+		return 0
+	}
+	return int(n)
 }
 
-func (r *valueReader) value(depth int) (any, *abi.FrameError) {
-	c, n, err := r.head()
-	if err != nil {
-		return nil, err
+// String returns the text of a string. The result is a part of v.
+func String(v []byte) ([]byte, bool) { return payload(v, KindString) }
+
+// Bytes returns what bytes hold. The result is a part of v.
+func Bytes(v []byte) ([]byte, bool) { return payload(v, KindBytes) }
+
+func payload(v []byte, want Kind) ([]byte, bool) {
+	kind, size, n := Head(v, 0)
+	if kind != want || n > uint64(len(v)-size) {
+		return nil, false
 	}
-	start := r.i
-	switch {
-	case c < 0x80 || c >= 0xe0:
-		return int64(int8(c)), nil
-	case c < 0x90 || c > 0xdd:
-		return r.members(n, depth)
-	case c < 0xa0 || c > 0xdb:
-		return r.list(n, depth)
-	case c < 0xc0 || c > 0xd8:
-		return r.text(n)
+	end := size + int(n)
+	return v[size:end:end], true
+}
+
+// Int returns a number that is encoded as an integer, 0 for everything else.
+func Int(v []byte) (int64, bool) {
+	kind, _, n := Head(v, 0)
+	if kind != KindInt {
+		return 0, false
 	}
-	switch c {
-	case 0xc2, 0xc3:
-		return c == 0xc3, nil
-	case 0xc4, 0xc5, 0xc6:
-		if n > uint64(len(r.b)-r.i) {
-			return nil, malformed(len(r.b), "truncated")
+	return int64(n), true
+}
+
+// Number returns a number, whichever way it is encoded.
+func Number(v []byte) (float64, bool) {
+	kind, _, n := Head(v, 0)
+	return number(kind, n), kind == KindInt || kind == KindFloat
+}
+
+func number(kind Kind, n uint64) float64 {
+	switch kind {
+	case KindInt:
+		return float64(int64(n))
+	case KindFloat:
+		return math.Float64frombits(n)
+	}
+	return 0
+}
+
+// Bool returns a truth value.
+func Bool(v []byte) (b, ok bool) {
+	kind, _, n := Head(v, 0)
+	return kind == KindBool && n == 1, kind == KindBool
+}
+
+// Get returns the value of a map's member, a part of m. It reads the members before it, and none after it. ok is
+// false when m is no map, has no such member, or is malformed up to it.
+func Get(m []byte, key string) (val []byte, ok bool) {
+	kind, i, n := Head(m, 0)
+	if kind != KindMap {
+		return nil, false
+	}
+	for ; n > 0; n-- {
+		k, start, err := keyAt(m, i)
+		if err != nil {
+			return nil, false
 		}
-		r.i += int(n)
-		return bytes.Clone(r.b[start:r.i:r.i]), nil
-	case 0xcb:
-		return math.Float64frombits(n), nil
-	case 0xcc, 0xcd, 0xce, 0xcf:
-		return int64(n), nil
-	case 0xd0:
-		return int64(int8(n)), nil
-	case 0xd1:
-		return int64(int16(n)), nil
-	case 0xd2:
-		return int64(int32(n)), nil
-	case 0xd3:
-		return int64(n), nil
+		if i, err = skip(m, start, MaxDepth); err != nil {
+			return nil, false
+		}
+		if string(k) == key {
+			return m[start:i:i], true
+		}
 	}
-	return nil, nil
+	return nil, false
 }
 
-// head reads the first byte of a value and what follows it: the number itself, or a length.
-func (r *valueReader) head() (c byte, n uint64, err *abi.FrameError) {
-	if r.i >= len(r.b) {
-		return 0, 0, malformed(r.i, "truncated")
+// Each calls fn for each member of a map, in order, until fn returns false. key and val are parts of m. A member is
+// checked before fn sees it; the error tells what is wrong with the first one that is not well-formed.
+func Each(m []byte, fn func(key, val []byte) bool) error {
+	kind, i, n := Head(m, 0)
+	if kind != KindMap {
+		return kindError(m, kind)
 	}
-	start := r.i
-	c = r.b[r.i]
-	r.i++
-	switch {
-	case c < 0x80 || c >= 0xe0:
-		return c, 0, nil
-	case c < 0xa0:
-		return c, uint64(c & 15), nil
-	case c < 0xc0:
-		return c, uint64(c & 31), nil
-	}
-	w := int(widths[c-0xc0])
-	if w == 0xff {
-		return 0, 0, malformed(start, "no value starts with this byte")
-	}
-	if len(r.b)-r.i < w {
-		return 0, 0, malformed(len(r.b), "truncated")
-	}
-	var wide [8]byte
-	copy(wide[8-w:], r.b[r.i:r.i+w])
-	r.i += w
-	n = binary.BigEndian.Uint64(wide[:])
-	if c == 0xcf && n > abi.MaxInt || c == 0xd3 && n+abi.MaxInt > 2*abi.MaxInt {
-		return 0, 0, malformed(start, "an integer is beyond 2^53-1")
-	}
-	return c, n, nil
-}
-
-func (r *valueReader) text(n uint64) (string, *abi.FrameError) {
-	if n > uint64(len(r.b)-r.i) {
-		return "", malformed(len(r.b), "truncated")
-	}
-	s := string(r.b[r.i : r.i+int(n)])
-	r.i += int(n)
-	return abi.UTF8(s), nil
-}
-
-// open checks that n elements of at least size bytes can follow.
-func (r *valueReader) open(n uint64, size, depth int) *abi.FrameError {
-	switch {
-	case depth >= abi.MaxDepth:
-		return exceeded(r.i, "64 nested arrays and maps")
-	case n > abi.MaxArray:
-		return exceeded(r.i, "8192 elements an array or map")
-	case n > uint64((len(r.b)-r.i)/size):
-		return malformed(len(r.b), "truncated")
+	for ; n > 0; n-- {
+		key, start, err := keyAt(m, i)
+		if err != nil {
+			return err
+		}
+		if i, err = skip(m, start, MaxDepth); err != nil {
+			return err
+		}
+		if !fn(key, m[start:i:i]) {
+			break
+		}
 	}
 	return nil
 }
 
-// first is the room that a container gets at once. It doubles as elements are read, for containers in containers could
-// otherwise each claim room for all the bytes that follow.
-const first = 256
-
-// grow makes room for one more of n elements.
-func grow[S ~[]E, E any](s S, n uint64) S {
-	if len(s) < cap(s) {
-		return s
+// EachItem calls fn for each element of a list, in order, until fn returns false. val is a part of l. Errors are
+// those of [Each].
+func EachItem(l []byte, fn func(i int, val []byte) bool) error {
+	kind, i, n := Head(l, 0)
+	if kind != KindList {
+		return kindError(l, kind)
 	}
-	return append(make(S, 0, min(int(n), 2*len(s))), s...)
-}
-
-func (r *valueReader) list(n uint64, depth int) (any, *abi.FrameError) {
-	if err := r.open(n, 1, depth); err != nil {
-		return nil, err
-	}
-	list := make([]any, 0, min(n, first))
-	for range n {
-		v, err := r.value(depth + 1)
+	for at := range int(n) {
+		end, err := skip(l, i, MaxDepth)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list = append(grow(list, n), v)
+		if !fn(at, l[i:end:end]) {
+			break
+		}
+		i = end
 	}
-	return list, nil
+	return nil
 }
 
-func (r *valueReader) members(n uint64, depth int) (any, *abi.FrameError) {
-	if err := r.open(n, 2, depth); err != nil {
-		return nil, err
+func kindError(v []byte, kind Kind) error {
+	if kind == KindInvalid {
+		return headError(v, 0)
 	}
-	m := make(Map, 0, min(n, first))
-	for range n {
-		start := r.i
-		c, size, err := r.head()
-		if err != nil {
-			return nil, err
-		}
-		if (c < 0xa0 || c >= 0xc0) && (c < 0xd9 || c > 0xdb) {
-			return nil, malformed(start, "a map's key is not a string")
-		}
-		key, err := r.text(size)
-		if err != nil {
-			return nil, err
-		}
-		v, err := r.value(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		m = append(grow(m, n), Member{key, v})
-	}
-	return m.ordered(), nil
-}
-
-// maxJSONDepth bounds the recursion over JSON text.
-const maxJSONDepth = 512
-
-// ParseJSON parses a JSON text. Objects become [Map], so that their members keep their order; numbers are read as
-// ECMAScript reads them, as int64 where they are integral and at most [abi.MaxInt], as float64 otherwise.
-func ParseJSON(text []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	v, err := parseNext(dec, 0)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("text after the value")
-	}
-	return v, nil
-}
-
-func parseNext(dec *json.Decoder, depth int) (any, error) {
-	if depth > maxJSONDepth {
-		return nil, errors.New("nested too deeply")
-	}
-	token, err := dec.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch t := token.(type) {
-	case json.Number:
-		f, err := t.Float64()
-		if err != nil {
-			return nil, err
-		}
-		if f >= -abi.MaxInt && f <= abi.MaxInt && f == math.Trunc(f) {
-			return int64(f), nil
-		}
-		return f, nil
-	case json.Delim:
-		if t == '[' {
-			list := []any{}
-			for dec.More() {
-				v, err := parseNext(dec, depth+1)
-				if err != nil {
-					return nil, err
-				}
-				list = append(list, v)
-			}
-			_, err := dec.Token()
-			return list, err
-		}
-		m := Map{}
-		for dec.More() {
-			key, err := dec.Token()
-			if err != nil {
-				return nil, err
-			}
-			v, err := parseNext(dec, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			m = append(m, Member{key.(string), v})
-		}
-		_, err := dec.Token()
-		return m.ordered(), err
-	}
-	return token, nil
-}
-
-func malformed(offset int, reason string) *abi.FrameError {
-	return &abi.FrameError{Code: abi.CodeABIMalformedFrame, Offset: offset, Reason: reason}
-}
-
-func exceeded(offset int, limit string) *abi.FrameError {
-	return &abi.FrameError{Code: abi.CodeABILimitExceeded, Offset: offset, Reason: "limit of " + limit + " exceeded"}
-}
-
-// widths are the bytes that follow the first byte of a value, from 0xc0 to 0xdf: the number itself, or a length. 0xff
-// stands for what frames do not hold: the unused byte, extensions and float32.
-var widths = [32]uint8{
-	0x00, 0xff, 0x00, 0x00, 0x01, 0x02, 0x04, 0xff, 0xff, 0xff, 0xff, 0x08, 0x01, 0x02, 0x04, 0x08,
-	0x01, 0x02, 0x04, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02, 0x04, 0x02, 0x04, 0x02, 0x04,
+	return ErrKind
 }

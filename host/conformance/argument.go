@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// fields reads the members of an argument and refuses those that nobody asked for.
+// fields reads the members of an argument and rejects unknown ones.
 type fields struct {
 	of   any
 	left map[string]any

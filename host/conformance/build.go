@@ -16,7 +16,7 @@ func (g *game) prepare() {
 	g.error("CANCELED")
 }
 
-// open makes the scenario's runner, if it was not made yet.
+// open makes the scenario's runner at its first use.
 func (g *game) open() error {
 	if g.runner != nil || g.invalid != nil {
 		return g.invalid
@@ -96,7 +96,7 @@ func (g *game) frame(by string, ctx turns.Context) *frame {
 	return f
 }
 
-// count returns how often a function was called before, and counts this call.
+// count returns the number of earlier calls of a function, and counts this one.
 func (g *game) count(by string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

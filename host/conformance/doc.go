@@ -1,6 +1,6 @@
-// Package conformance runs the conformance corpus: scenarios in JSON that say what a program's functions do in a turn,
-// and what must come of it. The corpus lies in runtime/testdata/conformance of the repository; its README describes the
-// format. A host of Turncore in any language that plays a scenario writes the same lines, byte for byte.
+// Package conformance runs the conformance corpus: scenarios in JSON that describe a program's functions in a turn
+// and the required result. The corpus lies in runtime/testdata/conformance of the repository; its README describes
+// the format. A host of Turncore in any language that plays a scenario writes the same lines, byte for byte.
 //
 //	files, err := conformance.Load(os.DirFS("runtime/testdata/conformance"))
 //	…

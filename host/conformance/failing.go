@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Failing returns what is played beside a scenario of whose log every storage call is to fail once: for each of them the
-// same scenario with the error X thrown there. CheckStorage says what must come of it.
+// Failing returns the variants of a scenario with failing storage: for each storage call in its log, the same
+// scenario with the error X thrown there. CheckStorage checks their logs.
 func (s *Scenario) Failing(log Log) []*Scenario {
 	if !s.EachStorageCallFails {
 		return nil
@@ -24,8 +24,8 @@ func (s *Scenario) Failing(log Log) []*Scenario {
 	return all
 }
 
-// CheckStorage checks the log of a scenario with a storage call that fails: what begins ends once, innermost first; the error
-// shows; and at the end the turn holds the records that storage holds.
+// CheckStorage checks the log of a scenario with a failing storage call: everything that begins ends once, innermost
+// first; the error is visible; and at the end the turn has the same records as storage.
 func (s *Scenario) CheckStorage(log Log) error {
 	b := books{held: map[string][]string{}, fetched: s.Runner.Storage}
 	for _, line := range log {
@@ -39,7 +39,7 @@ func (s *Scenario) CheckStorage(log Log) error {
 	return nil
 }
 
-// books are what storage and the turn hold, as a log tells.
+// books are the contents of storage and of the turn, according to a log.
 type books struct {
 	held    map[string][]string // ids in storage, by collection
 	fetched map[string]Script
@@ -96,7 +96,7 @@ func (b *books) read(line Line, fails int) error {
 	return nil
 }
 
-// deleted returns what an event's error says that storage has deleted of a group.
+// deleted returns the ids of a group that storage has deleted, according to an event's error.
 func deleted(v any) []string {
 	for {
 		e, _ := v.(map[string]any)
@@ -117,7 +117,7 @@ func orEmpty(v any) any {
 	return v
 }
 
-// apply does what a callback was told.
+// apply repeats the effect of a callback.
 func (b *books) apply(name string, args []any) error {
 	switch {
 	case name == "commit":
@@ -204,7 +204,7 @@ func (b *books) end(fails int) error {
 	case fails == 0:
 	case b.failed == "" || !b.shown:
 		return fmt.Errorf("the error of storage call %d does not show", fails)
-	case conduit && b.inside: // what the program makes of it is the program's
+	case conduit && b.inside: // the program decides how to handle it
 	case b.errors != 1 || !strings.Contains(b.error, `"is":"X"`):
 		return fmt.Errorf("the turn ended with %d errors, the last %s", b.errors, b.error)
 	case b.inside && !strings.Contains(b.error, "E_STORAGE_COMMIT_ERROR"):

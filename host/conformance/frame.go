@@ -8,7 +8,7 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// context is what both contexts have beside turns.Context.
+// context has the common methods of both contexts that are not in turns.Context.
 type writer interface {
 	turns.Context
 	StoreStandingInstruction(text string) error
@@ -43,7 +43,7 @@ type writer interface {
 	EmitInterruptedThought(id, delta string) error
 }
 
-// frame is one call of a function, and what its script has at hand.
+// frame is one call of a function, with the data for its script.
 type frame struct {
 	game *game
 	by   string
@@ -70,7 +70,7 @@ func (f *frame) enter(ctx turns.Context) {
 // errReturned ends a script early.
 var errReturned = errors.New("the script returned")
 
-// run does a function's script.
+// run runs a function's script.
 func (f *frame) run(script Script) error {
 	err := f.game.guard(func() error {
 		if err := f.do(script); err != nil && err != errReturned {
@@ -84,7 +84,7 @@ func (f *frame) run(script Script) error {
 	return err
 }
 
-// do does steps one after the other, up to the first that fails.
+// do runs steps in order, up to the first failure.
 func (f *frame) do(script Script) error {
 	for _, step := range script {
 		if step.At >= 0 && step.At != f.iteration || step.From >= 0 && f.iteration < step.From ||

@@ -7,12 +7,12 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// waiter is what both contexts have.
+// waiter is the common method of both contexts.
 type waiter interface {
 	WaitFor(until context.Context, g turns.Gate) (any, error)
 }
 
-// waitFor opens a gate and waits at it.
+// waitFor opens a gate and waits for it.
 func waitFor(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	g := turns.Gate{
@@ -57,7 +57,11 @@ func resolve(f *frame, arg any) (any, error) {
 
 func reject(f *frame, arg any) (any, error) {
 	return f.game.settle(arg, func(gate *turns.OpenGate, a *fields) error {
-		return gate.Reject(f.game.error(a.str("error", "")))
+		name, there := a.take("error")
+		if !there {
+			return gate.Reject(nil)
+		}
+		return gate.Reject(f.game.error(str(name)))
 	})
 }
 

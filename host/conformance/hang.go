@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// hangs is how long a function that hangs has hung before something is done about it.
+// hangs is how long a function hangs before the player acts.
 const hangs = 5 * time.Millisecond
 
-// hang waits until what the function belongs to is aborted, which happens to the run a moment later, unless the argument
-// says that something else sees to it.
+// hang waits until the function's context is aborted. The player aborts the run a moment later, unless the argument
+// names another cause.
 func hang(f *frame, arg any) (any, error) {
 	ctx := f.until
 	if f.ctx != nil {
@@ -26,7 +26,7 @@ func hang(f *frame, arg any) (any, error) {
 	return nil, nil
 }
 
-// abortSoon has the run aborted a moment later.
+// abortSoon aborts the run a moment later.
 func (g *game) abortSoon() {
 	time.AfterFunc(hangs, g.value("abort").(context.CancelFunc))
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Line is one line of a log, as plain data.
@@ -69,7 +69,7 @@ func appendList[E any](dst []byte, list []E) []byte {
 	return append(dst, ']')
 }
 
-// Summary returns the line in a few words: what a string among the expected lines is compared with.
+// Summary returns the line in a few words, for comparison with expected strings.
 func (l Line) Summary() string {
 	switch {
 	case l["event"] != nil:
@@ -160,7 +160,7 @@ func errorWord(v any) string {
 	return cmp.Or(Line(e).text("is"), Line(e).text("code"))
 }
 
-// words joins what is not empty.
+// words joins the non-empty words.
 func words(parts ...any) string {
 	var all []string
 	for _, part := range parts {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Log is what a scenario's play wrote.
+// Log has the lines of a played scenario.
 type Log []Line
 
 // String returns the log as lines of canonical JSON.
@@ -52,7 +52,7 @@ func (s *Scenario) Check(log Log) error {
 	if next < len(log) && !skip {
 		return s.failure(log, next, "line %d was not expected", next)
 	}
-	return nil
+	return s.checkMarks(log)
 }
 
 func (s *Scenario) failure(log Log, at int, format string, args ...any) error {
@@ -78,7 +78,7 @@ func matchLine(want any, line Line, names map[string]any) string {
 	return match(want, map[string]any(line), names, "")
 }
 
-// match compares a value with what is expected there; it returns "" or where they differ.
+// match compares a value with the expected one; it returns "" or the place of the difference.
 func match(want, got any, names map[string]any, path string) string {
 	switch want := want.(type) {
 	case map[string]any:

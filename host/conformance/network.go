@@ -16,24 +16,24 @@ type Answer struct {
 	Headers map[string]string `json:"headers"`
 	Text    string            `json:"text"`
 	JSON    any               `json:"json"`
-	Events  []any             `json:"events"` // server-sent events, one a piece: texts as they are, all else as JSON
-	Chunks  []string          `json:"chunks"` // pieces of the body, as they are
+	Events  []any             `json:"events"` // server-sent events, one per piece: texts unchanged, all else as JSON
+	Chunks  []string          `json:"chunks"` // literal pieces of the body
 	Breaks  bool              `json:"breaks"` // after that the connection breaks
-	Hangs   bool              `json:"hangs"`  // after that nothing comes until the request is aborted, and the run is a moment later
+	Hangs   bool              `json:"hangs"`  // then nothing comes until the request is aborted, and the player aborts the run a moment later
 	Fails   bool              `json:"fails"`  // there is no answer: the connection fails
 }
 
-// provider is where requests of scenarios go unless they say otherwise, and credential what the host knows for it.
+// provider is the default target of requests, and credential is the host's credential for it.
 const provider = "http://provider.test"
 
 var credentials = map[string]turns.Credential{"key": turns.Bearer("secret-of-the-corpus", provider)}
 
 var errNetwork = errors.New("the connection failed")
 
-// network makes the requests of the game that is played.
+// network answers the requests of the current game.
 type network struct{ player *Player }
 
-// RoundTrip writes a line about a request and gives the next answer.
+// RoundTrip writes a line about a request and returns the next answer.
 func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	g := n.player.game.Load()
 	body, err := io.ReadAll(r.Body)
@@ -69,7 +69,7 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// asked counts a request. It returns its answer, and what of the body of the one before it does not begin this one's.
+// asked counts a request. It returns its answer, and the part of the previous body that is not a prefix of this one.
 func (g *game) asked(body string) (answer Answer, replaced string, there bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -89,7 +89,7 @@ func (g *game) asked(body string) (answer Answer, replaced string, there bool) {
 	return g.scenario.Network[n], replaced, true
 }
 
-// headers are those given, and a type for the body.
+// headers are the given ones, and a type for the body.
 func (a *Answer) headers() map[string]string {
 	all := map[string]string{}
 	switch {
@@ -104,7 +104,7 @@ func (a *Answer) headers() map[string]string {
 	return all
 }
 
-// pieces are what the body comes in.
+// pieces are the pieces of the body.
 func (a *Answer) pieces() []string {
 	var all []string
 	if a.Text != "" {
@@ -123,7 +123,7 @@ func (a *Answer) pieces() []string {
 	return append(all, a.Chunks...)
 }
 
-// answerBody is the body of an answer, one piece a read.
+// answerBody is the body of an answer, one piece per read.
 type answerBody struct {
 	game   *game
 	answer Answer

@@ -3,14 +3,16 @@ package conformance
 import (
 	"context"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/turncore/turncore/host/turns"
 )
 
-// operation does one step. What it returns is shown by a step that tries.
+// operation does one step. A step with try shows its result.
 type operation func(f *frame, arg any) (any, error)
 
-// operations are what steps may do, by name. They are set when the program starts, as some of them run steps.
+// operations are the operations of steps, by name. They are set at program start, because some of them run steps.
 var operations map[string]operation
 
 func init() {
@@ -98,7 +100,9 @@ func init() {
 			kind, id := only(arg)
 			return nil, delete1(f.inTurn(), kind, str(id))
 		},
-		"commit": func(f *frame, _ any) (any, error) { return nil, f.inDispatch().Commit() },
+		"commit":      func(f *frame, _ any) (any, error) { return nil, f.inDispatch().Commit() },
+		"startCommit": startCommit,
+		"pause":       func(*frame, any) (any, error) { time.Sleep(hangs); return nil, nil },
 		"replaceGroup": func(f *frame, arg any) (any, error) {
 			a := fieldsOf(arg)
 			defer a.end()
@@ -219,7 +223,7 @@ func init() {
 	}
 }
 
-// refusalError is what a tool's own validation refuses arguments with.
+// refusalError is the error of a tool's own validation for rejected arguments.
 type refusalError string
 
 func (e refusalError) Error() string { return string(e) }
@@ -330,5 +334,20 @@ func writeLog(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
 	f.helper().Log(levels[a.str("level", "info")], a.str("kind", "k"), a.str("message", ""), a.any("payload"))
+	return nil, nil
+}
+
+// startCommit commits and goes on when storage is called, or there was nothing to commit.
+func startCommit(f *frame, _ any) (any, error) {
+	d, reached := f.inDispatch(), make(chan struct{})
+	reach := sync.OnceFunc(func() { close(reached) })
+	f.game.mu.Lock()
+	f.game.storageCalled = reach
+	f.game.mu.Unlock()
+	go func() {
+		defer reach()
+		_ = d.Commit() // nobody asks
+	}()
+	<-reached
 	return nil, nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// part makes what a record may hold in the place of a text: a text, {text: name}, {artifact: text, kind?, hints?,
-// reader?}, {media: …}, or a list of either of the last two.
+// part makes the content of a record: a text, {text: name}, {artifact: text, kind?, hints?, reader?}, {media: …}, or
+// a list of either of the last two.
 func (g *game) part(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -90,8 +90,8 @@ func (g *game) newMedia(v any) *turns.Media {
 	}
 }
 
-// shown is a content or results as a log has them: a text, "[CLASS BYTES LINES]" for an artifact with size hints,
-// "[KIND FILENAME]" for a medium.
+// shown is the form of a content or of results in a log: a text, "[CLASS BYTES LINES]" for an artifact with size
+// hints, "[KIND FILENAME]" for a medium.
 func shown(content any) string {
 	switch c := content.(type) {
 	case nil:

@@ -15,24 +15,23 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// Features are what a scenario may need that this runner has.
+// Features are the features that this runner offers to scenarios.
 func Features() []string { return []string{"full", "static"} }
 
-// Options say what scenarios are played on.
+// Options configure a [Player].
 type Options struct {
 	// Engine runs the core.
 	Engine host.Engine
-	// Panics has functions panic where their scripts throw. Otherwise they return errors.
+	// Panics makes functions panic where their scripts throw. Otherwise they return errors.
 	Panics bool
-	// Patience is how long a scenario may take before it counts as stuck; 0 means a minute.
+	// Patience is the time after which a scenario counts as stuck; 0 means a minute.
 	Patience time.Duration
-	// Host is what else the host is made with; its engine, clock, entropy, network and credentials are the player's.
+	// Host has further options of the host; its engine, clock, entropy, network and credentials belong to the player.
 	Host turns.HostOptions
 }
 
-// Player plays scenarios, one after the other, on one instance. The clock stands still at host.FixedTime
-// unless a script moves it, and entropy
-// is that of host.SeededEntropy(1), afresh for each scenario.
+// Player plays scenarios on one instance, one at a time. The clock stands still at host.FixedTime unless a script
+// moves it, and entropy is that of host.SeededEntropy(1), afresh for each scenario.
 type Player struct {
 	options Options
 	host    *turns.Host
@@ -71,15 +70,14 @@ func (p *Player) open() {
 	}
 }
 
-// malformed is the panic of a scenario that makes no sense.
+// malformed is the panic of a malformed scenario.
 type malformedError struct{ why string }
 
 func (e malformedError) Error() string { return e.why }
 
 func malformed(format string, args ...any) error { return malformedError{fmt.Sprintf(format, args...)} }
 
-// Play plays a scenario and returns what was written to its log. The error says that the scenario is malformed, or that
-// it did not end.
+// Play plays a scenario and returns its log. The error says that the scenario is malformed, or that it did not end.
 func (p *Player) Play(s *Scenario) (Log, error) {
 	p.open()
 	p.entropy = host.SeededEntropy(1)
@@ -109,7 +107,7 @@ func (p *Player) Play(s *Scenario) (Log, error) {
 	}
 }
 
-// game is a scenario that is played.
+// game is a scenario in play.
 type game struct {
 	player   *Player
 	scenario *Scenario
@@ -121,17 +119,19 @@ type game struct {
 	tools   map[string]*turns.Tool
 	texts   map[string]*turns.Tokenizable
 
-	mu       sync.Mutex
-	lines    Log
-	broken   error // a malformed scenario
-	kept     map[string]*frame
-	values   map[string]any
-	calls    map[string]int // of each function
-	requests int            // that the network got
-	body     string         // of the last one
+	mu     sync.Mutex
+	lines  Log
+	broken error // a malformed scenario
+	kept   map[string]*frame
+	values map[string]any
+	calls  map[string]int // of each function
+	// storageCalled hears of the next call of a storage callback, if it is there.
+	storageCalled func()
+	requests      int    // that the network got
+	body          string // of the last one
 }
 
-// guard runs something and keeps what shows that the scenario is malformed.
+// guard runs a function and records that the scenario is malformed, if it is.
 func (g *game) guard(run func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -205,7 +205,7 @@ func (l Line) err(g *game, err error) {
 	}
 }
 
-// describe tells of an error: by its name if it is the scenario's own object.
+// describe describes an error: by its name if it is the scenario's own object.
 func (g *game) describe(err error, depth int) map[string]any {
 	for name, own := range g.errors {
 		if err == own {
@@ -217,7 +217,7 @@ func (g *game) describe(err error, depth int) map[string]any {
 		v["deletedIds"] = anyList(group.DeletedIDs)
 		return v
 	}
-	// A panic in a script counts as what it panicked with.
+	// A panic in a script counts as the error that it carries.
 	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "panic: ") {
 		return g.describe(inner, depth)
 	}
@@ -252,7 +252,7 @@ func (g *game) describe(err error, depth int) map[string]any {
 	if cause := errors.Unwrap(err); cause != nil && depth < 8 && coded != nil && coded.Code != "" {
 		inner := g.describe(cause, depth+1)
 		v["cause"] = inner
-		// A plain error's wording, and how a listener's panic is told, are each language's own.
+		// The wording of a plain error, and of a listener's panic, depends on the language.
 		if len(inner) == 1 && inner["code"] == "Error" || coded.Code == host.CodeListenerError {
 			delete(v, "message")
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// readerScripts are what the methods of a reader do, by name. A method without a script does what the reader beneath does,
-// and so does a script that returns nothing.
+// readerScripts are the scripts of a reader's methods, by name. A method without a script, or whose script returns
+// nothing, calls the underlying reader.
 type readerScripts struct {
 	game    *game
 	scripts map[string]Script
@@ -21,7 +21,7 @@ func scriptsOf(g *game, v any) readerScripts {
 	return s
 }
 
-// call does the script of a method. ctx is the context that the method was given, if it is one of the runner's.
+// call runs the script of a method. ctx is the method's context, if it is one of the runner's.
 func (s readerScripts) call(name string, ctx context.Context) (any, error) {
 	script := s.scripts[name]
 	if script == nil {
@@ -29,12 +29,12 @@ func (s readerScripts) call(name string, ctx context.Context) (any, error) {
 	}
 	in, _ := ctx.(turns.Context)
 	f := s.game.frame("reader "+name, in)
-	f.until, f.calm = ctx, true // a panic would be the caller's own: readers are also called by who has them
+	f.until, f.calm = ctx, true // a panic would hit the caller: user code calls readers too
 	err := f.run(script)
 	return f.result, err
 }
 
-// spoolReader reads a text, and does what scripts say.
+// spoolReader reads a text, with scripts.
 type spoolReader struct {
 	turns.SpoolReader
 	readerScripts
@@ -78,7 +78,7 @@ func (r spoolReader) ByteLength() (int64, bool) {
 	return r.SpoolReader.ByteLength()
 }
 
-// mediaReader reads bytes, and does what scripts say.
+// mediaReader reads bytes, with scripts.
 type mediaReader struct {
 	turns.MediaReader
 	readerScripts

@@ -8,7 +8,7 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// instant is when everything happens.
+// instant is the time of all records.
 var instant = time.UnixMilli(host.FixedTime).UTC()
 
 // record returns the record that an argument describes: the name of one of the scenario's, which is one object, or
@@ -127,7 +127,7 @@ func identity(f *fields) *turns.Identity {
 	}
 }
 
-// idOf returns what a log calls a record, and its text.
+// idOf returns a record's name in logs, and its text.
 func idOf(r any) (id, content string) {
 	switch r := r.(type) {
 	case *turns.Instruction:

@@ -8,12 +8,13 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/journal"
 )
 
-// reopen plays the turn's journal, as far as it has been written, in a fresh instance, and returns the gates that are open
-// there. With a value it resolves the first of them there, and also returns those that close.
+// reopen plays the turn's journal so far in a fresh instance, and returns the gates that are open there. With a value
+// it resolves the first of them there, and also returns what the instance reports next: the gates that close, and
+// that it answers a call, which is the one that waits.
 func reopen(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
@@ -47,33 +48,43 @@ func reopen(f *frame, arg any) (any, error) {
 	if !settles || len(o.gates) == 0 {
 		return got, nil
 	}
-	raw, err := value.Append(nil, v, "value")
+	raw, err := wire.Append(nil, v, "value")
 	if err != nil {
 		return nil, err
 	}
-	args := abi.AppendPayload(nil, &abi.SettleGateArgs{Gate: o.gates[0].Gate, Settle: abi.SettleResolve, Value: raw})
-	if err := o.step(abi.Append(nil, &abi.Call{Turn: o.turn, Call: 1 << 20, Method: abi.MethodSettleGate, Args: args})); err != nil {
+	o.told = []any{}
+	args := (&abi.SettleGateArgs{Gate: o.gates[0].Gate, Settle: abi.SettleResolve, Value: raw}).Append(nil)
+	if err := o.step(abi.Append(nil, &abi.Call{Turn: o.turn, Call: settlingCall, Method: abi.MethodSettleGate, Args: args})); err != nil {
 		return nil, err
 	}
-	got["closed"] = o.closed
+	got["then"] = o.told
 	return got, nil
 }
 
+// settlingCall is the number of the call that resolves a gate.
+const settlingCall = 1 << 20
+
 // opened is an instance that a journal is played in.
 type opened struct {
-	inst   host.Instance
-	turn   uint32
-	gates  []abi.GateOpenEvent // that are open
-	closed []any               // ids of those that closed
+	inst  host.Instance
+	turn  uint32
+	gates []abi.GateOpenEvent // that are open
+	told  []any               // in order: "closed ID", "answered"
 }
 
-// step hands frames to the instance and takes note of its gates.
+// step passes frames to the instance and records its gates.
 func (o *opened) step(in []byte) error {
 	out, err := o.inst.Step(nil, in)
 	for err == nil && len(out) > 0 {
 		var op abi.Op
 		var frame []byte
-		if op, frame, out, err = abi.Next(out, abi.Limits{}); err != nil || op != abi.OpEvent {
+		if op, frame, out, err = abi.Next(out, abi.Limits{}); err == nil && op == abi.OpReply {
+			var reply abi.Reply
+			if reply, err = abi.Decode[abi.Reply](frame); reply.Call != settlingCall {
+				o.told = append(o.told, "answered")
+			}
+		}
+		if err != nil || op != abi.OpEvent {
 			continue
 		}
 		var ev abi.Event
@@ -97,7 +108,7 @@ func (o *opened) step(in []byte) error {
 }
 
 func (o *opened) close(closed abi.GateClosedEvent) {
-	o.closed = append(o.closed, closed.ID)
+	o.told = append(o.told, "closed "+closed.ID)
 	for i, gate := range o.gates {
 		if gate.Gate == closed.Gate {
 			o.gates = append(o.gates[:i:i], o.gates[i+1:]...)

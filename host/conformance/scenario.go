@@ -17,10 +17,11 @@ type File struct {
 	Scenarios []*Scenario `json:"scenarios"`
 }
 
-// Scenario is what functions of a program do, and what must come of it.
+// Scenario describes the functions of a program and the required result.
 type Scenario struct {
 	ID     string   `json:"id"`     // unique in the corpus, "topic/name"
-	Title  string   `json:"title"`  // what it shows
+	Title  string   `json:"title"`  // the behaviour it shows
+	Marks  string   `json:"marks"`  // of the log's lines, see Log.Marks
 	Covers []string `json:"covers"` // numbers of described behaviour and of decisions: "A1", "D4"
 	Needs  []string `json:"needs"`  // features that a host must have to play it
 
@@ -31,7 +32,7 @@ type Scenario struct {
 	Runner  *RunnerSpec          `json:"runner"`
 	Network []Answer             `json:"network"` // to requests, one after the other; one more fails
 	Main    Script               `json:"main"`
-	// EachStorageCallFails says that hosts play it once more for each storage call: see Failing.
+	// EachStorageCallFails makes hosts play it once more for each storage call: see [Failing].
 	EachStorageCallFails bool `json:"eachStorageCallFails"`
 	// Fails is the number of the storage call that fails with the error X, from 1; 0 for none.
 	Fails  int   `json:"-"`
@@ -49,12 +50,12 @@ type ErrorSpec struct {
 // ToolSpec describes a tool: one of the catalogue, or one of the scenario's own.
 type ToolSpec struct {
 	Catalogue   string          `json:"catalogue"` // name of a tool of the catalogue
-	Options     map[string]any  `json:"options"`   // that one's options
+	Options     map[string]any  `json:"options"`   // its options
 	Name        any             `json:"name"`      // its key if absent
 	Description any             `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"` // its members keep their order
 	Handler     Script          `json:"handler"`
-	Validate    Script          `json:"validate"` // validation of the program's own
+	Validate    Script          `json:"validate"` // the program's own validation
 	Meta        map[string]any  `json:"meta"`
 	Ephemeral   any             `json:"ephemeral"`
 	Trusted     any             `json:"trusted"`
@@ -66,26 +67,26 @@ type ToolSpec struct {
 // RunnerSpec configures a runner or a dispatch.
 type RunnerSpec struct {
 	Executor       Script            `json:"executor"`
-	Chat           map[string]any    `json:"chat"` // options of the executor inside the core, in the place of Executor
+	Chat           map[string]any    `json:"chat"` // options of the executor inside the core, instead of Executor
 	TurnInput      []Script          `json:"turnInput"`
 	TurnOutput     []Script          `json:"turnOutput"`
 	DispatchInput  []Entry           `json:"dispatchInput"`
 	DispatchOutput []Entry           `json:"dispatchOutput"`
 	Storage        map[string]Script `json:"storage"`    // scripts of storage callbacks; those without one do nothing
-	Store          bool              `json:"store"`      // the callbacks are a store's, but for those that have a script
+	Store          bool              `json:"store"`      // the callbacks are a store's, except those with a script
 	Tokenizers     map[string]Script `json:"tokenizers"` // scripts of tokenizers, which count words otherwise
 	Tools          []string          `json:"tools"`
 	MaxIterations  int               `json:"maxIterations"`
 	Omit           []string          `json:"omit"`       // required fields that are left out
-	OlderNames     bool              `json:"olderNames"` // the dispatch pipelines go by their older names, where there are any
-	Raw            map[string]any    `json:"raw"`        // fields in place of what would be given, for hosts without static types
+	OlderNames     bool              `json:"olderNames"` // use the older names of the dispatch pipelines, if they exist
+	Raw            map[string]any    `json:"raw"`        // fields to pass instead, for hosts without static types
 }
 
 // TextSpec is a text for a model: static, or dynamic.
 type TextSpec struct {
 	Static  string `json:"static"`
-	Dynamic Script `json:"dynamic"` // gives the text, if it is there
-	Alone   Script `json:"alone"`   // gives it to a reader without a context; Dynamic if absent
+	Dynamic Script `json:"dynamic"` // returns the text, if set
+	Alone   Script `json:"alone"`   // returns it to a reader without a context; Dynamic if absent
 }
 
 // Entry is an entry of a dispatch pipeline: a script, nothing, or a middleware of the core's with its argument.
@@ -111,10 +112,10 @@ func (e *Entry) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Script is a list of steps, done one after the other.
+// Script is a list of steps, done in order.
 type Script []Step
 
-// Step is one thing that a function does.
+// Step is one action of a function.
 type Step struct {
 	Op  string
 	Arg any
@@ -199,7 +200,7 @@ func Load(corpus fs.FS) ([]*File, error) {
 	return files, nil
 }
 
-// Playable tells whether a host with the given features can play the scenario.
+// Playable reports whether a host with the given features can play the scenario.
 func (s *Scenario) Playable(features ...string) bool {
 	for _, need := range s.Needs {
 		if !slices.Contains(features, need) {

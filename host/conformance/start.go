@@ -126,7 +126,7 @@ func (g *game) observer(name string, v any, before func(turns.Event)) func(turns
 	}
 }
 
-// raw puts the context of a dispatch together.
+// raw builds the context of a dispatch.
 func (g *game) raw(spec *RunnerSpec, arg any) *turns.RawContext {
 	a := fieldsOf(arg)
 	defer a.end()

@@ -10,7 +10,7 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// storage returns callbacks that write to the log and do what the scripts say.
+// storage returns callbacks that write to the log and run their scripts.
 func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 	s := store{g, spec, prefix}
 	c := turns.Callbacks{
@@ -100,7 +100,7 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 	return c
 }
 
-// besideStore returns the callbacks of a store, with those that have a script in their place.
+// besideStore returns the callbacks of a store; callbacks with a script replace the store's.
 func (s store) besideStore(scripted turns.Callbacks) turns.Callbacks {
 	c := turns.StoreCallbacks(book{s.game})
 	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(scripted)
@@ -111,7 +111,7 @@ func (s store) besideStore(scripted turns.Callbacks) turns.Callbacks {
 	return c
 }
 
-// book is a store that writes to the log what it is given, and keeps nothing.
+// book is a store that logs its writes and keeps nothing.
 type book struct{ game *game }
 
 func (b book) Load(context.Context, string, string) (*turns.Conversation, error) { return nil, nil }
@@ -123,14 +123,14 @@ func (b book) Commit(_ context.Context, _ string, writes []turns.Delta) error {
 
 func (b book) WriteBytes(context.Context, string, string, []byte) error { return nil }
 
-// store is where the callbacks of a runner or dispatch go.
+// store holds the callbacks of a runner or dispatch.
 type store struct {
 	game   *game
 	spec   *RunnerSpec
 	prefix string
 }
 
-// call writes the line of a callback and does its script.
+// call writes the line of a callback and runs its script.
 func (s store) call(name string, ctx turns.Context, line Line, args ...any) (any, error) {
 	of := "turn"
 	if _, in := ctx.(*turns.DispatchContext); in {
@@ -147,6 +147,13 @@ func (s store) call(name string, ctx turns.Context, line Line, args ...any) (any
 		line["by"] = s.prefix
 	}
 	s.game.write(line)
+	s.game.mu.Lock()
+	called := s.game.storageCalled
+	s.game.storageCalled = nil
+	s.game.mu.Unlock()
+	if called != nil {
+		called()
+	}
 	f := s.game.frame(join(s.prefix, "storage", name), ctx)
 	script := s.spec.Storage[name]
 	if s.game.count("any storage call")+1 == s.game.scenario.Fails {
@@ -161,7 +168,7 @@ func (s store) done(name string, ctx turns.Context, args ...any) error {
 	return err
 }
 
-// write is the callback of a record; its content is only shown if it is not the id.
+// write is the callback of a record; it shows the content only if it is not the id.
 func (s store) write(name string, ctx turns.Context, r any) error {
 	id, content := idOf(r)
 	line := Line{}
@@ -230,7 +237,7 @@ func anyList(list []string) []any {
 	return all
 }
 
-// omit takes out the callbacks that the scenario leaves out.
+// omit removes the callbacks that the scenario omits.
 func (s store) omit(c *turns.Callbacks) {
 	for name, drop := range map[string]func(){
 		"fetchMessages": func() { c.FetchMessages = nil }, "storeMessage": func() { c.StoreMessage = nil },

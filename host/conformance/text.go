@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// tokenizers makes tokenizers that write to the log and do what the scripts say. They count words unless a script returns
-// something.
+// tokenizers makes tokenizers that write to the log and run their scripts. They count words unless a script returns a
+// value.
 func (g *game) tokenizers(scripts map[string]Script) map[string]turns.Tokenizer {
 	all := map[string]turns.Tokenizer{}
 	for name, script := range scripts {
@@ -51,7 +51,7 @@ func (g *game) text(name string) *turns.Tokenizable {
 	return t
 }
 
-// fill gives a text what it holds.
+// fill sets the content of a text.
 func (g *game) fill(t *turns.Tokenizable, name string, spec TextSpec) {
 	if spec.Dynamic == nil {
 		t.Set(spec.Static)
@@ -77,7 +77,7 @@ func (g *game) fill(t *turns.Tokenizable, name string, spec TextSpec) {
 	})
 }
 
-// reading is the context that a text is read with: that of the function, unless the argument says that there is none.
+// reading is the context for reading a text: the function's, unless the argument asks for none.
 func (f *frame) reading(a *fields) *turns.DispatchContext {
 	if a.truth("alone") {
 		return nil

@@ -97,7 +97,7 @@ func clearAll(ctx writer, kind string) {
 	}
 }
 
-// fetch asks storage for records and returns their ids; added to the collection if so wanted.
+// fetch gets records from storage and returns their ids; on request it adds them to the collection.
 func (f *frame) fetch(kind string, load bool) (any, error) {
 	ctx := f.inTurn()
 	switch kind {

@@ -62,11 +62,11 @@ func BenchmarkEffect(b *testing.B) {
 			var err error
 			store := abi.StoreArgs{
 				Collection: abi.CollectionMemories, Handle: 1,
-				Data: abi.Bytes(abi.AppendPayload(nil, &abi.Memory{ID: "m", Content: "hello", CreatedAt: 1, UpdatedAt: 1})),
+				Data: abi.Bytes((&abi.Memory{ID: "m", Content: "hello", CreatedAt: 1, UpdatedAt: 1}).Append(nil)),
 			}
-			method, args := abi.MethodStore, abi.AppendPayload(nil, &store)
+			method, args := abi.MethodStore, store.Append(nil)
 			store.Data = nil // the core knows the record from then on
-			known := abi.AppendPayload(nil, &store)
+			known := store.Append(nil)
 			n := uint32(1) // effect 1 is the middleware
 			b.ReportAllocs()
 			for b.Loop() {

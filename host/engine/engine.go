@@ -1,5 +1,5 @@
-// Package engine chooses the engine that a program runs the core on. The module is the full one, with all providers of
-// models, as the native engine has them.
+// Package engine chooses the engine for a program's core. The module is the full one, with all model providers; the
+// native engine has them too.
 package engine
 
 import (

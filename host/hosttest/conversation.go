@@ -5,9 +5,10 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// Conversation returns inbound frames, one step each, that take a greeted core through a whole turn and into most of the
-// frames there are: a runner with a tool and a host middleware, a message from a shared history, a streamed answer, a tool
-// call, and the end. It needs no answers, as the numbers in it are known before. For tests of engines and for fuzzing.
+// Conversation returns inbound frames, one step each, that take a greeted core through a whole turn with most kinds
+// of frame: a runner with a tool and a host middleware, a message from a shared history, a streamed answer, a tool
+// call, and the end. It does not depend on the answers, because all its numbers are known in advance. It is for tests
+// of engines and for fuzzing.
 func Conversation() [][]byte {
 	frames := []abi.Frame{
 		&abi.OpenRunner{
@@ -19,15 +20,15 @@ func Conversation() [][]byte {
 			DispatchInput: []abi.Middleware{{Kind: abi.MiddlewareHost}},
 			Callbacks:     abi.CallbackCommit | abi.CallbackDiscard,
 		},
-		&abi.History{History: 1, Collection: abi.CollectionMessages, Count: 1, Block: abi.Bytes(abi.AppendPayload(nil, &abi.Message{ID: "m", Role: "user"}))},
+		&abi.History{History: 1, Collection: abi.CollectionMessages, Count: 1, Block: abi.Bytes((&abi.Message{ID: "m", Role: "user"}).Append(nil))},
 		&abi.StartTurn{Turn: 1, Runner: 1, Now: host.FixedTime, Seed: make([]byte, 16), ID: "t", SystemPrompt: "be brief"},
 		&abi.Edit{Turn: 1, Collection: abi.CollectionMessages, Edit: abi.EditAddHistory, Handle: 1, Count: 1, History: 1},
-		&abi.Call{Turn: 1, Call: 1, Context: 1, Method: abi.MethodNext, Args: abi.AppendPayload(nil, &abi.NextArgs{Effect: 1})},
+		&abi.Call{Turn: 1, Call: 1, Context: 1, Method: abi.MethodNext, Args: (&abi.NextArgs{Effect: 1}).Append(nil)},
 		&abi.Result{Turn: 1, Effect: 1},
-		&abi.Call{Turn: 1, Call: 2, Context: 1, Method: abi.MethodReport, Args: abi.AppendPayload(nil, &abi.ReportArgs{ID: "m1", Delta: "hello", Complete: true})},
-		&abi.Call{Turn: 1, Call: 3, Context: 1, Method: abi.MethodExecuteTool, Args: abi.AppendPayload(nil, &abi.ExecuteToolArgs{Tool: 1, Args: abi.Raw("\x81\xa1a\x01")})},
+		&abi.Call{Turn: 1, Call: 2, Context: 1, Method: abi.MethodReport, Args: (&abi.ReportArgs{ID: "m1", Delta: "hello", Complete: true}).Append(nil)},
+		&abi.Call{Turn: 1, Call: 3, Context: 1, Method: abi.MethodExecuteTool, Args: (&abi.ExecuteToolArgs{Tool: 1, Args: abi.Raw("\x81\xa1a\x01")}).Append(nil)},
 		&abi.Result{Turn: 1, Effect: 3, Elapsed: 3},
-		&abi.Call{Turn: 1, Call: 4, Context: 1, Method: abi.MethodLog, Args: abi.AppendPayload(nil, &abi.LogArgs{Kind: "k", Message: "m"})},
+		&abi.Call{Turn: 1, Call: 4, Context: 1, Method: abi.MethodLog, Args: (&abi.LogArgs{Kind: "k", Message: "m"}).Append(nil)},
 		&abi.Call{Turn: 1, Call: 5, Context: 1, Method: abi.MethodDigest},
 		&abi.Call{Turn: 1, Call: 6, Context: 1, Method: abi.MethodAck},
 		&abi.Result{Turn: 1, Effect: 2, Elapsed: 5},

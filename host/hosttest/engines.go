@@ -1,5 +1,5 @@
-// Package hosttest helps to test programs that run turns: the engines to run a test on, and a provider of model answers
-// that says what the test wants it to say. It does not link package testing, so commands may use it too.
+// Package hosttest helps to test programs that run turns. It has the engines for a test, and a model provider with
+// scripted answers. It does not link package testing, so commands may use it too.
 package hosttest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/turncore/turncore/wasm/full"
 )
 
-// TB is what this package needs of testing.TB.
+// TB is the part of testing.TB that this package needs.
 type TB interface {
 	Helper()
 	Logf(format string, args ...any)
@@ -33,10 +33,10 @@ var shared = sync.OnceValues(func() ([]host.Engine, error) {
 	return append(engines, e), nil
 })
 
-// Engines returns the engines that a test should run on: native, and wazero if this build carries the module. Without
-// the module the test goes on with native alone and says so; where the environment sets CI=true it fails instead.
+// Engines returns the engines for a test: native, and wazero if this build carries the module. Without the module the
+// test continues with native alone and logs that; if the environment sets CI=true, it fails instead.
 //
-// All tests of a process share the engines. They are not to be closed; the instances that a test opens are.
+// All tests of a process share the engines. Do not close them; close the instances that a test opens.
 //
 //	for _, engine := range hosttest.Engines(t) {
 //		t.Run(engine.Name(), func(t *testing.T) { … })

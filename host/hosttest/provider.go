@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// Response is what a [Provider] answers to one request.
+// Response is the answer of a [Provider] to one request.
 type Response struct {
 	// Status is the HTTP status; 0 stands for 200.
 	Status int
 	// ContentType is the media type; empty stands for "text/event-stream".
 	ContentType string
-	// Header holds more fields.
+	// Header holds further header fields.
 	Header http.Header
-	// Body is sent as it is, in pieces.
+	// Body is sent unchanged, in pieces.
 	Body string
-	// Break, unless it is 0, breaks the connection after so many bytes of the body. -1 breaks it before the status.
+	// Break, if not 0, breaks the connection after that many bytes of the body. -1 breaks it before the status.
 	Break int
 	// Pause is the time between two pieces.
 	Pause time.Duration
@@ -32,17 +32,17 @@ type Response struct {
 	Hold bool
 }
 
-// Request is what a [Provider] was asked.
+// Request is a request to a [Provider].
 type Request struct {
 	Method, Path string
 	Header       http.Header
 	Body         []byte
 }
 
-// Provider is an HTTP server on loopback that gives scripted responses, one after another, whatever the requests say.
+// Provider is an HTTP server on loopback that gives scripted responses in order, whatever the requests say.
 type Provider struct {
-	// URL is the server's address, such as "http://127.0.0.1:40123". It has no path: for a provider with an API below
-	// /v1 append that.
+	// URL is the server's address, such as "http://127.0.0.1:40123". It has no path: append /v1 for a provider whose API
+	// is there.
 	URL string
 
 	server *http.Server
@@ -53,8 +53,8 @@ type Provider struct {
 	requests []Request
 }
 
-// NewProvider starts a provider. The bodies are cut into pieces of random size, from one byte on, which depend on the seed
-// and the number of the request only. A request after the last response gets status 500.
+// NewProvider starts a provider. It cuts the bodies into pieces of random size, from one byte on; the sizes depend
+// only on the seed and the number of the request. A request after the last response gets status 500.
 func NewProvider(seed uint64, script ...Response) (*Provider, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,14 +69,14 @@ func NewProvider(seed uint64, script ...Response) (*Provider, error) {
 // Close stops the server and breaks the connections that are open.
 func (p *Provider) Close() error { return p.server.Close() }
 
-// Requests returns what the provider has been asked so far.
+// Requests returns the requests so far.
 func (p *Provider) Requests() []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.requests)
 }
 
-// take notes a request and returns its number, from 0, and the response it gets.
+// take records a request and returns its number, from 0, and its response.
 func (p *Provider) take(r Request) (int, Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,12 +13,12 @@ import (
 	"github.com/turncore/turncore/host/journal"
 )
 
-// RecordTo names the environment variable with a folder. When it is set, the engines of [Engines] are those of [Record]:
-// everything that a test suite does with them can be replayed afterwards, on any engine.
+// RecordTo is the name of an environment variable with a folder. If the variable is set, [Engines] returns engines of
+// [Record]: everything that a test suite does with them can be replayed afterwards, on any engine.
 const RecordTo = "TURNCORE_RECORD_TO"
 
-// MaxRecording is how many bytes of an instance's conversation are recorded. What comes after it is not, so that a test
-// of a hundred thousand turns does not fill a disk.
+// MaxRecording is the number of recorded bytes of an instance's conversation. Later bytes are not recorded, so that a
+// test of a hundred thousand turns does not fill a disk.
 const MaxRecording = 4 << 20
 
 var recordings atomic.Uint32

@@ -1,9 +1,9 @@
-// Package journal records what one turn said to its instance and heard from it, and plays that back into another instance,
-// of any engine, to see whether it answers the same.
+// Package journal records the frames between one turn and its instance. It plays them back into another instance, of
+// any engine, to check that the answers are the same.
 //
-// A journal is a file of msgpack values back to back: a map, the [Header], then an array of two byte strings for every
-// step that had frames of the turn: the frames that went in, and those that came out. The first entry also holds what the
-// turn builds on: Hello, its runners and histories, and the answers to them.
+// A journal is a file of consecutive msgpack values: a map, the [Header], then an array of two byte strings for every
+// step with frames of the turn: the inbound frames and the outbound ones. The first entry also holds the frames that
+// the turn depends on: Hello, its runners and histories, and the answers to them.
 package journal
 
 import (
@@ -15,7 +15,7 @@ import (
 // Version of the format.
 const Version = 1
 
-// Header says what was recorded.
+// Header describes a recording.
 type Header struct {
 	ABI      uint32       // the host's ABI version, major in the high 16 bits
 	Features abi.Features // in force
@@ -29,8 +29,8 @@ type Entry struct {
 	In, Out []byte
 }
 
-// Filter appends those frames of a batch that belong to a turn to dst. Frames that belong to no turn, such as those about
-// runners and histories, are left out.
+// Filter appends the frames of a batch that belong to a turn to dst. It omits frames that belong to no turn, such as
+// those about runners and histories.
 func Filter(dst, batch []byte, turn uint32) ([]byte, error) {
 	for len(batch) > 0 {
 		op, frame, rest, err := abi.Next(batch, abi.Limits{})
@@ -45,7 +45,7 @@ func Filter(dst, batch []byte, turn uint32) ([]byte, error) {
 	return dst, nil
 }
 
-// turnOf returns the turn that a frame names, which is always its second element.
+// turnOf returns the turn of a frame, which is always its second element.
 func turnOf(op abi.Op, frame []byte) (turn uint32, ok bool) {
 	switch {
 	case op >= abi.OpStartTurn && op <= abi.OpTick, op >= abi.OpReply && op <= abi.OpFault:
@@ -69,7 +69,7 @@ func turnOf(op abi.Op, frame []byte) (turn uint32, ok bool) {
 	default:
 		return uint32(first), first < 0x80
 	}
-	for _, b := range frame[at+1:][:size] { // the scan has seen that they are there
+	for _, b := range frame[at+1:][:size] { // the scan has checked that they exist
 		turn = turn<<8 | uint32(b)
 	}
 	return turn, true

@@ -234,6 +234,40 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// A journal of the core module plays on the full one, which has more providers and another build. Modules that agreed to
+// anything else with their host are not the same.
+func TestReplayOnAnotherModule(t *testing.T) {
+	core := abi.Welcome{
+		Major: 2, Minor: 1, Features: abi.FeatureChat, Limits: abi.DefaultLimits(), Quota: abi.Quota{Turn: 7, Instance: 9},
+		Build: "core", Providers: []string{"openai"},
+	}
+	recorded := write(t, journal.Entry{Out: abi.Append(nil, &core)})
+	for name, c := range map[string]struct {
+		change func(*abi.Welcome)
+		same   bool
+	}{
+		"the full module":  {func(w *abi.Welcome) { w.Build, w.Providers = "full", []string{"openai", "anthropic", "ollama"} }, true},
+		"another major":    {func(w *abi.Welcome) { w.Major = 3 }, false},
+		"another minor":    {func(w *abi.Welcome) { w.Minor = 0 }, false},
+		"further features": {func(w *abi.Welcome) { w.Features |= abi.FeatureDigest }, false},
+		"another limit":    {func(w *abi.Welcome) { w.Limits.Frame-- }, false},
+		"another quota":    {func(w *abi.Welcome) { w.Quota.Turn++ }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := core
+			c.change(&w)
+			r, err := journal.NewReader(bytes.NewReader(recorded))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := journal.Replay(t.Context(), &script{answers: [][]byte{abi.Append(nil, &w)}}, r)
+			if c.same && (n != 1 || err != nil) || !c.same && (n != 0 || !errors.Is(err, host.CodeReplayDiverged)) {
+				t.Errorf("%d entries, %v", n, err)
+			}
+		})
+	}
+}
+
 // What the native engine answers to Hello it answers again.
 func TestReplayOnNative(t *testing.T) {
 	ctx := context.Background()

@@ -1,18 +1,17 @@
 package journal
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"math"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
-// AppendJSON appends the frames of a batch as a JSON array. Each is an object: "frame" has its name, and the fields have
-// the names of the ABI's tuples, numbers of kinds and collections their names. Byte strings are strings where they are
-// UTF-8, and {"hex": "…"} otherwise. Bytes that are no frames come last, as {"malformed": …}.
+// AppendJSON appends the frames of a batch as a JSON array. Each is an object: "frame" has its name, and the fields
+// have the names of the ABI's tuples, numbers of kinds and collections their names. Byte strings in UTF-8 are
+// strings, others are {"hex": "…"}. Malformed bytes come last, as {"malformed": …}.
 //
 // The npm package writes the same bytes.
 func AppendJSON(dst, batch []byte) []byte {
@@ -57,72 +56,14 @@ type writer struct {
 	b    []byte // to be read
 }
 
-// maxNesting is how deep values may nest, with those that stand encoded in byte strings.
+// maxNesting is the depth limit of values, including those encoded in byte strings.
 const maxNesting = 128
 
-// What a value is.
-const (
-	nilValue = iota
-	boolValue
-	intValue
-	floatValue
-	textValue
-	bytesValue
-	arrayValue
-	mapValue
-)
-
-// head reads the head of a value: what it is, and its number, its length or its bits.
-func (w *writer) head() (what int, n int64, ok bool) {
-	if len(w.b) == 0 {
-		return 0, 0, false
-	}
-	c := w.b[0]
-	w.b = w.b[1:]
-	switch {
-	case c < 0x80 || c >= 0xe0:
-		return intValue, int64(int8(c)), true
-	case c < 0x90:
-		return mapValue, int64(c & 15), true
-	case c < 0xa0:
-		return arrayValue, int64(c & 15), true
-	case c < 0xc0:
-		return textValue, int64(c & 31), true
-	}
-	size := 0
-	switch c {
-	case 0xc0:
-		return nilValue, 0, true
-	case 0xc2, 0xc3:
-		return boolValue, int64(c & 1), true
-	case 0xc4, 0xc5, 0xc6:
-		what, size = bytesValue, 1<<(c-0xc4)
-	case 0xcb:
-		what, size = floatValue, 8
-	case 0xcc, 0xcd, 0xce, 0xcf:
-		what, size = intValue, 1<<(c-0xcc)
-	case 0xd0, 0xd1, 0xd2, 0xd3:
-		what, size = intValue, 1<<(c-0xd0)
-	case 0xd9, 0xda, 0xdb:
-		what, size = textValue, 1<<(c-0xd9)
-	case 0xdc, 0xdd:
-		what, size = arrayValue, 2<<(c-0xdc)
-	case 0xde, 0xdf:
-		what, size = mapValue, 2<<(c-0xde)
-	default:
-		return 0, 0, false
-	}
-	if size > len(w.b) {
-		return 0, 0, false
-	}
-	var full [8]byte
-	copy(full[8-size:], w.b)
+// head reads the head of a value: its kind, and its number, its length or its bits.
+func (w *writer) head() (kind value.Kind, n int64, ok bool) {
+	kind, size, bits := value.Head(w.b, 0)
 	w.b = w.b[size:]
-	n = int64(binary.BigEndian.Uint64(full[:]))
-	if c >= 0xd0 && c <= 0xd3 { // signed
-		n = n << (64 - 8*size) >> (64 - 8*size)
-	}
-	return what, n, true
+	return kind, int64(bits), size > 0
 }
 
 // take reads n bytes.
@@ -139,7 +80,7 @@ func (w *writer) tuple(name string, depth int) bool {
 	fields := strings.Fields(tuples[name])
 	before := *w
 	what, n, ok := w.head()
-	if !ok || what != arrayValue || n != int64(len(fields)) {
+	if !ok || what != value.KindList || n != int64(len(fields)) {
 		*w = before
 		return w.value("raw", nil, depth)
 	}
@@ -166,7 +107,7 @@ func (w *writer) tuple(name string, depth int) bool {
 	return true
 }
 
-// value writes a value of a kind, which may depend on numbers before it.
+// value writes a value of a kind, which may depend on earlier numbers.
 func (w *writer) value(kind string, numbers map[string]int64, depth int) bool {
 	if depth > maxNesting || len(w.b) == 0 {
 		return false
@@ -184,26 +125,26 @@ func (w *writer) value(kind string, numbers map[string]int64, depth int) bool {
 		return false
 	}
 	switch what {
-	case nilValue:
+	case value.KindNil:
 		w.text = append(w.text, "null"...)
-	case boolValue:
+	case value.KindBool:
 		w.text = append(w.text, [2]string{"false", "true"}[n]...)
-	case floatValue:
+	case value.KindFloat:
 		w.text = value.AppendJSONNumber(w.text, math.Float64frombits(uint64(n)))
-	case intValue:
+	case value.KindInt:
 		if name := groups[kind][n]; name != "" {
 			numbers[kind] = n
 			w.text = value.AppendJSONString(w.text, name)
 		} else {
 			w.text = value.AppendJSONNumber(w.text, float64(n))
 		}
-	case textValue, bytesValue:
+	case value.KindString, value.KindBytes:
 		b, ok := w.take(n)
 		if !ok {
 			return false
 		}
 		w.bytes(b, kind, numbers, depth)
-	case arrayValue:
+	case value.KindList:
 		w.text = append(w.text, '[')
 		for i := range n {
 			if i > 0 {
@@ -214,7 +155,7 @@ func (w *writer) value(kind string, numbers map[string]int64, depth int) bool {
 			}
 		}
 		w.text = append(w.text, ']')
-	case mapValue:
+	case value.KindMap:
 		w.text = append(w.text, '{')
 		for i := range n {
 			if i > 0 {
@@ -222,10 +163,10 @@ func (w *writer) value(kind string, numbers map[string]int64, depth int) bool {
 			}
 			what, size, ok := w.head()
 			key, enough := w.take(size)
-			if !ok || !enough || what != textValue || !utf8.Valid(key) {
+			if !ok || !enough || what != value.KindString || !utf8.Valid(key) {
 				return false
 			}
-			w.text = append(value.AppendJSONString(w.text, key), ':')
+			w.text = append(value.AppendJSONText(w.text, key), ':')
 			if !w.value("raw", nil, depth+1) {
 				return false
 			}
@@ -260,7 +201,7 @@ func (w *writer) bytes(b []byte, kind string, numbers map[string]int64, depth in
 		w.text = appendHex(w.text, b)
 		return
 	}
-	w.text = value.AppendJSONString(w.text, b)
+	w.text = value.AppendJSONText(w.text, b)
 }
 
 func appendHex(dst, b []byte) []byte {

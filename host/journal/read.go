@@ -18,7 +18,7 @@ const maxText = 4096
 
 var errFormat = errors.New("malformed")
 
-// why says what is wrong with a journal.
+// why is the fault of a journal.
 func why(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it breaks off"
@@ -28,7 +28,7 @@ func why(err error) string {
 
 // Reader reads a journal. It is not safe for concurrent use.
 type Reader struct {
-	// Header is what the journal begins with.
+	// Header is the journal's header.
 	Header Header
 
 	r       *bufio.Reader
@@ -100,8 +100,8 @@ func (j *Reader) header() error {
 	return nil
 }
 
-// Next returns the next step, or [io.EOF] after the last. Damage is [host.CodeInvalidJournal]; a journal that breaks off
-// within an entry, as after a crash, ends with one that wraps [io.ErrUnexpectedEOF].
+// Next returns the next step, or [io.EOF] after the last. Damage gives [host.CodeInvalidJournal]; if a journal breaks
+// off within an entry, as after a crash, that error wraps [io.ErrUnexpectedEOF].
 func (j *Reader) Next() (Entry, error) {
 	e, err := j.entry()
 	switch {
@@ -131,7 +131,7 @@ func (j *Reader) entry() (Entry, error) {
 	return e, err
 }
 
-// take reads n bytes. Memory grows with what really comes, not with what a damaged length promises.
+// take reads n bytes. Memory grows with the bytes that really come, not with a damaged length.
 func (j *Reader) take(n uint64) ([]byte, error) {
 	var b bytes.Buffer
 	if _, err := io.CopyN(&b, j.r, int64(n)); err != nil {

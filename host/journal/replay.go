@@ -19,7 +19,7 @@ type Divergence struct {
 	Want, Got []byte
 }
 
-// Error names the place and shows what stands around it in both frames, decoded.
+// Error names the place and shows its surroundings in both frames, decoded.
 func (d *Divergence) Error() string {
 	want, _ := next(d.Want)
 	got, _ := next(d.Got)
@@ -39,13 +39,13 @@ func (d *Divergence) Error() string {
 	return place + aside("both", before) + aside("recorded", excerpt(a[at:])) + aside("replayed", excerpt(b[at:]))
 }
 
-// How many characters are shown around a difference.
+// Number of characters shown around a difference.
 const (
 	shownBefore = 80
 	shownAfter  = 120
 )
 
-// common is the length of what two lists begin with.
+// common is the length of the common prefix of two lists.
 func common[T comparable](a, b []T) int {
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {
@@ -72,8 +72,8 @@ func frameText(frame []byte) []rune {
 	return []rune(string(appendFrame(nil, frame)))
 }
 
-// Replay steps a fresh instance of e through the journal, without running any effect, and compares every byte that comes
-// out. It returns the number of entries played.
+// Replay steps a fresh instance of e through the journal, without running any effect, and compares every outbound
+// byte. It returns the number of entries played.
 //
 // A difference gives [host.CodeReplayDiverged]; the error wraps a [*Divergence]. An instance that fails gives
 // [host.CodeInstanceFailed].
@@ -128,8 +128,8 @@ func diverge(entry int, want, got []byte) *Divergence {
 	return nil
 }
 
-// sameWelcome tells whether two modules agreed to the same. What else they have, and how they were built, may differ: a
-// journal of the core module plays on the full one.
+// sameWelcome reports whether two modules agreed to the same terms. Their providers and builds may differ: a journal
+// of the core module plays on the full one.
 func sameWelcome(a, b []byte) bool {
 	v, err := abi.Decode[abi.Welcome](a)
 	w, err2 := abi.Decode[abi.Welcome](b)

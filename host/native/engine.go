@@ -1,8 +1,8 @@
-// Package native runs the core's Go code in the host's own process: no module, no compile time, steps without a crossing.
-// Frames, order and errors are those of the WebAssembly engines.
+// Package native runs the core's Go code in the host's own process: without a module, without compile time, without a
+// crossing per step. Frames, order and errors are those of the WebAssembly engines.
 //
-// There is no wall between the core and the program: its memory is the program's, so there is no bound on it, and a
-// fatal error of the Go runtime ends the program. Use it for tests, for debugging, and where the code is trusted.
+// The core is not isolated from the program: it uses the program's memory without a bound, and a fatal error of the
+// Go runtime ends the program. Use this engine for tests, for debugging, and for trusted code.
 package native
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 )
 
-// Name is what [Engine.Name] and [Engine.ModuleHash] say.
+// Name is the result of [Engine.Name] and [Engine.ModuleHash].
 const Name = "native"
 
-// core is what an instance runs. Inbox returns a buffer for size bytes and one more, nil if that is over the limit. Step
-// returns the answer to the frames in it, valid until the next call. Close ends its coroutines.
+// core is the code of an instance. Inbox returns a buffer of size+1 bytes, or nil if size exceeds the limit. Step
+// returns the answer to the frames in that buffer, valid until the next call. Close ends its coroutines.
 type core interface {
 	Inbox(size uint32) []byte
 	Step(in []byte) []byte
@@ -45,8 +45,8 @@ var _ host.Engine = (*Engine)(nil)
 
 func init() { catalogue.Fetch = fetch.New }
 
-// New returns an engine. Its chat executor knows these providers beside those of the full module; one with the name of
-// another takes its place.
+// New returns an engine. Its chat executor knows these providers in addition to those of the full module; a provider
+// replaces a built-in one of the same name.
 func New(providers ...chat.Provider) *Engine {
 	all := slices.Concat(provider.All, providers)
 	return newEngine(func() core { return guest.New(all...) })
@@ -59,7 +59,7 @@ func newEngine(start func() core) *Engine {
 // Name returns "native".
 func (e *Engine) Name() string { return Name }
 
-// ModuleHash returns "native": the code is that of the program.
+// ModuleHash returns "native": the code is part of the program.
 func (e *Engine) ModuleHash() string { return Name }
 
 // Open starts an instance.
@@ -74,7 +74,7 @@ func (e *Engine) Open(context.Context) (host.Instance, error) {
 	return i, nil
 }
 
-// Close ends all instances, each after the step it may be in.
+// Close ends all instances, each after its current step.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
@@ -100,7 +100,7 @@ func failure(cause error) *host.Error {
 	return host.NewError(host.CodeInstanceFailed, cause.Error(), cause)
 }
 
-// panicked turns what a panic carried into an error.
+// panicked turns the value of a panic into an error.
 func panicked(cause any) error {
 	if err, ok := cause.(error); ok {
 		return fmt.Errorf("panic: %w", err)

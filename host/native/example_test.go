@@ -9,11 +9,11 @@ import (
 	"net/http/httptest"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/framing"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // lines is a provider: a request is a JSON object, an answer a JSON object in each line.

@@ -19,15 +19,15 @@ type instance struct {
 	failed error
 }
 
-// Step implements [host.Instance]. The frames are copied in and out, so that neither side sees what the other does with
-// its memory later.
+// Step implements [host.Instance]. It copies frames in and out, so that neither side sees later changes of the
+// other's memory.
 func (i *instance) Step(dst, in []byte) (out []byte, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.failed != nil {
 		return dst, i.failed
 	}
-	// A panic ends the instance. So does runtime.Goexit, which nothing can stop: it ends the caller's goroutine too.
+	// A panic ends the instance. So does runtime.Goexit, which cannot be stopped: it ends the caller's goroutine too.
 	completed := false
 	defer func() {
 		if !completed {
@@ -67,7 +67,7 @@ func (i *instance) Close(context.Context) error {
 	return nil
 }
 
-// drop ends the instance and returns the error that it ended with. The caller holds the lock.
+// drop ends the instance and returns its final error. The caller holds the lock.
 func (i *instance) drop(cause error) error {
 	if i.failed == nil {
 		i.failed = failure(cause)

@@ -69,7 +69,7 @@ func (a answer) whole(r *request) object {
 
 func (a answer) callID(r *request) string { return "call_" + strconv.Itoa(len(r.Messages)) }
 
-// usage counts four bytes a token.
+// usage counts one token per four bytes.
 func (a answer) usage(r *request) object {
 	prompt := 0
 	for _, m := range r.Messages {

@@ -1,7 +1,7 @@
 // Package simulated is a model provider that needs no network and no key: an http.Handler that speaks OpenAI's chat
-// completions and answers by simple rules. It calls a tool that the user's text mentions, with arguments found in that
-// text, tells what a tool answered, and otherwise says back what it was told. The same request gets the same answer.
-// Commands and demos use it when no real provider is given; its twin in the npm package follows the same rules.
+// completions and answers by simple rules. It calls a tool that the user's text mentions, with arguments found in
+// that text, reports a tool's answer, and otherwise repeats the text. The same request gets the same answer. Commands
+// and demos use it without a real provider; its twin in the npm package follows the same rules.
 package simulated
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Model is the name that answers carry when the request names none.
+// Model is the model's name in answers to requests without one.
 const Model = "simulated"
 
 // Provider answers POST requests whose path ends in /chat/completions. The zero value answers as fast as it can.
@@ -40,7 +40,7 @@ type tool struct {
 	} `json:"function"`
 }
 
-// text of a message's content: a string, or the text parts of a list.
+// text returns the text of a message's content: a string, or the text parts of a list.
 func (m message) text() string {
 	var s string
 	if json.Unmarshal(m.Content, &s) == nil {
@@ -56,7 +56,7 @@ func (m message) text() string {
 	return s
 }
 
-// answer is what the provider has to say to a request.
+// answer is the provider's answer to a request.
 type answer struct {
 	thought string
 	text    string
@@ -64,7 +64,7 @@ type answer struct {
 	args    string // JSON text
 }
 
-// unmarked is a tool's result without the marks that say where it comes from, each on a line of its own.
+// unmarked is a tool's result without its marks, which are separate lines.
 func unmarked(text string) string {
 	open, rest, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(open, "<untrusted_content_") && !strings.HasPrefix(open, "<trusted_content_") {
@@ -112,7 +112,8 @@ func answerTo(r *request) answer {
 	return answer{text: reply}
 }
 
-// mentions tells whether a text speaks of a tool: it holds the tool's name, or a word of it of four letters or more.
+// mentions reports whether a text mentions a tool: by the tool's name, or by a word of the name with four letters or
+// more.
 func mentions(text, name string) bool {
 	text = strings.ToLower(text)
 	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == ' ' }) {

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // ArtifactClass is a kind of artifact. The classes that the core knows are SpooledText, SpooledJSON and SpooledMarkdown.
@@ -229,7 +230,7 @@ func (a *SpooledArtifact) Handle(id string) (string, error) {
 	if !a.hinted {
 		return "", ErrNoSizeHints
 	}
-	quoted, err := value.JSON(value.String(nil, id))
+	quoted, err := wire.JSON(value.AppendString(nil, id))
 	if err != nil {
 		return "", err
 	}
@@ -258,13 +259,13 @@ func readerToolNames(class *ArtifactClass) (names []string) {
 
 // appendPart appends the artifact as it stands in a record.
 func (a *SpooledArtifact) appendPart(dst []byte) []byte {
-	dst = value.Int(value.Array(dst, 5), int64(abi.PartArtifact))
-	dst = value.String(dst, a.class.Name)
+	dst = value.AppendInt(value.AppendListHeader(dst, 5), int64(abi.PartArtifact))
+	dst = value.AppendString(dst, a.class.Name)
 	bytes, lines := int64(-1), int64(-1)
 	if a.hinted {
 		bytes, lines = a.bytes, int64(a.lines)
 	}
-	return value.String(value.Int(value.Int(dst, bytes), lines), string(a.form))
+	return value.AppendString(value.AppendInt(value.AppendInt(dst, bytes), lines), string(a.form))
 }
 
 // MarshalJSON gives what is known of the artifact without reading it.

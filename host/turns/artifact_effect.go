@@ -105,7 +105,7 @@ func (e *effect) spool(ctx Context, callbacks *Callbacks, r *Retrievable) error 
 	}
 	e.named = func() abi.Raw {
 		handle, data := e.turn.name(spooled, body)
-		return abi.AppendPayload(nil, &abi.Item{Handle: handle, Data: data})
+		return (&abi.Item{Handle: handle, Data: data}).Append(nil)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func performRead(ctx context.Context, a *SpooledArtifact, args *abi.ReadArgs, li
 	if err != nil {
 		return nil, err
 	}
-	return abi.AppendPayload(nil, &result), nil
+	return result.Append(nil), nil
 }
 
 func tooLargeToRead(what string, size int64, most uint32) error {

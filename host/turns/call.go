@@ -6,7 +6,8 @@ import (
 	"math"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // invoke calls a method of a context in the core and returns the reply's value. args makes the arguments, under the
@@ -80,10 +81,10 @@ func (t *turn) waiter() *waiter {
 
 // payload is the encoding of a method's arguments.
 func payload(v interface {
-	MarshalMsg(b []byte) ([]byte, error)
+	Append(b []byte) []byte
 },
 ) func() (abi.Raw, error) {
-	return func() (abi.Raw, error) { return abi.AppendPayload(nil, v), nil }
+	return func() (abi.Raw, error) { return v.Append(nil), nil }
 }
 
 // store is MethodStore and MethodMutate.
@@ -104,7 +105,7 @@ func (b *base) storeAs(method uint8, r record, old string) ([]byte, error) {
 	}
 	return t.invoke(b.state.number, method, func() (abi.Raw, error) {
 		handle, data := t.name(r, body)
-		return abi.AppendPayload(nil, &abi.StoreArgs{Collection: r.kind(), Handle: handle, Data: data, Old: old}), nil
+		return (&abi.StoreArgs{Collection: r.kind(), Handle: handle, Data: data, Old: old}).Append(nil), nil
 	})
 }
 
@@ -216,7 +217,7 @@ func (b *base) ReplaceToolCallGroup(ids []string, replacements []*ToolCall) erro
 			handle, data := t.name(c, bodies[i])
 			args.Items = append(args.Items, abi.Item{Handle: handle, Data: data})
 		}
-		return abi.AppendPayload(nil, &args), nil
+		return args.Append(nil), nil
 	})
 	return err
 }
@@ -253,7 +254,7 @@ func (c *DispatchContext) executeTool(tool *Tool, args any, providerCallID strin
 	defer t.mu.Unlock()
 	v, err := t.invokeLocked(c.state.number, abi.MethodExecuteTool, func() (abi.Raw, error) {
 		number, err := t.define(tool, def)
-		return abi.AppendPayload(nil, &abi.ExecuteToolArgs{Tool: number, ProviderCallID: providerCallID, Args: raw}), err
+		return (&abi.ExecuteToolArgs{Tool: number, ProviderCallID: providerCallID, Args: raw}).Append(nil), err
 	})
 	if err != nil {
 		return nil, err
@@ -273,7 +274,7 @@ func (c *DispatchContext) executeTool(tool *Tool, args any, providerCallID strin
 // encodeArgs encodes the arguments of a call of the tool. Null is refused here: in a frame it is no value at all.
 func (t *Tool) encodeArgs(args any) (abi.Raw, error) {
 	raw, err := encodeArgs(args)
-	if err == nil && value.IsNil(raw) {
+	if err == nil && wire.IsNil(raw) {
 		const message = "the value must be object, not null"
 		return nil, newError(abi.CodeInvalidToolArgs, t.Name+": "+message, newError(abi.CodeValidationException, message, nil))
 	}
@@ -293,7 +294,7 @@ func encodeArgs(args any) (abi.Raw, error) {
 	case string:
 		args = json.RawMessage(a)
 	}
-	raw, err := value.Append(nil, args, "args")
+	raw, err := wire.Append(nil, args, "args")
 	if err != nil {
 		return nil, newError(abi.CodeInvalidToolArgs, err.Error(), err)
 	}
@@ -315,7 +316,7 @@ func (b *base) dispatch(d *definition) (DispatchResult, error) {
 	v, err := t.invokeLocked(b.state.number, abi.MethodDispatch, func() (abi.Raw, error) {
 		// The dispatch's context is made while this very frame is taken.
 		t.opening = d
-		return abi.AppendPayload(nil, &abi.DispatchArgs{Runner: r.number}), nil
+		return (&abi.DispatchArgs{Runner: r.number}).Append(nil), nil
 	})
 	if err != nil {
 		return DispatchResult{Status: Nack}, err
@@ -328,9 +329,9 @@ func (b *base) dispatch(d *definition) (DispatchResult, error) {
 func (h *Helpers) Log(level Level, kind, message string, detail any) {
 	args := &abi.LogArgs{Level: uint8(level), Kind: kind, Message: message, HasPayload: detail != nil}
 	if detail != nil {
-		raw, err := value.Append(nil, detail, "payload")
+		raw, err := wire.Append(nil, detail, "payload")
 		if err != nil {
-			raw = value.String(nil, fmt.Sprint(detail)) // a log line never fails
+			raw = value.AppendString(nil, fmt.Sprint(detail)) // a log line never fails
 		}
 		args.Payload = raw
 	}

@@ -3,6 +3,7 @@ package turns_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,25 @@ func TestCalculatorError(t *testing.T) {
 			_, err := tool.Executor(ctx)(map[string]any{"expression": "2 +"})
 			if !errors.Is(err, host.Code("E_TOOL_DOWNSTREAM_ERROR")) || !errors.Is(err, host.Code("E_TOOL_CALCULATION")) {
 				t.Error(err)
+			}
+			return ctx.Ack()
+		}}, turns.TurnInput{})
+	})
+}
+
+// What a tool of the catalogue answers is plain data, as what a handler of Go returns.
+func TestCatalogueAnswersPlainData(t *testing.T) {
+	onEngines(t, func(t *testing.T, h *turns.Host) {
+		tool := turns.RetrievablesTool()
+		doc := &turns.Retrievable{ID: "doc", Content: "one\nTwo things", TrustTier: turns.FirstParty, Inline: true, CreatedAt: instant, UpdatedAt: instant}
+		play(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{tool}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+			if err := ctx.TurnRetrievables().Add(doc); err != nil {
+				return err
+			}
+			got, err := tool.Executor(ctx)(map[string]any{"query": "two"})
+			want := []any{map[string]any{"id": "doc", "line": int64(1), "text": "Two things"}}
+			if err != nil || !reflect.DeepEqual(got, any(want)) {
+				t.Errorf("%#v, %v; want %#v", got, err, want)
 			}
 			return ctx.Ack()
 		}}, turns.TurnInput{})

@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // ChatOptions configure the chat executor inside the core, which speaks to models through the host's HTTP.
@@ -47,7 +47,7 @@ func (o *ChatOptions) encode() (abi.Raw, error) {
 	if o.Schema != nil {
 		all["schema"] = schemaValue(o.Schema)
 	}
-	raw, err := value.Append(nil, all, "chat")
+	raw, err := wire.Append(nil, all, "chat")
 	if err != nil {
 		return nil, newError(abi.CodeChatInvalidOptions, err.Error(), err)
 	}

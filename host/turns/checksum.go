@@ -1,11 +1,8 @@
 package turns
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // ToolCallChecksum names a call of a tool by its content, for ToolCall.Checksum: the SHA-256 of the canonical JSON (RFC
@@ -17,11 +14,9 @@ func ToolCallChecksum(tool string, args any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := value.AppendCanonical([]byte(`{"args":`), raw)
+	sum, err := value.Checksum(tool, raw)
 	if err != nil {
 		return "", newError(abi.CodeInvalidToolArgs, "args: "+err.Error(), err)
 	}
-	text = value.AppendJSONString(append(text, `,"tool":`...), tool)
-	sum := sha256.Sum256(append(text, '}'))
-	return hex.EncodeToString(sum[:]), nil
+	return sum, nil
 }

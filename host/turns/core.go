@@ -208,7 +208,7 @@ func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 func (c *core) validate(args *abi.ValidateToolArgs) (abi.Raw, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := &abi.Call{Call: c.number(), Method: abi.MethodValidate, Args: abi.AppendPayload(nil, args)}
+	f := &abi.Call{Call: c.number(), Method: abi.MethodValidate, Args: args.Append(nil)}
 	_, valid, refused, err := c.ask(abi.Append(nil, f))
 	if err == nil {
 		err = refused

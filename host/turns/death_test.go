@@ -74,11 +74,11 @@ func TestInstanceDies(t *testing.T) {
 			return abi.Append(out, &abi.Effect{Turn: turnOf(t, out), Effect: 77, Kind: 99}), err
 		}},
 		{"record whose result is not kept", "msg ", "nothing is kept of effect 7", func(out []byte, err error) ([]byte, error) {
-			body := abi.AppendPayload(nil, &abi.ToolCall{ID: "c", Tool: "t", Args: abi.Raw{0x80}, Results: abi.Raw{0xa1, 'r'}})
+			body := (&abi.ToolCall{ID: "c", Tool: "t", Args: abi.Raw{0x80}, Results: abi.Raw{0xa1, 'r'}}).Append(nil)
 			return abi.Append(out, &abi.Sync{Turn: turnOf(t, out), Context: 1, Collection: abi.CollectionToolCalls, Handle: -1, Other: 7, Data: abi.Bytes(body)}), err
 		}},
 		{"event whose result is not kept", "msg ", "nothing is kept of effect 7", func(out []byte, err error) ([]byte, error) {
-			payload := abi.AppendPayload(nil, &abi.ToolCallEvent{ID: "c", Results: abi.ResultsKept, Kept: 7})
+			payload := (&abi.ToolCallEvent{ID: "c", Results: abi.ResultsKept, Kept: 7}).Append(nil)
 			return abi.Append(out, &abi.Event{Turn: turnOf(t, out), Seq: 4, Kind: abi.EventToolCall, Dispatch: 1, Scope: abi.ScopeTurn, Payload: payload}), err
 		}},
 		{"frame of the other direction", "msg ", "frame 11", func(out []byte, err error) ([]byte, error) {

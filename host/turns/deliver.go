@@ -250,11 +250,11 @@ func (t *turn) reportListener(d *delivery, err error, about *abi.ErrorValue) {
 		logListenerError(d.event, err)
 		return
 	}
-	payload := abi.AppendPayload(nil, &abi.ErrorEvent{Error: *t.errors.keep(err, about)})
+	payload := (&abi.ErrorEvent{Error: *t.errors.keep(err, about)}).Append(nil)
 	t.lastCall++
 	t.frames.call = abi.Call{
 		Turn: t.number, Call: t.lastCall, Elapsed: t.tick(), Context: d.number, Method: abi.MethodEmit,
-		Args: abi.AppendPayload(nil, &abi.EmitArgs{Kind: abi.EventError, Payload: payload}),
+		Args: (&abi.EmitArgs{Kind: abi.EventError, Payload: payload}).Append(nil),
 	}
 	if t.exchange(&actor{}, &t.frames.call) != nil {
 		logListenerError(d.event, err)

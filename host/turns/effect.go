@@ -279,7 +279,7 @@ func (e *effect) run() (r outcome) {
 func (e *effect) failed(err error) outcome {
 	about := describe(err, e.context.state.reason())
 	if e.total > 0 {
-		about.Details = abi.AppendPayload(nil, &abi.CommitResult{Applied: uint32(e.applied), Total: uint32(e.total)})
+		about.Details = (&abi.CommitResult{Applied: uint32(e.applied), Total: uint32(e.total)}).Append(nil)
 	}
 	return outcome{err: err, about: about}
 }

@@ -2,7 +2,7 @@ package turns
 
 import (
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // EmitMessage tells listeners of a delta of a message from this context, as an executor does with
@@ -42,9 +42,9 @@ func (b *base) emitStream(kind Kind, id, delta string, isComplete bool) error {
 	return b.emit(kind, func(t *turn) []byte {
 		s := t.emittedStream(int(which), streamKey{b.state.number, id})
 		t.emitting = s
-		return abi.AppendPayload(nil, &abi.StreamEvent{
+		return (&abi.StreamEvent{
 			ID: id, Created: s.created, Delta: delta, Length: uint64(s.text.Len() + len(delta)), Complete: isComplete,
-		})
+		}).Append(nil)
 	})
 }
 
@@ -99,20 +99,20 @@ func (b *base) EmitToolCall(id string, s ToolCallState) error {
 			t.keepResults(b.state.number, id, s.Results)
 			e.Results = abi.ResultsHost
 		}
-		return abi.AppendPayload(nil, &e)
+		return e.Append(nil)
 	})
 }
 
 // EmitToolExecutionStart tells observers that a handler is about to run which was not called through Tool.Executor.
 func (b *base) EmitToolExecutionStart(e ToolExecution, args any) error {
-	raw, err := value.Append(nil, args, "args")
+	raw, err := wire.Append(nil, args, "args")
 	if err != nil {
 		return newError(abi.CodeInvalidValue, err.Error(), err)
 	}
 	return b.emit(KindToolExecutionStart, func(*turn) []byte {
-		return abi.AppendPayload(nil, &abi.ToolStartEvent{
+		return (&abi.ToolStartEvent{
 			Tool: e.ToolName, CallID: e.CallID, ExecutionID: e.ExecutionID, ProviderCallID: e.ProviderCallID, Args: raw,
-		})
+		}).Append(nil)
 	})
 }
 
@@ -120,10 +120,10 @@ func (b *base) EmitToolExecutionStart(e ToolExecution, args any) error {
 func (b *base) EmitToolExecutionEnd(e ToolExecution, tookMs int64, isError bool) error {
 	return b.emit(KindToolExecutionEnd, func(t *turn) []byte {
 		started := max(int64(t.tick())-tookMs, 0)
-		return abi.AppendPayload(nil, &abi.ToolEndEvent{
+		return (&abi.ToolEndEvent{
 			Tool: e.ToolName, CallID: e.CallID, ExecutionID: e.ExecutionID, ProviderCallID: e.ProviderCallID,
 			Started: uint64(started), IsError: isError,
-		})
+		}).Append(nil)
 	})
 }
 
@@ -131,7 +131,7 @@ func (b *base) EmitToolExecutionEnd(e ToolExecution, tookMs int64, isError bool)
 func (b *base) emit(kind Kind, payload func(t *turn) []byte) error {
 	t := b.state.turn
 	_, err := t.invoke(b.state.number, abi.MethodEmit, func() (abi.Raw, error) {
-		return abi.AppendPayload(nil, &abi.EmitArgs{Kind: uint8(kind), Payload: payload(t)}), nil
+		return (&abi.EmitArgs{Kind: uint8(kind), Payload: payload(t)}).Append(nil), nil
 	})
 	return err
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // ErrStreamSealed is what a report on a stream fails with that an earlier report has completed. The error's text names the
@@ -141,7 +141,7 @@ func describeChain(err, cause error, depth int) *abi.ErrorValue {
 			v.Name = "Error"
 		}
 		if e.Details != nil {
-			if details, unfit := value.Append(nil, e.Details, "details"); unfit == nil { // else they stay with the error
+			if details, unfit := wire.Append(nil, e.Details, "details"); unfit == nil { // else they stay with the error
 				v.Details = details
 			}
 		}

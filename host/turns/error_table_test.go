@@ -23,7 +23,7 @@ func TestErrorTable(t *testing.T) {
 		cause := host.NewError(host.CodeInvalidValue, "the cause", inner)
 		err := error(host.NewError(code, "the detail", cause))
 
-		raw := abi.AppendPayload(nil, describe(err, nil))
+		raw := describe(err, nil).Append(nil)
 		v, decodeErr := abi.Decode[abi.ErrorValue](raw)
 		if decodeErr != nil {
 			t.Fatal(decodeErr)
@@ -169,7 +169,7 @@ func TestHostErrorVectors(t *testing.T) {
 			reason = chain[*v.Reason]
 		}
 		table := errorTable{most: 1 << 20}
-		got := hex.EncodeToString(abi.AppendPayload(nil, table.keep(chain[0], describe(chain[0], reason))))
+		got := hex.EncodeToString(table.keep(chain[0], describe(chain[0], reason)).Append(nil))
 		if got != v.Hex {
 			t.Errorf("%s:\n%s, want\n%s", v.Name, got, v.Hex)
 		}

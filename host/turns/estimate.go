@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Tokenizer counts the tokens of texts: one number from 0 for each, in their order. It is called with as many texts at
@@ -96,8 +96,8 @@ func (b *base) EstimateTokens(encoding string, texts ...string) ([]int, error) {
 
 // warnEstimate tells observers that tokens are estimated by length, unless the turn has ended.
 func (b *base) warnEstimate(encoding, text, why string, failure error) {
-	detail := value.String(value.String(value.Map(nil, 2), "encoding"), encoding)
-	detail = value.String(value.String(detail, "textPreview"), clipUnits(text, previewUnits))
+	detail := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 2), "encoding"), encoding)
+	detail = value.AppendString(value.AppendString(detail, "textPreview"), clipUnits(text, previewUnits))
 	args := &abi.WarnArgs{
 		Kind: "token-estimation-degraded", Message: why + ": tokens are estimated from the length of the text", Once: encoding, Payload: detail,
 	}
@@ -111,7 +111,7 @@ func (b *base) warnEstimate(encoding, text, why string, failure error) {
 		if failure != nil {
 			t.errors.keep(failure, args.Error)
 		}
-		return abi.AppendPayload(nil, args), nil
+		return args.Append(nil), nil
 	})
 }
 
@@ -179,9 +179,9 @@ func (e *effect) prepareEstimate(raw abi.Raw) error {
 		if err != nil {
 			return nil, err
 		}
-		list := value.Array(nil, len(counts))
+		list := value.AppendListHeader(nil, len(counts))
 		for _, n := range counts {
-			list = value.Int(list, int64(n))
+			list = value.AppendInt(list, int64(n))
 		}
 		return list, nil
 	}

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // line writes the members of a JSON object one after the other.
@@ -56,7 +57,7 @@ func (l *line) any(name string, v any) {
 	if v == nil {
 		return
 	}
-	encoded, err := value.Append(nil, v, name)
+	encoded, err := wire.Append(nil, v, name)
 	if err != nil {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // actor is a goroutine's part in a turn: what its own steps caused and what it waits for.
@@ -226,7 +226,7 @@ func (t *turn) readReply(frame []byte) error {
 		c.err = sealedError(f.Error.Message)
 	case f.Error != nil:
 		c.err = t.errors.decode(f.Error)
-	case !value.IsNil(f.Value):
+	case !wire.IsNil(f.Value):
 		c.value = bytes.Clone(f.Value)
 	}
 	c.arrived = true

@@ -8,7 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Gate is what WaitFor asks: a turn waits at it until somebody outside decides.
@@ -49,7 +49,7 @@ func (g *Gate) encode() (*abi.OpenGateArgs, error) {
 	}
 	var err error
 	if g.Payload != nil {
-		if args.Payload, err = value.Append(nil, g.Payload, "payload"); err != nil {
+		if args.Payload, err = wire.Append(nil, g.Payload, "payload"); err != nil {
 			list = append(list, err.Error())
 		}
 	}
@@ -69,7 +69,7 @@ func (g *Gate) encode() (*abi.OpenGateArgs, error) {
 
 // encodeSchema encodes a JSON Schema: JSON text, or anything that marshals to it.
 func encodeSchema(schema any, field string) (abi.Raw, error) {
-	return value.Append(nil, schemaValue(schema), field)
+	return wire.Append(nil, schemaValue(schema), field)
 }
 
 // schemaValue is a JSON Schema as something that is encoded to it.
@@ -239,7 +239,7 @@ func (g *OpenGate) ResolveShown(v any, digest string) error {
 }
 
 func (g *OpenGate) resolve(v any, digest string) error {
-	raw, err := value.Append(nil, v, "value")
+	raw, err := wire.Append(nil, v, "value")
 	if err != nil {
 		if settled := g.openOr(); settled != nil {
 			return settled
@@ -278,7 +278,7 @@ func (g *OpenGate) settle(args func() *abi.SettleGateArgs) error {
 	_, err := t.invokeLocked(0, abi.MethodSettleGate, func() (abi.Raw, error) {
 		a := args()
 		a.Gate = g.number
-		return abi.AppendPayload(nil, a), nil
+		return a.Append(nil), nil
 	})
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // gateBook lists the open gates of a runner's turns, so that they can be settled from outside.
@@ -88,7 +88,7 @@ func (t *turn) noteGate(f *abi.Event) error {
 	if err != nil {
 		return err
 	}
-	text, err := value.JSON(orNil(p.Payload))
+	text, err := wire.JSON(orNil(p.Payload))
 	if err != nil {
 		return err
 	}

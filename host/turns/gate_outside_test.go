@@ -290,7 +290,7 @@ func TestAJournalOpensTheGateAgain(t *testing.T) {
 			t.Fatalf("after the replay: open %+v, closed %+v", open, closed)
 		}
 		replies = 0
-		args := abi.AppendPayload(nil, &abi.SettleGateArgs{Gate: open[0].Gate, Value: abi.Raw{0xc3}})
+		args := (&abi.SettleGateArgs{Gate: open[0].Gate, Value: abi.Raw{0xc3}}).Append(nil)
 		step(abi.Append(nil, &abi.Call{Turn: turn, Call: 1000, Method: abi.MethodSettleGate, Args: args}))
 		if len(closed) != 1 || closed[0].ID != "durable" || replies != 2 {
 			t.Errorf("settled: closed %+v, %d replies, want those of who waits and of who settles", closed, replies)

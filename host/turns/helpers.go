@@ -4,7 +4,8 @@ import (
 	"errors"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Helpers let an executor stream what a model answers. They tell listeners and store nothing: that is what StoreMessage
@@ -47,10 +48,10 @@ func (h *Helpers) report(stream uint8, id, delta string, isComplete bool) error 
 	t := h.ctx.state.turn
 	_, err := t.invoke(h.ctx.state.number, abi.MethodReport, func() (abi.Raw, error) {
 		// Streams report often: the arguments are put together in a buffer that is used again.
-		b := value.Array(t.scratch[:0], 4)
-		b = value.Int(b, int64(stream))
-		b = value.String(value.String(b, id), delta)
-		t.scratch = value.Bool(b, isComplete)
+		b := value.AppendListHeader(t.scratch[:0], 4)
+		b = value.AppendInt(b, int64(stream))
+		b = value.AppendString(value.AppendString(b, id), delta)
+		t.scratch = value.AppendBool(b, isComplete)
 		return t.scratch, nil
 	})
 	return err
@@ -87,7 +88,7 @@ func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
 		if r.Results != nil {
 			t.keepResults(h.ctx.state.number, id, r.Results)
 		}
-		return abi.AppendPayload(nil, &args), nil
+		return args.Append(nil), nil
 	})
 	return err
 }
@@ -122,7 +123,7 @@ func (h *Helpers) ReportGenerationStats(stats GenerationStats) error {
 			return newError(abi.CodeInvalidValue, "stats."+name+": must be a number that is not negative", nil)
 		}
 	}
-	raw, err := value.Append(nil, stats, "stats")
+	raw, err := wire.Append(nil, stats, "stats")
 	if err != nil {
 		return newError(abi.CodeInvalidValue, err.Error(), err)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // History is a list of records that many turns share: a conversation so far, say. Turns take it over with
@@ -306,7 +306,7 @@ func slice(body []byte, from, to int) []byte {
 
 // skipValue returns what follows the value that this package has encoded at the start of b.
 func skipValue(b []byte) []byte {
-	rest, err := value.Skip(b)
+	rest, err := value.Skip(b, abi.MaxDepth)
 	if err != nil {
 		return nil
 	}

@@ -193,7 +193,7 @@ func TestInterruptedByDeath(t *testing.T) {
 	for _, spoil := range []func([]byte) []byte{
 		func([]byte) []byte { return []byte{0xc1} },
 		func(out []byte) []byte {
-			payload := abi.AppendPayload(nil, &abi.StreamEvent{ID: "m", Delta: "lo", Length: 5})
+			payload := (&abi.StreamEvent{ID: "m", Delta: "lo", Length: 5}).Append(nil)
 			return abi.Append(nil, &abi.Event{Turn: turnOf(t, out), Seq: 9, Kind: abi.EventMessageInterrupted, Dispatch: 1, Scope: 3, Payload: payload})
 		},
 	} {

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // mostJSON is how many bytes of JSON a byte of a value can be: six for a control character in a text, and a comma.
@@ -43,7 +44,7 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 	switch r := result.(type) {
 	case *Tokenizable:
 		if r == nil {
-			return value.Nil(nil), nil
+			return value.AppendNil(nil), nil
 		}
 		if result, err = r.Render(nil); err != nil {
 			return nil, err
@@ -55,12 +56,12 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 	case []*SpooledArtifact:
 		result = slices.Clone(r)
 		if len(r) == 0 {
-			return value.Array(nil, 0), nil
+			return value.AppendListHeader(nil, 0), nil
 		}
 	case []*Media:
 		result = slices.Clone(r)
 		if len(r) == 0 {
-			return value.Array(nil, 0), nil
+			return value.AppendListHeader(nil, 0), nil
 		}
 	}
 	text, isText := result.(string)
@@ -78,7 +79,7 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 		if spool == 0 || isText || isScalar(raw) || uint64(len(raw))*mostJSON <= spool {
 			return raw, nil
 		}
-		text, err := value.JSON(raw)
+		text, err := wire.JSON(raw)
 		if err != nil || uint64(len(text)) <= spool {
 			return raw, nil
 		}
@@ -110,7 +111,7 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 // encodeResult encodes what the tool's handler returned.
 func (t *Tool) encodeResult(result any) (raw abi.Raw, err error) {
 	if t.encode == nil || reflect.TypeOf(result) != t.out {
-		raw, err = value.Append(nil, result, "the result of "+t.Name)
+		raw, err = wire.Append(nil, result, "the result of "+t.Name)
 		if err != nil {
 			return nil, newError(abi.CodeInvalidValue, err.Error(), err)
 		}

@@ -3,6 +3,7 @@ package turns_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,6 +100,25 @@ func TestLostTurns(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A second end retires the instance; the turn stays what the first end made it.
+func TestSecondEnd(t *testing.T) {
+	for _, further := range []int{0, 1} {
+		engine := &sized{Engine: &forger{native.New(), func(op abi.Op, turn uint32) ([]abi.Frame, bool) {
+			return slices.Repeat([]abi.Frame{&abi.End{Turn: turn, Status: abi.StatusAck}}, 1+further), op == abi.OpStartTurn
+		}}}
+		h := turns.NewHost(turns.HostOptions{Engine: engine})
+		defer h.Close(context.Background())
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
+		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
+		if err != nil || result.Status != turns.Ack {
+			t.Errorf("%d ends more: %+v, %v", further, result, err)
+		}
+		if retired := engine.instances[0].retired.Load(); retired != (further > 0) {
+			t.Errorf("%d ends more: retired is %t", further, retired)
+		}
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // MediaKind says what a medium is.
@@ -157,21 +158,21 @@ func (m *Media) MarshalJSON() ([]byte, error) {
 
 // appendPart appends the medium as it stands in a record.
 func (m *Media) appendPart(dst []byte) ([]byte, error) {
-	dst = value.Int(value.Array(dst, 10), int64(abi.PartMedia))
+	dst = value.AppendInt(value.AppendListHeader(dst, 10), int64(abi.PartMedia))
 	for _, s := range []string{m.ID, string(m.Kind), m.MimeType, m.Filename, string(m.TrustTier), string(m.ModalityHazard)} {
-		dst = value.String(dst, s)
+		dst = value.AppendString(dst, s)
 	}
 	size := int64(-1)
 	if n, known := m.Reader.ByteLength(); known {
 		size = n
 	}
-	dst = value.Int(appendOptional(dst, m.Source), size)
+	dst = value.AppendInt(appendOptional(dst, m.Source), size)
 	if len(m.Stash) == 0 {
-		return value.Nil(dst), nil
+		return value.AppendNil(dst), nil
 	}
 	stash := make(map[string]any, len(m.Stash))
 	for name, n := range m.Stash {
 		stash[name] = map[string]any{"value": n.Value, "trustTier": string(n.TrustTier), "derivedFromMedia": n.DerivedFromMedia}
 	}
-	return value.Append(dst, stash, "stash")
+	return wire.Append(dst, stash, "stash")
 }

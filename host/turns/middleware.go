@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // MaxIterations is a middleware for the dispatch input pipeline that nacks with E_MAX_ITERATIONS when a dispatch begins
 // an iteration after its n-th, so that what the n iterations did is kept. n is at least 1.
 func MaxIterations(n int) DispatchMiddleware {
 	return builtinMiddleware(&builtin{
-		name: "maxIterations", arg: value.Int(nil, int64(n)), input: true, broken: positive("maxIterations", n),
+		name: "maxIterations", arg: value.AppendInt(nil, int64(n)), input: true, broken: positive("maxIterations", n),
 		run: func(ctx *DispatchContext, next func()) error {
 			if ctx.Iteration() >= n && !ctx.IsSignalled() {
 				return ctx.Nack(newError(abi.CodeMaxIterations, strconv.Itoa(n), nil))
@@ -32,7 +32,7 @@ func MaxIterations(n int) DispatchMiddleware {
 // call; in the input pipeline that iteration is kept, and no further one begins. n is at least 1.
 func MaxRepeats(n int) DispatchMiddleware {
 	return builtinMiddleware(&builtin{
-		name: "maxRepeats", arg: value.Int(nil, int64(n)), input: true, output: true, broken: positive("maxRepeats", n),
+		name: "maxRepeats", arg: value.AppendInt(nil, int64(n)), input: true, output: true, broken: positive("maxRepeats", n),
 	})
 }
 
@@ -42,7 +42,7 @@ func MaxRepeats(n int) DispatchMiddleware {
 // millisecond, and counts in whole ones.
 func Deadline(d time.Duration) DispatchMiddleware {
 	ms := d.Milliseconds()
-	b := &builtin{name: "deadline", arg: value.Int(nil, ms), input: true}
+	b := &builtin{name: "deadline", arg: value.AppendInt(nil, ms), input: true}
 	if ms < 1 {
 		b.broken = "deadline must be at least a millisecond"
 	}
@@ -52,7 +52,7 @@ func Deadline(d time.Duration) DispatchMiddleware {
 // AckOnNoToolCalls is a middleware for the dispatch output pipeline that acks when the executor has not signalled and its
 // iteration stored a message and no tool call: the model has answered and asks for nothing more.
 func AckOnNoToolCalls() DispatchMiddleware {
-	return builtinMiddleware(&builtin{name: "ackOnNoToolCalls", arg: value.Nil(nil), output: true})
+	return builtinMiddleware(&builtin{name: "ackOnNoToolCalls", arg: value.AppendNil(nil), output: true})
 }
 
 // Budget is what TokenBudget keeps a context within.
@@ -82,9 +82,9 @@ func TokenBudget(b Budget) DispatchMiddleware {
 	case b.Reserve < 0 || b.Reserve >= b.Limit:
 		m.broken = "tokenBudget.reserve must be an integer from 0 and less than limit"
 	}
-	arg := value.String(value.String(value.Map(nil, 3), "encoding"), b.Encoding)
-	arg = value.Int(value.String(arg, "limit"), int64(b.Limit))
-	m.arg = value.Int(value.String(arg, "reserve"), int64(b.Reserve))
+	arg := value.AppendString(value.AppendString(value.AppendMapHeader(nil, 3), "encoding"), b.Encoding)
+	arg = value.AppendInt(value.AppendString(arg, "limit"), int64(b.Limit))
+	m.arg = value.AppendInt(value.AppendString(arg, "reserve"), int64(b.Reserve))
 	return builtinMiddleware(m)
 }
 
@@ -115,9 +115,9 @@ func SpendLimit(s Spending) DispatchMiddleware {
 	} else if len(s.Prices) == 0 {
 		m.broken = "spendLimit.prices must name at least one model"
 	}
-	arg := value.Float(value.String(value.Map(nil, 3), "limit"), s.Limit)
-	arg = value.String(value.String(arg, "currency"), s.Currency)
-	arg = value.Map(value.String(arg, "prices"), len(s.Prices))
+	arg := value.AppendFloat(value.AppendString(value.AppendMapHeader(nil, 3), "limit"), s.Limit)
+	arg = value.AppendString(value.AppendString(arg, "currency"), s.Currency)
+	arg = value.AppendMapHeader(value.AppendString(arg, "prices"), len(s.Prices))
 	models := make([]string, 0, len(s.Prices))
 	for model := range s.Prices {
 		models = append(models, model)
@@ -134,10 +134,10 @@ func SpendLimit(s Spending) DispatchMiddleware {
 				m.broken = "spendLimit.prices." + model + " must have numbers from 0"
 			}
 		}
-		arg = value.Map(value.String(arg, model), 3)
-		arg = value.Float(value.String(arg, "input"), p.Input)
-		arg = value.Float(value.String(arg, "output"), p.Output)
-		arg = value.Float(value.String(arg, "cachedInput"), cached)
+		arg = value.AppendMapHeader(value.AppendString(arg, model), 3)
+		arg = value.AppendFloat(value.AppendString(arg, "input"), p.Input)
+		arg = value.AppendFloat(value.AppendString(arg, "output"), p.Output)
+		arg = value.AppendFloat(value.AppendString(arg, "cachedInput"), cached)
 	}
 	m.arg = arg
 	return builtinMiddleware(m)

@@ -6,14 +6,14 @@ import "time"
 
 // RetryOptions say which failed requests are made again, and when. What is nil has its default.
 type RetryOptions struct {
-	// Requests in all. 1 makes none again. Default: 3.
+	// Requests in total. 1 allows no repetition. Default: 3.
 	MaxAttempts *int `option:"maxAttempts"`
-	// Wait before the second request. It doubles with each further one, and is shortened by up to a half at random.
+	// Wait before the second request. It doubles with each further request and is shortened by up to a half at random.
 	// Default: 500ms.
 	BaseDelay *time.Duration `option:"baseDelayMs"`
-	// Longest wait, whatever the response asks for. Default: 30s.
+	// Longest wait, even if the response asks for more. Default: 30s.
 	MaxDelay *time.Duration `option:"maxDelayMs"`
-	// HTTP statuses that are worth another request. Default: [429, 500, 502, 503, 504, 529].
+	// HTTP statuses that justify another request. Default: [429, 500, 502, 503, 504, 529].
 	Statuses []int `option:"statuses"`
 	// Whether Retry-After, in seconds or as a date, and retry-after-ms lengthen the wait. A date counts from the
 	// response's Date. Default: true.
@@ -22,98 +22,96 @@ type RetryOptions struct {
 
 // ModelCapabilities are what an engine can do. Zero values are the defaults.
 type ModelCapabilities struct {
-	// "text" tells tools in the system prompt and reads calls from the text. "native" gives the engine definitions, and
-	// takes calls as parts. Default: "text".
+	// "text" describes tools in the system prompt and reads calls from the text. "native" gives the engine definitions
+	// and reads calls from parts. Default: "text".
 	Tools string `option:"tools"`
-	// How the model writes calls in its text. One of "hermes", "llama3_json", "mistral", "phi". Default: any known
-	// format.
+	// Format of calls in the model's text. One of "hermes", "llama3_json", "mistral", "phi". Default: any known format.
 	ToolFormat string `option:"toolFormat"`
-	// What the engine can hold an answer to: a GBNF grammar, or a JSON Schema. One of "gbnf", "schema", "none". Default:
-	// "none".
+	// How the engine can constrain an answer: by a GBNF grammar, or by a JSON Schema. One of "gbnf", "schema", "none".
+	// Default: "none".
 	Grammar string `option:"grammar"`
-	// Kinds of media that the engine takes. A text stands for the others. Any of "image", "audio", "video", "document".
+	// Kinds of media that the engine accepts. A text replaces the others. Any of "image", "audio", "video", "document".
 	// Default: [].
 	Media []MediaKind `option:"media"`
 }
 
 // CommonOptions are options of models of any provider. What is nil or empty has its default.
 type CommonOptions struct {
-	// Headers to send beside the executor's own. One of the same name takes its place. Default: none.
+	// Additional headers. A header replaces the executor's own of the same name. Default: none.
 	Headers map[string]string `option:"headers"`
-	// Whether the answer streams. false asks for it in one piece. Default: true.
+	// Whether the answer streams. false requests it in one piece. Default: true.
 	Stream *bool `option:"stream"`
-	// Which failed requests are made again, and when. None is once text was shown.
+	// Which failed requests are repeated, and when. None is repeated after text was shown.
 	Retry *RetryOptions `option:"retry"`
 	// Time until the response begins. 0 sets no limit. Default: 10m.
 	RequestTimeout *time.Duration `option:"requestTimeoutMs"`
-	// Longest time within the response without any part of an event; comments do not count. 0 sets no limit. Default:
-	// 1m.
+	// Longest pause within the response between parts of events; comments do not count. 0 sets no limit. Default: 1m.
 	IdleTimeout *time.Duration `option:"idleTimeoutMs"`
-	// Time for an answer with all its requests and waits. 0 sets no limit. A wait that would end later does not begin.
+	// Time for an answer with all its requests and waits. 0 sets no limit. A wait that would exceed it does not begin.
 	// Default: 1h0.
 	TotalTimeout *time.Duration `option:"totalTimeoutMs"`
-	// How many tool calls of an answer run at once. They begin, and are stored, in the order of the answer. Default: 1.
+	// How many tool calls of an answer run at once. They start, and are stored, in the order of the answer. Default: 1.
 	Parallel *int `option:"parallel"`
-	// Time for one tool call. 0 sets no limit. When it is over the call's signal fires, the model reads
-	// E_CHAT_TOOL_TIMEOUT and the turn goes on, whether the handler ends or not. Default: 0.
+	// Time for one tool call. 0 sets no limit. At the end of this time the call's signal fires, the model reads
+	// E_CHAT_TOOL_TIMEOUT, and the turn goes on, whether the handler ends or not. Default: 0.
 	ToolTimeout *time.Duration `option:"toolTimeoutMs"`
-	// A tool result whose text has more bytes becomes an artifact, which the model reads a part at a time. 0 leaves all
-	// results in place. Default: 32768.
+	// A tool result whose text has more bytes becomes an artifact, which the model reads in parts. 0 turns this off.
+	// Default: 32768.
 	SpoolResultsOver *int `option:"spoolResultsOver"`
-	// "marks" puts content from outside between marks. "off" sends it bare. Default: "marks".
+	// "marks" puts content from outside between marks. "off" sends it without marks. Default: "marks".
 	Trust string `option:"trust"`
-	// Kinds of media to send. A text stands for the others. [] if the model accepts text only. Any of "image", "audio",
-	// "video", "document". Default: all that the provider takes.
+	// Kinds of media to send. A text replaces the others. [] if the model accepts text only. Any of "image", "audio",
+	// "video", "document". Default: all that the provider accepts.
 	Media []MediaKind `option:"media"`
-	// Media known to be longer are not sent. A reader that does not know its length and gives more fails with
-	// E_MEDIA_TOO_LARGE. Default: 20971520.
+	// Media known to be longer are not sent. A reader of unknown length that gives more fails with E_MEDIA_TOO_LARGE.
+	// Default: 20971520.
 	MaxMediaBytes *int `option:"maxMediaBytes"`
-	// "text" sends a text in place of media that cannot be sent. "error" nacks with E_CHAT_UNSUPPORTED_MEDIA. Default:
+	// "text" sends a text instead of media that cannot be sent. "error" nacks with E_CHAT_UNSUPPORTED_MEDIA. Default:
 	// "text".
 	UnsupportedMedia string `option:"unsupportedMedia"`
-	// Whose thoughts go back: "all-self" sends all of the model's own, "latest-self" the newest of them, "all" also
-	// those of other agents, as text. With "latest-self" a request does not begin as the one before it. Default:
-	// "all-self".
+	// Which thoughts go back: "all-self" sends all of the model's own, "latest-self" only the newest of them, "all" also
+	// those of other agents, as text. With "latest-self" a request is not a prefix of the next. Default: "all-self".
 	ThoughtSurfacing string `option:"thoughtSurfacing"`
-	// Tags of further thoughts that go back. A thought without a payload needs none if it has no tag, or plain-text.
-	// Default: [].
+	// Tags of additional thoughts that go back. Thoughts without a payload go back anyway if they have no tag, or
+	// plain-text. Default: [].
 	ReplayCompatibility []string `option:"replayCompatibility"`
-	// Order of what follows the system prompt: each name once. "timeline" may end the list. Any of
+	// Order of the parts after the system prompt: each name once. "timeline" may end the list. Any of
 	// "standingInstructions", "memories", "retrievables", "timeline". Default: ["standingInstructions", "memories",
 	// "retrievables"].
 	BucketOrder []string `option:"bucketOrder"`
-	// Members to add to tool definitions, by a tool's name. Default: none.
+	// Members to add to tool definitions, by tool name. Default: none.
 	ToolExtras map[string]map[string]any `option:"toolExtras"`
-	// "native" sends the schema in the provider's own place, "prompt" in the system prompt, "both" in both. Default:
+	// "native" sends the schema in the provider's own field, "prompt" in the system prompt, "both" in both. Default:
 	// "native".
 	SchemaMode string `option:"schemaMode"`
-	// Further members of the request, as they are. Default: none.
+	// Further members of the request, unchanged. Default: none.
 	Body map[string]any `option:"body"`
 }
 
-// OpenAIOptions are options of models behind OpenAI's chat completions, which many other APIs speak.
+// OpenAIOptions are options of models behind OpenAI's chat completions, which many other APIs implement.
 // Members of requests have the names that the API has for them.
 type OpenAIOptions struct {
 	CommonOptions
-	// Whether a request that streams asks for token counts. Default: true.
+	// Whether a streaming request asks for token counts. Default: true.
 	IncludeUsage *bool `option:"includeUsage"`
 	// Fields of a delta that carry reasoning. Default: ["reasoning", "reasoning_content"].
 	ReasoningFields []string `option:"reasoningFields"`
-	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider's.
-	// One of "off", "text", "reasoning_content". Default: "off".
+	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider. One
+	// of "off", "text", "reasoning_content". Default: "off".
 	Thoughts string `option:"thoughts"`
-	// How calls stand in the text of an answer. "auto" finds whichever of the known formats shows. One of "off", "auto",
-	// "hermes", "gemma", "gpt_oss", "phi", "pythonic", "bare_pythonic", "llama3_json", "mistral", "qwen3_coder",
-	// "loose_keyed". Default: "off".
+	// Format of calls in the text of an answer. "auto" detects any known format. One of "off", "auto", "hermes",
+	// "gemma", "gpt_oss", "phi", "pythonic", "bare_pythonic", "llama3_json", "mistral", "qwen3_coder", "loose_keyed".
+	// Default: "off".
 	ToolFormat string `option:"toolFormat"`
-	// "native" sends tools, calls and results in their fields; calls are read from there and from the text. "prompt"
-	// tells tools in the system prompt and sends calls and results as text in toolFormat, for servers without the
+	// "native" sends tools, calls and results in their fields, and reads calls from there and from the text. "prompt"
+	// describes tools in the system prompt and sends calls and results as text in toolFormat, for servers without the
 	// fields. Default: "native".
 	ToolDelivery string `option:"toolDelivery"`
-	// How reasoning stands in the text of an answer: "leading", in <think> at its beginning; "off" leaves it in the
-	// text; "auto", "think_tag" (<think>), "harmony_analysis" and "gemma_channel" find it anywhere. Default: "leading".
+	// Format of reasoning in the text of an answer: "leading" finds it in <think> at the beginning; "off" leaves it in
+	// the text; "auto", "think_tag" (<think>), "harmony_analysis" and "gemma_channel" find it anywhere. Default:
+	// "leading".
 	ReasoningFormat string `option:"reasoningFormat"`
-	// Whether answers begin inside of reasoning, since the template ends with the tag that opens it. Needs a
+	// Whether answers begin inside reasoning, because the template ends with the tag that opens it. Needs a
 	// reasoningFormat other than leading and off. Default: false.
 	ReasoningOpened     *bool          `option:"reasoningOpened"`
 	FrequencyPenalty    *float64       `option:"frequency_penalty"`
@@ -154,8 +152,8 @@ func (o OpenAIOptions) Map() map[string]any { return optionMap(o) }
 // Members of requests have the names that the API has for them.
 type OpenAIResponsesOptions struct {
 	CommonOptions
-	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider's.
-	// One of "off", "text". Default: "off".
+	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider. One
+	// of "off", "text". Default: "off".
 	Thoughts             string           `option:"thoughts"`
 	ContextManagement    []map[string]any `option:"context_management"`
 	Include              []string         `option:"include"`
@@ -187,15 +185,15 @@ func (o OpenAIResponsesOptions) Map() map[string]any { return optionMap(o) }
 // Members of requests have the names that the API has for them.
 type AnthropicOptions struct {
 	CommonOptions
-	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider's.
-	// One of "off", "text". Default: "off".
+	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider. One
+	// of "off", "text". Default: "off".
 	Thoughts string `option:"thoughts"`
 	// The cache markers. false sets none. Default: {"type": "ephemeral"}.
 	CacheControl      any            `option:"cache_control"`
 	Container         any            `option:"container"`
 	ContextManagement map[string]any `option:"context_management"`
 	InferenceGeo      string         `option:"inference_geo"`
-	// Tokens of an answer. Without the option, what thinking allows for thinking comes on top. Default: 16384.
+	// Tokens of an answer. Without the option, the budget of thinking is added. Default: 16384.
 	MaxTokens     *int           `option:"max_tokens"`
 	Metadata      map[string]any `option:"metadata"`
 	OutputConfig  map[string]any `option:"output_config"`
@@ -215,8 +213,8 @@ func (o AnthropicOptions) Map() map[string]any { return optionMap(o) }
 // Members of requests have the names that the API has for them.
 type GeminiOptions struct {
 	CommonOptions
-	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider's.
-	// One of "off", "text". Default: "off".
+	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider. One
+	// of "off", "text". Default: "off".
 	Thoughts string `option:"thoughts"`
 	// The executor reads one candidate.
 	CandidateCount             *int           `option:"candidateCount"`
@@ -240,7 +238,7 @@ type GeminiOptions struct {
 	TopK                       *int           `option:"topK"`
 	TopP                       *float64       `option:"topP"`
 	CachedContent              string         `option:"cachedContent"`
-	// What has no option of its own. Options that belong there are put there too.
+	// Members without an option of their own. Options that belong there are added.
 	GenerationConfig map[string]any   `option:"generationConfig"`
 	SafetySettings   []map[string]any `option:"safetySettings"`
 	ToolConfig       map[string]any   `option:"toolConfig"`
@@ -253,21 +251,22 @@ func (o GeminiOptions) Map() map[string]any { return optionMap(o) }
 // Members of requests have the names that the API has for them.
 type OllamaOptions struct {
 	CommonOptions
-	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider's.
-	// One of "off", "text", "thinking". Default: "off".
+	// How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of the provider. One
+	// of "off", "text", "thinking". Default: "off".
 	Thoughts string `option:"thoughts"`
-	// How calls stand in the text of an answer. "auto" finds whichever of the known formats shows. One of "off", "auto",
-	// "hermes", "gemma", "gpt_oss", "phi", "pythonic", "bare_pythonic", "llama3_json", "mistral", "qwen3_coder",
-	// "loose_keyed". Default: "off".
+	// Format of calls in the text of an answer. "auto" detects any known format. One of "off", "auto", "hermes",
+	// "gemma", "gpt_oss", "phi", "pythonic", "bare_pythonic", "llama3_json", "mistral", "qwen3_coder", "loose_keyed".
+	// Default: "off".
 	ToolFormat string `option:"toolFormat"`
-	// "native" sends tools, calls and results in their fields; calls are read from there and from the text. "prompt"
-	// tells tools in the system prompt and sends calls and results as text in toolFormat, for servers without the
+	// "native" sends tools, calls and results in their fields, and reads calls from there and from the text. "prompt"
+	// describes tools in the system prompt and sends calls and results as text in toolFormat, for servers without the
 	// fields. Default: "native".
 	ToolDelivery string `option:"toolDelivery"`
-	// How reasoning stands in the text of an answer: "leading", in <think> at its beginning; "off" leaves it in the
-	// text; "auto", "think_tag" (<think>), "harmony_analysis" and "gemma_channel" find it anywhere. Default: "leading".
+	// Format of reasoning in the text of an answer: "leading" finds it in <think> at the beginning; "off" leaves it in
+	// the text; "auto", "think_tag" (<think>), "harmony_analysis" and "gemma_channel" find it anywhere. Default:
+	// "leading".
 	ReasoningFormat string `option:"reasoningFormat"`
-	// Whether answers begin inside of reasoning, since the template ends with the tag that opens it. Needs a
+	// Whether answers begin inside reasoning, because the template ends with the tag that opens it. Needs a
 	// reasoningFormat other than leading and off. Default: false.
 	ReasoningOpened *bool          `option:"reasoningOpened"`
 	Format          any            `option:"format"`

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // encoded is JSON text as the core has it.
 func encoded(t *testing.T, text string) abi.Raw {
 	t.Helper()
-	raw, err := value.FromJSON(nil, json.RawMessage(text))
+	raw, err := wire.FromJSON(nil, json.RawMessage(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestReportedResultsArePlainData(t *testing.T) {
 	var turn turn
 	for text, want := range map[string]any{nested: nestedPlain, otherNested: nestedPlain, `[{"a":1}]`: []any{map[string]any{"a": int64(1)}}, `"text"`: "text"} {
 		p := abi.ToolCallEvent{ID: "c", Tool: "t", Results: abi.ResultsValue, Value: encoded(t, text)}
-		ev, err := turn.toolCallEvent(Head{}, &abi.Event{Payload: abi.AppendPayload(nil, &p)})
+		ev, err := turn.toolCallEvent(Head{}, &abi.Event{Payload: p.Append(nil)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ package turns
 
 // Providers.
 const (
-	ProviderOpenAI          Provider = "openai"           // OpenAI's chat completions, which many other APIs speak
+	ProviderOpenAI          Provider = "openai"           // OpenAI's chat completions, which many other APIs implement
 	ProviderOpenAIResponses Provider = "openai-responses" // OpenAI's Responses API
 	ProviderAnthropic       Provider = "anthropic"        // Anthropic's Messages API
 	ProviderGemini          Provider = "gemini"           // generateContent of Google's Gemini API

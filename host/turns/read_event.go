@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Kinds of event on the wire that listeners know as KindMessage and KindThought.
@@ -140,7 +141,7 @@ func (t *turn) event(f *abi.Event) (Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		args, err := value.JSON(p.Args)
+		args, err := wire.JSON(p.Args)
 		return &ToolExecutionStartEvent{h, ToolExecution{p.Tool, p.CallID, p.ExecutionID, p.ProviderCallID}, args}, err
 	case KindToolExecutionEnd:
 		p, err := abi.Decode[abi.ToolEndEvent](f.Payload)
@@ -159,7 +160,7 @@ func (t *turn) report(h Head, f *abi.Event) (Event, error) {
 		p, err := abi.Decode[abi.LogEvent](f.Payload)
 		ev := &LogEvent{Head: h, Level: Level(p.Level), Type: p.Kind, Message: p.Message}
 		if err == nil && p.HasPayload {
-			ev.Payload, err = value.JSON(orNil(p.Payload))
+			ev.Payload, err = wire.JSON(orNil(p.Payload))
 		}
 		return ev, err
 	case KindWarning:
@@ -171,7 +172,7 @@ func (t *turn) report(h Head, f *abi.Event) (Event, error) {
 		if p.Source == 1 {
 			ev.Source = "dispatch-runner"
 		}
-		ev.Payload, err = value.JSON(p.Payload)
+		ev.Payload, err = wire.JSON(p.Payload)
 		return ev, err
 	case KindError:
 		p, err := abi.Decode[abi.ErrorEvent](f.Payload)
@@ -181,7 +182,7 @@ func (t *turn) report(h Head, f *abi.Event) (Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		stats, err := value.JSON(p.Stats)
+		stats, err := wire.JSON(p.Stats)
 		return &GenerationStatsEvent{h, stats}, err
 	}
 	return nil, fmt.Errorf("kind %d is unknown", f.Kind)
@@ -190,7 +191,7 @@ func (t *turn) report(h Head, f *abi.Event) (Event, error) {
 // orNil is a value that is there, nil included.
 func orNil(raw abi.Raw) []byte {
 	if len(raw) == 0 {
-		return value.Nil(nil)
+		return value.AppendNil(nil)
 	}
 	return raw
 }
@@ -258,8 +259,8 @@ func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
 		Head: h, ID: p.ID, Tool: p.Tool, Checksum: p.Checksum, IsComplete: p.Complete, IsError: p.IsError,
 		ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID, CreatedAt: t.at(p.Created),
 	}
-	if !value.IsNil(p.Args) {
-		if ev.Args, err = value.JSON(p.Args); err != nil {
+	if !wire.IsNil(p.Args) {
+		if ev.Args, err = wire.JSON(p.Args); err != nil {
 			return nil, err
 		}
 	}
@@ -267,8 +268,8 @@ func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
 	case abi.ResultsHost:
 		ev.Results = t.results[streamKey{f.Dispatch, p.ID}]
 	case abi.ResultsValue:
-		if ev.Results, err = decodePlain(p.Value); err == nil && !value.IsNil(p.Value) {
-			ev.results, err = value.JSON(p.Value)
+		if ev.Results, err = decodePlain(p.Value); err == nil && !wire.IsNil(p.Value) {
+			ev.results, err = wire.JSON(p.Value)
 		}
 	case abi.ResultsKept:
 		ev.Results, err = t.reported(p.Kept)

@@ -2,13 +2,13 @@ package turns
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 func (*Instruction) kind() uint8 { return abi.CollectionInstructions }
@@ -33,46 +33,48 @@ var kindNames = [recordKinds]string{
 
 func appendTimes(dst []byte, times ...time.Time) []byte {
 	for _, t := range times {
-		dst = value.Int(dst, t.UnixMilli())
+		dst = value.AppendInt(dst, t.UnixMilli())
 	}
 	return dst
 }
 
 func appendOptional(dst []byte, s string) []byte {
 	if s == "" {
-		return value.Nil(dst)
+		return value.AppendNil(dst)
 	}
-	return value.String(dst, s)
+	return value.AppendString(dst, s)
 }
 
 func appendIdentity(dst []byte, i *Identity) []byte {
 	if i == nil {
-		return value.Nil(dst)
+		return value.AppendNil(dst)
 	}
-	dst = value.Array(dst, 2)
-	return value.String(value.String(dst, i.Identifier), i.Representation)
+	dst = value.AppendListHeader(dst, 2)
+	return value.AppendString(value.AppendString(dst, i.Identifier), i.Representation)
 }
 
-func (i *Instruction) appendBody(dst []byte) ([]byte, error) { return value.String(dst, i.Text), nil }
+func (i *Instruction) appendBody(dst []byte) ([]byte, error) {
+	return value.AppendString(dst, i.Text), nil
+}
 
 func (m *Message) appendBody(dst []byte) ([]byte, error) {
-	dst = value.Array(dst, 7)
+	dst = value.AppendListHeader(dst, 7)
 	content, err := m.ContentString()
 	if err != nil {
 		return nil, err
 	}
-	dst = value.String(value.String(dst, m.ID), string(m.Role))
+	dst = value.AppendString(value.AppendString(dst, m.ID), string(m.Role))
 	dst = appendOptional(dst, content)
 	dst = appendIdentity(dst, m.Identity)
 	dst = appendTimes(dst, m.CreatedAt, m.UpdatedAt)
 	if len(m.Attachments) == 0 {
-		return value.Nil(dst), nil
+		return value.AppendNil(dst), nil
 	}
 	return appendMedia(dst, m.Attachments)
 }
 
 func appendMedia(dst []byte, list []*Media) (_ []byte, err error) {
-	dst = value.Array(dst, len(list))
+	dst = value.AppendListHeader(dst, len(list))
 	for _, m := range list {
 		if dst, err = m.appendPart(dst); err != nil {
 			return nil, err
@@ -87,7 +89,7 @@ func appendResults(dst []byte, results any) ([]byte, error) {
 	case *SpooledArtifact:
 		return r.appendPart(dst), nil
 	case []*SpooledArtifact:
-		dst = value.Array(dst, len(r))
+		dst = value.AppendListHeader(dst, len(r))
 		for _, a := range r {
 			dst = a.appendPart(dst)
 		}
@@ -98,10 +100,10 @@ func appendResults(dst []byte, results any) ([]byte, error) {
 		return appendMedia(dst, r)
 	case *Tokenizable:
 		text, err := r.Render(nil)
-		return value.String(dst, text), err
+		return value.AppendString(dst, text), err
 	}
 	text, _ := results.(string)
-	return value.String(dst, text), nil
+	return value.AppendString(dst, text), nil
 }
 
 func (m *Memory) appendBody(dst []byte) ([]byte, error) {
@@ -109,9 +111,9 @@ func (m *Memory) appendBody(dst []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dst = value.Array(dst, 6)
-	dst = value.String(value.String(dst, m.ID), content)
-	dst = value.Float(value.Float(dst, m.Confidence), m.Importance)
+	dst = value.AppendListHeader(dst, 6)
+	dst = value.AppendString(value.AppendString(dst, m.ID), content)
+	dst = value.AppendFloat(value.AppendFloat(dst, m.Confidence), m.Importance)
 	return appendTimes(dst, m.CreatedAt, m.UpdatedAt), nil
 }
 
@@ -120,8 +122,8 @@ func (t *Thought) appendBody(dst []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dst = value.Array(dst, 7)
-	dst = value.String(value.String(dst, t.ID), content)
+	dst = value.AppendListHeader(dst, 7)
+	dst = value.AppendString(value.AppendString(dst, t.ID), content)
 	dst = appendIdentity(dst, t.Identity)
 	dst, err = appendPayload(dst, t.Payload, t.sent)
 	if err != nil {
@@ -131,15 +133,15 @@ func (t *Thought) appendBody(dst []byte) ([]byte, error) {
 }
 
 func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
-	dst = value.Array(dst, 16)
-	dst = value.String(value.String(dst, c.ID), c.Tool)
-	dst, err := value.FromJSON(dst, c.Args)
+	dst = value.AppendListHeader(dst, 16)
+	dst = value.AppendString(value.AppendString(dst, c.ID), c.Tool)
+	dst, err := wire.FromJSON(dst, c.Args)
 	if err != nil {
 		return nil, fmt.Errorf("args: %w", err)
 	}
-	dst = value.String(dst, c.Checksum)
+	dst = value.AppendString(dst, c.Checksum)
 	dst = appendOptional(appendOptional(dst, c.ExecutionID), c.ProviderCallID)
-	dst = value.Bool(value.Bool(dst, c.IsComplete), c.IsError)
+	dst = value.AppendBool(value.AppendBool(dst, c.IsComplete), c.IsError)
 	if dst, err = appendResults(dst, c.Results); err != nil {
 		return nil, err
 	}
@@ -147,13 +149,13 @@ func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
 		return nil, err
 	}
 	dst = appendOptional(dst, c.ReplayCompatibility)
-	dst = value.Bool(value.Bool(dst, c.FromArtifactTool), c.Inline)
+	dst = value.AppendBool(value.AppendBool(dst, c.FromArtifactTool), c.Inline)
 	return appendTimes(dst, c.CreatedAt, c.UpdatedAt, c.CompletedAt), nil
 }
 
 func (r *Retrievable) appendBody(dst []byte) ([]byte, error) {
-	dst = value.Array(dst, 9)
-	dst = value.String(dst, r.ID)
+	dst = value.AppendListHeader(dst, 9)
+	dst = value.AppendString(dst, r.ID)
 	text, static := staticText(r.Content)
 	switch content := r.Content.(type) {
 	case *SpooledArtifact:
@@ -166,20 +168,20 @@ func (r *Retrievable) appendBody(dst []byte) ([]byte, error) {
 			}
 		}
 		if r.Inline || !static {
-			dst = value.String(dst, text)
+			dst = value.AppendString(dst, text)
 			break
 		}
 		// The text itself stays here until it is spooled.
-		dst = value.Int(value.Int(value.Array(dst, 2), int64(abi.PartText)), int64(len(text)))
+		dst = value.AppendInt(value.AppendInt(value.AppendListHeader(dst, 2), int64(abi.PartText)), int64(len(text)))
 	}
-	dst = value.String(dst, string(r.TrustTier))
+	dst = value.AppendString(dst, string(r.TrustTier))
 	dst = appendOptional(appendOptional(dst, r.Source), r.Kind)
 	if r.Score == nil {
-		dst = value.Nil(dst)
+		dst = value.AppendNil(dst)
 	} else {
-		dst = value.Float(dst, *r.Score)
+		dst = value.AppendFloat(dst, *r.Score)
 	}
-	return appendTimes(value.Bool(dst, r.Inline), r.CreatedAt, r.UpdatedAt), nil
+	return appendTimes(value.AppendBool(dst, r.Inline), r.CreatedAt, r.UpdatedAt), nil
 }
 
 // decodePayload returns a payload from the core as plain data, and its encoding when that says more: in which order the
@@ -198,7 +200,7 @@ func appendPayload(dst []byte, payload any, sent abi.Raw) ([]byte, error) {
 	if sent != nil && reflect.DeepEqual(payload, plain(sent)) {
 		return append(dst, sent...), nil
 	}
-	return value.Append(dst, payload, "payload")
+	return wire.Append(dst, payload, "payload")
 }
 
 // decodeRecord makes the record that a body describes.
@@ -209,15 +211,15 @@ func decodeRecord(kind uint8, body []byte) (r record, err error) {
 		text := string(in.Text())
 		return &Instruction{Text: text}, in.Err()
 	case abi.CollectionMemories:
-		var b abi.Memory
-		_, err = b.UnmarshalMsg(body)
+		b, fault := abi.Decode[abi.Memory](body)
+		err = fault
 		r = &Memory{
 			ID: b.ID, Content: b.Content, Confidence: b.Confidence, Importance: b.Importance,
 			CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
 		}
 	case abi.CollectionRetrievables:
-		var b abi.Retrievable
-		_, err = b.UnmarshalMsg(body)
+		b, fault := abi.Decode[abi.Retrievable](body)
+		err = fault
 		content := abi.NewReader(b.Content)
 		text := string(content.Text())
 		if err == nil {
@@ -228,15 +230,15 @@ func decodeRecord(kind uint8, body []byte) (r record, err error) {
 			Score: b.Score, Inline: b.Inline, CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
 		}
 	case abi.CollectionMessages:
-		var b abi.Message
-		_, err = b.UnmarshalMsg(body)
+		b, fault := abi.Decode[abi.Message](body)
+		err = fault
 		r = &Message{
 			ID: b.ID, Role: Role(b.Role), Content: optional(b.Content), Identity: identity(b.Identity),
 			CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
 		}
 	case abi.CollectionThoughts:
-		var b abi.Thought
-		_, err = b.UnmarshalMsg(body)
+		b, fault := abi.Decode[abi.Thought](body)
+		err = fault
 		t := &Thought{
 			ID: b.ID, Content: b.Content, Identity: identity(b.Identity), ReplayCompatibility: optional(b.ReplayCompatibility),
 			CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
@@ -257,8 +259,8 @@ func decodeRecord(kind uint8, body []byte) (r record, err error) {
 }
 
 func decodeToolCall(body []byte) (record, error) {
-	var b abi.ToolCall
-	if _, err := b.UnmarshalMsg(body); err != nil {
+	b, err := abi.Decode[abi.ToolCall](body)
+	if err != nil {
 		return nil, err
 	}
 	c := &ToolCall{
@@ -267,36 +269,26 @@ func decodeToolCall(body []byte) (record, error) {
 		ReplayCompatibility: optional(b.ReplayCompatibility), FromArtifactTool: b.FromArtifactTool, Inline: b.Inline,
 		CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt), CompletedAt: instant(b.CompletedAt),
 	}
-	var err error
-	if c.Args, err = value.JSON(b.Args); err != nil {
+	if c.Args, err = wire.JSON(b.Args); err != nil {
 		return nil, err
 	}
 	if c.Payload, c.sent, err = decodePayload(b.Payload); err != nil {
 		return nil, err
 	}
-	results, err := value.Decode(b.Results)
-	if err != nil {
-		return nil, err
-	}
-	c.Results = text(results)
-	return c, nil
+	c.Results, err = textOf(b.Results)
+	return c, err
 }
 
-// text is a decoded value as a model reads it: text as it is, anything else as JSON.
-func text(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case json.RawMessage:
-		return string(v)
+// textOf is an encoded value as a model reads it: text as it is, anything else as JSON, nothing for nil.
+func textOf(raw []byte) (string, error) {
+	if wire.IsNil(raw) {
+		return "", nil
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
+	if s, ok := value.String(raw); ok {
+		return value.UTF8(string(s)), nil
 	}
-	return string(b)
+	text, err := wire.JSON(raw)
+	return string(text), err
 }
 
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // ToolRegistry is the ordered set of tools, by name, that a context offers to its model. Hidden tools are in it, but
@@ -93,7 +94,7 @@ func (r *ToolRegistry) unregister(name string) bool {
 	s.tools = slices.Delete(s.tools, i, i+1)
 	s.hidden = slices.DeleteFunc(s.hidden, func(h string) bool { return h == name })
 	r.state.turn.edit(&abi.Edit{
-		Context: r.state.number, Collection: abi.CollectionTools, Edit: abi.EditUnregister, Data: abi.Bytes(value.String(nil, name)),
+		Context: r.state.number, Collection: abi.CollectionTools, Edit: abi.EditUnregister, Data: abi.Bytes(value.AppendString(nil, name)),
 	})
 	return true
 }
@@ -183,9 +184,9 @@ func (r *ToolRegistry) changeHidden(change func([]string) []string) {
 	s := &r.state.tools
 	s.own()
 	s.hidden = change(s.hidden)
-	data := value.Array(nil, len(s.hidden))
+	data := value.AppendListHeader(nil, len(s.hidden))
 	for _, name := range s.hidden {
-		data = value.String(data, name)
+		data = value.AppendString(data, name)
 	}
 	t.edit(&abi.Edit{Context: r.state.number, Collection: abi.CollectionTools, Edit: abi.EditHidden, Data: abi.Bytes(data)})
 }
@@ -284,7 +285,7 @@ func (t *turn) adoptTool(data abi.Raw) error {
 	if uint64(def.Number) != firstMadeTool+uint64(len(t.tools.made)) {
 		return fmt.Errorf("sync: tool %d comes out of turn", def.Number)
 	}
-	schema, err := value.JSON(def.InputSchema)
+	schema, err := wire.JSON(def.InputSchema)
 	if err != nil {
 		return err
 	}
@@ -339,7 +340,7 @@ func (t *turn) define(tool *Tool, def abi.ToolDef) (uint32, error) {
 	if err := t.push(); err != nil {
 		return 0, err
 	}
-	t.edit(&abi.Edit{Collection: abi.CollectionTools, Edit: abi.EditDefine, Data: abi.Bytes(abi.AppendPayload(nil, &def))})
+	t.edit(&abi.Edit{Collection: abi.CollectionTools, Edit: abi.EditDefine, Data: abi.Bytes(def.Append(nil))})
 	if err := t.push(); err != nil {
 		return 0, err
 	}

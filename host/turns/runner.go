@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
 )
 
 // TurnRunner runs turns. Its methods may be called from many goroutines, and many turns may run at once.
@@ -438,9 +438,9 @@ func (s *stashData) encode() abi.Raw {
 	if len(s.entries) == 0 {
 		return nil
 	}
-	raw := value.Map(nil, len(s.entries))
+	raw := value.AppendMapHeader(nil, len(s.entries))
 	for _, e := range s.entries {
-		raw = append(value.String(raw, e.key), e.data...)
+		raw = append(value.AppendString(raw, e.key), e.data...)
 	}
 	return raw
 }

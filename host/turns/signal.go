@@ -44,7 +44,7 @@ func (c *DispatchContext) Nack(cause error) error {
 		if cause != nil {
 			t.errors.keep(cause, args.Error)
 		}
-		return abi.AppendPayload(nil, &args), nil
+		return args.Append(nil), nil
 	})
 	return err
 }

@@ -64,9 +64,9 @@ func (t *turn) media(handle int64, part uint32) *Media {
 func (m *Media) size() abi.Raw {
 	n, known := m.ByteLength()
 	if !known || n < 0 {
-		return abi.AppendPayload(nil, &abi.ReadResult{})
+		return (&abi.ReadResult{}).Append(nil)
 	}
-	return abi.AppendPayload(nil, &abi.ReadResult{Bytes: uint64(n), Count: 1})
+	return (&abi.ReadResult{Bytes: uint64(n), Count: 1}).Append(nil)
 }
 
 // insertMedia returns a body with the bytes of the media in their places, in base64.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	wire "github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Stash is a context's key-value data, for middleware to hand things to one another. It holds JSON-like values: what
@@ -87,7 +87,7 @@ func (s *stashData) load(m map[string]any) error {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		data, err := value.Append(nil, m[key], "stash."+key)
+		data, err := wire.Append(nil, m[key], "stash."+key)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (s *Stash) Has(path string) bool {
 // be encoded is refused with E_INVALID_VALUE, and so is a path that leads through a plain value.
 func (s *Stash) Set(path string, v any) error {
 	// Encoding runs code of v's type, so that no lock may be held.
-	data, err := value.Append(nil, v, path)
+	data, err := wire.Append(nil, v, path)
 	if err != nil {
 		return newError(abi.CodeInvalidValue, err.Error(), err)
 	}
@@ -143,7 +143,7 @@ func (s *Stash) Set(path string, v any) error {
 		if whole, err = place(whole, i >= 0, steps, 1, plain(data)); err != nil {
 			return newError(abi.CodeInvalidValue, path+": "+err.Error(), nil)
 		}
-		if data, err = value.Append(nil, whole, path); err != nil {
+		if data, err = wire.Append(nil, whole, path); err != nil {
 			return newError(abi.CodeInvalidValue, err.Error(), err)
 		}
 	}
@@ -167,7 +167,7 @@ func (s *Stash) Delete(path string) bool {
 	if len(steps) == 1 {
 		s.state.stash.unset(path)
 		t.edit(&abi.Edit{
-			Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditUnset, Data: abi.Bytes(value.String(nil, path)),
+			Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditUnset, Data: abi.Bytes(value.AppendString(nil, path)),
 		})
 		return true
 	}
@@ -183,7 +183,7 @@ func (s *Stash) Delete(path string) bool {
 	case []any:
 		c[indexOf(last)] = nil
 	}
-	data, err := value.Append(nil, whole, path)
+	data, err := wire.Append(nil, whole, path)
 	if err != nil {
 		return false // what was encoded before can be encoded with less
 	}
@@ -196,7 +196,7 @@ func (s *Stash) put(key string, data []byte) {
 	s.state.stash.set(key, data)
 	s.state.turn.edit(&abi.Edit{
 		Context: s.state.number, Collection: abi.CollectionStash, Edit: abi.EditSet,
-		Data: abi.Bytes(append(value.String(nil, key), data...)),
+		Data: abi.Bytes(append(value.AppendString(nil, key), data...)),
 	})
 }
 
@@ -224,14 +224,10 @@ func plain(data []byte) any {
 // decodePlain decodes a value as plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any. No value
 // is nil.
 func decodePlain(data []byte) (any, error) {
-	if value.IsNil(data) {
+	if wire.IsNil(data) {
 		return nil, nil
 	}
-	v, err := wire.Read(data)
-	if err != nil {
-		return nil, err
-	}
-	return wire.Plain(v), nil
+	return wire.Read(data)
 }
 
 func lookup(v any, steps []string) (any, bool) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	wire "github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Tool is a capability that a model may call. [NewTool] makes one of a function with Go types. It must not be changed once it was given to a runner or a registry.
@@ -68,7 +68,7 @@ type Args struct {
 
 // JSON returns the arguments as JSON text, their members in the order in which they came.
 func (a Args) JSON() json.RawMessage {
-	text, err := value.JSON(a.raw)
+	text, err := wire.JSON(a.raw)
 	if err != nil || text == nil {
 		return json.RawMessage("{}")
 	}
@@ -80,7 +80,7 @@ func (a Args) Bind(v any) error { return bind(nil, a, v) }
 
 // Get returns an argument as plain data: nil, bool, int64, float64, string, []any, map[string]any.
 func (a Args) Get(name string) (v any, ok bool) {
-	raw, ok := value.Member(a.raw, name)
+	raw, ok := value.Get(a.raw, name)
 	if !ok {
 		return nil, false
 	}
@@ -161,7 +161,7 @@ func (t *Tool) Keep(result any) (any, error) {
 	default:
 		return result, nil
 	}
-	return spooledText(t.ArtifactClass, abi.UTF8(text)), nil
+	return spooledText(t.ArtifactClass, value.UTF8(text)), nil
 }
 
 // spooledText is an artifact over a text in memory.
@@ -222,7 +222,7 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 		def.Flags |= abi.ToolArtifact
 	}
 	if t.argument != nil {
-		def.Arg, err = value.Append(nil, t.argument, "argument")
+		def.Arg, err = wire.Append(nil, t.argument, "argument")
 	}
 	return def, err
 }
@@ -281,7 +281,7 @@ func (t *Tool) runValidator(args Args) (abi.Raw, error) {
 	if err != nil {
 		return nil, newError(abi.CodeInvalidValue, "the validated arguments of "+t.Name+": "+err.Error(), err)
 	}
-	if !value.IsMap(raw) {
+	if value.KindOf(raw) != value.KindMap {
 		return nil, newError(abi.CodeInvalidValue, "the validated arguments of "+t.Name+" are no object", nil)
 	}
 	return raw, nil

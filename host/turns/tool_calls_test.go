@@ -104,7 +104,17 @@ func TestEqualCallsAtOnce(t *testing.T) {
 				}
 				return fmt.Sprint("handler ", n), nil
 			})
-			log, result, _, _ := conversation(t, engine, map[string]any{"parallel": 2}, tool, works(7, 7), hosttest.Response{Body: answer})
+			provider, err := hosttest.NewProvider(1, works(7, 7), hosttest.Response{Body: answer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer provider.Close()
+			h, chat := chatHost(t, engine, provider.URL)
+			chat.Options = map[string]any{"parallel": 2}
+			var stored []*turns.ToolCall
+			callbacks := noStorage()
+			callbacks.StoreToolCall = func(_ turns.Context, r *turns.ToolCall) error { stored = append(stored, r); return nil }
+			log, result := play(t, h, turns.TurnRunnerConfig{Chat: chat, Tools: []*turns.Tool{tool}, Callbacks: callbacks}, turns.TurnInput{Text: "Hi!"})
 			if result.Status != turns.Ack {
 				t.Fatalf("%+v", result)
 			}
@@ -131,8 +141,13 @@ func TestEqualCallsAtOnce(t *testing.T) {
 					t.Errorf("report %+v", report)
 				}
 			}
-			if len(result.ToolCalls) != 2 {
-				t.Fatalf("calls %+v", result.ToolCalls)
+			if len(result.ToolCalls) != 2 || len(stored) != 2 {
+				t.Fatalf("calls %+v, records %+v", result.ToolCalls, stored)
+			}
+			for i, r := range stored {
+				if r.ID != []string{"c7", "c7#2"}[i] || r.ExecutionID != starts[i].ExecutionID || r.ProviderCallID != "c7" {
+					t.Errorf("record %+v", r)
+				}
 			}
 		})
 	}

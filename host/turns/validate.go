@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // given is the value of one field as the rules see it. What Go's types already say is not checked again.
@@ -318,7 +318,7 @@ func appendUnencodable(list []string, field string, v any) []string {
 	if v == nil {
 		return list
 	}
-	if _, err := value.Append(nil, v, field); err != nil {
+	if _, err := wire.Append(nil, v, field); err != nil {
 		list = append(list, err.Error())
 	}
 	return list

@@ -21,32 +21,32 @@ type config struct {
 	interpret bool
 }
 
-// WithMemoryLimitPages bounds the memory of each instance, in pages of 64 KiB. An instance that needs more fails. Values
-// above 65,536 (4 GiB) count as that, and 0 as 1.
+// WithMemoryLimitPages bounds the memory of each instance, in pages of 64 KiB. An instance that needs more fails.
+// Values above 65,536 (4 GiB) count as 65,536, and 0 as 1.
 func WithMemoryLimitPages(pages uint32) Option {
 	return func(c *config) { c.pages = min(max(pages, 1), 65536) }
 }
 
-// WithCacheDir keeps compiled code in dir, which is made if it is missing. Compiling takes half a second, loading what
-// was compiled some 30 ms.
+// WithCacheDir keeps compiled code in dir, and creates dir if it is missing. Compiling takes half a second, loading
+// compiled code some 30 ms.
 //
-// The folder holds native code that this program will run: nobody else may be able to write to it.
+// This program runs the native code in the folder: make sure that nobody else can write to it.
 func WithCacheDir(dir string) Option {
 	return func(c *config) { c.cache, c.chosen = dir, true }
 }
 
-// WithoutCache compiles afresh every time and writes nothing to disk.
+// WithoutCache compiles the module every time and writes nothing to disk.
 func WithoutCache() Option {
 	return func(c *config) { c.cache, c.chosen = "", false }
 }
 
-// WithGCPercent sets how much the guest's heap may grow, in percent of what is live, before Go collects it: GOGC inside
-// the module. Less takes less memory and more time. 0 keeps Go's default, 100.
+// WithGCPercent sets GOGC inside the module: how much the guest's heap may grow, in percent of the live heap, before
+// a collection. Lower values take less memory and more time. 0 keeps Go's default, 100.
 func WithGCPercent(percent int) Option {
 	return func(c *config) { c.gc = percent }
 }
 
-// WithInterpreter runs the module without compiling it to machine code, for platforms where that may not be, and for
+// WithInterpreter runs the module without compiling it to machine code, for platforms that do not allow it, and for
 // tests. It is some fifty times slower.
 func WithInterpreter() Option {
 	return func(c *config) { c.interpret = true }

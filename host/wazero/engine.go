@@ -17,7 +17,7 @@ import (
 	"github.com/turncore/turncore/internal/confine"
 )
 
-// Name is what [Engine.Name] says.
+// Name is the result of [Engine.Name].
 const Name = "wazero"
 
 // Engine is a compiled module. Make one with [New].
@@ -28,7 +28,7 @@ type Engine struct {
 	runtime wz.Runtime
 	module  wz.CompiledModule
 
-	// starting is held for reading while an instance starts, so that the runtime is not closed under its feet.
+	// starting is held for reading while an instance starts, so that the runtime is not closed meanwhile.
 	starting sync.RWMutex
 	closed   bool
 
@@ -39,11 +39,11 @@ type Engine struct {
 
 var _ host.Engine = (*Engine)(nil)
 
-// New compiles a module, or loads it from the compile cache, and checks that it is a Turncore module of this ABI version.
-// The cache lies below os.UserCacheDir unless an option says otherwise; a default cache that cannot be used is passed
-// over.
+// New compiles a module, or loads it from the compile cache, and checks that it is a Turncore module of this ABI
+// version. The cache lies below os.UserCacheDir unless an option says otherwise; an unusable default cache is
+// ignored.
 //
-// Bytes that are no such module give [host.CodeInvalidModule], a module of another ABI major [host.CodeABIVersion].
+// Other bytes give [host.CodeInvalidModule], a module of another ABI major gives [host.CodeABIVersion].
 func New(ctx context.Context, module []byte, options ...Option) (*Engine, error) {
 	sum := sha256.Sum256(module)
 	e := &Engine{config: newConfig(options), hash: hex.EncodeToString(sum[:]), open: map[*instance]struct{}{}}
@@ -66,7 +66,7 @@ func (e *Engine) load(ctx context.Context, module []byte) error {
 		case e.config.chosen && errors.Is(err, errCache):
 			return err
 		default:
-			// A cache that another program has damaged must not keep this one from running.
+			// A cache damaged by another program must not keep this program from running.
 			slog.Debug("turncore: compiling without the cache", "dir", e.config.cache, "error", err)
 		}
 	}
@@ -152,14 +152,14 @@ func (e *Engine) Open(ctx context.Context) (host.Instance, error) {
 	return i, nil
 }
 
-// forget takes an instance that has ended out of the list.
+// forget removes an ended instance from the list.
 func (e *Engine) forget(i *instance) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.open, i)
 }
 
-// Close ends all instances, each after the step it may be in, and frees the compiled code.
+// Close ends all instances, each after its current step, and frees the compiled code.
 func (e *Engine) Close(ctx context.Context) error {
 	e.starting.Lock()
 	e.closed = true

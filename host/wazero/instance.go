@@ -19,28 +19,28 @@ import (
 	"github.com/turncore/turncore/host/internal/fair"
 )
 
-// Values of the byte behind a step's input. The host puts one there and the guest another when the step has ended, so
-// that a call which returned for any other reason is not taken for one.
+// Values of the byte behind a step's input. The host writes one value, and the guest writes the other at the end of
+// the step. So the host recognizes a call that returned for another reason.
 const (
 	markRunning = 0xc1 // msgpack's unused byte
 	markDone    = 0x00
 )
 
-// errClosed is why an instance that was closed fails.
+// errClosed is the reason for the failure of a closed instance.
 var errClosed = errors.New("the instance is closed")
 
-// errSleep ends a guest that wants to sleep: a step that waits would hold up everybody's turns, and on hosts whose
-// clock stands still it would never end.
+// errSleep ends a guest that wants to sleep: a waiting step would hold up all turns, and on hosts whose clock stands
+// still it would never end.
 var errSleep = errors.New("the guest wants to sleep, which a step may not")
 
-// What a guest may sleep in one step: so many times so many nanoseconds, which are over at once. Go's runtime naps for a
-// millisecond at a time before it prints why it dies.
+// Bounds on sleeps in one step: their number, and the nanoseconds of each. The host returns from a sleep at once. A
+// dying Go runtime sleeps for a millisecond at a time before it prints the reason.
 const (
 	naps = 16
 	nap  = 1_000_000
 )
 
-// instance is a module at work.
+// instance is a running module.
 type instance struct {
 	engine *Engine
 
@@ -125,7 +125,7 @@ func (i *instance) Step(dst, in []byte) ([]byte, error) {
 	i.stderr.reset()
 	i.naps = 0
 
-	// No context: cancelling a call from outside would need code that is compiled for it, 7 times slower.
+	// No context: to cancel a call from outside, the code must be compiled for it, which is 7 times slower.
 	ctx := context.Background()
 	size := uint32(min(uint64(len(in)), 1<<31-2))
 	i.stack[0] = uint64(size)
@@ -174,7 +174,7 @@ func (i *instance) Retire(cause error) error {
 // MemoryBytes implements [host.Instance].
 func (i *instance) MemoryBytes() uint64 { return i.size.Load() }
 
-// measure notes how large the memory is. The caller holds the lock.
+// measure records the size of the memory. The caller holds the lock.
 func (i *instance) measure() {
 	if size := uint64(i.memory.Size()); size != i.size.Load() {
 		i.size.Store(size)
@@ -193,7 +193,7 @@ func (i *instance) Close(ctx context.Context) error {
 	return i.module.Close(ctx)
 }
 
-// drop ends the instance and returns the error that it ended with. The caller holds the lock.
+// drop ends the instance and returns its final error. The caller holds the lock.
 func (i *instance) drop(cause error) error {
 	if i.failed != nil {
 		return i.failed
@@ -204,7 +204,7 @@ func (i *instance) drop(cause error) error {
 	return i.failed
 }
 
-// fail notes why the instance is no more.
+// fail records the reason of the instance's end.
 func (i *instance) fail(cause error) error {
 	detail := reason(cause)
 	if said := i.stderr.String(); said != "" {

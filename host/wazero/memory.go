@@ -12,7 +12,7 @@ func newHeapMemory(size, limit uint64) experimental.LinearMemory {
 	return &heapMemory{bytes: make([]byte, 0, size), limit: limit}
 }
 
-// Reallocate grows by copying when the capacity does not suffice.
+// Reallocate copies the memory if its capacity does not suffice.
 func (m *heapMemory) Reallocate(size uint64) []byte {
 	if size > m.limit {
 		return nil

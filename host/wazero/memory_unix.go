@@ -14,7 +14,7 @@ type mapping struct {
 	size     uint64
 }
 
-// newMemory reserves limit bytes. Where the system refuses that, the memory lies on Go's heap.
+// newMemory reserves limit bytes. If the system refuses, the memory is on Go's heap.
 func newMemory(size, limit uint64) experimental.LinearMemory {
 	if limit == 0 || limit != uint64(int(limit)) {
 		return newHeapMemory(size, limit)
@@ -41,7 +41,7 @@ func (m *mapping) Reallocate(size uint64) []byte {
 	return m.reserved[:size:size]
 }
 
-// Free gives the addresses back.
+// Free releases the addresses.
 func (m *mapping) Free() {
 	if m.reserved != nil {
 		_ = unix.Munmap(m.reserved) // fails only for addresses that are not mapped

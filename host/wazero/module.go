@@ -30,8 +30,8 @@ var exports = []struct {
 	{abi.ExportStep, []api.ValueType{api.ValueTypeI32}, []api.ValueType{api.ValueTypeI64}},
 }
 
-// checkModule refuses a module that is not a Turncore module, and says everything that is wrong with it. wasi are the
-// functions that it may import.
+// checkModule rejects a module that is not a Turncore module, with a list of all its faults. wasi are the functions
+// that it may import.
 func checkModule(module wz.CompiledModule, wasi map[string]api.FunctionDefinition) error {
 	var wrong []string
 	functions := module.ExportedFunctions()

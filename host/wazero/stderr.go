@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Bytes of a step's stderr that are kept. A dying Go program first says why and then prints its goroutines, of which
-// there can be many: the head holds the reason, the tail what came last.
+// Number of bytes kept of a step's stderr. A dying Go program first prints the reason and then its goroutines, of
+// which there can be many: the head has the reason, the tail has the last output.
 const (
 	headSize = 1 << 10
 	tailSize = 3 << 10
 )
 
-// stderr keeps the beginning and the end of what a guest has written during one step.
+// stderr keeps the beginning and the end of a guest's output during one step.
 type stderr struct {
 	head []byte
 	ring []byte // the last bytes after head, oldest at next when full
@@ -52,7 +52,7 @@ func (s *stderr) reset() {
 	}
 }
 
-// String returns the text, with a line that says so where the middle is missing.
+// String returns the text, with a line that marks a missing middle.
 func (s *stderr) String() string {
 	tail := s.ring[:s.next]
 	if s.full {

@@ -3,9 +3,9 @@
 package catalogue
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Fetch makes the handler of fetch, which is package fetch's, of its options. It is nil in the core module; the full one

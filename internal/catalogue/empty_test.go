@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi/catalogue"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/schema"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Models give an empty text for what they leave out: every optional text but a word of a list takes it.

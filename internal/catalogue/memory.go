@@ -3,10 +3,10 @@ package catalogue
 import (
 	"sort"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // remember stores a memory, with the writes of the iteration, and answers its id.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // maxShown is how many bytes of a line are answered, or up to three less so that no character is split.

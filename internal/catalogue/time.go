@@ -1,8 +1,8 @@
 package catalogue
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 var weekdays = [...]string{"Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"}

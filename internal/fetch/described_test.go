@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/fetch"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // The options of fetch are those that abi/builtins.json describes.

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/fetch/address"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // The methods that fetch may be given; those behind the first three send something.

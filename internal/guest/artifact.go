@@ -11,19 +11,19 @@ func (t *turn) ask(eff *effect, e runtime.Effect) {
 	switch e := e.(type) {
 	case *runtime.Spool:
 		args := abi.SpoolArgs{Handle: e.Handle}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectSpool, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectSpool, e.Context))
 	case *runtime.Read:
 		args := abi.ReadArgs{Handle: e.Handle, Part: e.Part, Read: uint8(e.Op), From: e.From, To: e.To, Max: e.Max}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectRead, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectRead, e.Context))
 	case *runtime.Estimate:
 		args := abi.EstimateArgs{Encoding: e.Encoding, Handle: e.Handle, Part: e.Part}
 		for _, text := range e.Texts {
 			args.Texts = append(args.Texts, string(text))
 		}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectEstimate, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectEstimate, e.Context))
 	case *runtime.Forge:
 		args := abi.ForgeArgs{Classes: e.Classes}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectForge, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectForge, e.Context))
 	}
 	eff.asked = e
 }

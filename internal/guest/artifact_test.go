@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func heldText(id string, inline bool) []byte {
-	part, _ := (&abi.TextPart{Part: abi.PartText, Bytes: 7}).MarshalMsg(nil)
+	part := (&abi.TextPart{Part: abi.PartText, Bytes: 7}).Append(nil)
 	return record.AppendRetrievable(nil, record.RetrievableFields{ID: id, Part: part, TrustTier: "first-party", Inline: inline})
 }
 
@@ -29,7 +29,7 @@ func artifactCall(id string) []byte {
 func (w *wire) settle(e abi.Effect, value marshaler) {
 	var raw abi.Raw
 	if value != nil {
-		raw, _ = value.MarshalMsg(nil)
+		raw = value.Append(nil)
 	}
 	w.step(&abi.Result{Op: abi.OpResult, Turn: e.Turn, Effect: e.Effect, Value: raw})
 }
@@ -217,7 +217,7 @@ func TestMalformedAnswersAboutArtifacts(t *testing.T) {
 }
 
 func raw(m marshaler) []byte {
-	b, _ := m.MarshalMsg(nil)
+	b := m.Append(nil)
 	return b
 }
 
@@ -252,7 +252,7 @@ func TestReaderToolOverTheWire(t *testing.T) {
 
 	var defs []abi.ToolDef
 	var registered []byte
-	batch, _ := (&abi.Result{Op: abi.OpResult, Turn: 1, Effect: commit.Effect}).MarshalMsg(nil)
+	batch := (&abi.Result{Op: abi.OpResult, Turn: 1, Effect: commit.Effect}).Append(nil)
 	out := slices.Clone(w.in.Step(batch))
 	for rest := out; len(rest) > 0; {
 		op, frame, after, err := abi.Next(rest, abi.Limits{})
@@ -343,16 +343,16 @@ func TestForgeOverTheWire(t *testing.T) {
 	body := record.AppendToolCall(nil, record.ToolCallFields{
 		ID: "c", Tool: "q", Args: []byte{0x80}, Checksum: "s", IsComplete: true, Results: record.AppendArtifact(nil, "Table", 1, 1, ""),
 	})
-	block, _ := (&abi.StartTurn{
+	block := (&abi.StartTurn{
 		Op: abi.OpStartTurn, Turn: 1, Runner: 1, Standalone: true, Seed: make([]byte, 16), ID: "T", SystemPrompt: "test",
 		Initial: []abi.Block{{Collection: abi.CollectionToolCalls, Handle: 1, Count: 1, Data: abi.Bytes(body)}},
-	}).MarshalMsg(nil)
+	}).Append(nil)
 	w.take(w.in.Step(block))
 	forge := w.effect(abi.EffectForge)
 	if a := decode[abi.ForgeArgs](t, forge.Args); forge.Context != 1 || !slices.Equal(a.Classes, []string{"Table"}) {
 		t.Errorf("%+v of context %d", a, forge.Context)
 	}
-	def, _ := (&abi.ToolDef{Number: 65536, Name: "rows", InputSchema: schemaOf(`{"type":"object"}`), Flags: abi.ToolEphemeral}).MarshalMsg(nil)
+	def := (&abi.ToolDef{Number: 65536, Name: "rows", InputSchema: schemaOf(`{"type":"object"}`), Flags: abi.ToolEphemeral}).Append(nil)
 	w.step(
 		&abi.Edit{Op: abi.OpEdit, Turn: 1, Context: 1, Collection: abi.CollectionTools, Edit: abi.EditDefine, Data: abi.Bytes(def)},
 		&abi.Edit{Op: abi.OpEdit, Turn: 1, Context: 1, Collection: abi.CollectionTools, Edit: abi.EditRegister, Handle: 65536},

@@ -2,10 +2,10 @@ package guest
 
 import (
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // callMargin is what a call's arguments leave of a frame, for what is put around them when they go out again.
@@ -414,7 +414,7 @@ func (t *turn) callTool(call uint32, d *runtime.Dispatch, a *abi.ExecuteToolArgs
 			return nil, err
 		}
 		result := abi.ExecuteToolResult{ExecutionID: r.ExecutionID, Effect: r.Effect, Value: r.Value}
-		return result.MarshalMsg(nil)
+		return result.Append(nil), nil
 	})
 }
 
@@ -430,6 +430,6 @@ func (t *turn) callDispatch(call uint32, source *runtime.Dispatch, a *abi.Dispat
 			return nil, err
 		}
 		result := abi.DispatchResult{Dispatch: d.Number(), Status: uint8(d.Status()), Iterations: uint32(d.Iterations())}
-		return result.MarshalMsg(nil)
+		return result.Append(nil), nil
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime"
+	"github.com/turncore/turncore/runtime/chat"
 )
 
 // executorFunc is an executor that a test compiles in.
@@ -201,19 +202,19 @@ func TestOrderWithinAStep(t *testing.T) {
 	w := open(t, nil)
 	w.start()
 	e := w.effect(abi.EffectExecutor)
-	args, _ := (&abi.StoreArgs{Collection: abi.CollectionMessages, Handle: 1, Data: message("m", "x")}).MarshalMsg(nil)
-	batch, _ := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 1, Context: 1, Method: abi.MethodStore, Args: args}).MarshalMsg(nil)
+	args := (&abi.StoreArgs{Collection: abi.CollectionMessages, Handle: 1, Data: message("m", "x")}).Append(nil)
+	batch := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 1, Context: 1, Method: abi.MethodStore, Args: args}).Append(nil)
 	if got := ops(t, w.in.Step(batch)); !slices.Equal(got, []abi.Op{abi.OpSync, abi.OpReply}) {
 		t.Errorf("store: %v", got)
 	}
-	args, _ = (&abi.ReportArgs{ID: "m", Delta: "x"}).MarshalMsg(nil)
-	batch, _ = (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 2, Context: 1, Method: abi.MethodReport, Args: args}).MarshalMsg(nil)
+	args = (&abi.ReportArgs{ID: "m", Delta: "x"}).Append(nil)
+	batch = (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 2, Context: 1, Method: abi.MethodReport, Args: args}).Append(nil)
 	if got := ops(t, w.in.Step(batch)); !slices.Equal(got, []abi.Op{abi.OpEvent, abi.OpReply}) {
 		t.Errorf("report: %v", got)
 	}
 	w.ok(w.call(1, abi.MethodAck, nil))
 	w.result(e)
-	batch, _ = (&abi.Result{Op: abi.OpResult, Turn: 1, Effect: w.effect(abi.EffectCommit).Effect}).MarshalMsg(nil)
+	batch = (&abi.Result{Op: abi.OpResult, Turn: 1, Effect: w.effect(abi.EffectCommit).Effect}).Append(nil)
 	if got := ops(t, w.in.Step(batch)); !slices.Equal(got, []abi.Op{abi.OpSync, abi.OpEvent, abi.OpEvent, abi.OpEvent, abi.OpEnd}) {
 		t.Errorf("the end: %v", got)
 	}
@@ -417,6 +418,24 @@ func TestSeeds(t *testing.T) {
 		w.step(&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Seed: make([]byte, n), ID: "T"})
 		if len(w.faults) != 1 || w.faults[0].Code != abi.CodeABIMalformedFrame || len(w.in.turns) != 0 {
 			t.Errorf("StartTurn with %d bytes: %+v", n, w.faults)
+		}
+	}
+}
+
+// The greeting names the providers that the module speaks to, the default one first: one of them in the core module, all
+// in the full one.
+func TestWelcomeNamesTheProviders(t *testing.T) {
+	for name, c := range map[string]struct {
+		module []chat.Provider
+		want   []string
+	}{
+		"core": {provider.Core, []string{"openai"}},
+		"full": {provider.All, []string{"openai", "anthropic", "gemini", "ollama", "openai-responses", "model"}},
+	} {
+		hello := abi.Append(nil, &abi.Hello{Major: abi.Major, Seed: make([]byte, abi.SeedSize)})
+		welcome, err := abi.Decode[abi.Welcome](New(c.module...).Step(hello))
+		if err != nil || !slices.Equal(welcome.Providers, c.want) {
+			t.Errorf("%s: %q, %v", name, welcome.Providers, err)
 		}
 	}
 }

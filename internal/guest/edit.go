@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/catalogue"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // edit takes a change that host code made to a collection.
@@ -106,8 +106,8 @@ func (t *turn) editStash(f *abi.Edit, data []byte) bool {
 
 func (t *turn) editTools(f *abi.Edit, data []byte) (bool, error) {
 	if f.Edit == abi.EditDefine {
-		var def abi.ToolDef
-		if _, err := def.UnmarshalMsg(data); err != nil {
+		def, err := abi.Decode[abi.ToolDef](data)
+		if err != nil {
 			return false, fault.New(fault.ABIMalformedFrame, "Edit: ToolDef: "+err.Error())
 		}
 		tool, err := toolOf(&def)

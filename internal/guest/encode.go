@@ -4,10 +4,10 @@ import (
 	"strconv"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -15,12 +15,12 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 func recordKind(collection uint8) record.Kind { return record.Kind(collection) }
 
 type marshaler interface {
-	MarshalMsg([]byte) ([]byte, error)
+	Append(b []byte) []byte
 }
 
 // append puts a frame into the outbox. Frames are made here, within the limits, so that encoding cannot fail.
 func (in *Instance) append(frame marshaler) {
-	in.out, _ = frame.MarshalMsg(in.out)
+	in.out = frame.Append(in.out)
 }
 
 // effectHead puts an Effect frame into the outbox, but for its last element, the arguments.
@@ -51,14 +51,14 @@ func (t *turn) reply(call uint32, result []byte, err error) {
 		f.Value, f.Error = nil, t.errorValue(err)
 	}
 	start := len(t.in.out)
-	if t.in.out, _ = f.MarshalMsg(t.in.out); t.in.fits(start) {
+	if t.in.out = f.Append(t.in.out); t.in.fits(start) {
 		return
 	}
 	if err == nil {
 		err = fault.New(fault.ABILimitExceeded, "the answer of a call")
 	}
 	f.Value, f.Error = nil, t.plainError(err)
-	t.in.out, _ = f.MarshalMsg(t.in.out[:start])
+	t.in.out = f.Append(t.in.out[:start])
 }
 
 // fits tells whether the frame that begins at start in the outbox keeps the limits in force.
@@ -142,16 +142,16 @@ func (t *turn) appendPayload(b []byte, p any) []byte {
 	switch p := p.(type) {
 	case *runtime.IterationEndEvent:
 		e := abi.IterationEndEvent{Started: p.Started, Status: uint8(p.Status), Discarded: t.in.deltasOf(p.Discarded)}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.ToolStartEvent:
 		e := abi.ToolStartEvent{Tool: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID, Args: p.Args}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.ToolEndEvent:
 		e := abi.ToolEndEvent{
 			Tool: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID,
 			Started: p.Started, IsError: p.IsError,
 		}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.ToolCallEvent:
 		e := abi.ToolCallEvent{
 			ID: p.ID, Tool: p.Tool, Args: p.Args, Checksum: p.Checksum, Created: p.Created,
@@ -166,36 +166,36 @@ func (t *turn) appendPayload(b []byte, p any) []byte {
 		case p.Results != nil:
 			e.Results = abi.ResultsValue
 		}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.DispatchEndEvent:
 		e := abi.DispatchEndEvent{Started: p.Started, Status: uint8(p.Status), Iterations: uint32(p.Iterations), Error: t.errorValue(p.Err)}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.TurnEndEvent:
 		e := abi.TurnEndEvent{Started: p.Started, Status: uint8(p.Status), Error: t.errorValue(p.Err)}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.ErrorEvent:
 		e := abi.ErrorEvent{Error: *t.errorValue(p.Err)}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.GateOpenEvent:
 		e := abi.GateOpenEvent{Gate: p.Gate, ID: p.ID, Reason: p.Reason, Payload: p.Payload, CreatedAt: p.CreatedAt, Digest: p.Digest}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.GateClosedEvent:
 		e := abi.GateClosedEvent{Gate: p.Gate, ID: p.ID, Result: uint8(p.Result)}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.LogEvent:
 		e := abi.LogEvent{Level: p.Level, Kind: p.Kind, Message: p.Message, HasPayload: p.HasPayload, Payload: p.Payload}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.WarningEvent:
 		e := abi.WarningEvent{Kind: p.Kind, Message: p.Message, Error: t.errorValue(p.Err), Payload: p.Payload}
 		if p.FromDispatch {
 			e.Source = 1
 		}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.StatsEvent:
 		e := abi.StatsEvent{Stats: p.Stats}
-		b, _ = e.MarshalMsg(b)
+		b = e.Append(b)
 	case *runtime.RawEvent:
-		b, _ = abi.Raw(p.Payload).MarshalMsg(b)
+		b = abi.Raw(p.Payload).Append(b)
 	default:
 		b = value.AppendNil(b)
 	}
@@ -213,7 +213,7 @@ func (t *turn) Sync(s runtime.Sync) {
 	}
 	switch {
 	case s.Op == runtime.SyncDefine:
-		def, _ := toolDef(s.Tool).MarshalMsg(nil)
+		def := toolDef(s.Tool).Append(nil)
 		f.Data = abi.Bytes(def)
 	case s.Op == runtime.SyncTools:
 		numbers := value.AppendListHeader(nil, len(s.Tools))
@@ -222,15 +222,15 @@ func (t *turn) Sync(s runtime.Sync) {
 		}
 		f.Data = abi.Bytes(numbers)
 	case s.Err != nil:
-		reason, _ := t.errorWithin(s.Err, min(t.in.limits.Frame, t.in.limits.String)).MarshalMsg(nil)
+		reason := t.errorWithin(s.Err, min(t.in.limits.Frame, t.in.limits.String)).Append(nil)
 		if _, err := value.Skip(reason, int(t.in.limits.Depth)); err != nil {
-			reason, _ = t.plainError(s.Err).MarshalMsg(nil)
+			reason = t.plainError(s.Err).Append(nil)
 		}
 		f.Data = abi.Bytes(reason)
 	case s.Body != nil && t.firstNamed(s):
 		f.Data = abi.Bytes(s.Body)
 	}
-	t.in.out, _ = f.MarshalMsg(t.in.out)
+	t.in.out = f.Append(t.in.out)
 }
 
 // toolDef is the definition of a tool that the guest made.

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // maxCauses bounds a chain of causes on the wire.

@@ -2,9 +2,9 @@ package guest
 
 import (
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // frameDepth is how deep a value may lie in a frame.

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // wire speaks to an instance in frames and notes in short words what comes back.
@@ -46,12 +46,9 @@ var eventNames = map[uint8]string{
 	abi.EventMessageInterrupted: "messageInterrupted", abi.EventThoughtInterrupted: "thoughtInterrupted",
 }
 
-func decode[T any, P interface {
-	*T
-	UnmarshalMsg([]byte) ([]byte, error)
-}](t testing.TB, b []byte) T {
-	var v T
-	if _, err := P(&v).UnmarshalMsg(b); err != nil {
+func decode[T any, P abi.Tuple[T]](t testing.TB, b []byte) T {
+	v, err := abi.Decode[T, P](b)
+	if err != nil {
 		t.Fatalf("decode %T: %v", v, err)
 	}
 	return v
@@ -60,7 +57,7 @@ func decode[T any, P interface {
 func (w *wire) step(frames ...marshaler) {
 	var batch []byte
 	for _, f := range frames {
-		batch, _ = f.MarshalMsg(batch)
+		batch = f.Append(batch)
 	}
 	w.take(w.in.Step(batch))
 }
@@ -157,7 +154,7 @@ func (w *wire) call(context uint32, method uint8, args marshaler) *abi.Reply {
 	w.calls++
 	f := &abi.Call{Op: abi.OpCall, Turn: 1, Call: w.calls, Context: context, Method: method}
 	if args != nil {
-		f.Args, _ = args.MarshalMsg(nil)
+		f.Args = args.Append(nil)
 	}
 	w.step(f)
 	for i := range w.replies {
@@ -311,7 +308,7 @@ func TestValidateOutsideOfATurn(t *testing.T) {
 	ask := func(method uint8, def abi.ToolDef, args string) *abi.Reply {
 		w.step(&abi.Call{
 			Op: abi.OpCall, Call: 7, Method: method,
-			Args: abi.AppendPayload(nil, &abi.ValidateToolArgs{Tool: def, Args: schemaOf(args)}),
+			Args: (&abi.ValidateToolArgs{Tool: def, Args: schemaOf(args)}).Append(nil),
 		})
 		if len(w.replies) != 1 || w.replies[0].Turn != 0 || w.replies[0].Call != 7 {
 			t.Fatalf("replies %+v, faults %+v", w.replies, w.faults)
@@ -418,7 +415,7 @@ func TestCommitThatFails(t *testing.T) {
 	w.ok(w.call(1, abi.MethodAck, nil))
 	w.result(e)
 	commit := w.effect(abi.EffectCommit)
-	details, _ := (&abi.CommitResult{Applied: 1, Total: 2}).MarshalMsg(nil)
+	details := (&abi.CommitResult{Applied: 1, Total: 2}).Append(nil)
 	full := &abi.ErrorValue{Handle: 9, Name: "Error", Message: "disk full", Details: details}
 	w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: commit.Effect, Error: full})
 	w.want("turnStart dispatchStart iterationStart sync(1,3:0 +1) sync(1,3:0 +2) sync(0,3:0 +1) iterationEnd(1,-1) dispatchEnd(1,1) error(E_STORAGE_COMMIT_ERROR) turnEnd(3)")
@@ -461,14 +458,14 @@ func TestInterruptedStream(t *testing.T) {
 				t.Errorf("method %d on a sealed stream: %+v", method, r)
 			}
 		}
-		payload, _ := (&abi.StreamEvent{ID: "e", Complete: true}).MarshalMsg(nil)
+		payload := (&abi.StreamEvent{ID: "e", Complete: true}).Append(nil)
 		w.ok(w.call(1, abi.MethodEmit, &abi.EmitArgs{Kind: abi.EventMessageInterrupted, Payload: payload}))
 		w.want(want)
 	}
 	// The arguments of one method are none of the other.
 	w := open(t, nil)
 	w.start()
-	raw, _ := (&abi.ReportArgs{ID: "m", Complete: true}).MarshalMsg(nil)
+	raw := (&abi.ReportArgs{ID: "m", Complete: true}).Append(nil)
 	w.step(&abi.Call{Op: abi.OpCall, Turn: 1, Call: 1, Context: 1, Method: abi.MethodInterrupt, Args: raw})
 	if len(w.faults) != 1 || w.faults[0].Code != string(fault.ABIMalformedFrame) {
 		t.Errorf("%+v", w.faults)

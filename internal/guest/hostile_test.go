@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // nested is nil within so many lists.
@@ -70,11 +70,7 @@ func stepWithin(t *testing.T, inst host.Instance, limits abi.Limits, frames ...a
 	return a
 }
 
-func must[T any, P interface {
-	*T
-	UnmarshalMsg(b []byte) ([]byte, error)
-}](t *testing.T, frame []byte,
-) T {
+func must[T any, P abi.Tuple[T]](t *testing.T, frame []byte) T {
 	t.Helper()
 	v, err := abi.Decode[T, P](frame)
 	if err != nil {
@@ -88,10 +84,10 @@ func begin(turn, runner uint32) *abi.StartTurn {
 }
 
 func methodCall(context uint32, method uint8, args interface {
-	MarshalMsg(b []byte) ([]byte, error)
+	Append(b []byte) []byte
 },
 ) *abi.Call {
-	return &abi.Call{Turn: 1, Call: 1, Context: context, Method: method, Args: abi.AppendPayload(nil, args)}
+	return &abi.Call{Turn: 1, Call: 1, Context: context, Method: method, Args: args.Append(nil)}
 }
 
 // deepToolCall is the body of a tool call whose arguments nest so deep.
@@ -158,7 +154,7 @@ func TestDeepNestingInTheChatExecutor(t *testing.T) {
 	chunk := func(delta string) string {
 		return `data: {"choices":[{"index":0,"delta":` + delta + `}]}` + "\n\n"
 	}
-	quoted := func(text string) string { return string(value.AppendJSONString(nil, []byte(text))) }
+	quoted := func(text string) string { return string(value.AppendJSONString(nil, text)) }
 	with := func(args string) string {
 		return chunk(`{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"calc","arguments":`+quoted(args)+`}}]}`) + "data: [DONE]\n\n"
 	}

@@ -31,7 +31,7 @@ func (w *wire) startTurn(n uint32) {
 // tool makes a call of a tool in a turn, which is outstanding afterwards if there is room for it.
 func (w *wire) tool(turn uint32) *abi.Reply {
 	w.calls++
-	args, _ := (&abi.ExecuteToolArgs{Tool: 1, Args: abi.Raw{0x80}}).MarshalMsg(nil)
+	args := (&abi.ExecuteToolArgs{Tool: 1, Args: abi.Raw{0x80}}).Append(nil)
 	w.step(&abi.Call{Op: abi.OpCall, Turn: turn, Call: w.calls, Context: 1, Method: abi.MethodExecuteTool, Args: args})
 	if len(w.replies) == 1 {
 		return &w.replies[0]
@@ -112,7 +112,7 @@ func TestLoweredLimits(t *testing.T) {
 	long, list := strings.Repeat("x", 101), append(abi.Raw{0x9f}, make([]byte, 15)...)
 	deep := abi.Raw{0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x01}
 	log := func(f abi.LogArgs) marshaler {
-		args, _ := f.MarshalMsg(nil)
+		args := f.Append(nil)
 		return &abi.Call{Op: abi.OpCall, Turn: 1, Call: 9, Context: 1, Method: abi.MethodLog, Args: args}
 	}
 	for name, f := range map[string]marshaler{
@@ -192,8 +192,8 @@ func TestAnswersAreWithinTheLimits(t *testing.T) {
 		abi.MethodLog:         &abi.LogArgs{Message: large},
 		abi.MethodExecuteTool: &abi.ExecuteToolArgs{Tool: 1, Args: append(abi.Raw{0x81, 0xa1, 'x', 0xdb, 0, 0xff, 0xff, 0xd8}, large...)},
 	} {
-		raw, _ := args.MarshalMsg(nil)
-		batch, _ := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 1, Context: 1, Method: method, Args: raw}).MarshalMsg(nil)
+		raw := args.Append(nil)
+		batch := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 1, Context: 1, Method: method, Args: raw}).Append(nil)
 		if len(batch) > abi.MaxFrame {
 			t.Fatalf("method %d: the call itself is too large", method)
 		}
@@ -209,7 +209,7 @@ func TestAnswersAreWithinTheLimits(t *testing.T) {
 		w.ok(w.call(1, abi.MethodDelete, &abi.DeleteArgs{Collection: 3, ID: large[:7<<20]}))
 	}
 	w.ok(w.call(1, abi.MethodAck, nil))
-	batch, _ := (&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect}).MarshalMsg(nil)
+	batch := (&abi.Result{Op: abi.OpResult, Turn: 1, Effect: e.Effect}).Append(nil)
 	out := w.in.Step(batch)
 	within(w, out)
 	w.take(out)
@@ -226,7 +226,7 @@ func TestLoweredLimitsHoldOutside(t *testing.T) {
 		t.Helper()
 		var batch []byte
 		for _, f := range frames {
-			batch, _ = f.MarshalMsg(batch)
+			batch = f.Append(batch)
 		}
 		out := append([]byte(nil), w.in.Step(batch)...)
 		for rest := out; len(rest) > 0; {
@@ -252,7 +252,7 @@ func TestLoweredLimitsHoldOutside(t *testing.T) {
 	}
 	call := func(method uint8, args marshaler) *abi.Call {
 		w.calls++
-		raw, _ := args.MarshalMsg(nil)
+		raw := args.Append(nil)
 		return &abi.Call{Op: abi.OpCall, Turn: 1, Call: w.calls, Context: 1, Method: method, Args: raw}
 	}
 	for _, end := range []string{"executor fails", "nack"} {

@@ -16,7 +16,7 @@ func validFrames() map[string]marshaler {
 		Handle: 7, Name: "Error", Message: "no", Details: schemaOf(`[1,2]`), Cause: &abi.ErrorValue{Name: "TypeError"},
 		Suppressed: []abi.ErrorValue{{Name: "Error", Code: "E_X"}},
 	}
-	def, _ := (&abi.ToolDef{Number: 70000, Name: "own", InputSchema: schemaOf(`{"type":"object"}`)}).MarshalMsg(nil)
+	def := (&abi.ToolDef{Number: 70000, Name: "own", InputSchema: schemaOf(`{"type":"object"}`)}).Append(nil)
 	body := message("m1", "text")
 	frames := map[string]marshaler{
 		"Hello": &abi.Hello{Op: abi.OpHello, Major: abi.Major, Seed: make([]byte, abi.SeedSize)},
@@ -67,7 +67,7 @@ func validFrames() map[string]marshaler {
 	} {
 		f := &abi.Call{Op: abi.OpCall, Turn: 1, Call: 3, Elapsed: 7, Context: 1, Method: method}
 		if args != nil {
-			f.Args, _ = args.MarshalMsg(nil)
+			f.Args = args.Append(nil)
 		}
 		frames[fmt.Sprint("Call ", method)] = f
 	}
@@ -120,10 +120,10 @@ func TestLastTimes(t *testing.T) {
 				continue
 			}
 			field.SetUint(elapsed)
-			frame, _ := f.MarshalMsg(nil)
+			frame := f.Append(nil)
 			w, gate := tryOn(t), gateArgs()
 			gate.Timeout = abi.MaxInt
-			args, _ := gate.MarshalMsg(nil)
+			args := gate.Append(nil)
 			w.step(&abi.Call{Op: abi.OpCall, Turn: 1, Call: 9, Elapsed: 1, Method: abi.MethodOpenGate, Args: args})
 			w.take(w.in.Step(frame))
 			if bad := len(w.faults) == 1; bad != (elapsed > abi.MaxInt) {
@@ -137,7 +137,7 @@ func TestLastTimes(t *testing.T) {
 func TestTruncatedFrames(t *testing.T) {
 	n := 0
 	for name, f := range validFrames() {
-		frame, _ := f.MarshalMsg(nil)
+		frame := f.Append(nil)
 		for size := 1; size < len(frame); size++ {
 			w := tryOn(t)
 			w.take(w.in.Step(frame[:size]))
@@ -154,7 +154,7 @@ func TestTruncatedFrames(t *testing.T) {
 func TestFlippedBytes(t *testing.T) {
 	n := 0
 	for name, f := range validFrames() {
-		frame, _ := f.MarshalMsg(nil)
+		frame := f.Append(nil)
 		for i := range frame {
 			for _, flip := range []byte{0x01, 0x10, 0x40, 0x80, 0xff} {
 				bad := slices.Clone(frame)
@@ -170,8 +170,8 @@ func TestFlippedBytes(t *testing.T) {
 // A frame behind a bad one is dropped, one in front of it is not.
 func TestFaultDropsTheRest(t *testing.T) {
 	w := tryOn(t)
-	good, _ := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 50, Context: 1, Method: abi.MethodDigest}).MarshalMsg(nil)
-	later, _ := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 51, Context: 1, Method: abi.MethodDigest}).MarshalMsg(nil)
+	good := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 50, Context: 1, Method: abi.MethodDigest}).Append(nil)
+	later := (&abi.Call{Op: abi.OpCall, Turn: 1, Call: 51, Context: 1, Method: abi.MethodDigest}).Append(nil)
 	w.take(w.in.Step(slices.Concat(good, []byte{0x91, 30}, later)))
 	if len(w.faults) != 1 || w.faults[0].Offset != uint32(len(good)) || w.faults[0].Code != abi.CodeABIUnknownFrame || len(w.replies) != 1 || w.replies[0].Call != 50 {
 		t.Errorf("faults %+v, replies %+v", w.faults, w.replies)
@@ -203,7 +203,7 @@ func TestHostileFramesAllocateLittle(t *testing.T) {
 		"bytes": {0xc6, 0xff, 0xff, 0xff, 0xff}, "short array": {0xdc, 0x20, 0x00},
 	}
 	for name, f := range validFrames() {
-		frame, _ := f.MarshalMsg(nil)
+		frame := f.Append(nil)
 		for i := 1; i <= len(frame); i++ {
 			for what, bytes := range promise {
 				check(fmt.Sprintf("%s with %s at %d", name, what, i), tryOn(t), slices.Concat(frame[:i], bytes))
@@ -233,9 +233,9 @@ func TestHostileFramesAllocateLittle(t *testing.T) {
 		"violations":      &abi.Call{Op: abi.OpCall, Turn: 1, Call: 9, Context: 1, Method: abi.MethodExecuteTool, Args: slices.Concat(abi.Raw{0x93, 2, 0xa0}, manyKeys(8192))},
 	} {
 		w := tryOn(t)
-		def, _ := (&abi.ToolDef{Number: 2, Name: "strict", InputSchema: schemaOf(`{"type":"object","additionalProperties":false}`)}).MarshalMsg(nil)
+		def := (&abi.ToolDef{Number: 2, Name: "strict", InputSchema: schemaOf(`{"type":"object","additionalProperties":false}`)}).Append(nil)
 		w.step(&abi.Edit{Op: abi.OpEdit, Turn: 1, Context: 1, Collection: 7, Edit: abi.EditDefine, Data: abi.Bytes(def)})
-		batch, _ := f.MarshalMsg(nil)
+		batch := f.Append(nil)
 		check(name, w, batch)
 	}
 }
@@ -257,9 +257,9 @@ func FuzzTurn(f *testing.F) {
 			}
 		}
 	}) {
-		frame, _ := validFrames()[name].MarshalMsg(nil)
+		frame := validFrames()[name].Append(nil)
 		f.Add(frame)
-		result, _ := validFrames()["Result"].MarshalMsg(nil)
+		result := validFrames()["Result"].Append(nil)
 		f.Add(slices.Concat(frame, result))
 	}
 	f.Fuzz(func(t *testing.T, batch []byte) {

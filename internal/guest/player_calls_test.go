@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // method calls a method of a context.
 func (p *player) method(context uint32, method uint8, args interface {
-	MarshalMsg(b []byte) ([]byte, error)
+	Append(b []byte) []byte
 },
 ) {
 	p.calls++
 	p.waiting[p.calls] = method
 	f := &abi.Call{Turn: p.turn, Call: p.calls, Elapsed: p.elapsed, Context: context, Method: method}
 	if args != nil {
-		f.Args = abi.AppendPayload(nil, args)
+		f.Args = args.Append(nil)
 	}
 	p.send(f)
 }
@@ -305,11 +305,7 @@ func (p *player) span(e abi.Event) {
 	}
 }
 
-func read[T any, P interface {
-	*T
-	UnmarshalMsg(b []byte) ([]byte, error)
-}](p *player, frame []byte,
-) T {
+func read[T any, P abi.Tuple[T]](p *player, frame []byte) T {
 	v, err := abi.Decode[T, P](frame)
 	if err != nil {
 		p.t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // The runners that players use. Every instance has them, and the history.
@@ -87,7 +87,7 @@ func bodyOf(collection uint8, id string) []byte {
 }
 
 var (
-	textPart     = abi.AppendPayload(nil, &abi.TextPart{Part: abi.PartText, Bytes: 5})
+	textPart     = (&abi.TextPart{Part: abi.PartText, Bytes: 5}).Append(nil)
 	artifactPart = record.AppendArtifact(nil, "SpooledJsonArtifact", -1, -1, "")
 )
 
@@ -341,7 +341,7 @@ func (p *player) settle(e abi.Effect) {
 			break // it stays as it is
 		}
 		body := record.AppendRetrievable(nil, record.RetrievableFields{ID: "r5", Part: artifactPart, TrustTier: "first-party"})
-		f.Value = abi.AppendPayload(nil, &abi.Item{Handle: p.handle, Data: abi.Bytes(body)})
+		f.Value = (&abi.Item{Handle: p.handle, Data: abi.Bytes(body)}).Append(nil)
 		if !slices.Contains(p.known[abi.CollectionRetrievables], args.Handle) {
 			p.t.Errorf("turn %d: record %d is to be spooled", p.turn, args.Handle)
 		}
@@ -382,7 +382,7 @@ func (p *player) read(e abi.Effect) abi.Raw {
 	case args.Read == abi.ReadLines && !p.chance(9):
 		r.Lines = all[min(args.From, 3):min(args.To, 3)]
 	}
-	return abi.AppendPayload(nil, r)
+	return r.Append(nil)
 }
 
 func (p *player) failure(abort bool) *abi.ErrorValue {

@@ -235,6 +235,6 @@ func TestInstanceQuota(t *testing.T) {
 func (w *wire) frame(context uint32, method uint8, args marshaler) *abi.Call {
 	w.calls++
 	f := &abi.Call{Op: abi.OpCall, Turn: 1, Call: w.calls, Context: context, Method: method}
-	f.Args, _ = args.MarshalMsg(nil)
+	f.Args = args.Append(nil)
 	return f
 }

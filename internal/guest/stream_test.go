@@ -77,7 +77,7 @@ func (w *wire) chunk(e abi.Effect, elapsed uint64, status uint16, data string) {
 
 // others are the frames of the last answer that wire does not keep.
 func (w *wire) answer(f marshaler) []abi.Op {
-	batch, _ := f.MarshalMsg(nil)
+	batch := f.Append(nil)
 	out := w.in.Step(batch)
 	list := ops(w.t, out)
 	w.take(out)
@@ -160,7 +160,7 @@ func TestHTTPFails(t *testing.T) {
 func TestIdle(t *testing.T) {
 	r := &reading{idle: 100}
 	w := openWith(t, r.execute, nil)
-	batch, _ := (&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Seed: make([]byte, 16), ID: "T"}).MarshalMsg(nil)
+	batch := (&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Seed: make([]byte, 16), ID: "T"}).Append(nil)
 	out := w.in.Step(batch)
 	if list := ops(t, out); list[len(list)-1] != abi.OpTimer {
 		t.Fatalf("frames %v, want a Timer last", list)
@@ -289,7 +289,7 @@ func TestEndCancels(t *testing.T) {
 		}
 		return d.Ack()
 	}, nil)
-	batch, _ := (&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Seed: make([]byte, 16), ID: "T"}).MarshalMsg(nil)
+	batch := (&abi.StartTurn{Op: abi.OpStartTurn, Turn: 1, Runner: 1, Seed: make([]byte, 16), ID: "T"}).Append(nil)
 	out := w.in.Step(batch)
 	if got := ops(t, out); got[len(got)-2] != abi.OpCancel || got[len(got)-1] != abi.OpEnd {
 		t.Errorf("frames %v, want Cancel, End", got)

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // turn is a running turn, or a standalone dispatch, with its table of effects.
@@ -144,11 +144,11 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 	switch e := e.(type) {
 	case *runtime.CallExecutor:
 		args := abi.ExecutorArgs{Iteration: uint32(e.Iteration)}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectExecutor, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectExecutor, e.Context))
 	case *runtime.CallMiddleware:
 		eff.next = e.Next
 		args := abi.MiddlewareArgs{Pipeline: uint8(e.Pipeline), Index: uint32(e.Index)}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectMiddleware, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectMiddleware, e.Context))
 	case *runtime.CallTool:
 		e.Number, eff.valued, eff.asked = eff.number, true, e
 		args := abi.ToolArgs{
@@ -156,20 +156,20 @@ func (t *turn) begin(c *coroutine, e runtime.Effect) (*effect, error) {
 			Keep: e.Run.Keep, Valid: e.Valid, Spool: e.Run.Spool, Timed: e.Run.Timed,
 		}
 		ordinal := t.run.CallOrdinal(e.Context, e.CallID)
-		t.in.out, _ = args.MarshalMsg(t.effectHeadAs(eff, abi.EffectTool, e.Context, ordinal))
+		t.in.out = args.Append(t.effectHeadAs(eff, abi.EffectTool, e.Context, ordinal))
 	case *runtime.CallValidate:
 		e.Number, eff.valued = eff.number, true
 		args := abi.ValidateArgs{Tool: e.Tool.Number, Args: e.Args}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectValidate, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectValidate, e.Context))
 	case *runtime.Write:
 		args := deltaOf(e.Delta)
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectStore, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectStore, e.Context))
 	case *runtime.Commit:
 		args := abi.CommitArgs{Deltas: t.in.deltasOf(e.Deltas)}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectCommit, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectCommit, e.Context))
 	case *runtime.Discard:
 		args := abi.DiscardArgs{Deltas: t.in.deltasOf(e.Deltas), Status: uint8(e.Status)}
-		t.in.out, _ = args.MarshalMsg(t.effectHead(eff, abi.EffectDiscard, e.Context))
+		t.in.out = args.Append(t.effectHead(eff, abi.EffectDiscard, e.Context))
 	default:
 		t.ask(eff, e)
 	}
@@ -194,7 +194,7 @@ func (t *turn) fit(eff *effect, start int) error {
 
 // beginStream begins an effect that is answered in chunks.
 func (t *turn) beginStream(c *coroutine, kind uint8, context uint32, args interface {
-	MarshalMsg(b []byte) ([]byte, error)
+	Append(b []byte) []byte
 },
 ) (runtime.Stream, error) {
 	if t.abortedIn(context) {
@@ -206,7 +206,7 @@ func (t *turn) beginStream(c *coroutine, kind uint8, context uint32, args interf
 	}
 	eff.stream = &stream{turn: t, effect: eff}
 	start := len(t.in.out)
-	t.in.out, _ = args.MarshalMsg(t.effectHead(eff, kind, context))
+	t.in.out = args.Append(t.effectHead(eff, kind, context))
 	if err := t.fit(eff, start); err != nil {
 		return nil, err
 	}

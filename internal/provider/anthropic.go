@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Anthropic speaks Anthropic's Messages API, version 2023-06-01.
@@ -41,14 +41,14 @@ func (anthropic) Protocol() chat.Protocol {
 func (anthropic) Path(string, bool) string { return "/messages" }
 
 func (anthropic) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
-	dst = value.AppendJSONString(append(dst, `{"name":`...), []byte(t.Name))
-	dst = value.AppendJSONString(append(dst, `,"description":`...), []byte(t.Description))
+	dst = value.AppendJSONString(append(dst, `{"name":`...), t.Name)
+	dst = value.AppendJSONString(append(dst, `,"description":`...), t.Description)
 	dst = appendSchema(append(dst, `,"input_schema":`...), t.InputSchema)
 	return append(append(dst, extras...), '}')
 }
 
 func (anthropic) AppendHead(dst []byte, h *chat.Head) []byte {
-	dst = value.AppendJSONString(append(dst, `{"model":`...), []byte(h.Model))
+	dst = value.AppendJSONString(append(dst, `{"model":`...), h.Model)
 	marker := []byte(`{"type":"ephemeral"}`)
 	limited := false
 	budget := int64(0)
@@ -90,7 +90,7 @@ func (anthropic) AppendHead(dst []byte, h *chat.Head) []byte {
 		dst = append(append(dst, `}]`...), h.ToolOnly...)
 	}
 	if len(bytes.TrimSpace(h.System)) > 0 {
-		dst = value.AppendJSONString(append(dst, `,"system":[{"type":"text","text":`...), h.System)
+		dst = value.AppendJSONText(append(dst, `,"system":[{"type":"text","text":`...), h.System)
 		dst = append(append(dst, marker...), `}]`...)
 	}
 	return append(dst, `,"messages":[`...)

@@ -3,8 +3,8 @@ package provider
 import (
 	"bytes"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // AppendSchema implements chat.Shaper. It goes into the option output_config, beside what else that has. The API refuses

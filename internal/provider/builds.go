@@ -1,8 +1,8 @@
 package provider
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Core are the providers of the core module. The full one has [All]; in the place of each that is there alone stands its

@@ -3,8 +3,8 @@ package provider
 import (
 	"bytes"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Members that hold what an endpoint gives to have it back. Payloads of thoughts, and what is kept with calls, are maps of

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // dispatch is a dispatch that keeps what it is told. Times and ids are counted.

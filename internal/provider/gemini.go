@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Gemini speaks generateContent and streamGenerateContent of Google's Gemini API.
@@ -62,8 +62,8 @@ func (gemini) Path(model string, stream bool) string {
 
 // AppendTool gives the schema as JSON Schema: the other way, parameters, takes a few keywords only and refuses the rest.
 func (gemini) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
-	dst = value.AppendJSONString(append(dst, `{"name":`...), []byte(t.Name))
-	dst = value.AppendJSONString(append(dst, `,"description":`...), []byte(t.Description))
+	dst = value.AppendJSONString(append(dst, `{"name":`...), t.Name)
+	dst = value.AppendJSONString(append(dst, `,"description":`...), t.Description)
 	dst = appendSchema(append(dst, `,"parametersJsonSchema":`...), t.InputSchema)
 	return append(append(dst, extras...), '}')
 }
@@ -71,7 +71,7 @@ func (gemini) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
 func (gemini) AppendHead(dst []byte, h *chat.Head) []byte {
 	dst = append(dst, '{')
 	if len(bytes.TrimSpace(h.System)) > 0 {
-		dst = value.AppendJSONString(append(dst, `"systemInstruction":{"parts":[{"text":`...), h.System)
+		dst = value.AppendJSONText(append(dst, `"systemInstruction":{"parts":[{"text":`...), h.System)
 		dst = append(dst, `}]},`...)
 	}
 	if len(h.Tools) > 0 {
@@ -91,7 +91,7 @@ func (gemini) AppendHead(dst []byte, h *chat.Head) []byte {
 		case slices.ContainsFunc(geminiGenerationConfig, func(m chat.Member) bool { return m.Name == string(name) }):
 			config = appendRaw(config, name, text)
 		default:
-			dst = append(append(value.AppendJSONString(dst, name), ':'), text...)
+			dst = append(append(value.AppendJSONText(dst, name), ':'), text...)
 			dst = append(dst, ',')
 		}
 	})

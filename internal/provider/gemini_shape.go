@@ -1,8 +1,8 @@
 package provider
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // AppendSchema implements chat.Shaper. Models before Gemini 3 refuse a schema beside tools.

@@ -3,9 +3,9 @@ package provider
 import (
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider/markup"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // inAnswers opens what an executor knows of calls and reasoning in the texts of an API's answers, as the options say.

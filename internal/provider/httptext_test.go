@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/internal/provider/markup"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // openAIInFull is OpenAI's protocol as the full module has it.
@@ -67,7 +67,7 @@ func TestCallsInTextsOfAnAPI(t *testing.T) {
 			if strings.Contains(first, `"tools":`) || strings.Contains(first, "tool_choice") || !strings.Contains(first, `\"name\":\"get_weather\"`) {
 				t.Errorf("%s: request %s", format, first)
 			}
-			quoted := value.AppendJSONString(nil, []byte(call))
+			quoted := value.AppendJSONString(nil, call)
 			if !strings.Contains(second, strings.Trim(string(quoted), `"`)) || strings.Contains(second, "tool_calls") || strings.Contains(second, `"role":"tool"`) || !strings.Contains(second, "4 degrees for") {
 				t.Errorf("%s: request %s", format, second)
 			}

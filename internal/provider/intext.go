@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider/grammar"
 	"github.com/turncore/turncore/internal/provider/markup"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // inText opens engines whose calls stand in texts: written as package grammar says, read by package markup.

@@ -4,7 +4,7 @@ package provider
 
 import "github.com/turncore/turncore/runtime/chat"
 
-// OpenAI's chat completions, which many other APIs speak.
+// OpenAI's chat completions, which many other APIs implement.
 const (
 	openAIName     = "openai"
 	openAIBaseURL  = "https://api.openai.com/v1"

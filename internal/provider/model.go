@@ -1,9 +1,9 @@
 package provider
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/framing"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // model speaks with engines of the host's: models in the page, or any function in place of one. A request is a JSON object
@@ -36,11 +36,11 @@ func (model) AppendHead(dst []byte, h *chat.Head) []byte {
 		dst = append(append(append(dst, `"schema":`...), h.Schema...), ',')
 	}
 	if h.Grammar != "" {
-		dst = append(value.AppendJSONString(append(dst, `"grammar":`...), []byte(h.Grammar)), ',')
+		dst = append(value.AppendJSONString(append(dst, `"grammar":`...), h.Grammar), ',')
 	}
 	dst = append(dst, `"messages":[`...)
 	if len(h.System) > 0 {
-		dst = append(value.AppendJSONString(append(dst, `{"role":"system","content":`...), h.System), '}')
+		dst = append(value.AppendJSONText(append(dst, `{"role":"system","content":`...), h.System), '}')
 	}
 	return dst
 }

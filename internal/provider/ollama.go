@@ -1,9 +1,9 @@
 package provider
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/framing"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Ollama speaks Ollama's own chat API, which can do what its endpoint for OpenAI's protocol cannot: set the length of the
@@ -38,7 +38,7 @@ func (ollama) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
 }
 
 func (ollama) AppendHead(dst []byte, h *chat.Head) []byte {
-	dst = value.AppendJSONString(append(dst, `{"model":`...), []byte(h.Model))
+	dst = value.AppendJSONString(append(dst, `{"model":`...), h.Model)
 	dst = append(dst, h.Members...)
 	if h.Stream {
 		dst = append(dst, `,"stream":true`...)

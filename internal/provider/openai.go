@@ -1,8 +1,8 @@
 package provider
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // OpenAI speaks OpenAI's chat completions and the dialects of those who took the protocol over: OpenRouter, Groq,
@@ -51,8 +51,8 @@ func openAIMedia(kind, mimeType string) bool {
 func (openAI) Path(string, bool) string { return "/chat/completions" }
 
 func (openAI) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
-	dst = value.AppendJSONString(append(dst, `{"type":"function","function":{"name":`...), []byte(t.Name))
-	dst = value.AppendJSONString(append(dst, `,"description":`...), []byte(t.Description))
+	dst = value.AppendJSONString(append(dst, `{"type":"function","function":{"name":`...), t.Name)
+	dst = value.AppendJSONString(append(dst, `,"description":`...), t.Description)
 	dst = appendParameters(append(dst, `,"parameters":`...), t.InputSchema)
 	return append(append(dst, extras...), `}}`...)
 }
@@ -61,7 +61,7 @@ func (openAI) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
 const mistralHost = "api.mistral.ai"
 
 func (openAI) AppendHead(dst []byte, h *chat.Head) []byte {
-	dst = value.AppendJSONString(append(dst, `{"model":`...), []byte(h.Model))
+	dst = value.AppendJSONString(append(dst, `{"model":`...), h.Model)
 	dst = append(dst, h.Members...)
 	if h.Stream {
 		dst = append(dst, `,"stream":true`...)
@@ -78,7 +78,7 @@ func (openAI) AppendHead(dst []byte, h *chat.Head) []byte {
 	}
 	dst = append(dst, `,"messages":[`...)
 	if len(h.System) > 0 {
-		dst = append(value.AppendJSONString(append(dst, `{"role":"system","content":`...), h.System), '}')
+		dst = append(value.AppendJSONText(append(dst, `{"role":"system","content":`...), h.System), '}')
 	}
 	return dst
 }

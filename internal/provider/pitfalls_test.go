@@ -11,10 +11,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // inJSON is a text as JSON has it; one that is not UTF-8 stands there as it is.
@@ -22,7 +22,7 @@ func inJSON(text string) string {
 	if !utf8.ValidString(text) {
 		return `"` + text + `"`
 	}
-	return string(value.AppendJSONString(nil, []byte(text)))
+	return string(value.AppendJSONString(nil, text))
 }
 
 // turns plays an answer in so many turns, each with an executor of its own and a message of the user's, and returns the request

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // talks are answers of each provider that think, say something and call tools, and options to have them.

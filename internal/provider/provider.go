@@ -5,8 +5,8 @@ package provider
 import (
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // All are the providers of this package. The first one serves where none is named.
@@ -80,7 +80,7 @@ func textIn(m []byte, key string) (text []byte, ok bool) {
 
 // appendRaw appends `,"name":` and a JSON text.
 func appendRaw(dst, name, text []byte) []byte {
-	return append(append(value.AppendJSONString(append(dst, ','), name), ':'), text...)
+	return append(append(value.AppendJSONText(append(dst, ','), name), ':'), text...)
 }
 
 // appendMembersBut appends members, as in [chat.Head], but for the one of a name.
@@ -100,7 +100,7 @@ func appendBeside(dst, object []byte, name string) (out []byte, ok bool) {
 	s := value.NewScanner(object)
 	for key := range s.Members() {
 		ok = ok && string(key) != name
-		dst = append(value.AppendJSONString(chat.AppendComma(dst), key), ':')
+		dst = append(value.AppendJSONText(chat.AppendComma(dst), key), ':')
 		dst = append(dst, s.Raw()...)
 	}
 	return dst, ok

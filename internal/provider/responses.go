@@ -3,8 +3,8 @@ package provider
 import (
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Responses speaks OpenAI's Responses API, without anything that is kept on the other side: each request carries the whole
@@ -52,7 +52,7 @@ func (responses) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
 }
 
 func (responses) AppendHead(dst []byte, h *chat.Head) []byte {
-	dst = value.AppendJSONString(append(dst, `{"model":`...), []byte(h.Model))
+	dst = value.AppendJSONString(append(dst, `{"model":`...), h.Model)
 	if len(h.Schema) > 0 {
 		dst = appendMembersBut(dst, h.Members, "text")
 		dst = append(append(dst, `,"text":`...), h.Schema...)

@@ -3,8 +3,8 @@ package provider
 import (
 	"bytes"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Read takes an event, which names its kind in the member type, or a whole response.
@@ -170,8 +170,8 @@ func readResponse(a *chat.Answer, s *value.Scanner, status string) {
 		}
 		a.Finish([]byte(reason), false)
 	default: // failed, or not finished: an answer that is made in the background
-		text := append(value.AppendJSONString([]byte(`{"message":`), []byte("the response has the status "+status)), `,"code":`...)
-		failure := value.NewScanner(append(value.AppendJSONString(text, []byte(status)), '}'))
+		text := append(value.AppendJSONText([]byte(`{"message":`), []byte("the response has the status "+status)), `,"code":`...)
+		failure := value.NewScanner(append(value.AppendJSONString(text, status), '}'))
 		a.Fail(&failure)
 	}
 }

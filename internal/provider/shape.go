@@ -3,8 +3,8 @@ package provider
 import (
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // schemaName is what APIs that want a name for the schema of an answer are told.
@@ -72,14 +72,14 @@ func appendParameters(dst, schema []byte) []byte {
 // appendKeyword appends a member of a schema. The schemas in it are appended by inner, which gets other values too where they
 // stand in the place of one.
 func appendKeyword(dst []byte, name string, v []byte, inner func(dst, schema []byte) []byte) []byte {
-	dst = append(value.AppendJSONString(chat.AppendComma(dst), []byte(name)), ':')
+	dst = append(value.AppendJSONString(chat.AppendComma(dst), name), ':')
 	kind := value.KindOf(v)
 	switch name {
 	case "properties", "$defs", "definitions":
 		if kind == value.KindMap {
 			dst = append(dst, '{')
 			_ = value.Each(v, func(key, v []byte) bool {
-				dst = inner(append(value.AppendJSONString(chat.AppendComma(dst), key), ':'), v)
+				dst = inner(append(value.AppendJSONText(chat.AppendComma(dst), key), ':'), v)
 				return true
 			})
 			return append(dst, '}')

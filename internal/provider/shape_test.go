@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // asked is what a request for an answer of a schema is, and whether the prompt tells the schema.

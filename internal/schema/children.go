@@ -3,7 +3,7 @@ package schema
 import (
 	"strconv"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // child evaluates n on a part of the value at hand.

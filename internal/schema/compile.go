@@ -3,8 +3,8 @@ package schema
 import (
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/pattern"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // compiler turns the schemas of one or more documents into nodes.

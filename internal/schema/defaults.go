@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/turncore/turncore/runtime/value"
+import "github.com/turncore/turncore/abi/value"
 
 // fillCost is what filling in one default costs: schemas that call for defaults inside defaults without end are
 // stopped by the budget.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // resource is a schema with an identity of its own: a document, or a part of one that has an $id.

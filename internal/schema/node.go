@@ -1,8 +1,8 @@
 package schema
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/pattern"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // node is one compiled schema object, or a boolean schema. Rules for one kind of instance are kept together, so that

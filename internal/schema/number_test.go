@@ -3,7 +3,7 @@ package schema
 import (
 	"testing"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 func TestIsMultiple(t *testing.T) {

@@ -3,7 +3,7 @@ package schema
 import (
 	"strings"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Report says all that is wrong with a value: in words, and as a list of {path, keyword, message}, an encoded value.

@@ -16,7 +16,7 @@ package schema
 import (
 	"bytes"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // MaxViolations is how many violations one validation reports at most.
@@ -117,5 +117,5 @@ func quote(text string) string {
 	if len(text) > 80 {
 		text = text[:77] + "..."
 	}
-	return string(value.AppendJSONString(nil, []byte(text)))
+	return string(value.AppendJSONString(nil, text))
 }

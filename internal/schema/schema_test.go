@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/schema"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func text(t testing.TB, v []byte) string {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/schema"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // enc is the value of a JSON text that must be right.

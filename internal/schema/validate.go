@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/pattern"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // validator is one validation.

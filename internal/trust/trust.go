@@ -11,7 +11,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // noncePrefix is what nonces begin with, so that one is known when it is seen in a text.

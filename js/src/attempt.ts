@@ -2,13 +2,13 @@
  * Failures as promises.
  */
 
-/** A promise that rejects with what was thrown, whatever that is. */
+/** A promise that rejects with a thrown value. */
 export function rejected<T>(thrown: unknown): Promise<T> {
   // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what user code threw stays what it is
   return Promise.reject(thrown);
 }
 
-/** Runs something that returns a promise, and rejects with what it throws. */
+/** Runs a function that returns a promise, and rejects if it throws. */
 export function attempt<T>(run: () => Promise<T>): Promise<T> {
   try {
     return run();

@@ -1,11 +1,11 @@
 /**
- * What user functions give and get that may come later.
+ * Values of user functions that may be promises.
  */
 
-/** What a callback, middleware or reader may give: a value, at once or later. */
+/** The result of a callback, middleware or reader: a value or a promise of it. */
 export type Awaitable<T> = T | PromiseLike<T>;
 
-/** Runs what follows a middleware. Resolves when that has ended, also when it failed; never rejects. */
+/** Runs the rest of the pipeline. Resolves when it has ended, even if it failed; never rejects. */
 export type NextFn = () => Promise<void>;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Where time and randomness of a turn come from. The guest reads neither; a turn gets them with its frames, so that
- * a recorded turn replays to the same bytes.
+ * The sources of a turn's time and randomness. The guest reads neither; a turn gets them with its frames, so that a
+ * recorded turn replays to the same bytes.
  */
 
 /** Milliseconds since the Unix epoch. */
@@ -12,7 +12,7 @@ export type Entropy = (size: number) => Uint8Array;
 /** The platform's clock, in whole milliseconds. */
 export const systemClock: Clock = () => Math.trunc(Date.now());
 
-/** Bytes getRandomValues gives at most. */
+/** Largest number of bytes per getRandomValues. */
 const RANDOM_LIMIT = 65536;
 
 /** The platform's cryptographic randomness. */

@@ -1,30 +1,30 @@
 /**
- * The error class of everything Turncore throws, and how to tell it.
+ * The class of all errors that Turncore throws.
  */
 
 import { CODES, type CodeInfo, type ErrorCode } from './abi/codes.gen.js';
 
-/** What a {@link TurncoreError} may carry beside its code and message. */
+/** Options of a {@link TurncoreError}. */
 export interface TurncoreErrorOptions {
   /** HTTP-like status; default: the code's own, or 500. */
   status?: number | undefined;
   /** True for a programming error; default: the code's own, or false. */
   fatal?: boolean | undefined;
-  /** What to do about it; default: the code's own. */
+  /** The remedy; default: the code's own. */
   help?: string | undefined;
   /** The error that led to this one. */
   cause?: unknown;
-  /** Data of the error, such as the list of violations or how far a commit came. */
+  /** Data of the error, such as the list of violations or the progress of a commit. */
   details?: unknown;
-  /** Errors that came after this one and are not reported by themselves. */
+  /** Later errors that are not reported separately. */
   suppressed?: readonly unknown[] | undefined;
 }
 
 const brand = Symbol.for('turncore.error');
 
 /**
- * An error with a code. Test it by {@link TurncoreError.code}; `name` is the code as well. Status, `fatal` and help of
- * the documented codes are known and need not be given.
+ * An error with a code. Test it by {@link TurncoreError.code}; `name` is the code as well. Documented codes have
+ * their own status, `fatal` and help.
  */
 export class TurncoreError extends Error {
   /** One of the documented codes, `E_…`. */
@@ -33,11 +33,11 @@ export class TurncoreError extends Error {
   readonly status: number;
   /** True for a programming error, false for a failure at run time. */
   readonly fatal: boolean;
-  /** What to do about it, if known. */
+  /** The remedy, if known. */
   readonly help: string | undefined;
   /** Data of the error, if any. */
   readonly details: unknown;
-  /** Errors that came after this one and are not reported by themselves. */
+  /** Later errors that are not reported separately. */
   readonly suppressed: readonly unknown[];
 
   constructor(code: string, message: string, options: TurncoreErrorOptions = {}) {
@@ -54,7 +54,7 @@ export class TurncoreError extends Error {
   }
 
   /**
-   * The error with the text that the code stands for.
+   * Makes an error with the text of a code.
    *
    * @param detail follows that text after a colon
    */
@@ -76,7 +76,7 @@ export class TurncoreError extends Error {
 }
 
 /**
- * Tells a TurncoreError, also one of another copy of this package or of another realm.
+ * Whether a value is a TurncoreError, even from another copy of this package or another realm.
  *
  * @param code if given, the error must have this code too
  */
@@ -98,7 +98,7 @@ export interface ErrorClass<C extends ErrorCode> {
   new (detail?: string, options?: TurncoreErrorOptions): ErrorOf<C>;
   /** The code. */
   readonly code: C;
-  /** Tells every error of the code, also one of another copy of this package or of another realm. */
+  /** Whether a value is an error of this code, even from another copy of this package or another realm. */
   [Symbol.hasInstance](value: unknown): value is ErrorOf<C>;
 }
 
@@ -116,21 +116,21 @@ export function errorClass<C extends ErrorCode>(code: C): ErrorClass<C> {
   return CodedError as unknown as ErrorClass<C>;
 }
 
-/** The error for a value that has no encoding. @param field where it is, like `args.items[3].id` */
+/** The error for a value without an encoding. @param field its path, like `args.items[3].id` */
 export function invalidValue(field: string, why: string): TurncoreError {
   return TurncoreError.of('E_INVALID_VALUE', `${field}: ${why}`, { details: { field } });
 }
 
-/** @throws TurncoreError E_INVALID_VALUE unless a value can be gone through */
+/** @throws TurncoreError E_INVALID_VALUE unless a value is iterable */
 export function requireList(field: string, value: unknown): void {
-  // A string would be a list of its characters.
+  // A string would count as a list of its characters.
   const { [Symbol.iterator]: iterate } = (value ?? {}) as Partial<Iterable<unknown>>;
   if (typeof value === 'string' || typeof iterate !== 'function') {
     throw invalidValue(field, 'must be a list');
   }
 }
 
-/** What is known about a code, or undefined for a code that is not Turncore's. */
+/** The description of a code, or undefined for a foreign code. */
 export function codeInfo(code: string): CodeInfo | undefined {
   return Object.hasOwn(CODES, code) ? CODES[code as ErrorCode] : undefined;
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/framing"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 const (

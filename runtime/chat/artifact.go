@@ -3,9 +3,9 @@ package chat
 import (
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // place names an artifact in a record.
@@ -114,7 +114,7 @@ func artifactHandle(d Dispatch, kind record.Kind, handle int64, part int, id str
 	text = append(append(append(text, " ("...), class...), ", "...)
 	text = append(strconv.AppendUint(text, bytes, 10), " bytes, "...)
 	text = append(strconv.AppendUint(text, lines, 10), " lines). Its text is not shown here. Read it with callId "...)
-	text = append(value.AppendJSONString(text, []byte(id)), " and one of: "...)
+	text = append(value.AppendJSONString(text, id), " and one of: "...)
 	for i, name := range d.ReaderTools(class) {
 		if i > 0 {
 			text = append(text, ", "...)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // plain is a provider that has a name only.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // readGeneration reads tool calls out of a generation that the endpoint could not use. Each is rejected with the

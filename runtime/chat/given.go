@@ -1,7 +1,7 @@
 package chat
 
 import (
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Given is what an endpoint gives with an answer to have it back: a map, whose members go back as they came. One of them may be

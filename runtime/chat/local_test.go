@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // parts is the answer of an engine: bytes of lines, then perhaps an error.

@@ -1,8 +1,8 @@
 package chat
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/trust"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // marks says whether texts are put between marks that tell where they come from.

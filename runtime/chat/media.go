@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // UnitMedia is a media that a request holds: an image, a sound, a video or a document. Its bytes stay with the host, which
@@ -180,7 +180,7 @@ func (p *projection) unsupported(o *options, handle int64, parts []byte) (err er
 func appendNote(dst []byte, m record.Media) []byte {
 	dst = append(append(append(dst, '['), m.Kind()...), ' ')
 	dst = append(append(dst, plainFilename(m.ID())...), ' ')
-	dst = value.AppendJSONString(dst, plainFilename(m.Filename()))
+	dst = value.AppendJSONText(dst, plainFilename(m.Filename()))
 	if mime := m.MimeType(); isMimeType(string(mime)) {
 		dst = append(append(dst, ", "...), mime...)
 	}

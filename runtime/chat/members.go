@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Shape is a set of kinds of value.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/framing"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // options are the executor's options, checked and ready for use.
@@ -333,7 +333,7 @@ func (p *parser) pass(option, name string, v []byte) {
 
 // appendMember appends `,"name":value`.
 func appendMember(dst []byte, name string, v []byte) []byte {
-	dst = append(value.AppendJSONString(append(dst, ','), []byte(name)), ':')
+	dst = append(value.AppendJSONString(append(dst, ','), name), ':')
 	dst, _ = value.AppendJSON(dst, v) // well-formed: the whole options were checked
 	return dst
 }

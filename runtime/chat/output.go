@@ -3,9 +3,9 @@ package chat
 import (
 	"bytes"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/schema"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 const (

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 const weather = `{"type":"object","properties":{"city":{"type":"string"},"degrees":{"type":"integer","minimum":-90}},"required":["city","degrees"],"additionalProperties":false}`

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // OverrideKey is the key of a dispatch's stash whose value, a map, takes the place of the executor's options for as long as it

@@ -1,8 +1,8 @@
 package chat
 
 import (
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/framing"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Provider is a wire protocol that models are spoken to with: it writes the text of requests and reads what responses
@@ -170,5 +170,5 @@ func AppendComma(dst []byte) []byte {
 // AppendMember appends `"name":` and a string, behind a comma unless it is the first member.
 func AppendMember(dst []byte, name string, text []byte) []byte {
 	dst = append(append(append(AppendComma(dst), '"'), name...), `":`...)
-	return value.AppendJSONString(dst, text)
+	return value.AppendJSONText(dst, text)
 }

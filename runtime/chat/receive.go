@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/framing"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 const (

@@ -3,9 +3,9 @@ package chat
 import (
 	"bytes"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // fill makes the unit of the item at i and its neighbours that belong to it, and returns the index behind them. filled is

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // retry says which failed attempts are followed by another one, and when.

@@ -3,8 +3,8 @@ package chat
 import (
 	"bytes"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // seal completes the streams of an answer that is not stored, so that nobody waits for more, and marks those of one that

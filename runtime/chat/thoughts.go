@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/trust"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // thoughtOptions say which thoughts go back to the model. Those that the provider has given to be sent back always do.

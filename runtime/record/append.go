@@ -3,7 +3,7 @@ package record
 import (
 	"math"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // IdentityFields are what [AppendMessage] and [AppendThought] write as an identity.

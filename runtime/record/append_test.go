@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/record"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // The layouts are the ABI's: what the builders write, the ABI's generated decoders read, and the other way round.
@@ -22,19 +22,15 @@ func TestMessage(t *testing.T) {
 		ID: "m1", Role: "user", Content: []byte(long), Identity: &record.IdentityFields{Identifier: "u7", Representation: "Ann"},
 		CreatedAt: 1767225600000, UpdatedAt: -5,
 	})
-	var m abi.Message
-	rest, err := m.UnmarshalMsg(body)
-	if err != nil || len(rest) != 0 {
-		t.Fatalf("decode: %v, %d bytes left", err, len(rest))
+	m, err := abi.Decode[abi.Message](body)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if m.ID != "m1" || m.Role != "user" || *m.Content != long || *m.Identity != (abi.Identity{Identifier: "u7", Representation: "Ann"}) ||
 		m.CreatedAt != 1767225600000 || m.UpdatedAt != -5 {
 		t.Errorf("decoded %+v", m)
 	}
-	encoded, err := m.MarshalMsg(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := m.Append(nil)
 	for _, body := range [][]byte{body, encoded} {
 		v := record.Message(body)
 		content, ok := v.Content()
@@ -61,8 +57,8 @@ func TestMessage(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	body := record.AppendMemory(nil, record.MemoryFields{ID: "x", Content: []byte("likes tea"), Confidence: 1, Importance: 0.25, CreatedAt: 1, UpdatedAt: 2})
-	var m abi.Memory
-	if _, err := m.UnmarshalMsg(body); err != nil {
+	m, err := abi.Decode[abi.Memory](body)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if m != (abi.Memory{ID: "x", Content: "likes tea", Confidence: 1, Importance: 0.25, CreatedAt: 1, UpdatedAt: 2}) {
@@ -77,8 +73,8 @@ func TestMemory(t *testing.T) {
 
 func TestThought(t *testing.T) {
 	body := record.AppendThought(nil, record.ThoughtFields{ID: "t", Content: []byte("hm"), Payload: text("sig"), ReplayCompatibility: "p-v1", CreatedAt: 1, UpdatedAt: 2})
-	var m abi.Thought
-	if _, err := m.UnmarshalMsg(body); err != nil {
+	m, err := abi.Decode[abi.Thought](body)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if m.ID != "t" || m.Content != "hm" || !bytes.Equal(m.Payload, text("sig")) || *m.ReplayCompatibility != "p-v1" || m.CreatedAt != 1 || m.UpdatedAt != 2 || m.Identity != nil {
@@ -100,8 +96,8 @@ func TestToolCall(t *testing.T) {
 		ID: "c", Tool: "search", Args: args, Checksum: "ab", ExecutionID: "T.x1", ProviderCallID: "call_1", IsComplete: true, IsError: true, Results: text("boom"),
 		Inline: true, CreatedAt: 1, UpdatedAt: 2, CompletedAt: 3,
 	})
-	var m abi.ToolCall
-	if _, err := m.UnmarshalMsg(body); err != nil {
+	m, err := abi.Decode[abi.ToolCall](body)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if m.ID != "c" || m.Tool != "search" || !bytes.Equal(m.Args, args) || m.Checksum != "ab" || *m.ExecutionID != "T.x1" || *m.ProviderCallID != "call_1" || !m.IsComplete || !m.IsError ||
@@ -123,8 +119,8 @@ func TestRetrievable(t *testing.T) {
 	body := record.AppendRetrievable(nil, record.RetrievableFields{
 		ID: "r", Content: []byte("doc"), TrustTier: "first-party", Source: "wiki", Score: ptr(1.0), CreatedAt: 1, UpdatedAt: 2,
 	})
-	var m abi.Retrievable
-	if _, err := m.UnmarshalMsg(body); err != nil {
+	m, err := abi.Decode[abi.Retrievable](body)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if m.ID != "r" || string(m.Content) != "\xa3doc" || m.TrustTier != "first-party" || *m.Source != "wiki" || m.Kind != nil || *m.Score != 1 || m.Inline || m.CreatedAt != 1 || m.UpdatedAt != 2 {

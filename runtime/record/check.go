@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/fault"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // maxTime is the largest magnitude of a time, in ms: what an ECMAScript Date can hold.

@@ -1,6 +1,6 @@
 package record
 
-import "github.com/turncore/turncore/runtime/value"
+import "github.com/turncore/turncore/abi/value"
 
 // PartKind tells what a part stands for: content that the host holds.
 type PartKind uint8

@@ -7,7 +7,7 @@
 // return the zero value. [Check] is what tells a good body from a bad one, and is to be asked when a body comes in.
 package record
 
-import "github.com/turncore/turncore/runtime/value"
+import "github.com/turncore/turncore/abi/value"
 
 // Kind is a kind of record.
 type Kind uint8

@@ -1,6 +1,6 @@
 package record
 
-import "github.com/turncore/turncore/runtime/value"
+import "github.com/turncore/turncore/abi/value"
 
 // Message is the body of a message.
 type Message []byte

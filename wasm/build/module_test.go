@@ -231,7 +231,7 @@ func TestSpecHasTheImports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(spec), "### What the embedding gives")
+	_, table, _ := strings.Cut(string(spec), "### What the embedding provides")
 	table, _, _ = strings.Cut(table, "\n- ")
 	var want, got []string
 	for line := range strings.Lines(string(text)) {

@@ -62,7 +62,7 @@ func errorVectors() ([]errorVector, error) {
 		return e, v
 	}
 	long, longValue := chain(10)
-	details, err := value.Append(nil, map[string]any{"field": "url", "tries": 2}, "details")
+	details, err := value.FromJSON(nil, []byte(`{"field":"url","tries":2}`))
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func errorVectors() ([]errorVector, error) {
 	var list []errorVector
 	add := func(name string, e *hostError, reason *int, v abi.ErrorValue) {
 		v.Handle = 1
-		list = append(list, errorVector{name, e, reason, hex.EncodeToString(abi.AppendPayload(nil, &v))})
+		list = append(list, errorVector{name, e, reason, hex.EncodeToString(v.Append(nil))})
 	}
 	add("a plain error", plainError("no route", nil), nil, plain("no route"))
 	add("without a message", plainError("", nil), nil, plain(""))

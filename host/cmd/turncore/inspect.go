@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/journal"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/value"
 	"github.com/turncore/turncore/host/turns"
 )
 

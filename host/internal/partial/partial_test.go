@@ -9,7 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 var texts = []string{
@@ -256,8 +257,8 @@ func FuzzPartial(f *testing.F) {
 		if got != nil {
 			return
 		}
-		a, err := value.FromJSON(nil, text)
-		b, err2 := value.FromJSON(nil, r.AppendValue(nil))
+		a, err := wire.FromJSON(nil, text)
+		b, err2 := wire.FromJSON(nil, r.AppendValue(nil))
 		if err != nil || err2 != nil || !bytes.Equal(a, b) {
 			t.Fatalf("%q is read as %q", text, r.AppendValue(nil))
 		}

@@ -70,7 +70,7 @@ func seeded(batch []byte) ([]byte, error) {
 	for i := range hello.Seed {
 		hello.Seed[i] = byte(i)
 	}
-	return append(abi.AppendPayload(nil, &hello), rest...), nil
+	return append(hello.Append(nil), rest...), nil
 }
 
 // run runs the turn: the executor runs a tool in the first iteration, stores its call, and acks in the second one.

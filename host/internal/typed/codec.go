@@ -13,7 +13,8 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Codec encodes and decodes values of a type by the methods that the type has for MessagePack.
@@ -55,7 +56,7 @@ func CodecOf(t reflect.Type) (*Codec, error) {
 func (c *Codec) Encode(dst []byte, v any) ([]byte, error) {
 	m, ok := v.(msgp.Marshaler)
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
-		return value.Nil(dst), nil
+		return value.AppendNil(dst), nil
 	}
 	if !ok {
 		p := reflect.New(reflect.TypeOf(v))
@@ -192,34 +193,34 @@ func canonical(dst, b []byte, s *shape) (out, rest []byte, err error) {
 	switch kind := msgp.NextType(b); kind {
 	case msgp.NilType:
 		rest, err = msgp.ReadNilBytes(b)
-		return value.Nil(dst), rest, err
+		return value.AppendNil(dst), rest, err
 	case msgp.BoolType:
 		v, rest, err := msgp.ReadBoolBytes(b)
-		return value.Bool(dst, v), rest, err
+		return value.AppendBool(dst, v), rest, err
 	case msgp.IntType:
 		n, rest, err := msgp.ReadInt64Bytes(b)
 		if err == nil && (n > maxInt || n < -maxInt) {
 			err = &Error{Reason: fmt.Sprintf("integer %d is beyond 2^53-1", n)}
 		}
-		return value.Int(dst, n), rest, err
+		return value.AppendInt(dst, n), rest, err
 	case msgp.UintType:
 		n, rest, err := msgp.ReadUint64Bytes(b)
 		if err == nil && n > maxInt {
 			err = &Error{Reason: fmt.Sprintf("integer %d is beyond 2^53-1", n)}
 		}
-		return value.Int(dst, int64(n)), rest, err
+		return value.AppendInt(dst, int64(n)), rest, err
 	case msgp.Float32Type, msgp.Float64Type:
 		f, rest, err := msgp.ReadFloat64Bytes(b)
 		switch {
 		case math.IsNaN(f) || math.IsInf(f, 0):
 			return dst, rest, &Error{Reason: fmt.Sprintf("%v has no encoding", f)}
 		case isInt(f):
-			return value.Int(dst, int64(f)), rest, err
+			return value.AppendInt(dst, int64(f)), rest, err
 		}
-		return value.Float(dst, f), rest, err
+		return value.AppendFloat(dst, f), rest, err
 	case msgp.StrType:
 		text, rest, err := msgp.ReadStringZC(b)
-		return value.String(dst, string(text)), rest, err
+		return value.AppendString(dst, string(text)), rest, err
 	case msgp.BinType:
 		data, rest, err := msgp.ReadBytesZC(b)
 		return msgp.AppendBytes(dst, data), rest, err
@@ -229,7 +230,7 @@ func canonical(dst, b []byte, s *shape) (out, rest []byte, err error) {
 		return canonicalMap(dst, b, s)
 	case msgp.TimeType:
 		at, rest, err := msgp.ReadTimeUTCBytes(b)
-		return value.String(dst, at.Format(time.RFC3339Nano)), rest, err
+		return value.AppendString(dst, at.Format(time.RFC3339Nano)), rest, err
 	default:
 		return dst, nil, &Error{Reason: "MessagePack of the kind " + kind.String() + " has no encoding"}
 	}
@@ -243,7 +244,7 @@ func canonicalList(dst, b []byte, s *shape) (out, rest []byte, err error) {
 	if err != nil {
 		return dst, nil, err
 	}
-	out = value.Array(dst, int(n))
+	out = value.AppendListHeader(dst, int(n))
 	for i := range int(n) {
 		if out, rest, err = canonical(out, rest, s.part(nil)); err != nil {
 			return dst, nil, within(element("", i), err)
@@ -282,12 +283,11 @@ func canonicalMap(dst, b []byte, s *shape) (out, rest []byte, err error) {
 	if s == nil || s.kind != structShape {
 		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return value.CompareKeys(a.key, b.key) })
-	out = value.Map(dst, len(entries))
+	out = value.AppendMapHeader(dst, len(entries))
 	for _, e := range entries {
-		out = append(value.String(out, e.key), e.value...)
+		out = append(value.AppendString(out, e.key), e.value...)
 	}
-	return out, rest, nil
+	return value.OrderMap(out, len(dst)), rest, nil
 }
 
 // within puts a step in front of the path of an error.
@@ -409,7 +409,7 @@ func (c *Codec) check(filled bool) error {
 	if err != nil {
 		return err
 	}
-	wire, err := value.FromJSON(nil, text)
+	wire, err := wire.FromJSON(nil, text)
 	if err != nil {
 		return err
 	}
@@ -450,7 +450,7 @@ func difference(wire, mine []byte) (path, reason string) {
 
 // plain is a value as encoding/json has it.
 func plain(raw []byte) (v any, err error) {
-	text, err := value.JSON(raw)
+	text, err := wire.JSON(raw)
 	if err == nil {
 		err = json.Unmarshal(text, &v)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Error says which part of a value a Go type cannot hold, or which part of a type cannot be described, and why.
@@ -172,7 +172,7 @@ func mismatch(b []byte, to reflect.Value, path string) error {
 // show is the value that b starts with, for messages.
 func show(b []byte) string {
 	if rest, err := msgp.Skip(b); err == nil {
-		if text, err := value.JSON(b[:len(b)-len(rest)]); err == nil && len(text) <= 64 {
+		if text, err := wire.JSON(b[:len(b)-len(rest)]); err == nil && len(text) <= 64 {
 			return string(text)
 		}
 	}
@@ -254,7 +254,7 @@ func decodeJSON(b []byte, to reflect.Value, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := value.JSON(b[:len(b)-len(rest)])
+	text, err := wire.JSON(b[:len(b)-len(rest)])
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,8 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
-	"github.com/turncore/turncore/host/internal/value"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/wire"
 )
 
 type color string
@@ -118,7 +119,7 @@ func TestDecodeAsJSON(t *testing.T) {
 		`{"lists":[["a"],[],null],"words":{"a":1,"b":[2]},"pair":{"first":{"Text":"x","inner":{"TEXT":"y"},"List":[{},{"Text":"z"}]}}}`,
 	}
 	for _, text := range texts {
-		raw, err := value.FromJSON(nil, []byte(text))
+		raw, err := wire.FromJSON(nil, []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +152,7 @@ func TestDecodeErrors(t *testing.T) {
 		`{"point":[1,"x"]}`: "point: a JSON string does not fit int",
 		`5`:                 "5 does not fit typed.flat",
 	} {
-		raw, err := value.FromJSON(nil, []byte(text))
+		raw, err := wire.FromJSON(nil, []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +301,7 @@ func TestCodec(t *testing.T) {
 			Lines: []line{{"x", 1}, {"y", 1.25}}, Discount: &half, Any: map[string]any{"b": int64(1), "a": []any{true, nil, 2.5}},
 		},
 	} {
-		want, err := value.Append(nil, jsonText(t, o), "v")
+		want, err := wire.Append(nil, jsonText(t, o), "v")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +335,7 @@ func TestCodec(t *testing.T) {
 			t.Fatalf("%s, %v", canonicalOrder(t, got), err)
 		}
 	}
-	nulls, err := value.FromJSON(nil, []byte(`{"id":null,"price":null,"photo":null,"tags":null,"notes":null,"lines":null,"discount":null,"at":null}`))
+	nulls, err := wire.FromJSON(nil, []byte(`{"id":null,"price":null,"photo":null,"tags":null,"notes":null,"lines":null,"discount":null,"at":null}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +346,7 @@ func TestCodec(t *testing.T) {
 	for _, wrong := range []struct{ text, field string }{
 		{`{"count":"x"}`, "Count"}, {`{"price":"x"}`, "price"}, {`{"photo":"!"}`, "photo"}, {`{"at":"yesterday"}`, "at"}, {`{"lines":[{"cost":[]}]}`, "lines[0].cost"},
 	} {
-		raw, err := value.FromJSON(nil, []byte(wrong.text))
+		raw, err := wire.FromJSON(nil, []byte(wrong.text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +446,7 @@ func canonicalText(t *testing.T, raw []byte) string {
 
 func canonicalOrder(t *testing.T, raw []byte) string {
 	t.Helper()
-	text, err := value.JSON(raw)
+	text, err := wire.JSON(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,7 +459,7 @@ func TestCodecNulls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := value.FromJSON(nil, []byte(`{"city":"Oslo","limit":null,"tags":null,"deep":true}`))
+	raw, err := wire.FromJSON(nil, []byte(`{"city":"Oslo","limit":null,"tags":null,"deep":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -473,7 +474,7 @@ type plainFast fast
 // BenchmarkDecode decodes the arguments of a call: from the wire, by a codec, and by encoding/json from the text that they
 // are made first.
 func BenchmarkDecode(b *testing.B) {
-	raw, err := value.FromJSON(nil, []byte(`{"city":"Oslo, in the country of Norway","limit":10,"deep":true,"tags":["weather","now","celsius"]}`))
+	raw, err := wire.FromJSON(nil, []byte(`{"city":"Oslo, in the country of Norway","limit":10,"deep":true,"tags":["weather","now","celsius"]}`))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -485,7 +486,7 @@ func BenchmarkDecode(b *testing.B) {
 		"wire":  func() error { return Decode(raw, new(plainFast)) },
 		"codec": func() error { return codec.Decode(raw, new(fast)) },
 		"json": func() error {
-			text, err := value.JSON(raw)
+			text, err := wire.JSON(raw)
 			if err != nil {
 				return err
 			}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Tool is a tool that a model may call.
@@ -67,7 +67,7 @@ func find(format string) *markup {
 func Writer(format string) (open, comma, end string, write func(dst, name, args []byte) []byte) {
 	m := find(format)
 	return m.open, m.comma, m.close, func(dst, name, args []byte) []byte {
-		dst = value.AppendJSONString(append(dst, m.before...), name)
+		dst = value.AppendJSONText(append(dst, m.before...), name)
 		return append(append(append(dst, m.middle...), args...), m.end...)
 	}
 }

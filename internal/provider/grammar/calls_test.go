@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider/grammar"
 	"github.com/turncore/turncore/internal/provider/markup"
 	"github.com/turncore/turncore/internal/schema"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 const weatherSchema = `{"type": "object", "properties": {"city": {"type": "string", "minLength": 1}, "days": {"type": "integer", "minimum": 1, "maximum": 9}}, "required": ["city"]}`

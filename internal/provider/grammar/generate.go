@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // never is the reason of the error for schemas that nothing matches.

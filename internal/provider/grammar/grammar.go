@@ -24,7 +24,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Grammar is a grammar in GBNF. Its first rule is root.

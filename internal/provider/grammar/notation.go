@@ -3,7 +3,7 @@ package grammar
 import (
 	"strings"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // literal writes text as a literal of a grammar.
@@ -74,7 +74,7 @@ func writeInClass(b *strings.Builder, r rune) {
 }
 
 // jsonString is text as a JSON string.
-func jsonString(text []byte) string { return string(value.AppendJSONString(nil, text)) }
+func jsonString(text []byte) string { return string(value.AppendJSONText(nil, text)) }
 
 // group puts an expression between parentheses if it needs them to be a part of another.
 func group(expression string) string {

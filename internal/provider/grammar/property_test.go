@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider/grammar"
 	"github.com/turncore/turncore/internal/schema"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // randomSchema makes a schema out of the keywords that grammars honour.

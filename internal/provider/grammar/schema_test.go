@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider/grammar"
 	"github.com/turncore/turncore/internal/schema"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func encoded(t testing.TB, text string) []byte {

@@ -3,7 +3,7 @@ package markup
 import (
 	"unicode/utf8"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // buffer is text that is put together. Its methods are not inlined: what they would be inlined as is most of the code
@@ -24,7 +24,7 @@ func (b *buffer) set(t []byte) { *b = append((*b)[:0], t...) }
 // json adds a string of JSON.
 //
 //go:noinline
-func (b *buffer) json(t []byte) { *b = value.AppendJSONString(*b, t) }
+func (b *buffer) json(t []byte) { *b = value.AppendJSONText(*b, t) }
 
 // quotes are the ways in which strings are quoted where it is not JSON that is written.
 var quotes = [...]struct {

@@ -3,7 +3,7 @@ package markup
 import (
 	"bytes"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // Tool is a tool that a model is told about.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 var weather = Tool{"get_weather", "Weather in a \"city\"", []byte(`{"type":"object","properties":{"city":{"type":"string"},"unit":{"type":"string","enum":["celsius","kelvin"]},"days":{"type":"integer"}},"required":["city","unit"]}`)}

@@ -6,20 +6,20 @@ import type { MediaKind } from '../primitives/media.js';
 /** Any JSON object. */
 export type JSONObject = Readonly<Record<string, unknown>>;
 
-/** Which failed requests are made again, and when. None is once text was shown. */
+/** Which failed requests are repeated, and when. None is repeated after text was shown. */
 export interface RetryOptions {
-  /** Requests in all. 1 makes none again. An integer from 1 to 100. Default: `3`. */
+  /** Requests in total. 1 allows no repetition. An integer from 1 to 100. Default: `3`. */
   readonly maxAttempts?: number | undefined;
   /**
-   * Wait before the second request. It doubles with each further one, and is shortened by up to a
-   * half at random. In milliseconds. Default: `500`.
+   * Wait before the second request. It doubles with each further request and is shortened by up to
+   * a half at random. In milliseconds. Default: `500`.
    */
   readonly baseDelayMs?: number | undefined;
-  /** Longest wait, whatever the response asks for. In milliseconds. Default: `30000`. */
+  /** Longest wait, even if the response asks for more. In milliseconds. Default: `30000`. */
   readonly maxDelayMs?: number | undefined;
   /**
-   * HTTP statuses that are worth another request. Integers from 400 to 599. Default: `[429, 500,
-   * 502, 503, 504, 529]`.
+   * HTTP statuses that justify another request. Integers from 400 to 599. Default: `[429, 500, 502,
+   * 503, 504, 529]`.
    */
   readonly statuses?: readonly number[] | undefined;
   /**
@@ -39,97 +39,103 @@ export type Bucket =
 /** What the engine can do. */
 export interface ModelCapabilities {
   /**
-   * `text` tells tools in the system prompt and reads calls from the text. `native` gives the
-   * engine definitions, and takes calls as parts. Default: `'text'`.
+   * `text` describes tools in the system prompt and reads calls from the text. `native` gives the
+   * engine definitions and reads calls from parts. Default: `'text'`.
    */
   readonly tools?: 'native' | 'text' | undefined;
-  /** How the model writes calls in its text. Default: any known format. */
+  /** Format of calls in the model's text. Default: any known format. */
   readonly toolFormat?: 'hermes' | 'llama3_json' | 'mistral' | 'phi' | undefined;
-  /** What the engine can hold an answer to: a GBNF grammar, or a JSON Schema. Default: `'none'`. */
+  /**
+   * How the engine can constrain an answer: by a GBNF grammar, or by a JSON Schema. Default:
+   * `'none'`.
+   */
   readonly grammar?: 'gbnf' | 'schema' | 'none' | undefined;
-  /** Kinds of media that the engine takes. A text stands for the others. Default: `[]`. */
+  /** Kinds of media that the engine accepts. A text replaces the others. Default: `[]`. */
   readonly media?: readonly MediaKind[] | undefined;
 }
 
 /** Options of the chat executor, whatever the model. */
 export interface ExecutorOptions {
-  /** Which failed requests are made again, and when. None is once text was shown. */
+  /** Which failed requests are repeated, and when. None is repeated after text was shown. */
   readonly retry?: RetryOptions | undefined;
   /** Time until the response begins. 0 sets no limit. In milliseconds. Default: `600000`. */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * Longest time within the response without any part of an event; comments do not count. 0 sets no
+   * Longest pause within the response between parts of events; comments do not count. 0 sets no
    * limit. In milliseconds. Default: `60000`.
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * Time for an answer with all its requests and waits. 0 sets no limit. A wait that would end
-   * later does not begin. In milliseconds. Default: `3600000`.
+   * Time for an answer with all its requests and waits. 0 sets no limit. A wait that would exceed
+   * it does not begin. In milliseconds. Default: `3600000`.
    */
   readonly totalTimeoutMs?: number | undefined;
   /**
-   * How many tool calls of an answer run at once. They begin, and are stored, in the order of the
+   * How many tool calls of an answer run at once. They start, and are stored, in the order of the
    * answer. An integer from 1 to 64. Default: `1`.
    */
   readonly parallel?: number | undefined;
   /**
-   * Time for one tool call. 0 sets no limit. When it is over the call's signal fires, the model
-   * reads `E_CHAT_TOOL_TIMEOUT` and the turn goes on, whether the handler ends or not. In
+   * Time for one tool call. 0 sets no limit. At the end of this time the call's signal fires, the
+   * model reads `E_CHAT_TOOL_TIMEOUT`, and the turn goes on, whether the handler ends or not. In
    * milliseconds. Default: `0`.
    */
   readonly toolTimeoutMs?: number | undefined;
   /**
-   * A tool result whose text has more bytes becomes an artifact, which the model reads a part at a
-   * time. 0 leaves all results in place. An integer from 0 to 1073741824. Default: `32768`.
+   * A tool result whose text has more bytes becomes an artifact, which the model reads in parts. 0
+   * turns this off. An integer from 0 to 1073741824. Default: `32768`.
    */
   readonly spoolResultsOver?: number | undefined;
-  /** `marks` puts content from outside between marks. `off` sends it bare. Default: `'marks'`. */
+  /**
+   * `marks` puts content from outside between marks. `off` sends it without marks. Default:
+   * `'marks'`.
+   */
   readonly trust?: 'marks' | 'off' | undefined;
   /**
-   * Kinds of media to send. A text stands for the others. `[]` if the model accepts text only.
-   * Default: all that the provider takes.
+   * Kinds of media to send. A text replaces the others. `[]` if the model accepts text only.
+   * Default: all that the provider accepts.
    */
   readonly media?: readonly MediaKind[] | undefined;
   /**
-   * Media known to be longer are not sent. A reader that does not know its length and gives more
-   * fails with `E_MEDIA_TOO_LARGE`. An integer from 0. Default: `20971520`.
+   * Media known to be longer are not sent. A reader of unknown length that gives more fails with
+   * `E_MEDIA_TOO_LARGE`. An integer from 0. Default: `20971520`.
    */
   readonly maxMediaBytes?: number | undefined;
   /**
-   * `text` sends a text in place of media that cannot be sent. `error` nacks with
+   * `text` sends a text instead of media that cannot be sent. `error` nacks with
    * `E_CHAT_UNSUPPORTED_MEDIA`. Default: `'text'`.
    */
   readonly unsupportedMedia?: 'text' | 'error' | undefined;
   /**
-   * Whose thoughts go back: `all-self` sends all of the model's own, `latest-self` the newest of
-   * them, `all` also those of other agents, as text. With `latest-self` a request does not begin as
-   * the one before it. Default: `'all-self'`.
+   * Which thoughts go back: `all-self` sends all of the model's own, `latest-self` only the newest
+   * of them, `all` also those of other agents, as text. With `latest-self` a request is not a
+   * prefix of the next. Default: `'all-self'`.
    */
   readonly thoughtSurfacing?: 'all-self' | 'latest-self' | 'all' | undefined;
   /**
-   * Tags of further thoughts that go back. A thought without a payload needs none if it has no tag,
-   * or `plain-text`. Default: `[]`.
+   * Tags of additional thoughts that go back. Thoughts without a payload go back anyway if they
+   * have no tag, or `plain-text`. Default: `[]`.
    */
   readonly replayCompatibility?: readonly string[] | undefined;
   /**
-   * Order of what follows the system prompt: each name once. `timeline` may end the list. Default:
-   * `['standingInstructions', 'memories', 'retrievables']`.
+   * Order of the parts after the system prompt: each name once. `timeline` may end the list.
+   * Default: `['standingInstructions', 'memories', 'retrievables']`.
    */
   readonly bucketOrder?: readonly Bucket[] | undefined;
-  /** Members to add to tool definitions, by a tool's name. Default: none. */
+  /** Members to add to tool definitions, by tool name. Default: none. */
   readonly toolExtras?: Readonly<Record<string, JSONObject>> | undefined;
   /**
-   * JSON Schema (draft 2020-12) that answers must match. The model is asked once more for one that
-   * does not; then the dispatch is nacked with `E_CHAT_INVALID_OUTPUT`. A Standard Schema such as
-   * Zod's will do. Default: none.
+   * JSON Schema (draft 2020-12) that answers must match. After an answer that does not match, the
+   * model is asked once more; then the dispatch is nacked with `E_CHAT_INVALID_OUTPUT`. A Standard
+   * Schema such as Zod's will do. Default: none.
    */
   readonly schema?: OutputSchema | undefined;
   /**
-   * `native` sends the schema in the provider's own place, `prompt` in the system prompt, `both` in
+   * `native` sends the schema in the provider's own field, `prompt` in the system prompt, `both` in
    * both. Default: `'native'`.
    */
   readonly schemaMode?: 'native' | 'prompt' | 'both' | undefined;
-  /** Further members of the request, as they are. Default: none. */
+  /** Further members of the request, unchanged. Default: none. */
   readonly body?: JSONObject | undefined;
 }
 
@@ -144,29 +150,26 @@ export interface CommonChatOptions extends ExecutorOptions {
    * Default: none.
    */
   readonly credential?: string | undefined;
-  /**
-   * Headers to send beside the executor's own. One of the same name takes its place. Default: none.
-   */
+  /** Additional headers. A header replaces the executor's own of the same name. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Whether the answer streams. `false` asks for it in one piece. Default: `true`. */
+  /** Whether the answer streams. `false` requests it in one piece. Default: `true`. */
   readonly stream?: boolean | undefined;
 }
 
-/** OpenAI's chat completions, which many other APIs speak. */
+/** OpenAI's chat completions, which many other APIs implement. */
 export interface OpenAIChatOptions extends CommonChatOptions {
   readonly provider?: 'openai' | undefined;
-  /** Whether a request that streams asks for token counts. Default: `true`. */
+  /** Whether a streaming request asks for token counts. Default: `true`. */
   readonly includeUsage?: boolean | undefined;
   /** Fields of a delta that carry reasoning. Default: `['reasoning', 'reasoning_content']`. */
   readonly reasoningFields?: readonly string[] | undefined;
   /**
    * How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of
-   * the provider's. Default: `'off'`.
+   * the provider. Default: `'off'`.
    */
   readonly thoughts?: 'off' | 'text' | 'reasoning_content' | undefined;
   /**
-   * How calls stand in the text of an answer. `auto` finds whichever of the known formats shows.
-   * Default: `'off'`.
+   * Format of calls in the text of an answer. `auto` detects any known format. Default: `'off'`.
    */
   readonly toolFormat?:
     | 'off'
@@ -183,15 +186,15 @@ export interface OpenAIChatOptions extends CommonChatOptions {
     | 'loose_keyed'
     | undefined;
   /**
-   * `native` sends tools, calls and results in their fields; calls are read from there and from the
-   * text. `prompt` tells tools in the system prompt and sends calls and results as text in
+   * `native` sends tools, calls and results in their fields, and reads calls from there and from
+   * the text. `prompt` describes tools in the system prompt and sends calls and results as text in
    * `toolFormat`, for servers without the fields. Default: `'native'`.
    */
   readonly toolDelivery?: 'native' | 'prompt' | undefined;
   /**
-   * How reasoning stands in the text of an answer: `leading`, in `<think>` at its beginning; `off`
-   * leaves it in the text; `auto`, `think_tag` (`<think>`), `harmony_analysis` and `gemma_channel`
-   * find it anywhere. Default: `'leading'`.
+   * Format of reasoning in the text of an answer: `leading` finds it in `<think>` at the beginning;
+   * `off` leaves it in the text; `auto`, `think_tag` (`<think>`), `harmony_analysis` and
+   * `gemma_channel` find it anywhere. Default: `'leading'`.
    */
   readonly reasoningFormat?:
     | 'leading'
@@ -202,7 +205,7 @@ export interface OpenAIChatOptions extends CommonChatOptions {
     | 'gemma_channel'
     | undefined;
   /**
-   * Whether answers begin inside of reasoning, since the template ends with the tag that opens it.
+   * Whether answers begin inside reasoning, because the template ends with the tag that opens it.
    * Needs a `reasoningFormat` other than `leading` and `off`. Default: `false`.
    */
   readonly reasoningOpened?: boolean | undefined;
@@ -249,7 +252,7 @@ export interface OpenAIResponsesChatOptions extends CommonChatOptions {
   readonly provider: 'openai-responses';
   /**
    * How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of
-   * the provider's. Default: `'off'`.
+   * the provider. Default: `'off'`.
    */
   readonly thoughts?: 'off' | 'text' | undefined;
   readonly context_management?: readonly JSONObject[] | undefined;
@@ -285,7 +288,7 @@ export interface AnthropicChatOptions extends CommonChatOptions {
   readonly provider: 'anthropic';
   /**
    * How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of
-   * the provider's. Default: `'off'`.
+   * the provider. Default: `'off'`.
    */
   readonly thoughts?: 'off' | 'text' | undefined;
   /** The cache markers. `false` sets none. Default: `{'type': 'ephemeral'}`. */
@@ -294,8 +297,8 @@ export interface AnthropicChatOptions extends CommonChatOptions {
   readonly context_management?: JSONObject | undefined;
   readonly inference_geo?: string | undefined;
   /**
-   * Tokens of an answer. Without the option, what `thinking` allows for thinking comes on top. An
-   * integer from 1. Default: 16384.
+   * Tokens of an answer. Without the option, the budget of `thinking` is added. An integer from 1.
+   * Default: 16384.
    */
   readonly max_tokens?: number | undefined;
   readonly metadata?: JSONObject | undefined;
@@ -317,7 +320,7 @@ export interface GeminiChatOptions extends CommonChatOptions {
   readonly provider: 'gemini';
   /**
    * How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of
-   * the provider's. Default: `'off'`.
+   * the provider. Default: `'off'`.
    */
   readonly thoughts?: 'off' | 'text' | undefined;
   /** The executor reads one candidate. */
@@ -349,7 +352,7 @@ export interface GeminiChatOptions extends CommonChatOptions {
   /** A number from 0 to 1. */
   readonly topP?: number | undefined;
   readonly cachedContent?: string | undefined;
-  /** What has no option of its own. Options that belong there are put there too. */
+  /** Members without an option of their own. Options that belong there are added. */
   readonly generationConfig?: JSONObject | undefined;
   readonly safetySettings?: readonly JSONObject[] | undefined;
   readonly toolConfig?: JSONObject | undefined;
@@ -360,12 +363,11 @@ export interface OllamaChatOptions extends CommonChatOptions {
   readonly provider: 'ollama';
   /**
    * How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of
-   * the provider's. Default: `'off'`.
+   * the provider. Default: `'off'`.
    */
   readonly thoughts?: 'off' | 'text' | 'thinking' | undefined;
   /**
-   * How calls stand in the text of an answer. `auto` finds whichever of the known formats shows.
-   * Default: `'off'`.
+   * Format of calls in the text of an answer. `auto` detects any known format. Default: `'off'`.
    */
   readonly toolFormat?:
     | 'off'
@@ -382,15 +384,15 @@ export interface OllamaChatOptions extends CommonChatOptions {
     | 'loose_keyed'
     | undefined;
   /**
-   * `native` sends tools, calls and results in their fields; calls are read from there and from the
-   * text. `prompt` tells tools in the system prompt and sends calls and results as text in
+   * `native` sends tools, calls and results in their fields, and reads calls from there and from
+   * the text. `prompt` describes tools in the system prompt and sends calls and results as text in
    * `toolFormat`, for servers without the fields. Default: `'native'`.
    */
   readonly toolDelivery?: 'native' | 'prompt' | undefined;
   /**
-   * How reasoning stands in the text of an answer: `leading`, in `<think>` at its beginning; `off`
-   * leaves it in the text; `auto`, `think_tag` (`<think>`), `harmony_analysis` and `gemma_channel`
-   * find it anywhere. Default: `'leading'`.
+   * Format of reasoning in the text of an answer: `leading` finds it in `<think>` at the beginning;
+   * `off` leaves it in the text; `auto`, `think_tag` (`<think>`), `harmony_analysis` and
+   * `gemma_channel` find it anywhere. Default: `'leading'`.
    */
   readonly reasoningFormat?:
     | 'leading'
@@ -401,7 +403,7 @@ export interface OllamaChatOptions extends CommonChatOptions {
     | 'gemma_channel'
     | undefined;
   /**
-   * Whether answers begin inside of reasoning, since the template ends with the tag that opens it.
+   * Whether answers begin inside reasoning, because the template ends with the tag that opens it.
    * Needs a `reasoningFormat` other than `leading` and `off`. Default: `false`.
    */
   readonly reasoningOpened?: boolean | undefined;
@@ -420,7 +422,7 @@ export interface OllamaChatOptions extends CommonChatOptions {
 export interface EngineChatOptions extends ExecutorOptions {
   /**
    * How plain thoughts go back: not at all, in the assistant's text between marks, or in a field of
-   * the provider's. Default: `'off'`.
+   * the provider. Default: `'off'`.
    */
   readonly thoughts?: 'off' | 'text' | undefined;
   /**

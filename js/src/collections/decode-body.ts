@@ -1,5 +1,5 @@
 /**
- * Records from the bodies that the module sends. The module may be anything: every field is checked.
+ * Makes records from the module's bodies. The module is not trusted: every field is checked.
  */
 import { CodecError, valueOf } from '../codec/decoder.js';
 import {
@@ -33,8 +33,8 @@ import { Collections, type Entry } from './kinds.js';
 /**
  * Makes a record of the collection with this number from the bytes of a body.
  *
- * @param kept what the host keeps for the results of a tool call, in place of what the body has
- * @throws CodecError for bytes that are no such body
+ * @param kept the host's objects for the results of a tool call, instead of those in the body
+ * @throws CodecError for invalid bytes
  */
 export function decodeBody(collection: number, bytes: Uint8Array, kept?: BulkyResults): Entry {
   switch (collection) {
@@ -121,7 +121,7 @@ function retrievable(r: RetrievableRecord): Retrievable {
 
 const TRUST_TIERS = ['first-party', 'third-party-public', 'third-party-private'];
 
-/** The model is shown text: results that are not, and are not kept, are shown as JSON. */
+/** The model sees text: other results that are not kept are shown as JSON. */
 function results(value: unknown, kept: BulkyResults | undefined): ToolCallResults {
   if (kept !== undefined) return kept;
   return new Tokenizable(typeof value === 'string' ? value : JSON.stringify(value ?? null));

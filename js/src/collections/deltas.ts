@@ -1,5 +1,5 @@
 /**
- * Writes as storage callbacks see them.
+ * The writes that storage callbacks get.
  */
 import { Write } from '../abi/frames.gen.js';
 import type { Delta as WireDelta } from '../codec/tuples.gen.js';
@@ -15,7 +15,7 @@ export interface StoreDelta {
   readonly record: Entry;
 }
 
-/** A record took the place of the one with its id; a standing instruction that of the one with the text `old`. */
+/** A record replaced the one with its id; a standing instruction replaced the one with the text `old`. */
 export interface MutateDelta {
   readonly op: 'mutate';
   readonly kind: RecordName;
@@ -30,7 +30,7 @@ export interface DeleteDelta {
   readonly id: string;
 }
 
-/** Tool calls took the place of others. */
+/** Tool calls replaced others. */
 export interface ReplaceGroupDelta {
   readonly op: 'replaceToolCallGroup';
   readonly kind: 'toolCall';
@@ -41,7 +41,7 @@ export interface ReplaceGroupDelta {
 /** One queued write. */
 export type Delta = StoreDelta | MutateDelta | DeleteDelta | ReplaceGroupDelta;
 
-/** The write that came. @throws CodecError when it names a record that does not exist */
+/** The write of a frame. @throws CodecError if it names an unknown record */
 export function deltaOf(wire: WireDelta, handles: HandleTable): Delta {
   const { write, handle, id } = wire;
   const kind = kindOf(wire.collection);

@@ -17,8 +17,8 @@ interface Range {
 }
 
 /**
- * Handles of the host's objects in one turn, from 1, and of records that the module made, from -1 down. An object has
- * one handle in a turn, whatever collections it is in.
+ * Handles of the host's objects in one turn, from 1 up, and of the module's records, from -1 down. An object has one
+ * handle in a turn, in all collections.
  */
 export class HandleTable {
   #next = 1;
@@ -27,7 +27,7 @@ export class HandleTable {
   readonly #ranges: Range[] = [];
   readonly #made = new Map<number, Entry>();
 
-  /** The handle that the next object will get. */
+  /** The handle of the next object. */
   get next(): number {
     return this.#next;
   }
@@ -43,7 +43,7 @@ export class HandleTable {
     return 0;
   }
 
-  /** Gives an object without one the next handle. */
+  /** Gives the next handle to an object without one. */
   assign(entry: Entry): number {
     const handle = this.#next++;
     this.#handles.set(entry, handle);
@@ -56,7 +56,7 @@ export class HandleTable {
     return handle;
   }
 
-  /** Gives a history's records consecutive handles, without looking at them. Returns the first. */
+  /** Gives a history's records consecutive handles without touching them. Returns the first. */
   reserve(run: HistoryRun<AnyRecord>): number {
     const first = this.#next;
     this.#next += run.length;
@@ -65,8 +65,8 @@ export class HandleTable {
   }
 
   /**
-   * How many of a history's first records can get handles by {@link reserve}: those before the first one that has a
-   * handle of its own in this turn, and none if a part of the history has handles already.
+   * The number of a history's first records that can get handles by {@link reserve}: those before the first record
+   * with its own handle in this turn, or none if a part of the history already has handles.
    */
   unnamedIn(history: History): number {
     if (this.#ranges.some((range) => range.run.history === history)) return 0;
@@ -84,7 +84,7 @@ export class HandleTable {
     return count;
   }
 
-  /** Keeps an object made from a body that the module sent under a handle of its own. */
+  /** Keeps an object made from a body of the module under the module's handle. */
   bind(handle: number, entry: Entry): void {
     this.#made.set(handle, entry);
     this.#handles.set(entry, handle);

@@ -11,7 +11,7 @@ import { sameRecord } from './same-record.js';
 import { measure, weigh } from './record-size.js';
 import { collectionNumber, requireRecord } from './kinds.js';
 
-/** The records that each kind of history holds. */
+/** The record types of each kind of history. */
 export interface RecordOfKind {
   messages: Message;
   memories: Memory;
@@ -20,7 +20,7 @@ export interface RecordOfKind {
   toolCalls: ToolCall;
 }
 
-/** What a history can hold. */
+/** Kinds of history. */
 export type HistoryKind = keyof RecordOfKind;
 
 /** A record of any kind. */
@@ -30,27 +30,27 @@ export type AnyRecord = RecordOfKind[HistoryKind];
  * A list of records that only grows and that any number of turns share.
  *
  * `ctx.turnMessages.addAll(history)` takes the same small time however long the history is: its records enter the
- * module once, and every turn refers to them. A turn has the records that were there when it called `addAll`; what
- * is appended later is for later turns. Several runners and module instances may use one history.
+ * module once, and every turn refers to them. A turn gets the records present when it called `addAll`; later ones are
+ * for later turns. Several runners and module instances may use one history.
  *
  * @typeParam T class of its records, such as Message
  */
 export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterable<T> {
-  /** What it holds. */
+  /** Its kind of record. */
   readonly kind: HistoryKind;
   readonly #items: T[] = [];
-  /** Places of the records, as far as they were needed. */
+  /** Indices of the records, as far as they were needed. */
   readonly #index = new Map<T, number>();
   #indexed = 0;
-  /** Places of the first record of each id, as far as they were needed. */
+  /** Indices of the first record of each id, as far as they were needed. */
   readonly #ids = new Map<string, number>();
   #found = 0;
   #mostBytes = 0;
   #bytes = 0;
 
   /**
-   * @param kind which collection it is for: "messages", "memories", "retrievables", "thoughts" or "toolCalls"
-   * @param records records to begin with
+   * @param kind its collection: "messages", "memories", "retrievables", "thoughts" or "toolCalls"
+   * @param records initial records
    * @throws TurncoreError E_INVALID_VALUE for a record of another class
    */
   constructor(kind: HistoryKind, records?: Iterable<T>) {
@@ -59,16 +59,16 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
     if (records !== undefined) this.append(...records);
   }
 
-  /** How many records it has. */
+  /** The number of records. */
   get length(): number {
     return this.#items.length;
   }
 
   /**
-   * Appends records. One that it has already is left where it is.
+   * Appends records. Records that it already has do not move.
    *
    * @returns this history
-   * @throws TurncoreError E_INVALID_VALUE for a record of another class; none is appended then
+   * @throws TurncoreError E_INVALID_VALUE for a record of another class; then nothing is appended
    */
   append(...records: T[]): this {
     for (let i = 0; i < records.length; i++) requireRecord(this.kind, records[i], `append[${i}]`);
@@ -82,8 +82,8 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
   }
 
   /**
-   * @internal Makes records follow the first `from` ones: those that follow there already stay, the others are appended.
-   * Returns false if different ones follow; then nothing changes.
+   * @internal Makes records follow the first `from` ones: present ones stay, the others are appended. Returns false,
+   * without a change, if different records follow.
    */
   extend(from: number, records: readonly T[]): boolean {
     const following = Math.min(this.#items.length - from, records.length);
@@ -100,7 +100,7 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
     return true;
   }
 
-  /** @internal The place of the first record with an id, or -1. */
+  /** @internal The index of the first record with an id, or -1. */
   find(id: string): number {
     for (; this.#found < this.#items.length; this.#found++) {
       const key = this.#items[this.#found]!.id;
@@ -109,22 +109,22 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
     return this.#ids.get(id) ?? -1;
   }
 
-  /** @internal About how many bytes of memory its records take. */
+  /** @internal Approximate bytes of memory of its records. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** @internal More bytes than the body of any of its records can have. */
+  /** @internal An upper bound on the bytes of its records' bodies. */
   get mostBytes(): number {
     return this.#mostBytes;
   }
 
-  /** The record in a place, from 0. */
+  /** The record with an index, from 0. */
   at(index: number): T | undefined {
     return this.#items[index];
   }
 
-  /** The place of a record, or -1. */
+  /** The index of a record, or -1. */
   indexOf(record: T): number {
     while (this.#indexed < this.#items.length) {
       this.#index.set(this.#items[this.#indexed]!, this.#indexed);
@@ -139,7 +139,7 @@ export class History<T extends AnyRecord = AnyRecord> implements Run<T>, Iterabl
   }
 }
 
-/** The first records of a history, which never change: what a turn that added it has. */
+/** The first records of a history, which never change: a turn that added the history has these. */
 export class HistoryRun<T extends AnyRecord> implements Run<T> {
   readonly history: History<T>;
   readonly length: number;

@@ -13,7 +13,7 @@ import { isToolCall, ToolCall } from '../primitives/tool-call.js';
 export type RecordKind =
   'instructions' | 'memories' | 'retrievables' | 'messages' | 'thoughts' | 'toolCalls';
 
-/** What a collection holds: a record, or a standing instruction. */
+/** A member of a collection: a record, or a standing instruction. */
 export type Entry = Message | Memory | Retrievable | Thought | ToolCall | Tokenizable;
 
 /** Collection numbers of the ABI. The record kinds are 0 to 5. */
@@ -28,7 +28,7 @@ export const Collections = {
   tools: 7,
 } as const;
 
-/** How many kinds of record there are. */
+/** The number of kinds of record. */
 export const RECORD_KINDS = 6;
 
 const names: readonly RecordKind[] = [
@@ -62,7 +62,7 @@ export function recordKind(collection: number): RecordKind {
   return names[collection]!;
 }
 
-/** The number of a kind on the wire. @throws TurncoreError E_INVALID_VALUE for a name that is none */
+/** The number of a kind on the wire. @throws TurncoreError E_INVALID_VALUE for an unknown name */
 export function collectionNumber(kind: RecordKind): number {
   const n = names.indexOf(kind);
   if (n < 0) throw invalidValue('kind', `${JSON.stringify(kind)} is no kind of record`);
@@ -76,7 +76,7 @@ export function recordName(collection: number): RecordName {
   return name;
 }
 
-/** Tells whether a value is a record of the collection with this number. */
+/** Whether a value is a record of the collection with this number. */
 export function isRecordOf(collection: number, value: unknown): value is Entry {
   return tests[collection]?.(value) === true;
 }

@@ -1,5 +1,5 @@
 /**
- * The collections that a context shows: sets of records in order, mirrored in the module.
+ * The collections of a context: ordered sets of records, mirrored in the module.
  */
 import { Tokenizable } from '../primitives/tokenizable.js';
 import { type AnyRecord, History, HistoryRun } from './history.js';
@@ -8,7 +8,7 @@ import { requireList } from '../errors.js';
 import { type Entry, requireEntry } from './kinds.js';
 import { Sequence } from './sequence.js';
 
-/** Where a collection reports what host code changed, so that the module hears of it. */
+/** Receives the changes of host code to a collection, for the module. */
 export interface EditSink {
   readonly handles: HandleTable;
   /** Whether a record of that many bytes can cross. */
@@ -34,8 +34,8 @@ export interface EditSink {
  * The records of one kind in a context, such as `ctx.turnMessages`: like a Set, ordered by insertion and with identity
  * by object, so adding the same object twice does nothing and two records with one id may both be in.
  *
- * Changes are seen at once by whoever reads the context, and by the module before the next thing it does. They write
- * nothing to storage: that is what `ctx.storeMessage` and its kin are for.
+ * Changes are visible immediately to all readers of the context, and to the module before its next action. They write
+ * nothing to storage: use `ctx.storeMessage` and similar methods for that.
  *
  * @typeParam T class of its records
  */
@@ -53,16 +53,17 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
     this.#items = items;
   }
 
-  /** How many records it has. */
+  /** The number of records. */
   get size(): number {
     return this.#items.size;
   }
 
   /**
-   * Appends a record, unless it is in already. Strings are accepted as standing instructions.
+   * Appends a record that is not in the collection yet. Strings are accepted as standing instructions.
    *
    * @returns this collection
-   * @throws TurncoreError E_INVALID_VALUE for a value of another class, E_ABI_LIMIT_EXCEEDED for one that is too large
+   * @throws TurncoreError E_INVALID_VALUE for a value of another class, E_ABI_LIMIT_EXCEEDED for a record that is too
+   * large
    */
   add(record: T | AsText<T>): this {
     const entry = this.#entry(record, 'add');
@@ -84,8 +85,8 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
    * Appends records. A {@link History} is appended in one step however long it is.
    *
    * @returns this collection
-   * @throws TurncoreError E_INVALID_VALUE for a value of another class, the records before it are in then; and for what is
-   *   no list
+   * @throws TurncoreError E_INVALID_VALUE for a value of another class, after adding the records before it; and for
+   * anything that is not a list
    */
   addAll(records: Iterable<T | AsText<T>>): this {
     if (isHistory(records)) {
@@ -103,9 +104,9 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
   }
 
   /**
-   * Takes a record out. A standing instruction can be given as its text.
+   * Removes a record. A standing instruction can be given as its text.
    *
-   * @returns whether it was there
+   * @returns whether it was in the collection
    */
   delete(record: T | AsText<T>): boolean {
     const entry = this.#existing(record);
@@ -114,13 +115,13 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
     return true;
   }
 
-  /** Tells whether a record is in. A standing instruction can be given as its text. */
+  /** Whether a record is in the collection. A standing instruction can be given as its text. */
   has(record: T | AsText<T>): boolean {
     const entry = this.#existing(record);
     return entry !== undefined && this.#items.has(entry);
   }
 
-  /** Takes all records out. */
+  /** Removes all records. */
   clear(): void {
     if (this.#items.size === 0) return;
     this.#items.clear();
@@ -147,7 +148,7 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
     return new RecordSet<T>(sink, context, this.#collection, this.#items.fork());
   }
 
-  /** @internal What it holds, for changes that come from the module. */
+  /** @internal Its contents, for changes from the module. */
   get mirror(): Sequence<T> {
     return this.#items;
   }
@@ -167,7 +168,7 @@ export class RecordSet<T extends Entry> implements Iterable<T> {
   #addHistory(history: History, length: number): void {
     const handles = this.#sink.handles;
     if (history.length > 0) requireEntry(this.#collection, history.at(0), 'addAll');
-    // Records that may be too large are looked at one by one.
+    // Records that may be too large are checked one by one.
     const fits = this.#sink.fits(history.mostBytes);
     const count = fits ? Math.min(handles.unnamedIn(history), length) : 0;
     if (count > 0) {
@@ -184,5 +185,5 @@ function isHistory(records: unknown): records is History {
   return records instanceof History;
 }
 
-/** What is accepted beside a record: text, for standing instructions. */
+/** Accepted in addition to a record: text, for standing instructions. */
 export type AsText<T> = T extends Tokenizable ? string : never;

@@ -1,5 +1,5 @@
 /**
- * How large records are, without encoding them.
+ * Estimates the size of records without encoding them.
  */
 import { Encoder } from '../codec/encoder.js';
 import { encodeBody } from '../primitives/body.js';
@@ -10,7 +10,7 @@ import { renderForCrossing, Tokenizable } from '../primitives/tokenizable.js';
 import { ToolCall } from '../primitives/tool-call.js';
 import type { Entry } from './kinds.js';
 
-/** Bytes that a record's other fields have at most, when they are as long as usual. */
+/** Upper bound on the bytes of a record's other fields of usual length. */
 const FIELDS = 8192;
 /** Ids, names and sources up to this many UTF-16 units are usual. */
 const USUAL = 512;
@@ -33,8 +33,7 @@ export function renderTexts(entry: Entry): void {
 }
 
 /**
- * More bytes than a record's body can have; Infinity for one that must be encoded to know. Its dynamic texts are
- * rendered.
+ * An upper bound on the bytes of a record's body; Infinity if only encoding it tells. Renders its dynamic texts.
  *
  * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID
  */
@@ -55,7 +54,7 @@ export function mostBytes(entry: Entry): number {
   return (content instanceof Tokenizable ? content[renderForCrossing]() * 3 : 0) + FIELDS;
 }
 
-/** As {@link mostBytes}, or the very size where that does not know. */
+/** Like {@link mostBytes}, or the exact size if that is Infinity. */
 export function measure(entry: Entry): number {
   const most = mostBytes(entry);
   if (most !== Number.POSITIVE_INFINITY) return most;
@@ -64,10 +63,10 @@ export function measure(entry: Entry): number {
   return enc.length;
 }
 
-/** Bytes that a record takes beside its text, about. */
+/** Approximate bytes of a record besides its text. */
 const OVERHEAD = 256;
 
-/** About how many bytes of memory a record takes. */
+/** Approximate bytes of memory of a record. */
 export function weigh(entry: Entry): number {
   const most = mostBytes(entry);
   if (most === Number.POSITIVE_INFINITY) return measure(entry) + OVERHEAD;

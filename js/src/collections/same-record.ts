@@ -1,5 +1,5 @@
 /**
- * Whether two records say the same.
+ * Compares records by content.
  */
 import { Encoder } from '../codec/encoder.js';
 import { encodeBody } from '../primitives/body.js';
@@ -13,8 +13,8 @@ import type { Entry } from './kinds.js';
 type AnyRecord = Exclude<Entry, Tokenizable>;
 
 /**
- * Tells whether one record can stand for another: they are the same object, or equal in all that they hold. Records that
- * are read elsewhere, or have texts that are rendered when they are read, equal only themselves.
+ * Whether one record can replace another: they are the same object, or all their contents are equal. Records with
+ * readers or dynamic texts equal only themselves.
  */
 export function sameRecord(a: AnyRecord, b: AnyRecord): boolean {
   if (a === b) return true;
@@ -31,7 +31,7 @@ function bodyOf(record: AnyRecord): Uint8Array {
   return enc.copy();
 }
 
-/** Tells whether a record's body says all of it. */
+/** Whether a record's body has its complete contents. */
 function allInBody(record: AnyRecord): boolean {
   if (record instanceof Message && record.attachments.length > 0) return false;
   if (record instanceof Retrievable && !record.inline) return false;

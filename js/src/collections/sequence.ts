@@ -1,13 +1,13 @@
 /**
- * An ordered set with O(1) snapshots: what the host keeps of a context's collection.
+ * An ordered set with O(1) snapshots: the host's copy of a context's collection.
  *
- * A sequence is a list of frozen runs that it may share with other sequences, and a tail of its own. Changes to the
- * frozen part are kept as patches beside it, so a dispatch that starts from a long history copies nothing.
+ * A sequence is a list of frozen runs, which it may share with other sequences, and its own tail. Changes to the
+ * frozen part are kept as separate patches, so a dispatch that starts from a long history copies nothing.
  */
 
 /** A frozen list of items that sequences share. */
 export interface Run<T> {
-  /** Places in the run, empty ones included. */
+  /** Places in the run, including empty ones. */
   readonly length: number;
   /** The item in a place, or undefined if the place is empty. */
   at(index: number): T | undefined;
@@ -15,12 +15,12 @@ export interface Run<T> {
   indexOf(item: T): number;
 }
 
-/** A run of items of its own. While it is a sequence's tail it can change. */
+/** A run with its own items. It can change while it is a sequence's tail. */
 class ItemsRun<T> implements Run<T> {
   readonly items: (T | undefined)[];
   /** Places that are not empty. */
   live: number;
-  /** Built when something first asks for an item's place: adding to the end never does. */
+  /** Built at the first lookup of an item's place: appending never needs it. */
   #index: Map<T, number> | undefined;
 
   /** @param items none of them empty */
@@ -76,7 +76,7 @@ class ItemsRun<T> implements Run<T> {
   }
 }
 
-/** Changes to a frozen run: what is in a place instead, null for nothing. */
+/** Changes to a frozen run: the new item of a place, null for none. */
 class Patches<T> {
   readonly byPlace: Map<number, T | null>;
   readonly byItem: Map<T, number>;
@@ -136,7 +136,7 @@ class Slot<T> {
     return copy;
   }
 
-  /** Appends what is in the slot to a list. */
+  /** Appends the slot's items to a list. */
   collect(into: (T | undefined)[]): void {
     for (let i = 0; i < this.run.length; i++) {
       const item = this.at(i);
@@ -153,16 +153,16 @@ export class Sequence<T> implements Iterable<T> {
   #slots: Slot<T>[] = [];
   #tail = new ItemsRun<T>([]);
   #size = 0;
-  // Where #find found an item: a slot's number, or -1 for the tail, and the place in it.
+  // The result of #find: a slot's number, or -1 for the tail, and the place in it.
   #foundSlot = -1;
   #foundPlace = -1;
 
-  /** How many items it has. */
+  /** The number of items. */
   get size(): number {
     return this.#size;
   }
 
-  /** Tells whether an item is in it. */
+  /** Whether an item is in it. */
   has(item: T): boolean {
     return this.#find(item);
   }
@@ -181,7 +181,7 @@ export class Sequence<T> implements Iterable<T> {
     this.#size += run.length;
   }
 
-  /** Takes an item out. Tells whether it was there. */
+  /** Removes an item. Returns whether it was there. */
   remove(item: T): boolean {
     if (!this.#find(item)) return false;
     this.#put(null);
@@ -190,7 +190,7 @@ export class Sequence<T> implements Iterable<T> {
     return true;
   }
 
-  /** Puts an item in the place of another. Tells whether the other was there. */
+  /** Replaces an item by another. Returns whether the first was there. */
   replace(old: T, item: T): boolean {
     if (!this.has(old)) return false;
     if (old === item) return true;
@@ -200,7 +200,7 @@ export class Sequence<T> implements Iterable<T> {
     return true;
   }
 
-  /** Inserts an item before another, or at the end if that one is not there. Copies the whole sequence. */
+  /** Inserts an item before another, or at the end if the other is absent. Copies the whole sequence. */
   insertBefore(item: T, before: T | undefined): void {
     this.remove(item);
     if (before === undefined || !this.has(before)) {
@@ -217,14 +217,14 @@ export class Sequence<T> implements Iterable<T> {
     this.#size = items.length;
   }
 
-  /** Takes everything out. */
+  /** Removes everything. */
   clear(): void {
     this.#slots = [];
     this.#tail = new ItemsRun<T>([]);
     this.#size = 0;
   }
 
-  /** A sequence of the same items that changes apart from this one. */
+  /** An independent sequence of the same items. */
   fork(): Sequence<T> {
     this.#freezeTail();
     const copy = new Sequence<T>();
@@ -269,7 +269,7 @@ export class Sequence<T> implements Iterable<T> {
     return false;
   }
 
-  /** Changes the place that #find found. */
+  /** Changes the place found by #find. */
   #put(item: T | null): void {
     if (this.#foundSlot < 0) this.#tail.set(this.#foundPlace, item ?? undefined);
     else this.#slots[this.#foundSlot]!.put(this.#foundPlace, item);
@@ -282,8 +282,8 @@ export class Sequence<T> implements Iterable<T> {
   }
 
   /**
-   * Makes the tail a frozen run. Runs that are not much longer than what follows them are joined with it, so their
-   * number grows with the logarithm of the length and every item is copied at most that many times.
+   * Makes the tail a frozen run. A run that is not much longer than the runs behind it is joined with them, so the
+   * number of runs grows with the logarithm of the length, and every item is copied at most that many times.
    */
   #freezeTail(): void {
     if (this.#tail.length === 0) return;

@@ -35,7 +35,7 @@ export const settling: Readonly<Record<'resolve' | 'reject' | 'abortGate', Opera
   },
   reject: (f, arg) => {
     const { gate: id, error } = fields(arg, 'gate', 'error');
-    gateOf(f, str(id, 'gate')).reject(f.stage.error(str(error)));
+    gateOf(f, str(id, 'gate')).reject(error === undefined ? undefined : f.stage.error(str(error)));
   },
   abortGate: (f, arg) => {
     const { gate: id } = fields(arg, 'gate');

@@ -25,3 +25,8 @@ export function abortSoon(values: ReadonlyMap<string, unknown>): void {
   const controller = values.get('abort') as AbortController;
   setTimeout(() => controller.abort(), HANGS);
 }
+
+/** Goes on a moment later. */
+export function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, HANGS));
+}

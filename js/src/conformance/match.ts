@@ -3,6 +3,7 @@
  */
 import { canonicalJSON } from '../codec/canonical-json.js';
 import { type Line, type Log, summary } from './line.js';
+import { marksOf } from './marks.js';
 import type { Scenario } from './scenario.js';
 
 type Names = Map<string, unknown>;
@@ -38,6 +39,19 @@ export function check(scenario: Scenario, log: Log): void {
   });
   if (next < log.length && !skip) {
     fail(scenario, log, next, `line ${next} was not expected`);
+  }
+  checkMarks(scenario, log);
+}
+
+/** Compares the log with the marks of the scenario, if it has any. */
+function checkMarks(scenario: Scenario, log: Log): void {
+  if (scenario.marks === undefined) return;
+  const want = scenario.marks.split(' ');
+  marksOf(log).forEach((mark, i) => {
+    if (mark !== want[i]) fail(scenario, log, i, `line ${i} is another one than its mark says`);
+  });
+  if (log.length < want.length) {
+    fail(scenario, log, log.length, `there are ${log.length} lines, and ${want.length} marks`);
   }
 }
 

@@ -14,7 +14,7 @@ import { type GenerationStats, type LogLevel } from '../entries/events.js';
 import { type AnyContext } from '../entries/runners.js';
 import { type CollisionPolicy } from '../entries/tools.js';
 import { type Frame, type Operation, returned } from './frame.js';
-import { abortSoon, hang } from './hang.js';
+import { abortSoon, hang, pause } from './hang.js';
 import { type AnyEntry, idOf } from './records.js';
 import { settling, waitFor } from './gates.js';
 import { shown } from './part.js';
@@ -114,6 +114,10 @@ export const operations: Readonly<Record<string, Operation>> = {
   mutate: later((f, arg) => silent(mutate(f, arg))),
   delete: later((f, arg) => remove(f.inTurn, ...only(arg))),
   commit: later((f) => f.inDispatch.commit()),
+  startCommit: now((f) => {
+    f.inDispatch.commit().catch(() => undefined); // nobody asks
+  }),
+  pause: () => pause(),
   replaceGroup: later((f, arg) => {
     const { ids, with: records } = fields(arg, 'ids', 'with');
     const calls = list(records).map((item) => f.stage.record(item) as ToolCall);

@@ -17,7 +17,8 @@ import { fields, Malformed } from './scenario.js';
  *
  * @param module what the turn runs in
  * @param arg with a value `resolve` the first open gate is resolved there
- * @returns the ids of the gates that are open there, and of those that close
+ * @returns the ids of the gates that are open there, and what the instance tells when one is resolved: which gates close,
+ *   and that a call is answered, which is whoever waits
  */
 export async function reopen(
   f: Frame,
@@ -33,16 +34,17 @@ export async function reopen(
   try {
     let turn = 0;
     const gates = new Map<number, string>();
-    const closed: string[] = [];
+    let told: string[] = [];
     const step = (bytes: Uint8Array): void => {
       for (const frame of framesOf(readFrame, instance.step(bytes))) {
+        if (frame.op === Op.Reply && frame.call !== SETTLING_CALL) told.push('answered');
         if (frame.op !== Op.Event) continue;
         turn = frame.turn;
         if (frame.kind === EventKind.TurnGateOpen) {
           gates.set(frame.payload.gate, frame.payload.id);
         } else if (frame.kind === EventKind.TurnGateClosed) {
           gates.delete(frame.payload.gate);
-          closed.push(frame.payload.id);
+          told.push(`closed ${frame.payload.id}`);
         }
       }
     };
@@ -50,19 +52,23 @@ export async function reopen(
     const open = [...gates.values()];
     const [first] = gates.keys();
     if (given['resolve'] === undefined || first === undefined) return { open };
+    told = [];
     step(settling(turn, first, given['resolve']));
-    return { open, closed };
+    return { open, then: told };
   } finally {
     instance.close();
   }
 }
+
+/** The number of the call that resolves a gate. */
+const SETTLING_CALL = 1 << 20;
 
 /** The frame of a call that resolves a gate. */
 function settling(turn: number, gate: number, value: unknown): Uint8Array {
   const enc = new Encoder();
   writeCall(enc, {
     turn,
-    call: 1 << 20,
+    call: SETTLING_CALL,
     elapsed: 0,
     context: 0,
     method: Method.SettleGate,

@@ -21,6 +21,8 @@ export interface Scenario {
   /** Unique in the corpus: `topic/name`. */
   readonly id: string;
   readonly title: string;
+  /** Of the lines of the log, as `marksOf` gives them. */
+  readonly marks?: string;
   /** Numbers of described behaviour and of decisions. */
   readonly covers?: readonly string[];
   /** Features that a host must have to play it. */

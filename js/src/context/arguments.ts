@@ -1,5 +1,5 @@
 /**
- * What the methods of contexts and helpers are called with, checked: callers may be JavaScript.
+ * Checks the arguments of the methods of contexts and helpers: callers may be JavaScript.
  */
 import { invalidValue, requireList } from '../errors.js';
 
@@ -9,12 +9,12 @@ export function requireString(value: unknown, field: string): string {
   return value;
 }
 
-/** Like {@link requireString}, for what may be left out. */
+/** Like {@link requireString}, for optional arguments. */
 export function optionalString(value: unknown, field: string): string | undefined {
   return value === undefined ? undefined : requireString(value, field);
 }
 
-/** @throws TurncoreError E_INVALID_VALUE unless the value is a boolean, or left out: false then */
+/** @throws TurncoreError E_INVALID_VALUE unless the value is a boolean; an omitted one is false */
 export function booleanOf(value: unknown, field: string): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value !== 'boolean') throw invalidValue(field, 'must be a boolean');
@@ -22,9 +22,9 @@ export function booleanOf(value: unknown, field: string): boolean {
 }
 
 /**
- * Whether a stream that is reported was broken off.
+ * Whether a reported stream was interrupted.
  *
- * @throws TurncoreError E_INVALID_VALUE unless it is a boolean, and is true of a stream that is complete only
+ * @throws TurncoreError E_INVALID_VALUE unless it is a boolean, and true only for a complete stream
  */
 export function interruptedOf(end: StreamEnd | undefined): boolean {
   const isInterrupted = end?.isInterrupted;
@@ -34,7 +34,7 @@ export function interruptedOf(end: StreamEnd | undefined): boolean {
   return true;
 }
 
-/** How a stream ends, as a caller says it. */
+/** A caller's arguments about the end of a stream. */
 interface StreamEnd {
   readonly isComplete?: unknown;
   readonly isInterrupted?: unknown;

@@ -1,5 +1,5 @@
 /**
- * What TurnContext and DispatchContext have in common.
+ * The common part of TurnContext and DispatchContext.
  */
 import { EventKind, Method } from '../abi/frames.gen.js';
 import type { Item } from '../codec/tuples.gen.js';
@@ -40,20 +40,20 @@ import type {
   EmittedToolExecutionStart,
 } from './emit.js';
 
-/** The name by which the package's own modules reach what is behind a context. */
+/** The name by which the package's own modules reach a context's internals. */
 export const stateOf = Symbol('state');
 
 /** Numbers of the fetch callbacks: the collections', then tools. */
 const FETCH_TOOLS = 6;
 
 /**
- * What turn and dispatch contexts have in common: collections, stash, tools, the abort signal, and methods that read
+ * The common part of turn and dispatch contexts: collections, stash, tools, the abort signal, and methods that read
  * and write records.
  *
- * On a TurnContext the methods that write call the storage callback at once and then change the collection. Within a
- * dispatch's iteration they change the dispatch's collection at once and queue the write: it reaches storage, and then
- * the parent's collections, when the iteration has succeeded, and neither when it was nacked, aborted or failed. All of
- * them reject with E_CALL_AFTER_END when it is too late for them.
+ * On a TurnContext the write methods call the storage callback immediately and then change the collection. Within a
+ * dispatch's iteration they change the dispatch's collection immediately and queue the write. If the iteration
+ * succeeds, the write reaches storage and then the parent's collections; if it was nacked, aborted or failed, it
+ * reaches neither. After the end of the turn or iteration all of them reject with E_CALL_AFTER_END.
  */
 export abstract class BaseContext {
   static {
@@ -73,27 +73,27 @@ export abstract class BaseContext {
     return this[stateOf].aborted;
   }
 
-  /** Fires when the context is aborted. Wire it into whatever takes long. */
+  /** Fires when the context is aborted. Pass it to every slow operation. */
   get abortSignal(): AbortSignal {
     return this[stateOf].signal;
   }
 
-  /** Aborts the context and those inside it. What runs is not stopped: it is told by the signal. */
+  /** Aborts the context and the contexts inside it. Running code is not stopped: the signal tells it. */
   abort(reason?: unknown): void {
     this[stateOf].abort(reason);
   }
 
-  /** Data that middleware, executor and tools hand on. */
+  /** Data that middleware, executor and tools pass on. */
   get stash(): Stash {
     return this[stateOf].stash;
   }
 
-  /** What the model is told first. */
+  /** The system prompt. */
   get systemPrompt(): Tokenizable {
     return this[stateOf].turn.systemPrompt;
   }
 
-  /** What the model is told beside the system prompt. */
+  /** Instructions to the model in addition to the system prompt. */
   get standingInstructions(): RecordSet<Tokenizable> {
     return this.#set(Collections.instructions);
   }
@@ -124,9 +124,9 @@ export abstract class BaseContext {
   }
 
   /**
-   * Tokens that texts have in an encoding: `claude` has ceil(UTF-16 units / 3.5); another one is counted by the runner's
-   * tokenizer for it, all texts in one call. Where there is none, or it fails, the estimate is
-   * ceil(UTF-16 units / 4) and a `warning` event of the kind token-estimation-degraded says so, once for an encoding
+   * Tokens that texts have in an encoding: `claude` has ceil(UTF-16 units / 3.5); another one is counted by the
+   * runner's tokenizer for it, all texts in one call. Without a tokenizer, or if it fails, the estimate is
+   * ceil(UTF-16 units / 4), and a `warning` event of the kind token-estimation-degraded says so, once per encoding
    * and context.
    *
    * @throws TurncoreError E_INVALID_VALUE for an encoding that is not a name; E_TOKENIZABLE_EVALUATOR_INVALID
@@ -147,37 +147,38 @@ export abstract class BaseContext {
     return this[stateOf].tools;
   }
 
-  /** Calls fetchMemoriesCallback and returns what it gives; the collection stays as it is. */
+  /** Calls fetchMemoriesCallback and returns its result; the collection does not change. */
   fetchMemories(): Promise<Memory[]> {
     return this.#fetch(Collections.memories) as Promise<Memory[]>;
   }
 
-  /** Calls fetchMessagesCallback and returns what it gives; the collection stays as it is. */
+  /** Calls fetchMessagesCallback and returns its result; the collection does not change. */
   fetchMessages(): Promise<Message[]> {
     return this.#fetch(Collections.messages) as Promise<Message[]>;
   }
 
-  /** Calls fetchThoughtsCallback and returns what it gives; the collection stays as it is. */
+  /** Calls fetchThoughtsCallback and returns its result; the collection does not change. */
   fetchThoughts(): Promise<Thought[]> {
     return this.#fetch(Collections.thoughts) as Promise<Thought[]>;
   }
 
-  /** Calls fetchToolCallsCallback and returns what it gives; the collection stays as it is. */
+  /** Calls fetchToolCallsCallback and returns its result; the collection does not change. */
   fetchToolCalls(): Promise<ToolCall[]> {
     return this.#fetch(Collections.toolCalls) as Promise<ToolCall[]>;
   }
 
-  /** Calls fetchToolsCallback and returns what it gives; the registry stays as it is. */
+  /** Calls fetchToolsCallback and returns its result; the registry does not change. */
   fetchTools(): Promise<AnyTool[]> {
     return this.#fetch(FETCH_TOOLS) as Promise<AnyTool[]>;
   }
 
   /**
-   * Calls fetchRetrievablesCallback and returns what it gives, with the texts spooled: of a document whose content is a
-   * string and that is not inline, storeRetrievableBytesCallback gets the text, and the document in the list holds an
-   * artifact. The collection stays as it is.
+   * Calls fetchRetrievablesCallback and returns its result with the texts spooled: if a document is not inline and
+   * its content is a string, storeRetrievableBytesCallback gets the text, and the document in the list has an
+   * artifact. The collection does not change.
    *
-   * @throws Error (rejects) when two of them share an id, before anything is written; E_INVALID_VALUE for anything that is not a list
+   * @throws Error (rejects) if two documents share an id, before anything is written; E_INVALID_VALUE for anything
+   * that is not a list
    *   of documents; E_NOT_A_SPOOL_READER
    */
   async fetchRetrievables(): Promise<Retrievable[]> {
@@ -198,7 +199,7 @@ export abstract class BaseContext {
     return spooled;
   }
 
-  /** Calls refreshStandingInstructionsCallback and returns what it gives; the collection stays as it is. */
+  /** Calls refreshStandingInstructionsCallback and returns its result; the collection does not change. */
   refreshStandingInstructions(): Promise<(string | Tokenizable)[]> {
     return this.#fetch(Collections.instructions) as Promise<(string | Tokenizable)[]>;
   }
@@ -236,16 +237,16 @@ export abstract class BaseContext {
   }
 
   /**
-   * Stores a retrieved document, its text spooled as by {@link fetchRetrievables}. Rejects with
-   * E_ARTIFACT_ID_COLLISION, before anything is written, when a tool call has its id.
+   * Stores a retrieved document and spools its text like {@link fetchRetrievables}. Rejects with
+   * E_ARTIFACT_ID_COLLISION, before anything is written, if a tool call has its id.
    *
-   * @returns the document as it was stored
+   * @returns the stored document
    */
   storeRetrievable(retrievable: Retrievable): Promise<Retrievable> {
     return this.#writeRetrievable(Method.Store, retrievable);
   }
 
-  /** Replaces the document with the same id, otherwise as {@link storeRetrievable}. */
+  /** Replaces the document with the same id, otherwise like {@link storeRetrievable}. */
   mutateRetrievable(retrievable: Retrievable): Promise<Retrievable> {
     return this.#writeRetrievable(Method.Mutate, retrievable);
   }
@@ -285,7 +286,7 @@ export abstract class BaseContext {
     return this.#delete(Collections.thoughts, id);
   }
 
-  /** Stores a tool call. Rejects with E_ARTIFACT_ID_COLLISION when a retrieved document has its id. */
+  /** Stores a tool call. Rejects with E_ARTIFACT_ID_COLLISION if a retrieved document has its id. */
   storeToolCall(toolCall: ToolCall): Promise<void> {
     return this.#write(Method.Store, Collections.toolCalls, toolCall);
   }
@@ -300,7 +301,7 @@ export abstract class BaseContext {
     return this.#delete(Collections.toolCalls, id);
   }
 
-  /** Replaces tool calls by others, which take the place of the first. */
+  /** Replaces tool calls by others, at the position of the first. */
   replaceToolCallGroup(ids: readonly string[], replacements: readonly ToolCall[]): Promise<void> {
     return attempt(() => {
       const names = requireStrings(ids, 'ids');
@@ -316,9 +317,9 @@ export abstract class BaseContext {
   }
 
   /**
-   * Hands bytes to storeMediaBytesCallback, at once, and returns the reader that it gives. Nothing else changes.
+   * Passes bytes to storeMediaBytesCallback immediately and returns its reader. Nothing else changes.
    *
-   * @throws TurncoreError (rejects) E_NOT_A_MEDIA_READER when it gives something else
+   * @throws TurncoreError (rejects) E_NOT_A_MEDIA_READER if it returns anything else
    */
   async storeMediaBytes(id: string, bytes: ConduitBytes): Promise<MediaReader> {
     requireString(id, 'id');
@@ -331,10 +332,9 @@ export abstract class BaseContext {
   }
 
   /**
-   * Hands text or bytes to storeRetrievableBytesCallback, at once, and returns the reader that it gives. Nothing else
-   * changes.
+   * Passes text or bytes to storeRetrievableBytesCallback immediately and returns its reader. Nothing else changes.
    *
-   * @throws TurncoreError (rejects) E_NOT_A_SPOOL_READER when it gives something else
+   * @throws TurncoreError (rejects) E_NOT_A_SPOOL_READER if it returns anything else
    */
   async storeRetrievableBytes(id: string, bytes: ConduitBytes): Promise<SpoolReader> {
     requireString(id, 'id');
@@ -346,38 +346,38 @@ export abstract class BaseContext {
     return reader;
   }
 
-  /** Tells listeners of a piece of an answer. */
+  /** Notifies listeners of a piece of an answer. */
   emitMessage(content: EmittedText): void {
     emitText(this[stateOf], EventKind.Message, content);
   }
 
-  /** Tells listeners of a piece of reasoning. */
+  /** Notifies listeners of a piece of reasoning. */
   emitThought(content: EmittedText): void {
     emitText(this[stateOf], EventKind.Thought, content);
   }
 
-  /** Tells listeners of a tool call. */
+  /** Notifies listeners of a tool call. */
   emitToolCall(content: EmittedToolCall): void {
     emitToolCall(this[stateOf], content);
   }
 
-  /** Tells observers that a tool's handler is about to run. */
+  /** Notifies observers that a tool's handler is about to run. */
   emitToolExecutionStart(content: EmittedToolExecutionStart): void {
     emitToolExecutionStart(this[stateOf], content);
   }
 
-  /** Tells observers that a tool's handler has ended. */
+  /** Notifies observers that a tool's handler has ended. */
   emitToolExecutionEnd(content: EmittedToolExecutionEnd): void {
     emitToolExecutionEnd(this[stateOf], content);
   }
 
   /**
-   * Opens a gate and waits until somebody outside settles it: a listener of turnGateOpen, or whoever finds it by
+   * Opens a gate and waits until outside code settles it: a listener of turnGateOpen, or code that finds it by
    * `runner.gate(id)`. The gate belongs to the turn, whichever context opened it: a dispatch's abort leaves it open.
    *
-   * @returns the value that it was resolved with
+   * @returns the value of its resolution
    * @throws TurncoreError (rejects) E_INVALID_INITIAL_TURN_GATE_VALUE listing every violation, before any event; the
-   *   very error that it was rejected with; E_TURN_GATE_ABORTED after its own abort or the turn's; E_TURN_GATE_TIMEOUT;
+   * error object of its rejection; E_TURN_GATE_ABORTED after its own abort or the turn's; E_TURN_GATE_TIMEOUT;
    *   E_LLM_EXECUTION_GATE_NOT_SUPPORTED in a raw dispatch without `waitFor`
    */
   waitFor<Value = unknown>(gate: RawTurnGate<Value>): Promise<Value> {
@@ -388,7 +388,7 @@ export abstract class BaseContext {
     return this[stateOf].set(collection) as unknown as RecordSet<T>;
   }
 
-  /** Whose callbacks are called: a dispatch within a turn calls the turn's methods. */
+  /** The owner of the callbacks: a dispatch within a turn calls the turn's methods. */
   get #owner(): object {
     return (this[stateOf].turn.contexts[0] ?? this[stateOf]).facade;
   }
@@ -442,7 +442,7 @@ export abstract class BaseContext {
 
 type StoreMethod = typeof Method.Store | typeof Method.Mutate;
 
-/** The text of an instruction, by which it is found. */
+/** The text of an instruction, which identifies it. */
 function textOf(value: string | Tokenizable): string {
   return isTokenizable(value) ? String(value) : requireString(value, 'text');
 }

@@ -17,8 +17,8 @@ import { DispatchExecutorHelpers } from './executor-helpers.js';
 import { requireOwner } from './own-methods.js';
 
 /**
- * What the executor, dispatch middleware and tools work on: copies of the source's collections, stash and tools, and
- * the signals that end the dispatch. One per dispatch, shared by its iterations.
+ * The executor, dispatch middleware and tools work on this context: copies of the source's collections, stash and
+ * tools, and the signals that end the dispatch. There is one per dispatch, shared by its iterations.
  */
 export class DispatchContext extends BaseContext {
   static {
@@ -38,7 +38,7 @@ export class DispatchContext extends BaseContext {
     return turn.dispatchId(number);
   }
 
-  /** The iteration that runs, from 0. */
+  /** The current iteration, from 0. */
   get iteration(): number {
     return this[stateOf].iteration;
   }
@@ -54,13 +54,13 @@ export class DispatchContext extends BaseContext {
     return this[stateOf].acked;
   }
 
-  /** What the dispatch was nacked with. */
+  /** The error of the nack. */
   get nackError(): unknown {
     return this[stateOf].nackError;
   }
 
   /**
-   * Ends the dispatch well when the iteration has ended. Nothing that runs is stopped.
+   * Ends the dispatch successfully after the current iteration. Running code is not stopped.
    *
    * @throws TurncoreError E_LLM_EXECUTION_ALREADY_SIGNALLED, E_CALL_AFTER_END
    */
@@ -76,9 +76,10 @@ export class DispatchContext extends BaseContext {
   }
 
   /**
-   * Fails the dispatch when what runs has returned; the iteration's writes are discarded. Nothing that runs is stopped.
+   * Fails the dispatch once the running code has returned; the iteration's writes are discarded. Running code is not
+   * stopped.
    *
-   * @param error what the dispatch fails with, as it is
+   * @param error the error of the dispatch, which stays the same object
    * @throws TurncoreError E_LLM_EXECUTION_ALREADY_SIGNALLED, E_CALL_AFTER_END
    */
   nack(error?: unknown): void {
@@ -91,10 +92,10 @@ export class DispatchContext extends BaseContext {
   }
 
   /**
-   * Calls a function once when the dispatch is acked: before `ack` returns, or, when it was acked inside the module,
-   * before the next event. Not when it was acked already, and not on nack.
+   * Calls a function once when the dispatch is acked: before `ack` returns or, for an ack inside the module, before
+   * the next event. Does not call it if the dispatch has already been acked, or on nack.
    *
-   * @returns a function that takes this back
+   * @returns a function that removes it
    * @throws TurncoreError E_INVALID_VALUE for anything that is not a function
    */
   onAck(handler: () => void): () => void {
@@ -103,7 +104,7 @@ export class DispatchContext extends BaseContext {
   }
 
   /**
-   * How many of the dispatch's current tool calls carry a checksum: how often the model has asked for the same.
+   * The number of the dispatch's current tool calls with a checksum: how often the model has made the same call.
    *
    * @throws TurncoreError E_CALL_AFTER_END; E_INVALID_VALUE for anything that is not a string
    */
@@ -122,7 +123,7 @@ export class DispatchContext extends BaseContext {
     await turn.callLater(number, Method.Commit, null);
   }
 
-  /** @internal Checks a tool's arguments, tells observers and runs its handler, for {@link Tool.executor}. */
+  /** @internal Checks a tool's arguments, notifies observers and runs its handler, for {@link Tool.executor}. */
   async [executeTool](tool: AnyTool, args: unknown, options: CallOptions = {}): Promise<unknown> {
     requireArguments(tool.name, args);
     const providerCallId = optionalString(options.providerCallId, 'providerCallId') ?? '';
@@ -133,23 +134,23 @@ export class DispatchContext extends BaseContext {
       args: writeArguments(args),
     });
     const { effect, value } = toExecuteToolResult(reply);
-    // A handler that ran in the module is no effect.
+    // A handler in the module is not an effect.
     return effect === 0 ? (value ?? undefined) : turn.kept.take(effect);
   }
 
-  /** @internal The same context for a tool's call with a signal of its own. */
+  /** @internal The same context for a tool's call with its own signal. */
   during(signal: AbortSignal): DispatchContext {
     return new CallContext(this[stateOf], signal);
   }
 
-  /** @internal What the executor gets as its second argument. */
+  /** @internal The executor's second argument. */
   get helpers(): DispatchExecutorHelpers {
     this.#helpers ??= new DispatchExecutorHelpers(this[stateOf]);
     return this.#helpers;
   }
 }
 
-/** What a tool's handler gets when its call may be given up before the dispatch is aborted. */
+/** The context of a tool's handler whose call can be cancelled without an abort of the dispatch. */
 class CallContext extends DispatchContext {
   readonly #signal: AbortSignal;
 

@@ -1,5 +1,5 @@
 /**
- * Events that host code makes itself, by the emit methods of a context.
+ * Events that host code makes itself, with the emit methods of a context.
  */
 import { EventKind, Feature, Method, Results } from '../abi/frames.gen.js';
 import {
@@ -33,13 +33,13 @@ export interface EmittedText {
   /** What was added. */
   readonly aDelta: string;
   readonly isComplete: boolean;
-  /** The stream was broken off. Only with `isComplete: true`. Default false. */
+  /** The stream was interrupted. Only with `isComplete: true`. Default false. */
   readonly isInterrupted?: boolean | undefined;
   /** When the stream was opened. Default: now. */
   readonly createdAt?: Timestamp | undefined;
 }
 
-/** What is told of a tool call. */
+/** A report of a tool call. */
 export interface EmittedToolCall {
   /** Names the call. */
   readonly id: string;
@@ -50,12 +50,12 @@ export interface EmittedToolCall {
   readonly checksum?: string | undefined;
   /** The execution that gave the results. */
   readonly executionId?: string | undefined;
-  /** What the provider calls the call. */
+  /** The provider's id of the call. */
   readonly providerCallId?: string | undefined;
   readonly isComplete: boolean;
   readonly isError?: boolean | undefined;
   readonly results?: unknown;
-  /** When the call was first told of. Default: now. */
+  /** When the call was first reported. Default: now. */
   readonly createdAt?: Timestamp | undefined;
 }
 
@@ -64,9 +64,9 @@ export interface EmittedToolExecutionStart {
   readonly toolName: string;
   /** SHA-256 of tool and arguments. */
   readonly callId: string;
-  /** Names this execution alone. */
+  /** Identifies this execution. */
   readonly executionId?: string | undefined;
-  /** What the provider calls the call. */
+  /** The provider's id of the call. */
   readonly providerCallId?: string | undefined;
   readonly args?: unknown;
 }
@@ -76,16 +76,16 @@ export interface EmittedToolExecutionEnd {
   readonly toolName: string;
   /** SHA-256 of tool and arguments. */
   readonly callId: string;
-  /** That of its start. */
+  /** The same as at its start. */
   readonly executionId?: string | undefined;
-  /** What the provider calls the call. */
+  /** The provider's id of the call. */
   readonly providerCallId?: string | undefined;
   readonly isError: boolean;
   /** When it began. Default: now. */
   readonly startedAt?: Timestamp | undefined;
 }
 
-/** Tells listeners of a piece of a stream. */
+/** Notifies listeners of a piece of a stream. */
 export function emitText(state: ContextState, kind: number, content: EmittedText): void {
   requireObject(content, 'content');
   const { turn } = state;
@@ -104,7 +104,7 @@ export function emitText(state: ContextState, kind: number, content: EmittedText
   );
 }
 
-/** Tells listeners of a tool call. */
+/** Notifies listeners of a tool call. */
 export function emitToolCall(state: ContextState, content: EmittedToolCall): void {
   requireObject(content, 'content');
   const { args, results } = content;
@@ -127,7 +127,7 @@ export function emitToolCall(state: ContextState, content: EmittedToolCall): voi
   );
 }
 
-/** Tells observers that a tool's handler is about to run. */
+/** Notifies observers that a tool's handler is about to run. */
 export function emitToolExecutionStart(
   state: ContextState,
   content: EmittedToolExecutionStart,
@@ -140,7 +140,7 @@ export function emitToolExecutionStart(
   emit(state, EventKind.ToolExecutionStart, (e) => writeToolStartEvent(e, event));
 }
 
-/** Tells observers that a tool's handler has ended. */
+/** Notifies observers that a tool's handler has ended. */
 export function emitToolExecutionEnd(state: ContextState, content: EmittedToolExecutionEnd): void {
   requireObject(content, 'content');
   const event = {

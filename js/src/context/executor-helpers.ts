@@ -1,5 +1,5 @@
 /**
- * What an executor streams through.
+ * The helpers of an executor.
  */
 import { Feature, Method, Stream } from '../abi/frames.gen.js';
 import { invalidValue } from '../errors.js';
@@ -16,52 +16,52 @@ import { type Logger, makeLogger } from './log.js';
 
 /** Settings of reportMessage and reportThought. */
 export interface ReportOptions {
-  /** Whether this is the stream's last delta; it is sealed then. Default false. */
+  /** Whether this is the stream's last delta, which seals the stream. Default false. */
   readonly isComplete?: boolean | undefined;
-  /** The stream was broken off: its text is a part of what it was to be. Only with `isComplete: true`. Default false. */
+  /** The stream was interrupted: its text is incomplete. Only with `isComplete: true`. Default false. */
   readonly isInterrupted?: boolean | undefined;
 }
 
-/** What is said of a tool call. What is absent stays as it was said before. */
+/** A report of a tool call. Omitted fields keep their value. */
 export interface ToolCallReport {
   /** Name of the tool. */
   readonly tool?: string | undefined;
   readonly args?: unknown;
-  /** What came out: anything. It stays on the host. */
+  /** The result: any value. It stays on the host. */
   readonly results?: unknown;
   readonly isError?: boolean | undefined;
   /** The execution that gave the results. */
   readonly executionId?: string | undefined;
-  /** What the provider calls the call. */
+  /** The provider's id of the call. */
   readonly providerCallId?: string | undefined;
-  /** Whether this is the last report; the call is sealed then. Default false. */
+  /** Whether this is the last report, which seals the call. Default false. */
   readonly isComplete?: boolean | undefined;
 }
 
 /**
- * What an executor streams through, one per dispatch. Its functions tell listeners before they return and store nothing:
- * for that there is `ctx.storeMessage` and its kin. They need no `this`, so they can be taken apart.
+ * The helpers of an executor, one object per dispatch. The functions notify listeners before they return and store
+ * nothing: `ctx.storeMessage` and similar methods store. They need no `this`, so you can destructure them.
  */
 export class DispatchExecutorHelpers {
   /**
    * Adds a delta to a message stream. The first report of an id opens the stream.
    *
    * @param id names the stream within the dispatch
-   * @param aDelta what is new, not the text so far
-   * @throws Error a plain one when the stream is sealed; TurncoreError E_CALL_AFTER_END, E_INVALID_VALUE
+   * @param aDelta the new text, not the text so far
+   * @throws Error a plain one if the stream is sealed; TurncoreError E_CALL_AFTER_END, E_INVALID_VALUE
    */
   readonly reportMessage: (id: string, aDelta: string, options?: ReportOptions) => void;
-  /** Like {@link reportMessage}, for the model's reasoning. Message and thought streams do not share ids. */
+  /** Like {@link reportMessage}, for the model's reasoning. Ids of message and thought streams are separate. */
   readonly reportThought: (id: string, aDelta: string, options?: ReportOptions) => void;
   /**
-   * Tells of a tool call: announced, filled in, completed.
+   * Reports a tool call: announced, filled in, completed.
    *
    * @param id names the call within the dispatch
-   * @throws Error a plain one when the call is sealed; TurncoreError E_CALL_AFTER_END, E_INVALID_VALUE
+   * @throws Error a plain one if the call is sealed; TurncoreError E_CALL_AFTER_END, E_INVALID_VALUE
    */
   readonly reportToolCall: (id: string, report: ToolCallReport) => void;
   /**
-   * Tells what a model call cost.
+   * Reports the cost of a model call.
    *
    * @throws TurncoreError E_CALL_AFTER_END, E_INVALID_VALUE
    */
@@ -132,7 +132,7 @@ function reportToolCall(state: ContextState, id: string, partial: ToolCallReport
   });
 }
 
-/** What of a model call's cost is a number, which budgets reckon with. */
+/** The numbers in a model call's cost, which budgets use. */
 const counts = [
   'promptTokens',
   'completionTokens',

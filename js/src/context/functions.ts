@@ -1,5 +1,5 @@
 /**
- * The functions that a caller gives to run on contexts: executors, middleware and callbacks.
+ * The functions that run on contexts: executors, middleware and callbacks.
  */
 import type { Awaitable, NextFn } from '../awaitable.js';
 import type { DispatchContext } from './dispatch-context.js';
@@ -12,8 +12,8 @@ export type AnyContext = TurnContext | DispatchContext;
 export type { Awaitable, NextFn };
 
 /**
- * A model call. It runs once per iteration and signals with `ctx.ack()` or `ctx.nack(error)`; when it returns without
- * a signal it runs again.
+ * A model call. It runs once per iteration and signals with `ctx.ack()` or `ctx.nack(error)`; if it returns without a
+ * signal, it runs again.
  */
 export type DispatchExecutorFn = (
   ctx: DispatchContext,

@@ -1,5 +1,5 @@
 /**
- * The structured log. A line never fails: it is written where something else has failed already.
+ * The structured log. Writing a line never fails, because lines often report another failure.
  */
 import { Level, Method } from '../abi/frames.gen.js';
 import type { Encoder } from '../codec/encoder.js';
@@ -9,19 +9,19 @@ import { requireObject, requireString } from './arguments.js';
 
 /** A line of the structured log. */
 export interface LogLine {
-  /** What kind of thing it tells of, for filters. */
+  /** The subject of the line, for filters. */
   readonly kind: string;
   /** For people. */
   readonly message: string;
-  /** JSON-like data that goes with it. Of anything else the text is logged: of an error code and message. */
+  /** JSON-like data of the line. Any other value is logged as text: an error as its code and message. */
   readonly payload?: unknown;
 }
 
 /**
- * Writes a line of the structured log. A line never fails: without listeners and after the turn's end nothing happens, and a
- * payload that is not JSON-like becomes a text.
+ * Writes a line of the structured log. Writing never fails: without listeners and after the turn's end nothing
+ * happens, and a payload that is not JSON-like becomes a text.
  *
- * @throws TurncoreError E_INVALID_VALUE when kind or message is no string
+ * @throws TurncoreError E_INVALID_VALUE if kind or message is not a string
  */
 export type LogFn = (line: LogLine) => void;
 
@@ -52,7 +52,7 @@ export function makeLogger(state: ContextState): Logger {
 /**
  * Writes a line. A payload that is not JSON-like is written as a text; after the turn has ended nothing is written.
  *
- * @throws TurncoreError E_INVALID_VALUE when kind or message is no string
+ * @throws TurncoreError E_INVALID_VALUE if kind or message is not a string
  */
 function writeLog(state: ContextState, level: number, line: LogLine): void {
   requireObject(line, 'line');
@@ -69,7 +69,7 @@ function writeLog(state: ContextState, level: number, line: LogLine): void {
       payload: (e) => writePayload(e, payload),
     });
   } catch {
-    // The turn has ended, or its instance has: whoever has more to do there is told by that.
+    // The turn or its instance has ended: other calls report that.
   }
 }
 
@@ -86,14 +86,14 @@ function writePayload(enc: Encoder, payload: unknown): void {
 /** Texts of payloads are cut to this many UTF-16 units. */
 const MAX_TEXT = 8192;
 
-/** What there is to say of a value that is not JSON-like: its JSON, with errors as code and message. */
+/** The text for a value that is not JSON-like: its JSON, with errors as code and message. */
 function textOf(value: unknown): string {
   for (const toText of [toJSON, String]) {
     try {
       const text = toText(value);
       if (text !== undefined) return text.slice(0, MAX_TEXT);
     } catch {
-      // A value that holds itself, or an object without a prototype.
+      // A value that contains itself, or an object without a prototype.
     }
   }
   return typeof value;

@@ -6,9 +6,9 @@ import { invalidValue } from '../errors.js';
 type Method = (...args: unknown[]) => unknown;
 
 /**
- * Makes the methods of a class say so when they are called without their object: `const { ack } = ctx; ack()`.
+ * Makes the methods of a class fail clearly when called without their object: `const { ack } = ctx; ack()`.
  *
- * @param name what its objects are called in samples
+ * @param name the name of its objects in samples
  */
 export function requireOwner(prototype: object, name: string): void {
   for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {

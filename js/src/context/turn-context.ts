@@ -4,7 +4,7 @@
 import { BaseContext, stateOf } from './base-context.js';
 
 /**
- * What turn middleware works on: the turn's input, its collections and its signal. Made by `TurnRunner.run`.
+ * The context of turn middleware: the turn's input, its collections and its signal. `TurnRunner.run` makes it.
  */
 export class TurnContext extends BaseContext {
   /** The turn's id, which events carry as `turnId`. */

@@ -1,5 +1,5 @@
 /**
- * What waitFor takes, and how it becomes a call.
+ * The argument of waitFor, and its call.
  */
 import { Method } from '../abi/frames.gen.js';
 import type { Write } from '../codec/encoder.js';
@@ -9,23 +9,23 @@ import { isStandardSchema, type StandardSchema, validateNow } from '../tools/sta
 import type { Timestamp } from '../primitives/timestamp.js';
 import { check } from '../validation/rules.js';
 
-/** What a gate is opened with. */
+/** The fields of a new gate. */
 export interface RawTurnGate<Value = unknown> {
-  /** Names the gate to who settles it. It should be unique among the gates that are open at the same time. */
+  /** Identifies the gate in answers. It should be unique among open gates. */
   readonly id: string;
-  /** What is to be decided, for people. */
+  /** The question, for people. */
   readonly reason: string;
-  /** What there is to decide on: JSON-like data. null is fine, undefined is refused. */
+  /** The data to decide on: JSON-like. null is valid, undefined is not. */
   readonly payload: unknown;
   /** When the question arose. */
   readonly createdAt: Timestamp;
   /**
-   * What resolutions must be: a JSON Schema, which the module checks by and whose defaults are filled in, or a Standard
-   * Schema (of Zod, Valibot, ArkType …), which must not be asynchronous. Default: anything.
+   * The schema of resolutions: a JSON Schema, which the module checks and whose defaults it fills in, or a Standard
+   * Schema (of Zod, Valibot, ArkType …), which must not be asynchronous. Default: any value.
    */
   readonly schema?:
     StandardSchema<unknown, Value> | Readonly<Record<string, unknown>> | boolean | undefined;
-  /** How long the gate stays open, whole ms from 1. Default: as long as it takes. */
+  /** How long the gate stays open, in whole ms from 1. Default: until it is settled. */
   readonly timeout?: number | undefined;
 }
 
@@ -51,20 +51,21 @@ export function waitFor(state: ContextState, raw: unknown): Promise<unknown> {
     ? (value: unknown, id: string): unknown => validateNow(schema, id, value)
     : undefined;
   const answer = turn.gates.checking(validate, () => turn.callLater(number, Method.OpenGate, args));
-  // turnGateClosed tells how a gate ended that nobody awaits: its abort must not end a process as an unhandled rejection.
+  // turnGateClosed reports the end of a gate that no code awaits: its abort must not end a process as an unhandled
+  // rejection.
   answer.catch(() => undefined);
   return answer;
 }
 
 /** The values of a gate. @throws TurncoreError E_INVALID_INITIAL_TURN_GATE_VALUE listing every violation */
 function checked(raw: unknown): Readonly<Record<string, unknown>> {
-  // null is something to decide on; the rules take it for absent.
+  // null is valid data to decide on, but the rules treat it as absent.
   const empty = typeof raw === 'object' && raw !== null && 'payload' in raw && raw.payload === null;
   const values = check('TurnGate', empty ? { ...raw, payload: false } : raw);
   return empty ? { ...values, payload: null } : values;
 }
 
-/** Writes a field, which throws a TurncoreError E_INVALID_INITIAL_TURN_GATE_VALUE for what has no encoding. */
+/** Writes a field. Throws a TurncoreError E_INVALID_INITIAL_TURN_GATE_VALUE for a value without an encoding. */
 function fieldOf(value: unknown, name: string): Write {
   return (e) => {
     try {

@@ -1,22 +1,22 @@
 /**
- * What all events have in common.
+ * The common part of all events.
  */
 
-/** What every event carries. */
+/** The common fields of all events. */
 export interface EventHead {
-  /** Grows by one per event of a turn, from 1, also when the clock stands still. */
+  /** Grows by one per event of a turn, from 1, even when the clock stands still. */
   readonly seq: number;
   /** When it happened. */
   readonly at: number;
   /** The turn's id; absent in a standalone dispatch. */
   readonly turnId?: string;
-  /** The dispatch's id; absent outside of one. */
+  /** The dispatch's id; absent outside a dispatch. */
   readonly dispatchId?: string;
-  /** The dispatch's iteration, from 0; absent outside of one. */
+  /** The dispatch's iteration, from 0; absent outside a dispatch. */
   readonly iteration?: number;
 }
 
-/** What all events have in common. */
+/** The common part of all events. */
 export abstract class BaseEvent implements EventHead {
   abstract readonly event: string;
   declare readonly seq: number;
@@ -25,7 +25,7 @@ export abstract class BaseEvent implements EventHead {
   declare readonly dispatchId?: string;
   declare readonly iteration?: number;
 
-  /** The event as one line of an event log has it. */
+  /** The event as one line of an event log. */
   toJSON(): Record<string, unknown> {
     const json: Record<string, unknown> = { event: this.event, seq: this.seq, at: this.at };
     if (this.turnId !== undefined) json['turnId'] = this.turnId;
@@ -39,7 +39,7 @@ export abstract class BaseEvent implements EventHead {
   protected abstract describe(json: Record<string, unknown>): void;
 }
 
-/** @internal Fills in what every event carries, leaving out what does not apply. */
+/** @internal Fills in the common fields that apply. */
 export function setHead(
   event: EventHead,
   seq: number,

@@ -1,18 +1,18 @@
 /**
- * Listeners and how they are called.
+ * Listeners and their calls.
  */
 import { invalidValue } from '../errors.js';
 import type { ErrorEvent, EventName, ReportedError, TurnEvent, TurnEvents } from './events.js';
 
 /**
- * Is told of events of one name, before the call that caused them returns. What it throws disturbs nobody. A listener of
- * errors gets the error itself; the event, with the ids, is its second argument.
+ * Gets events of one name, before the call that caused them returns. An error in it affects nothing else. An error
+ * listener gets the error itself; the event, with the ids, is its second argument.
  */
 export type Listener<E> = [E] extends [ErrorEvent]
   ? (error: ReportedError, event: ErrorEvent) => void
   : (event: E extends ErrorEvent ? ReportedError : E) => void;
 
-/** Told what a listener threw. */
+/** Gets the error of a listener. */
 export type ListenerFailure = (error: unknown, event: TurnEvent) => void;
 
 type AnyListener = (told: unknown, event?: ErrorEvent) => unknown;
@@ -20,29 +20,29 @@ type AnyListener = (told: unknown, event?: ErrorEvent) => unknown;
 interface Entry {
   readonly listener: AnyListener;
   readonly once: boolean;
-  /** One that is called once was: an event inside a delivery may come to it first. */
+  /** A once-listener that was called: an event inside a delivery may reach it first. */
   called: boolean;
 }
 
 /**
- * Lists of listeners by event name, called in the order in which they were added. A list is not changed but replaced,
- * so a listener added during a delivery is not called for that event, and one that is removed still is.
+ * Lists of listeners by event name, called in the order in which they were added. A list is replaced, never changed,
+ * so a listener added during a delivery is not called for that event, and a removed one still is.
  */
 export class Bus<Events extends Partial<TurnEvents>> {
   readonly #lists = new Map<EventName, readonly Entry[]>();
   #size = 0;
 
-  /** Tells whether somebody listens to anything. */
+  /** Whether there are any listeners. */
   get used(): boolean {
     return this.#size > 0;
   }
 
-  /** Tells whether somebody listens to events of this name. */
+  /** Whether there are listeners for events of this name. */
   listens(name: EventName): boolean {
     return this.#size > 0 && this.#lists.has(name);
   }
 
-  /** Adds a listener; one that was added twice is called twice. */
+  /** Adds a listener; a listener added twice is called twice. */
   add<N extends keyof Events & EventName>(
     name: N,
     listener: Listener<TurnEvents[N]>,
@@ -53,7 +53,7 @@ export class Bus<Events extends Partial<TurnEvents>> {
     this.#set(name, [...(this.#lists.get(name) ?? []), entry]);
   }
 
-  /** Takes a listener away, the last one added first. */
+  /** Removes a listener, the last one added first. */
   remove<N extends keyof Events & EventName>(name: N, listener: Listener<TurnEvents[N]>): void {
     requireFunction(listener);
     const list = this.#lists.get(name) ?? [];
@@ -61,7 +61,7 @@ export class Bus<Events extends Partial<TurnEvents>> {
     if (at >= 0) this.#set(name, list.toSpliced(at, 1));
   }
 
-  /** Calls the listeners of an event. None of them can stop the others. */
+  /** Calls the listeners of an event. No listener can stop the others. */
   deliver(event: TurnEvent, failed: ListenerFailure): void {
     const list = this.#lists.get(event.event);
     if (list === undefined) return;

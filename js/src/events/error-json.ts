@@ -2,7 +2,7 @@
  * Errors as plain data.
  */
 
-/** An error as event lines show it. */
+/** An error in event lines. */
 export interface ErrorJSON {
   /** The error's code, or its class name. */
   code: string;
@@ -10,10 +10,10 @@ export interface ErrorJSON {
   cause?: ErrorJSON;
 }
 
-/** Errors of a chain that are shown. */
+/** Number of errors shown of a chain. */
 const MAX_ERRORS = 8;
 
-/** Code, message and cause of an error, or of anything else that was thrown. */
+/** Code, message and cause of an error, or of any other thrown value. */
 export function errorJSON(error: unknown, depth = 0): ErrorJSON {
   if (typeof error !== 'object' || error === null) return { code: 'Error', message: String(error) };
   const { code, name, message, cause } = error as Record<string, unknown>;

@@ -1,6 +1,5 @@
 /**
- * What happens in a turn, as listeners are told. Events are plain data that nobody may change; times are ms since the
- * Unix epoch.
+ * The events of a turn. Events are plain, immutable data; times are ms since the Unix epoch.
  */
 import type { RecordName } from '../collections/kinds.js';
 import { BaseEvent, type EventHead, setHead } from './base-event.js';
@@ -15,7 +14,7 @@ export type { GateResult, ResolveOptions } from './turn-gate.js';
 export type IterationStatus = 'continue' | 'ack' | 'nack' | 'aborted';
 /** How a dispatch ended. */
 export type DispatchStatus = 'ack' | 'nack' | 'aborted';
-/** How a turn ended; `failed` when it was not by a dispatch's signal. */
+/** How a turn ended; `failed` if it did not end by a dispatch's signal. */
 export type TurnStatus = 'ack' | 'nack' | 'aborted' | 'failed';
 /** Weight of a line of the structured log. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
@@ -24,18 +23,18 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 export interface DiscardedWrite {
   readonly op: 'store' | 'mutate' | 'delete' | 'replaceToolCallGroup';
   readonly kind: RecordName;
-  /** Of the record; of a standing instruction its text. Empty for a group. */
+  /** Id of the record; the text of a standing instruction. Empty for a group. */
   readonly id: string;
 }
 
-/** What a model call cost. Everything is optional; counts are tokens, durations nanoseconds. */
+/** The cost of a model call. All fields are optional; counts are tokens, durations are nanoseconds. */
 export interface GenerationStats {
   readonly promptTokens?: number;
   readonly completionTokens?: number;
   readonly totalTokens?: number;
-  /** Of the prompt's, read from a cache. */
+  /** Prompt tokens read from a cache. */
   readonly cachedTokens?: number;
-  /** Of the completion's, spent on reasoning. */
+  /** Completion tokens spent on reasoning. */
   readonly reasoningTokens?: number;
   readonly totalDurationNs?: number;
   readonly loadDurationNs?: number;
@@ -44,7 +43,7 @@ export interface GenerationStats {
   readonly finishReason?: string;
   readonly model?: string;
   readonly provider?: string;
-  /** What the provider said, as it was. */
+  /** The provider's own statistics, unchanged. */
   readonly raw?: unknown;
   readonly [key: string]: unknown;
 }
@@ -54,13 +53,13 @@ abstract class TextEvent extends BaseEvent {
   declare readonly id: string;
   /** What was added. */
   declare readonly aDelta: string;
-  /** The text so far, this delta included. Put together when it is first read. */
+  /** The text so far, including this delta. Joined at the first read. */
   declare readonly full: string;
   /** Bytes of UTF-8 in the text so far. */
   declare readonly length: number;
   /** True for the stream's last event. */
   declare readonly isComplete: boolean;
-  /** The stream was broken off: what is complete is a part of what it was to be. Absent otherwise. */
+  /** The stream was interrupted: the text is incomplete. Absent otherwise. */
   declare readonly isInterrupted?: true;
   /** When the stream was opened. */
   declare readonly createdAt: number;
@@ -129,11 +128,11 @@ export class ToolCallEvent extends BaseEvent {
   declare readonly checksum: string;
   /** The execution that gave the results; absent until there is one. */
   declare readonly executionId?: string;
-  /** What the provider calls the call; absent if it gave no name. */
+  /** The provider's id of the call; absent if it gave none. */
   declare readonly providerCallId?: string;
   declare readonly isComplete: boolean;
   declare readonly isError: boolean;
-  /** What came out; absent until given. */
+  /** The results; absent until given. */
   declare readonly results?: unknown;
   declare readonly createdAt: number;
   declare readonly updatedAt: number;
@@ -195,7 +194,7 @@ abstract class EndEvent extends BaseEvent {
 export class TurnEndEvent extends EndEvent {
   readonly event = 'turnEnd';
   declare readonly status: TurnStatus;
-  /** What went wrong, when the status is `failed`. */
+  /** The error, if the status is `failed`. */
   declare readonly error?: unknown;
 
   protected describe(json: Record<string, unknown>): void {
@@ -209,9 +208,9 @@ export class TurnEndEvent extends EndEvent {
 export class DispatchEndEvent extends EndEvent {
   readonly event = 'dispatchEnd';
   declare readonly status: DispatchStatus;
-  /** Iterations that ran. */
+  /** Number of iterations that ran. */
   declare readonly iterations: number;
-  /** What it was nacked with. */
+  /** The error of the nack. */
   declare readonly error?: unknown;
 
   protected describe(json: Record<string, unknown>): void {
@@ -226,7 +225,7 @@ export class DispatchEndEvent extends EndEvent {
 export class IterationEndEvent extends EndEvent {
   readonly event = 'iterationEnd';
   declare readonly status: IterationStatus;
-  /** Writes that were dropped; absent if none were. */
+  /** Discarded writes; absent if there are none. */
   declare readonly discarded?: readonly DiscardedWrite[];
 
   protected describe(json: Record<string, unknown>): void {
@@ -240,11 +239,11 @@ export class IterationEndEvent extends EndEvent {
 export class ToolExecutionStartEvent extends BaseEvent {
   readonly event = 'toolExecutionStart';
   declare readonly toolName: string;
-  /** SHA-256 of tool and arguments as they were given: equal calls have equal ones. */
+  /** SHA-256 of the tool and the original arguments; equal calls share it. */
   declare readonly callId: string;
-  /** Names this execution alone: its start and its end have the same. */
+  /** Identifies this execution in its start and its end. */
   declare readonly executionId: string;
-  /** What the provider calls the call; absent if it gave no name. */
+  /** The provider's id of the call; absent if it gave none. */
   declare readonly providerCallId?: string;
   /** The arguments, validated, defaults filled in. */
   declare readonly args: unknown;
@@ -302,7 +301,7 @@ export class LogEvent extends BaseEvent {
   }
 }
 
-/** Something went on in spite of a problem. */
+/** A problem that did not stop the turn. */
 export class WarningEvent extends BaseEvent {
   readonly event = 'warning';
   declare readonly source: 'turn-runner' | 'dispatch-runner';
@@ -321,13 +320,16 @@ export class WarningEvent extends BaseEvent {
   }
 }
 
-/** What a listener of errors gets: what was thrown or given to `nack`, as it is. Anything can be; it should be an Error. */
+/**
+ * The argument of an error listener: the object that was thrown or passed to `nack`. It can be any value; it should be
+ * an Error.
+ */
 export type ReportedError = Error & { readonly code?: unknown };
 
 /** Something failed. */
 export class ErrorEvent extends BaseEvent {
   readonly event = 'error';
-  /** The error itself, the object that was thrown or given to `nack`. */
+  /** The error itself, the object that was thrown or passed to `nack`. */
   declare readonly error: unknown;
 
   protected describe(json: Record<string, unknown>): void {
@@ -335,7 +337,7 @@ export class ErrorEvent extends BaseEvent {
   }
 }
 
-/** What a model call cost: the given statistics, spread. */
+/** The cost of a model call: the given statistics as fields. */
 export class GenerationStatsEvent extends BaseEvent implements GenerationStats {
   readonly event = 'generationStats';
   declare readonly emittedAt: number;
@@ -377,9 +379,9 @@ export interface ObservabilityEvents {
 export type TurnEvents = FunctionalEvents & ObservabilityEvents;
 /** Name of an event. */
 export type EventName = keyof TurnEvents;
-/** Any event; `event` tells them apart. */
+/** Any event; `event` is its name. */
 export type TurnEvent = TurnEvents[EventName];
-/** What a message or thought event carries, by its name in the contract. */
+/** The payload of a message or thought event, under its name in the contract. */
 export type TurnStreamableContent = MessageEvent | ThoughtEvent;
-/** What a toolCall event carries, by its name in the contract. */
+/** The payload of a toolCall event, under its name in the contract. */
 export type TurnToolCallContent = ToolCallEvent;

@@ -1,5 +1,5 @@
 /**
- * Events from the frames that tell of them. The module may be anything: every payload is checked.
+ * Makes events from frames. The module is not trusted: every payload is checked.
  */
 import { EventKind, Results } from '../abi/frames.gen.js';
 import type {
@@ -24,21 +24,21 @@ import { RECORD_KINDS, recordName } from '../collections/kinds.js';
 import * as E from './events.js';
 import { gateResultOf } from './turn-gate.js';
 
-/** What an event's frame does not say. */
+/** Data of an event that is not in its frame. */
 export interface EventSource {
-  /** When the turn began, ms since the Unix epoch. */
+  /** The start of the turn, ms since the Unix epoch. */
   readonly now: number;
   /** The turn's id; undefined in a standalone dispatch. */
   readonly publicTurnId: string | undefined;
   /** The id of the turn's n-th dispatch. */
   dispatchId(dispatch: number): string;
-  /** The error object that a wire value stands for. */
+  /** The error object of a wire value. */
   error(value: ErrorValue): unknown;
   /** The text of a stream with this delta. */
   text(dispatch: number, kind: number, id: string, delta: string): string;
   /** The id of the record with a handle, the text of a standing instruction; empty if there is none. */
   recordId(handle: number): string;
-  /** The turn's gates. `of` throws a CodecError for a number that none has. */
+  /** The turn's gates. `of` throws a CodecError for an unknown number. */
   readonly gates: { of(number: number): E.TurnGate };
   /** The results that host code reported for a tool call. */
   results(dispatch: number, id: string): unknown;
@@ -76,10 +76,10 @@ export const eventNames: readonly (E.EventName | undefined)[] = [
   'thought',
 ];
 
-/** From the kind of a message or thought to that of one that was broken off. */
+/** Difference between the kind of a message or thought and the kind of an interrupted one. */
 const INTERRUPTED = EventKind.MessageInterrupted - EventKind.Message;
 
-/** Tells the events of messages and thoughts, also of those that were broken off. */
+/** Whether a kind is a message or thought event, interrupted or not. */
 export function isText(
   frame: EventFrame,
 ): frame is Extract<EventFrame, { readonly payload: StreamEvent }> {
@@ -87,12 +87,12 @@ export function isText(
   return kind <= EventKind.Thought || kind >= EventKind.MessageInterrupted;
 }
 
-/** The kind of a message or thought by that of its event, which may say that it was broken off. */
+/** The kind of a message or thought for the kind of its event, interrupted or not. */
 export function textKindOf(kind: number): number {
   return kind <= EventKind.Thought ? kind : kind - INTERRUPTED;
 }
 
-/** The kind of event that completes a message or thought which was broken off. */
+/** The kind of event that completes an interrupted message or thought. */
 export function interruptedKindOf(kind: number): number {
   return kind + INTERRUPTED;
 }
@@ -100,8 +100,8 @@ export function interruptedKindOf(kind: number): number {
 /**
  * Makes the event of an Event frame.
  *
- * @returns undefined for a kind that this host does not know
- * @throws CodecError for one that makes no sense
+ * @returns undefined for an unknown kind
+ * @throws CodecError for an invalid one
  */
 export function eventOf(frame: EventFrame, from: EventSource): E.TurnEvent | undefined {
   if (frame.kind === EventKind.TurnGateOpen) return from.gates.of(frame.payload.gate);
@@ -291,7 +291,7 @@ function toolExecutionEnd(
   return e as E.ToolExecutionEndEvent;
 }
 
-/** Takes the four fields that name an execution. */
+/** Reads the four fields that identify an execution. */
 function setExecution(
   e: Writable<E.ToolExecutionStartEvent> | Writable<E.ToolExecutionEndEvent>,
   { tool, callId, executionId, providerCallId }: ToolStartEvent | ToolEndEvent,

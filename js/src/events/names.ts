@@ -1,5 +1,5 @@
 /**
- * The names of events, as configurations and listeners give them.
+ * The names of events in configurations and listeners.
  */
 import { TurncoreError } from '../errors.js';
 import { suggest } from '../validation/suggest.js';
@@ -62,7 +62,7 @@ function require(
   });
 }
 
-/** The words for a name that no event has. @param hint in place of the names that are known */
+/** The message for an unknown event name. @param hint replaces the list of known names */
 export function unknownEvent(name: unknown, names: readonly string[], hint?: string): string {
   const meant = typeof name === 'string' ? suggest(name, names) : undefined;
   const known = names.map((n) => `"${n}"`).join(', ');

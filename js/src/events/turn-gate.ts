@@ -1,5 +1,5 @@
 /**
- * Gates: places where a turn waits until somebody outside decides.
+ * Gates: points where a turn waits for an outside decision.
  */
 import { TurncoreError } from '../errors.js';
 import { BaseEvent } from './base-event.js';
@@ -14,49 +14,49 @@ export function gateResultOf(result: number): GateResult {
   return results[result] ?? 'aborted';
 }
 
-/** Ways to settle a gate, with what they carry. */
+/** Ways to settle a gate, with their data. */
 export type Settlement =
   | { readonly by: 'resolve'; readonly value: unknown; readonly digest: string }
   | { readonly by: 'reject'; readonly error: unknown }
   | { readonly by: 'abort' };
 
-/** What a gate is made of. */
+/** The fields of a gate. */
 export interface GateParts {
   readonly id: string;
   readonly reason: string;
   readonly payload: unknown;
   readonly createdAt: number;
   readonly digest: string;
-  /** Settles it in the module, at once. */
+  /** Settles it in the module, synchronously. */
   readonly settle: (settlement: Settlement) => void;
 }
 
-/** What a decision may be bound to. */
+/** Binds a decision to its question. */
 export interface ResolveOptions {
   /**
-   * The {@link TurnGate.digest} of what was shown to whoever decided. When it is there and not the gate's, the decision
-   * is refused with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open: also when it is empty, null or undefined, as
-   * that of a form which lacks the field.
+   * The {@link TurnGate.digest} of the question that was shown. If this option is present and differs from the gate's
+   * digest, the decision is rejected with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open. That includes an
+   * empty, null or undefined digest, for example from a form without the field.
    */
   readonly digest?: string | null | undefined;
 }
 
 /**
- * A live gate: the turnGateOpen event, and what `runner.gate` finds. The first to settle it wins. Later calls change
- * nothing and throw E_TURN_GATE_SETTLED, whose details say how it was settled.
+ * A live gate: the turnGateOpen event, and the result of `runner.gate`. The first call to settle it wins. Later calls
+ * change nothing and throw E_TURN_GATE_SETTLED, whose details say how it was settled.
  */
 export class TurnGate extends BaseEvent {
   readonly event = 'turnGateOpen';
-  /** Names the gate to who settles it. */
+  /** Identifies the gate in answers. */
   readonly id: string;
-  /** What is to be decided, for people. */
+  /** The question, for people. */
   readonly reason: string;
-  /** What there is to decide on. */
+  /** The data to decide on. */
   readonly payload: unknown;
   /** When the question arose, ms since the Unix epoch. */
   readonly createdAt: number;
   /**
-   * Names what the gate shows: the SHA-256 of the canonical JSON (RFC 8785) of `{id, payload, reason}`, in lower-case
+   * Identifies the question: the SHA-256 of the canonical JSON (RFC 8785) of `{id, payload, reason}`, in lower-case
    * hexadecimal digits.
    */
   readonly digest: string;
@@ -74,7 +74,7 @@ export class TurnGate extends BaseEvent {
     this.#settle = parts.settle;
   }
 
-  /** Whether somebody has settled the gate. */
+  /** Whether the gate is settled. */
   get isSettled(): boolean {
     return this.#result !== undefined;
   }
@@ -82,15 +82,17 @@ export class TurnGate extends BaseEvent {
   /**
    * Settles the gate with a value, JSON-like data, which the waiting code gets.
    *
-   * @throws TurncoreError E_INVALID_TURN_GATE_RESOLUTION, its details listing what breaks the gate's schema: the gate
-   *   stays open; E_TURN_GATE_SETTLED, whatever the value
+   * @throws TurncoreError E_INVALID_TURN_GATE_RESOLUTION, with details that list the violations of the gate's schema:
+   * the gate stays open; E_TURN_GATE_SETTLED, whatever the value
    */
   resolve(value?: unknown, options?: ResolveOptions): void {
     this.#requireOpen();
     this.#settle({ by: 'resolve', value, digest: this.#digestIn(options) });
   }
 
-  /** Settles the gate with an error, which the waiting code gets as it is. @throws TurncoreError E_TURN_GATE_SETTLED */
+  /**
+   * Settles the gate with an error; the waiting code gets the same object. @throws TurncoreError E_TURN_GATE_SETTLED
+   */
   reject(error: unknown): void {
     this.#requireOpen();
     this.#settle({ by: 'reject', error });
@@ -102,7 +104,7 @@ export class TurnGate extends BaseEvent {
     this.#settle({ by: 'abort' });
   }
 
-  /** @internal Takes note that the module has closed the gate. */
+  /** @internal Records that the module has closed the gate. */
   close(result: GateResult): void {
     this.#result = result;
   }
@@ -114,7 +116,7 @@ export class TurnGate extends BaseEvent {
     }
   }
 
-  /** The digest that a decision is bound to; an empty string for none. */
+  /** The digest of a decision; an empty string for none. */
   #digestIn(options: ResolveOptions | undefined): string {
     if (options === undefined || options === null || !('digest' in options)) return '';
     const { digest } = options;
@@ -133,8 +135,8 @@ export class TurnGate extends BaseEvent {
 }
 
 /**
- * A gate was settled. It comes before the waiting code goes on. Every gate that opened is closed before its turn's end: one
- * that nobody settled as aborted.
+ * A gate was settled. This comes before the waiting code continues. Every open gate is closed before its turn's end,
+ * as aborted if it was not settled.
  */
 export class TurnGateClosedEvent extends BaseEvent {
   readonly event = 'turnGateClosed';

@@ -158,7 +158,12 @@ function sameFrame(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 function agreed(frame: Uint8Array): string {
-  return frameJSON(frame).replace(/"build":"[^"]*","providers":\[[^\]]*\]/, '');
+  const {
+    build: _,
+    providers: __,
+    ...rest
+  } = JSON.parse(frameJSON(frame)) as Record<string, unknown>;
+  return JSON.stringify(rest);
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,15 +1,15 @@
 /**
- * Bounds on what a dispatch does.
+ * Bounds on a dispatch.
  */
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { eitherSide, inputOnly, moduleMiddleware, outputOnly, requireCount } from './options.js';
 
 /**
- * A middleware that nacks with E_MAX_REPEATS when a tool call, which is a tool with certain arguments, was stored more
- * than n times in the dispatch. In a dispatch output pipeline it discards the iteration that repeated the call; in an
- * input pipeline that iteration is kept, and no further one begins. It runs inside the module.
+ * A middleware that nacks with E_MAX_REPEATS when the same tool call (tool and arguments) was stored more than n
+ * times in the dispatch. In a dispatch output pipeline it discards the iteration that repeated the call; in an input
+ * pipeline that iteration is kept, and no further one begins. It runs inside the module.
  *
- * @param n how often a call may be made, at least 1
+ * @param n how often the same call is allowed, at least 1
  * @throws TurncoreError E_INVALID_VALUE unless n is a whole number from 1
  */
 export function maxRepeats(n: number): DispatchPipelineMiddlewareFn {
@@ -18,9 +18,9 @@ export function maxRepeats(n: number): DispatchPipelineMiddlewareFn {
 }
 
 /**
- * A dispatch input middleware that nacks with E_DEADLINE when the dispatch has run for some time, by the host's clock. A
- * model call or a tool that runs then is aborted: its `abortSignal` fires with that error as the reason. A dispatch that
- * was acked by then ends as it would have, and an open gate is waited for. It runs inside the module.
+ * A dispatch input middleware that nacks with E_DEADLINE when the dispatch has run for some time, by the host's
+ * clock. A running model call or tool is aborted: its `abortSignal` fires with that error as the reason. A dispatch
+ * that has already acked ends as usual, and the dispatch waits for an open gate. It runs inside the module.
  *
  * @param ms milliseconds, at least 1
  * @throws TurncoreError E_INVALID_VALUE unless ms is a whole number from 1
@@ -31,7 +31,7 @@ export function deadline(ms: number): DispatchPipelineMiddlewareFn {
 }
 
 /**
- * A dispatch output middleware that acks when the executor has not signalled and its iteration stored a message and no
+ * A dispatch output middleware that acks if the executor has not signalled and its iteration stored a message and no
  * tool call: the model has answered and asks for nothing more. It runs inside the module.
  */
 export function ackOnNoToolCalls(): DispatchPipelineMiddlewareFn {

@@ -8,9 +8,9 @@ import { inputOnly, requireCount } from './options.js';
 
 /**
  * A dispatch input middleware that nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so
- * that what the n iterations did is kept. It runs inside the module.
+ * that the work of the n iterations is kept. It runs inside the module.
  *
- * @param n how many iterations a dispatch may have, at least 1
+ * @param n the largest number of iterations, at least 1
  * @throws TurncoreError E_INVALID_VALUE unless n is a whole number from 1
  */
 export function maxIterations(n: number): DispatchPipelineMiddlewareFn {

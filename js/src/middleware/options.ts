@@ -1,5 +1,5 @@
 /**
- * What the middleware that is compiled into the module has in common.
+ * The common part of the middleware that is compiled into the module.
  */
 import { asBuiltin } from '../builtin.js';
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
@@ -10,7 +10,7 @@ export const inputOnly = { input: true, output: false } as const;
 export const outputOnly = { input: false, output: true } as const;
 export const eitherSide = { input: true, output: true } as const;
 
-/** A middleware that only the module can run. A function of the host that calls it gets E_INVALID_OPTIONS. */
+/** A middleware that only the module can run. Calling it from a function of the host throws E_INVALID_OPTIONS. */
 export function moduleMiddleware(
   name: string,
   argument: unknown,

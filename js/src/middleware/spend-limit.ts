@@ -1,35 +1,35 @@
 /**
- * A turn that costs no more than it may.
+ * A limit on the cost of a turn.
  */
 import type { DispatchPipelineMiddlewareFn } from '../context/functions.js';
 import { invalidValue } from '../errors.js';
 import { inputOnly, moduleMiddleware, requireOptions } from './options.js';
 
-/** What a model costs, per million tokens. */
+/** Prices of a model, per million tokens. */
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** Input that the provider had cached. Default: the price of other input. */
+  /** Price of cached input. Default: the price of other input. */
   readonly cachedInput?: number | undefined;
 }
 
-/** What {@link spendLimit} lets a turn cost. */
+/** Options of {@link spendLimit}. */
 export interface SpendLimitOptions {
   /** More than 0. */
   readonly limit: number;
   /** Such as "USD", for messages. */
   readonly currency?: string | undefined;
   /**
-   * Prices by model. A model that reports a name with a date or version behind it, `m-2024-07-18`, has the price of `m`
-   * unless it has its own.
+   * Prices by model. A model whose reported name ends in a date or version, such as `m-2024-07-18`, has the price of
+   * `m` unless it has its own.
    */
   readonly prices: Readonly<Record<string, Price>>;
 }
 
 /**
- * A dispatch input middleware that nacks with E_SPEND_LIMIT before a model call when the calls of the turn so far, in all
- * its dispatches, have cost as much as the limit, by the usage that their executors reported and the price table. Usage
- * that has no price, or no model or numbers, nacks with E_SPEND_UNKNOWN_PRICE. It runs inside the module.
+ * A dispatch input middleware that nacks with E_SPEND_LIMIT before a model call if the turn's earlier calls, in all
+ * its dispatches, have reached the limit, by the usage that executors reported and the price table. Usage without a
+ * price, a model or numbers nacks with E_SPEND_UNKNOWN_PRICE. It runs inside the module.
  *
  * @throws TurncoreError E_INVALID_VALUE for options that break a rule
  */

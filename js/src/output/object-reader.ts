@@ -1,10 +1,10 @@
 /**
- * Objects in messages that come.
+ * Reads objects from streaming messages.
  */
 import { FENCE } from './output.js';
 import { PartialJSON } from './partial-json.js';
 
-/** What a message event says. */
+/** The data of a message event. */
 export interface MessageDelta {
   readonly dispatchId?: string | undefined;
   readonly id: string;
@@ -12,19 +12,19 @@ export interface MessageDelta {
   readonly isComplete: boolean;
 }
 
-/** The part of an object, one in so many, that has to come before it is shown again. */
+/** The fraction of an object that must arrive before the next partial object is returned. */
 const GROWTH = 32;
 
-/** Finds objects in messages that come. The Go package turns has the same. */
+/** Finds objects in streaming messages. The Go package turns has the same. */
 export class ObjectReader {
   #message: string | undefined;
-  /** The message, as long as it is open whether it begins with a fence. */
+  /** The message so far, until it is clear whether it begins with a fence. */
   #head: string | undefined = '';
   #text = new PartialJSON();
-  /** Bytes that were shown. */
+  /** Number of bytes shown. */
   #shown = 0;
 
-  /** Takes a delta of a message. @returns the object so far when there is enough of it that was not shown */
+  /** Takes a delta of a message. @returns the object so far, if enough of it is new */
   next(event: MessageDelta): unknown {
     const message = `${event.dispatchId ?? ''} ${event.id}`;
     if (message !== this.#message) {
@@ -43,7 +43,7 @@ export class ObjectReader {
       this.#head = undefined;
     }
     text.write(delta);
-    if (event.isComplete && !text.failed && text.bytes === 0) text.end(); // a number on its own
+    if (event.isComplete && !text.failed && text.bytes === 0) text.end(); // a bare number
     if (text.failed && !text.complete) return undefined;
     const grown = text.bytes - this.#shown;
     if (grown === 0 || (grown < Math.floor(this.#shown / GROWTH) && !text.complete)) {
@@ -54,7 +54,7 @@ export class ObjectReader {
   }
 }
 
-/** What follows the line of a fence that a text begins with, or all of the text; undefined as long as that is open. */
+/** The text after a leading fence line, or the whole text; undefined until that is clear. */
 function behindFence(text: string): string | undefined {
   const start = text.replace(/^[ \t\r\n]+/, '');
   if (start.startsWith(FENCE)) {

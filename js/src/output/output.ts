@@ -1,5 +1,5 @@
 /**
- * Structured output: what an answer must be, and the object that it is.
+ * Structured output: the schema of an answer, and its object.
  */
 import { TurncoreError } from '../errors.js';
 import {
@@ -12,13 +12,13 @@ import {
 /** A JSON Schema 2020-12, as data. */
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
-/** What an answer must be: a JSON Schema, or a Standard Schema (of Zod, Valibot, ArkType …), which gives it its type. */
+/** The schema of an answer: a JSON Schema, or a Standard Schema (of Zod, Valibot, ArkType …), which types it. */
 export type OutputSchema<Output = unknown> = JSONSchema | StandardSchema<unknown, Output>;
 
 /**
- * The JSON Schema that the module checks answers by.
+ * The JSON Schema with which the module checks answers.
  *
- * @throws TurncoreError E_CHAT_INVALID_OPTIONS for a Standard Schema that gives none
+ * @throws TurncoreError E_CHAT_INVALID_OPTIONS for a Standard Schema that provides none
  */
 export function outputJsonSchema(schema: OutputSchema): unknown {
   if (!isStandardSchema(schema)) return schema;
@@ -33,10 +33,10 @@ export function outputJsonSchema(schema: OutputSchema): unknown {
 }
 
 /**
- * The object that an answer is.
+ * The object of an answer.
  *
- * @throws TurncoreError (rejects) E_CHAT_INVALID_OUTPUT when the schema's own validation refuses it, whose details are
- *   {text, violations}
+ * @throws TurncoreError (rejects) E_CHAT_INVALID_OUTPUT with the details {text, violations} if the schema's own
+ * validation rejects it
  */
 export async function outputOf<Output>(
   schema: OutputSchema<Output>,
@@ -62,10 +62,10 @@ function words({ path, message }: { path: string; message: string }): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-/** Begins and ends code in Markdown. */
+/** The fence of code in Markdown. */
 export const FENCE = '```';
 
-/** The part of an answer that is JSON: all of it, or what is in a code fence around it. */
+/** The JSON of an answer: the whole text, or the contents of a code fence around it. */
 function jsonIn(answer: string): string {
   const text = answer.trim();
   const line = text.indexOf('\n');

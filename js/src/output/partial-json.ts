@@ -1,9 +1,9 @@
 /**
- * JSON that is still coming. A port of the Go hosts' reader (package host/internal/partial): both give the same text for the same
- * deltas.
+ * Incomplete JSON. A port of the Go hosts' reader (package host/internal/partial): both return the same text for the
+ * same deltas.
  */
 
-/** Levels that a value may nest, as in the Go reader. */
+/** Nesting limit of a value, as in the Go reader. */
 const MAX_DEPTH = 60;
 
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
@@ -25,27 +25,27 @@ type State =
   | 'behind';
 
 /**
- * Reads one JSON text part by part, and gives at any time what is certain of it. Nothing is shown that the rest of the text
- * could make something else: a key comes with the start of its value, a number when what follows it has come, and a string
+ * Reads one JSON text in parts, and can return its certain part at any time. The rest of the text cannot change that
+ * part: a key appears with the start of its value, a number when the character after it has arrived, and a string
  * grows by whole characters and whole escapes.
  */
 export class PartialJSON {
-  /** What is certain, without white space between values. */
+  /** The certain text, without white space between values. */
   #text = '';
-  /** Length of that in bytes of UTF-8. */
+  /** Its length in bytes of UTF-8. */
   #bytes = 0;
-  /** What is not certain yet: a comma, a key, a number, a word. */
+  /** The uncertain text: a comma, a key, a number, a word. */
   #pending = '';
-  /** The part of an escape that a string or a key ends with. */
+  /** The incomplete escape at the end of a string or a key. */
   #tail = '';
-  /** What closes what is open, the outermost last. */
+  /** The closing characters of open containers, the outermost last. */
   #closing: string[] = [];
   #state: State = 'value';
-  /** Where the number or the word begins in what is pending. */
+  /** The start of the number or the word in the uncertain text. */
   #from = 0;
   #failed = false;
 
-  /** Whether the text is no JSON. What was certain before the place that is wrong remains. */
+  /** Whether the text is not JSON. The certain text before the error remains. */
   get failed(): boolean {
     return this.#failed;
   }
@@ -55,12 +55,12 @@ export class PartialJSON {
     return this.#state === 'behind' && this.#closing.length === 0;
   }
 
-  /** Length of what is certain, in bytes of UTF-8. */
+  /** Length of the certain text in bytes of UTF-8. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The value so far, with everything closed that is open; empty as long as nothing of it is certain. */
+  /** The value so far, with all open containers closed; empty until some of it is certain. */
   get value(): string {
     return this.#text + this.#closing.join('');
   }
@@ -69,7 +69,7 @@ export class PartialJSON {
   write(chunk: string): void {
     for (let i = 0; i < chunk.length && !this.#failed;) {
       if (this.#state === 'string' && this.#tail === '') {
-        // Most of most texts: a run of characters that stand for themselves.
+        // The usual case: a run of literal characters.
         let end = i;
         while (end < chunk.length && isPlain(chunk.charCodeAt(end))) end++;
         if (end > i) this.#certain(chunk.slice(i, end));
@@ -79,7 +79,7 @@ export class PartialJSON {
     }
   }
 
-  /** Says that the text has ended: a number that it ends with is complete. */
+  /** Ends the text: a number at its end is complete. */
   end(): void {
     if (this.#state === 'number' && NUMBER.test(this.#pending.slice(this.#from))) this.#done();
     if (!this.complete) this.#failed = true;
@@ -90,7 +90,7 @@ export class PartialJSON {
     return false;
   }
 
-  /** Adds to what is certain. */
+  /** Adds to the certain text. */
   #certain(text: string): void {
     this.#text += text;
     for (let i = 0; i < text.length; i++) this.#bytes += bytesOf(text.charCodeAt(i));
@@ -106,7 +106,7 @@ export class PartialJSON {
     this.#state = 'behind';
   }
 
-  /** Takes a character. @returns false if it is still to be taken, or is an error */
+  /** Takes a character. @returns false if it was not consumed, or is an error */
   #next(c: string): boolean {
     switch (this.#state) {
       case 'inKey':
@@ -210,7 +210,7 @@ export class PartialJSON {
     return true;
   }
 
-  /** Takes a character behind the start of an escape. The first half of a pair waits for the second one. */
+  /** Takes a character of an escape after its start. The first half of a pair waits for the second one. */
   #inEscape(c: string): boolean {
     const tail = this.#tail;
     const n = tail.length;
@@ -252,7 +252,7 @@ function isHex(c: string): boolean {
   return /^[0-9a-fA-F]$/.test(c);
 }
 
-/** Bytes of UTF-8 that a code unit stands for: each half of a pair stands for two. */
+/** Bytes of UTF-8 per code unit: each half of a pair counts as two. */
 function bytesOf(code: number): number {
   if (code < 0x80) return 1;
   return code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 2 : 3;

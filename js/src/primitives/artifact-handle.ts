@@ -1,8 +1,8 @@
 /**
- * Handles: what a model is shown in place of an artifact.
+ * Handles: the text that a model sees instead of an artifact.
  */
 
-/** What a handle says of an artifact. */
+/** Describes an artifact in its handle. */
 export interface ArtifactHandle {
   /** Names the artifact to the reader tools. */
   readonly id: string;
@@ -19,7 +19,7 @@ export interface ArtifactHandle {
 /** Writes the text that stands for an artifact in a prompt. */
 export type HandleRenderer = (handle: ArtifactHandle) => string;
 
-/** The text that stands for an artifact in a prompt: what it is, how large, and how to read it. */
+/** The text that stands for an artifact in a prompt: its kind, its size, and how to read it. */
 export const renderHandle: HandleRenderer = ({ id, kind, byteLength, lineCount, tools }) =>
   `Artifact ${id} (${kind}, ${byteLength} bytes, ${lineCount} lines). Its text is not shown here. ` +
   `Read it with callId ${JSON.stringify(id)} and one of: ${tools.join(', ')}.`;

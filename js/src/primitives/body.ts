@@ -1,5 +1,5 @@
 /**
- * The bodies of records: how they are written for the module, and how records are made of checked values.
+ * The bodies of records: writing them for the module, and making records from checked values.
  */
 import type { Encoder } from '../codec/encoder.js';
 import type { Checked } from '../validation/rules.js';
@@ -7,7 +7,7 @@ import type { Checked } from '../validation/rules.js';
 /** Name of the method by which a record writes its body. */
 export const encodeBody = Symbol('encodeBody');
 
-/** Name of the method by which a text gives what crosses of it. */
+/** Name of the method that returns the crossing form of a text. */
 export const crossingText = Symbol('crossingText');
 
 /** Something with a body. */
@@ -20,7 +20,10 @@ export function encodeItem(enc: Encoder, item: Encodable): void {
   item[encodeBody](enc);
 }
 
-/** Values that need no check, in place of a constructor's raw object: the module's own records are made of them. */
+/**
+ * Values that need no check, passed instead of a constructor's raw object: the module's own records are made from
+ * them.
+ */
 export class Parts {
   readonly values: Checked;
 

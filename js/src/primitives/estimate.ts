@@ -1,25 +1,25 @@
 /**
- * How many tokens a text has.
+ * Counts the tokens of texts.
  */
 import { invalidValue } from '../errors.js';
 
-/** Name of the method by which a context counts tokens with a tokenizer that its host has. */
+/** Name of the method by which a context counts tokens with its host's tokenizer. */
 export const countTokens = Symbol('countTokens');
 
-/** A context, as far as counting tokens goes. */
+/** The part of a context that counts tokens. */
 export interface TokenCounter {
   /** Tokens of a text, or undefined when there is no tokenizer for the encoding. */
   [countTokens]?(encoding: string, text: string): number | undefined;
 }
 
-/** UTF-16 units that a token of Claude's models has, roughly. */
+/** Approximate UTF-16 units per token of Claude's models. */
 const CLAUDE = 3.5;
-/** UTF-16 units that a token of an unknown encoding is taken to have. */
+/** Assumed UTF-16 units per token of an unknown encoding. */
 const UNKNOWN = 4;
 
 /**
- * Tokens that a text has: by the tokenizer that the context's host has for the encoding, and else by its length:
- * ceil(UTF-16 units / 3.5) for `claude`, ceil(UTF-16 units / 4) for all others.
+ * Tokens of a text: by the host's tokenizer for the encoding, otherwise by length: ceil(UTF-16 units / 3.5) for
+ * `claude`, ceil(UTF-16 units / 4) for all others.
  *
  * @throws TurncoreError E_INVALID_VALUE for an encoding that is not a name
  */
@@ -37,7 +37,7 @@ export function exactTokens(
   return encoding === 'claude' ? undefined : ctx?.[countTokens]?.(encoding, text);
 }
 
-/** Tokens that a text of so many UTF-16 units is taken to have. */
+/** Estimated tokens of a text with that many UTF-16 units. */
 export function tokensOfLength(encoding: string, units: number): number {
   requireEncoding(encoding);
   return Math.ceil(units / (encoding === 'claude' ? CLAUDE : UNKNOWN));

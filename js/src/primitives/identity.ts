@@ -7,15 +7,15 @@ import { check } from '../validation/rules.js';
 import { crossingText, Parts } from './body.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
-/** What an {@link Identity} is made of. */
+/** The fields of an {@link Identity}. */
 export interface RawIdentity {
-  /** Names the speaker to systems; a number is turned into text. */
+  /** Names the speaker for systems; a number becomes text. */
   readonly identifier: string | number;
   /** Names the speaker to the model. */
   readonly representation: string | Tokenizable;
 }
 
-/** Who speaks: a name for systems and one for the model. Immutable. */
+/** A speaker: a name for systems and a name for the model. Immutable. */
 export class Identity {
   /** Names the speaker to systems. */
   readonly identifier: string;
@@ -30,7 +30,7 @@ export class Identity {
     Object.freeze(this);
   }
 
-  /** An Identity of a string, which is both names, or of its parts; an Identity is returned as it is. */
+  /** Makes an Identity from a string, which is both names, or from its parts; returns an Identity unchanged. */
   static from(value: string | RawIdentity | Identity): Identity {
     if (value instanceof Identity) return value;
     if (typeof value === 'string')
@@ -43,7 +43,7 @@ export class Identity {
     return { identifier: this.identifier, representation: this.representation.toString() };
   }
 
-  /** @internal What crosses of it. */
+  /** @internal The part of it that crosses. */
   get tuple(): IdentityRecord {
     return { identifier: this.identifier, representation: this.representation[crossingText]() };
   }
@@ -51,7 +51,7 @@ export class Identity {
 
 const classes = { text: toText };
 
-/** The kind of field `identity`: an Identity, or what {@link Identity.from} makes one of. */
+/** The kind of field `identity`: an Identity, or an argument of {@link Identity.from}. */
 export const toIdentity: Converter = (value, report) => {
   if (value instanceof Identity) return value;
   if (typeof value !== 'string' && !isObject(value)) return invalid;

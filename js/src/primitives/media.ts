@@ -12,26 +12,26 @@ import { encodeBody, Parts } from './body.js';
 import { type MediaReader, toMediaReader } from './readers.js';
 import type { TrustTier } from './trust-tier.js';
 
-/** What a {@link Media} is. */
+/** Kinds of {@link Media}. */
 export type MediaKind = 'image' | 'audio' | 'video' | 'document';
 
 /**
- * What a model that perceives the media may be made to do: nothing, follow instructions that can be read off it as
- * text, or follow what nobody can read off it beforehand.
+ * The hazard to a model that perceives the media: none, instructions that can be extracted as text beforehand, or
+ * content that cannot be checked beforehand.
  */
 export type ModalityHazard = 'inert' | 'extractable-instructions' | 'opaque-perceptual';
 
-/** Something known about a media, and how far that is to be trusted: a transcript, say. */
+/** A fact about a media with its trust tier, for example a transcript. */
 export interface MediaStashEntry {
   /** A JSON-like value. */
   readonly value: unknown;
-  /** How far the value is to be trusted. */
+  /** The trust in the value. */
   readonly trustTier: TrustTier;
-  /** Whether it was made of what the media holds. */
+  /** Whether it was derived from the media's content. */
   readonly derivedFromMedia?: boolean | undefined;
 }
 
-/** What a {@link Media} is made of. */
+/** The fields of a {@link Media}. */
 export interface RawMedia {
   /** Default: a UUID. */
   readonly id?: string | undefined;
@@ -39,26 +39,26 @@ export interface RawMedia {
   /** Such as "image/png". */
   readonly mimeType: string;
   readonly filename: string;
-  /** No default: whoever brings it in must say. */
+  /** No default: the code that adds the media must set it. */
   readonly trustTier: TrustTier;
-  /** No default: whoever brings it in must say. */
+  /** No default: the code that adds the media must set it. */
   readonly modalityHazard: ModalityHazard;
   /** Where it was found. */
   readonly source?: string | undefined;
   readonly reader: MediaReader;
-  /** What is known about it, by name. Default: nothing. */
+  /** Facts about it, by name. Default: none. */
   readonly stash?: Readonly<Record<string, MediaStashEntry>> | undefined;
 }
 
-/** What the factories of {@link Media} take: they know the trust tier, and the hazard from the kind. */
+/** The argument of the factories of {@link Media}: they set the trust tier, and derive the hazard from the kind. */
 export type MediaParts = Omit<RawMedia, 'trustTier' | 'modalityHazard'> & {
-  /** Default: `extractable-instructions` for a document, `opaque-perceptual` for all others. */
+  /** Default: `extractable-instructions` for a document, `opaque-perceptual` for everything else. */
   readonly modalityHazard?: ModalityHazard | undefined;
 };
 
 /**
- * An image, a sound, a video or a document. Its bytes stay where they are until a reader is asked for them; its stash
- * can be added to.
+ * An image, a sound, a video or a document. Its bytes stay in place until a reader reads them; you can add to its
+ * stash.
  */
 export class Media {
   readonly id: string;
@@ -66,15 +66,15 @@ export class Media {
   /** Such as "image/png". */
   readonly mimeType: string;
   readonly filename: string;
-  /** How far it is to be trusted. */
+  /** The trust in it. */
   readonly trustTier: TrustTier;
-  /** What a model that perceives it may be made to do. */
+  /** The hazard to a model that perceives it. */
   readonly modalityHazard: ModalityHazard;
   /** Where it was found. */
   readonly source: string | undefined;
   /** Reads its bytes. */
   readonly reader: MediaReader;
-  /** What is known about it: a {@link MediaStashEntry} under each name. */
+  /** Facts about it: a {@link MediaStashEntry} under each name. */
   readonly stash: Stash;
 
   /** @throws TurncoreError E_INVALID_INITIAL_MEDIA_VALUE listing every violation */
@@ -93,28 +93,28 @@ export class Media {
     Object.freeze(this);
   }
 
-  /** What a user attached: of tier `third-party-private`. */
+  /** An attachment of a user, with the tier `third-party-private`. */
   static userAttachment(parts: MediaParts): Media {
     return made(parts, 'third-party-private');
   }
 
-  /** What a tool of the operator's made: of tier `first-party`. */
+  /** A media made by a tool of the operator, with the tier `first-party`. */
   static toolGenerated(parts: MediaParts): Media {
     return made(parts, 'first-party');
   }
 
-  /** What was found in public: of tier `third-party-public`. */
+  /** A media from a public source, with the tier `third-party-public`. */
   static retrievedPublic(parts: MediaParts): Media {
     return made(parts, 'third-party-public');
   }
 
-  /** What was found in private: of tier `third-party-private`. */
+  /** A media from a private source, with the tier `third-party-private`. */
   static retrievedPrivate(parts: MediaParts): Media {
     return made(parts, 'third-party-private');
   }
 
   /**
-   * The bytes from the first on: a stream of its own at each call.
+   * The bytes from the start, as a new stream at each call.
    *
    * @throws TurncoreError (rejects) E_NOT_A_MEDIA_READER when the reader gives none
    */
@@ -125,7 +125,7 @@ export class Media {
   }
 
   /**
-   * How many bytes there are; undefined if the reader does not know.
+   * The number of bytes; undefined if the reader does not know it.
    *
    * @throws TurncoreError (rejects) E_NOT_A_MEDIA_READER when the reader gives something else
    */
@@ -153,7 +153,7 @@ export class Media {
     return pieces.join('');
   }
 
-  /** What it is, as plain data; its bytes are not read. */
+  /** Its description as plain data; does not read its bytes. */
   toJSON(): Record<string, unknown> {
     return {
       id: this.id,
@@ -188,18 +188,18 @@ function isStream(value: unknown): boolean {
   return typeof (value as Partial<ReadableStream> | null | undefined)?.getReader === 'function';
 }
 
-/** Bytes that are turned into Base64 at once: a multiple of three. */
+/** Bytes per conversion to Base64: a multiple of three. */
 const PIECE = 3 * 4096;
 
 function made(parts: MediaParts, trustTier: TrustTier): Media {
-  // Anything that is not an object is for the rules to refuse.
+  // The rules reject anything that is not an object.
   if (!isObject(parts)) return new Media(parts);
   const usual = parts.kind === 'document' ? 'extractable-instructions' : 'opaque-perceptual';
   const modalityHazard = parts.modalityHazard ?? usual;
   return new Media({ ...parts, trustTier, modalityHazard });
 }
 
-/** The kind of field `mediaStash`: what is known about a media, by name. */
+/** The kind of field `mediaStash`: facts about a media, by name. */
 const toMediaStash: Converter = (value, report) => {
   if (!isObject(value)) return invalid;
   let wrong = false;
@@ -219,7 +219,7 @@ const toMediaStash: Converter = (value, report) => {
 const classes = {
   mediaReader: toMediaReader,
   mediaStash: toMediaStash,
-  // Values of entries have been looked at: what is left is an object that is not a map, such as a Date.
+  // The values of entries are checked: what remains is an object that is not a map, such as a Date.
   also: ({ stash }: Readonly<Record<string, unknown>>) =>
     isObject(stash) && Object.keys(stash).length === 0 ? stashViolations(stash) : [],
 };

@@ -8,15 +8,15 @@ import { crossingText, encodeBody, Parts } from './body.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
-/** What a {@link Memory} is made of. */
+/** The fields of a {@link Memory}. */
 export interface RawMemory {
   /** Not empty; unique in its store. */
   readonly id: string;
   /** Not empty when it is a string. */
   readonly content: string | Tokenizable;
-  /** How sure it is, 0 to 1. */
+  /** Confidence in it, 0 to 1. */
   readonly confidence: number;
-  /** How much it matters, 0 to 1. */
+  /** Importance of it, 0 to 1. */
   readonly importance: number;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
@@ -32,11 +32,11 @@ export class Memory {
 
   /** Unique in its store. */
   readonly id: string;
-  /** What is remembered. */
+  /** The remembered text. */
   readonly content: Tokenizable;
-  /** How sure it is, 0 to 1. */
+  /** Confidence in it, 0 to 1. */
   readonly confidence: number;
-  /** How much it matters, 0 to 1. */
+  /** Importance of it, 0 to 1. */
   readonly importance: number;
   readonly #createdAt: number;
   readonly #updatedAt: number;
@@ -53,7 +53,7 @@ export class Memory {
     Object.freeze(this);
   }
 
-  /** When it was made. */
+  /** When it was created. */
   get createdAt(): Date {
     return new Date(this.#createdAt);
   }
@@ -89,7 +89,7 @@ export class Memory {
   }
 }
 
-/** Tells a Memory: a Proxy of one is none, it lacks what the class keeps to itself. */
+/** Recognizes a Memory. A Proxy of one does not count: it lacks the private fields. */
 export function isMemory(value: unknown): value is Memory {
   return value instanceof Memory && owns(value);
 }

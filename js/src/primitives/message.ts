@@ -11,10 +11,10 @@ import { Media } from './media.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
-/** Who wrote a message. */
+/** The author of a message. */
 export type Role = 'user' | 'assistant';
 
-/** What a {@link Message} is made of. */
+/** The fields of a {@link Message}. */
 export interface RawMessage {
   /** Not empty; unique in its store. */
   readonly id: string;
@@ -25,7 +25,7 @@ export interface RawMessage {
   readonly identity?: string | RawIdentity | Identity | undefined;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
-  /** What came with it: at least one, or undefined. */
+  /** Its attachments: at least one, or undefined. */
   readonly attachments?: readonly Media[] | undefined;
 }
 
@@ -39,11 +39,11 @@ export class Message {
 
   /** Unique in its store. */
   readonly id: string;
-  /** Who wrote it. */
+  /** Its author. */
   readonly role: Role;
-  /** Its text; undefined when it is nothing but attachments. */
+  /** Its text; undefined if it has only attachments. */
   readonly content: Tokenizable | undefined;
-  /** What came with it, frozen; empty for none. */
+  /** Its attachments, frozen; empty for none. */
   readonly attachments: readonly Media[];
   readonly #identity: Identity | undefined;
   readonly #createdAt: number;
@@ -67,12 +67,12 @@ export class Message {
     return this.#identity ?? Identity.from(this.role);
   }
 
-  /** @internal The identity that was given. */
+  /** @internal The given identity. */
   get ownIdentity(): Identity | undefined {
     return this.#identity;
   }
 
-  /** When it was made. */
+  /** When it was created. */
   get createdAt(): Date {
     return new Date(this.#createdAt);
   }
@@ -82,7 +82,9 @@ export class Message {
     return new Date(this.#updatedAt);
   }
 
-  /** Its fields as plain data, times in ISO 8601. Attachments that are none are left out, as the constructor wants it. */
+  /**
+   * Its fields as plain data, times in ISO 8601. An empty list of attachments is omitted, as the constructor requires.
+   */
   toJSON(): Record<string, unknown> {
     const attachments = this.attachments.map((media) => media.toJSON());
     return {
@@ -111,7 +113,7 @@ export class Message {
   }
 }
 
-/** Tells a Message: a Proxy of one is none, it lacks what the class keeps to itself. */
+/** Recognizes a Message. A Proxy of one does not count: it lacks the private fields. */
 export function isMessage(value: unknown): value is Message {
   return value instanceof Message && owns(value);
 }
@@ -122,6 +124,6 @@ const classes = {
   instances: { Media: (value: unknown) => value instanceof Media },
 };
 
-/** The kind of field `message`: a Message, or the text of one that is yet to be made. */
+/** The kind of field `message`: a Message, or the text of a new one. */
 export const toMessage: Converter = (value) =>
   typeof value === 'string' || isMessage(value) ? value : invalid;

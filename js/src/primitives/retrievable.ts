@@ -13,25 +13,25 @@ import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 import type { TrustTier } from './trust-tier.js';
 
-/** What a {@link Retrievable} is made of. */
+/** The fields of a {@link Retrievable}. */
 export interface RawRetrievable {
   /** Not empty; unique in its store. */
   readonly id: string;
   /** Not empty when it is a string. */
   readonly content: string | Tokenizable | SpooledArtifact;
-  /** No default: whoever retrieves must say. */
+  /** No default: the code that retrieves it must set it. */
   readonly trustTier: TrustTier;
   /** Where it was found. */
   readonly source?: string | undefined;
   /** What it is. */
   readonly kind?: string | undefined;
-  /** How well it fits, 0 to 1. */
+  /** Relevance, 0 to 1. */
   readonly score?: number | undefined;
-  /** Whether its text stands in the prompt itself, in place of a handle. Default false. */
+  /** Whether the prompt has its text instead of a handle. Default false. */
   readonly inline?: boolean | undefined;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
-  /** Gives the class of the artifact that its text becomes. Default: {@link SpooledArtifact}. */
+  /** Returns the class of the artifact for its text. Default: {@link SpooledArtifact}. */
   readonly artifactConstructor?: (() => ArtifactClass) | undefined;
 }
 
@@ -47,17 +47,17 @@ export class Retrievable {
   readonly id: string;
   /** Its text, or the artifact that holds it. */
   readonly content: Tokenizable | SpooledArtifact;
-  /** How far its text is to be trusted. */
+  /** The trust in its text. */
   readonly trustTier: TrustTier;
   /** Where it was found. */
   readonly source: string | undefined;
   /** What it is. */
   readonly kind: string | undefined;
-  /** How well it fits, 0 to 1. */
+  /** Relevance, 0 to 1. */
   readonly score: number | undefined;
-  /** Whether its text stands in the prompt itself, in place of a handle. */
+  /** Whether the prompt has its text instead of a handle. */
   readonly inline: boolean;
-  /** Gives the class of the artifact that its text becomes. */
+  /** Returns the class of the artifact for its text. */
   readonly artifactConstructor: (() => ArtifactClass) | undefined;
   readonly #createdAt: number;
   readonly #updatedAt: number;
@@ -78,7 +78,7 @@ export class Retrievable {
     Object.freeze(this);
   }
 
-  /** Whether nobody knows how large its handle is: an artifact that is not inline and has no size hints. */
+  /** Whether the size of its handle is unknown: an artifact that is not inline and has no size hints. */
   get sizeUnknown(): boolean {
     const { content } = this;
     return content instanceof SpooledArtifact && !this.inline && !content.hasSizeHints();
@@ -91,8 +91,8 @@ export class Retrievable {
   }
 
   /**
-   * Tokens that it has in a prompt: those of its handle, at once, when it is an artifact that is not inline and has
-   * size hints; else those of its whole text, which for an artifact come later.
+   * Its tokens in a prompt. For an artifact that is not inline and has size hints, those of its handle,
+   * synchronously. Otherwise those of its whole text, for an artifact as a promise.
    *
    * @throws TurncoreError as {@link Tokenizable.estimateTokens}
    */
@@ -103,7 +103,7 @@ export class Retrievable {
     return content.estimateHandleTokens(this.id, encoding);
   }
 
-  /** @internal The text that is spooled when it is stored: a string, unless the document is inline. */
+  /** @internal The text to spool when it is stored: a string, unless the document is inline. */
   get spooledText(): string | undefined {
     const { content } = this;
     if (content instanceof SpooledArtifact || content.dynamic || this.inline) return undefined;
@@ -128,7 +128,7 @@ export class Retrievable {
     );
   }
 
-  /** When it was made. */
+  /** When it was created. */
   get createdAt(): Date {
     return new Date(this.#createdAt);
   }
@@ -168,7 +168,7 @@ export class Retrievable {
     });
   }
 
-  /** Text that is going to be spooled stays with the host: the module is told of it. */
+  /** Text that will be spooled stays with the host: the module gets only its size. */
   #encodeContent(enc: Encoder): void {
     const text = this.spooledText;
     if (text === undefined) this.content[encodeBody](enc);
@@ -176,7 +176,7 @@ export class Retrievable {
   }
 }
 
-/** Tells a Retrievable: a Proxy of one is none, it lacks what the class keeps to itself. */
+/** Recognizes a Retrievable. A Proxy of one does not count: it lacks the private fields. */
 export function isRetrievable(value: unknown): value is Retrievable {
   return value instanceof Retrievable && owns(value);
 }
@@ -185,7 +185,7 @@ export function isRetrievable(value: unknown): value is Retrievable {
 const toContent: Converter = (value, report) =>
   value instanceof SpooledArtifact ? value : toText(value, report);
 
-/** The kind of field `artifactClass`: what gives a class of artifacts. It is asked once, to see that it does. */
+/** The kind of field `artifactClass`: a function that returns a class of artifacts. It is called once as a check. */
 export const toArtifactClass: Converter = (value) => {
   if (typeof value !== 'function' || value.length > 0) return invalid;
   try {

@@ -1,5 +1,5 @@
 /**
- * Artifacts: texts that are kept outside of the prompt and read a part at a time.
+ * Artifacts: texts that stay outside the prompt and are read in parts.
  */
 import type { Encoder } from '../codec/encoder.js';
 import { writeArtifactPart } from '../codec/tuples.gen.js';
@@ -13,39 +13,39 @@ import { estimateText, tokensOfLength } from './estimate.js';
 
 import { isSpoolReader, requireSize, requireString, type SpoolReader } from './readers.js';
 
-/** Name of the property that tells the module how an artifact's JSON is laid out. */
+/** Name of the property with the form of an artifact's JSON, for the module. */
 export const jsonForm = Symbol('jsonForm');
 
-/** How large a text is, as far as that is known without reading it. */
+/** The size of a text, as far as it is known without reading. */
 export interface SizeHints {
   /** Bytes of the text as UTF-8. */
   readonly byteLength: number;
-  /** Lines of the text: one more than it has line feeds, 0 for an empty one. */
+  /** Lines of the text: one more than its line feeds, 0 for an empty text. */
   readonly lineCount: number;
 }
 
 /** A class of artifacts: {@link SpooledArtifact} or one that extends it. */
 export interface ArtifactClass {
   new (reader: SpoolReader, hints?: SizeHints): SpooledArtifact;
-  /** Name of the class as models and the module know it. */
+  /** Name of the class for models and the module. */
   readonly className: string;
   /** Names of the tools that read artifacts of the class, as its handles list them. */
   readonly readerTools: readonly string[];
-  /** The reader tools that the class adds to those that every artifact has. */
+  /** The reader tools that the class adds to those of every artifact. */
   forgeTools(ctx: DispatchContext): Iterable<AnyTool>;
 }
 
 /**
- * A text that a reader reads by lines, such as a tool's long result or a retrieved document. A model is shown its handle
- * (id, class, size) and reads parts of it with the `artifact_*` tools, which each iteration of a dispatch that has
- * artifacts finds in `ctx.tools`. The text itself stays with the host: the module asks for lines.
+ * A text that a reader reads by lines, such as a tool's long result or a retrieved document. A model sees its handle
+ * (id, class, size) and reads parts of it with the `artifact_*` tools, which are in `ctx.tools` in each iteration of
+ * a dispatch with artifacts. The text itself stays with the host: the module asks for lines.
  *
- * A class that extends this one adds reader tools of its own with {@link forgeTools}.
+ * A class that extends this one adds its own reader tools with {@link forgeTools}.
  */
 export class SpooledArtifact {
   /**
-   * Name of the class as models and the module know it. A class that extends this one sets its own; without it the
-   * name of the JavaScript class counts, which bundlers may change.
+   * Name of the class for models and the module. A class that extends this one sets its own; the default is the name
+   * of the JavaScript class, which bundlers may change.
    */
   static readonly className: string = 'SpooledArtifact';
 
@@ -60,7 +60,7 @@ export class SpooledArtifact {
     'artifact_estimate_tokens',
   ];
 
-  /** @internal How the JSON that it holds is laid out, if that is known. */
+  /** @internal The form of its JSON, if known. */
   readonly [jsonForm]: string | undefined;
 
   readonly #reader: SpoolReader;
@@ -68,8 +68,8 @@ export class SpooledArtifact {
 
   /**
    * @param reader reads the text
-   * @param hints how large it is; with them the sizes and the handle cost no reading
-   * @throws TurncoreError E_NOT_A_SPOOL_READER, E_INVALID_VALUE for hints that are no sizes
+   * @param hints its size; with hints the sizes and the handle need no reading
+   * @throws TurncoreError E_NOT_A_SPOOL_READER, E_INVALID_VALUE for hints that are not sizes
    */
   constructor(reader: SpoolReader, hints?: SizeHints) {
     if (!isSpoolReader(reader)) throw TurncoreError.of('E_NOT_A_SPOOL_READER');
@@ -81,20 +81,20 @@ export class SpooledArtifact {
   }
 
   /**
-   * The reader tools that the class adds to those that every artifact has, for a dispatch: called at the start of each
-   * iteration whose tool calls or retrieved documents hold an artifact of the class. They are registered for that
-   * iteration, unless a tool of that name is there already. This class adds none: its own are made in the module.
+   * The reader tools that the class adds to those of every artifact, for a dispatch. Called at the start of each
+   * iteration whose tool calls or retrieved documents have an artifact of the class. The tools are registered for
+   * that iteration, unless a tool of the same name exists. This class adds none: the module makes its tools.
    */
   static forgeTools(_ctx: DispatchContext): Iterable<AnyTool> {
     return [];
   }
 
-  /** What reads the text. */
+  /** The reader of the text. */
   get reader(): SpoolReader {
     return this.#reader;
   }
 
-  /** Name of its class, as models and the module know it. */
+  /** Name of its class, for models and the module. */
   get kind(): string {
     return classNameOf(this.#class);
   }
@@ -108,12 +108,12 @@ export class SpooledArtifact {
     return this.#hints !== undefined;
   }
 
-  /** Bytes of the text as UTF-8: the hint, or what the reader says. */
+  /** Bytes of the text as UTF-8: the hint, or the reader's answer. */
   async byteLength(): Promise<number> {
     return this.#hints?.byteLength ?? requireSize('byteLength', await this.#reader.byteLength());
   }
 
-  /** Lines of the text: the hint, or what the reader says. */
+  /** Lines of the text: the hint, or the reader's answer. */
   async lineCount(): Promise<number> {
     return this.#hints?.lineCount ?? requireSize('lineCount', await this.#reader.lineCount());
   }
@@ -130,9 +130,9 @@ export class SpooledArtifact {
   }
 
   /**
-   * The lines that match. Each line is tried by itself from its start, so that the `g` flag and the expression's
-   * `lastIndex` make no difference. This is the engine's own RegExp; the `artifact_grep` tool that models use knows
-   * RE2's syntax.
+   * The lines that match. Each line is matched separately from its start, so the `g` flag and the expression's
+   * `lastIndex` make no difference. This is the engine's own RegExp; the `artifact_grep` tool for models uses RE2's
+   * syntax.
    */
   async grep(pattern: RegExp): Promise<string[]> {
     if (!(pattern instanceof RegExp)) throw invalidValue('pattern', 'must be a RegExp');
@@ -146,7 +146,7 @@ export class SpooledArtifact {
   }
 
   /**
-   * Lines from one place to another, the last not included. A start below 0 is 0, an end beyond the last line is the
+   * Lines from a start index to an end index, end excluded. A start below 0 is 0, an end beyond the last line is the
    * number of lines.
    */
   async cat(start = 0, end = Number.POSITIVE_INFINITY): Promise<string[]> {
@@ -157,14 +157,14 @@ export class SpooledArtifact {
     return this.#lines(Math.max(0, start), end);
   }
 
-  /** The whole text, as it was written. */
+  /** The whole original text. */
   async asString(): Promise<string> {
     return requireString('readAll', await this.#reader.readAll());
   }
 
   /**
-   * Tokens that the whole text has; see {@link Tokenizable.estimateTokens}. Without a context, and for `claude`, it is
-   * read a line at a time.
+   * Tokens of the whole text; see {@link Tokenizable.estimateTokens}. Without a context, and for `claude`, the text
+   * is read line by line.
    */
   async estimateTokens(encoding: string, ctx?: DispatchContext): Promise<number> {
     if (ctx !== undefined && encoding !== 'claude') {
@@ -176,11 +176,11 @@ export class SpooledArtifact {
   }
 
   /**
-   * Tokens that its handle has: the text that stands for it in a prompt.
+   * Tokens of its handle: the text that stands for it in a prompt.
    *
-   * @param id what the handle names it by
-   * @param render writes the handle; default: as the module writes it
-   * @throws Error when its sizes are not known without reading
+   * @param id its name in the handle
+   * @param render writes the handle; default: like the module
+   * @throws Error if its sizes are unknown without reading
    */
   estimateHandleTokens(
     id: string,
@@ -196,7 +196,7 @@ export class SpooledArtifact {
     );
   }
 
-  /** What it is, without its text. */
+  /** Its description, without its text. */
   toJSON(): Record<string, unknown> {
     const form = this[jsonForm];
     return { artifact: this.kind, ...(form === undefined ? {} : { form }), ...this.#hints };
@@ -218,7 +218,7 @@ export class SpooledArtifact {
     return lines;
   }
 
-  /** Visits lines in order, as far as there are any. */
+  /** Visits the existing lines of a range in order. */
   async #each(from: number, to: number, visit: (line: string) => void): Promise<void> {
     for (let i = from; i < to; i++) {
       const read = this.#reader.line(i);
@@ -235,7 +235,7 @@ export function classNameOf(of: ArtifactClass): string {
   return (of as unknown as { name: string }).name || of.className;
 }
 
-/** Tells whether a value is a class of artifacts. */
+/** Whether a value is a class of artifacts. */
 export function isArtifactClass(value: unknown): value is ArtifactClass {
   if (typeof value !== 'function') return false;
   return value === SpooledArtifact || (value.prototype as unknown) instanceof SpooledArtifact;

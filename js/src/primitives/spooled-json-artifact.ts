@@ -5,13 +5,13 @@ import { invalidValue } from '../errors.js';
 import type { SpoolReader } from './readers.js';
 import { jsonForm, type SizeHints, SpooledArtifact } from './spooled-artifact.js';
 
-/** How JSON is laid out: one value, or one a line; `json5` is one value in the more lenient notation. */
+/** The form of JSON: one value, or one value per line; `json5` is one value in the more lenient notation. */
 export type JsonForm = 'json' | 'jsonl' | 'ndjson' | 'json5';
 
 const forms: readonly string[] = ['json', 'jsonl', 'ndjson', 'json5'] satisfies JsonForm[];
 
 /**
- * An artifact that holds JSON. Beside the tools of every artifact a model gets those that begin with `artifact_json_`,
+ * An artifact that holds JSON. In addition to the tools of every artifact, a model gets the tools `artifact_json_…`,
  * which read by JSONPath.
  */
 export class SpooledJsonArtifact extends SpooledArtifact {
@@ -28,13 +28,13 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     ...SpooledArtifact.readerTools,
   ];
 
-  /** How the JSON is laid out; undefined if that was not said. */
+  /** The form of the JSON; undefined if not given. */
   readonly form: JsonForm | undefined;
   /** @internal */
   override readonly [jsonForm]: string | undefined;
 
   /**
-   * @param form how the JSON is laid out; without it the reader tools find out
+   * @param form the form of the JSON; without it the reader tools detect it
    * @throws TurncoreError E_NOT_A_SPOOL_READER, E_INVALID_VALUE
    */
   constructor(reader: SpoolReader, hints?: SizeHints, form?: JsonForm) {

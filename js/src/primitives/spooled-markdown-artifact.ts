@@ -4,8 +4,8 @@
 import { SpooledArtifact } from './spooled-artifact.js';
 
 /**
- * An artifact that holds Markdown. Beside the tools of every artifact the full module gives a model those that begin with `artifact_md_`,
- * which read headings, sections, code blocks and links.
+ * An artifact that holds Markdown. In addition to the tools of every artifact, the full module gives a model the
+ * tools `artifact_md_…`, which read headings, sections, code blocks and links.
  */
 export class SpooledMarkdownArtifact extends SpooledArtifact {
   static override readonly className: string = 'SpooledMarkdownArtifact';

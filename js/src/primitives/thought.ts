@@ -9,7 +9,7 @@ import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import type { Timestamp } from './timestamp.js';
 import { Tokenizable, toText } from './tokenizable.js';
 
-/** What a {@link Thought} is made of. */
+/** The fields of a {@link Thought}. */
 export interface RawThought {
   /** Not empty; unique in its store. */
   readonly id: string;
@@ -17,9 +17,9 @@ export interface RawThought {
   readonly content?: string | Tokenizable | undefined;
   /** Default: "assistant", as both names. */
   readonly identity?: string | RawIdentity | Identity | undefined;
-  /** What a provider wants back as it was: a JSON-like value. Needs replayCompatibility. */
+  /** Data that a provider wants back unchanged: a JSON-like value. Needs replayCompatibility. */
   readonly payload?: unknown;
-  /** Names the wire form that the payload may be sent in. */
+  /** Names the wire format of the payload. */
   readonly replayCompatibility?: string | undefined;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
@@ -35,11 +35,11 @@ export class Thought {
 
   /** Unique in its store. */
   readonly id: string;
-  /** Its text; empty when there is only a payload. */
+  /** Its text; empty if there is only a payload. */
   readonly content: Tokenizable;
-  /** What a provider wants back as it was, deeply frozen. */
+  /** Data that a provider wants back unchanged, deeply frozen. */
   readonly payload: unknown;
-  /** Names the wire form that the payload may be sent in. */
+  /** Names the wire format of the payload. */
   readonly replayCompatibility: string | undefined;
   readonly #identity: Identity | undefined;
   readonly #createdAt: number;
@@ -64,12 +64,12 @@ export class Thought {
     return this.#identity ?? Identity.from('assistant');
   }
 
-  /** @internal The identity that was given. */
+  /** @internal The given identity. */
   get ownIdentity(): Identity | undefined {
     return this.#identity;
   }
 
-  /** When it was made. */
+  /** When it was created. */
   get createdAt(): Date {
     return new Date(this.#createdAt);
   }

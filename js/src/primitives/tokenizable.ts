@@ -10,12 +10,12 @@ import { crossingText, encodeBody } from './body.js';
 import { estimateText } from './estimate.js';
 
 /**
- * Gives the text of a dynamic {@link Tokenizable}. It is called at every read, at once, and has to return a string; it
- * must do without a context, which is there only when the reader had one.
+ * Gives the text of a dynamic {@link Tokenizable}. It is called synchronously at every read and must return a string.
+ * It must work without a context, which it gets only if the reader has one.
  */
 export type TextEvaluator = (ctx?: DispatchContext) => string;
 
-/** What a {@link Tokenizable} is made of. */
+/** The source of a {@link Tokenizable}. */
 export type TextSource = string | TextEvaluator;
 
 /** Name of the method that renders a text before it crosses to the module. */
@@ -24,12 +24,11 @@ export const renderForCrossing = Symbol('renderForCrossing');
 let owns: (value: object) => boolean;
 
 /**
- * A piece of text for a model: contents of records, system prompts and standing instructions. Wherever one is
- * accepted a plain string is too. Two with the same text are different entries of a collection.
+ * A piece of text for a model: the content of a record, a system prompt, a standing instruction. A plain string is
+ * accepted everywhere a Tokenizable is. Two with the same text are different entries of a collection.
  *
- * A static one holds a string. A dynamic one has a function that gives the text each time it is read; the module gets
- * the text that it has when its record crosses. {@link set} changes what the host reads from then on, and nothing that
- * the module has already.
+ * A static one holds a string. A dynamic one has a function that returns the text at each read; the module gets the
+ * text rendered when the record crosses. {@link set} changes later reads on the host, but not the module's copy.
  */
 export class Tokenizable {
   static {
@@ -37,27 +36,27 @@ export class Tokenizable {
   }
 
   #source: TextSource;
-  /** Dynamic: the text that crosses, from the last time it was rendered for that. */
+  /** Dynamic: the crossing text, as last rendered. */
   #crossing: string | undefined;
-  /** Tokens by encoding; of a dynamic text, as it reads without a context. */
+  /** Tokens by encoding; for a dynamic text, rendered without a context. */
   #counts: Map<string, number> | undefined;
   /** Dynamic: tokens by context and encoding. */
   #contextCounts: WeakMap<object, Map<string, number>> | undefined;
 
   /**
-   * @param source the text, which may be empty, or the function that gives it
+   * @param source the text, which may be empty, or a function that returns it
    * @throws TurncoreError E_INVALID_VALUE for anything else
    */
   constructor(source: TextSource) {
     this.#source = requireSource(source);
   }
 
-  /** A Tokenizable of a string or a function; a Tokenizable is returned as it is. */
+  /** Makes a Tokenizable from a string or a function; returns a Tokenizable unchanged. */
   static from(value: TextSource | Tokenizable): Tokenizable {
     return isTokenizable(value) ? value : new Tokenizable(value);
   }
 
-  /** Whether a function gives the text. */
+  /** Whether a function returns the text. */
   get dynamic(): boolean {
     return typeof this.#source === 'function';
   }
@@ -68,17 +67,17 @@ export class Tokenizable {
   }
 
   /**
-   * The text, for a context if one is given.
+   * The text, rendered for a context if given.
    *
-   * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID when the function threw, which is the cause then, or gave
-   *   something that is not a string
+   * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID if the function threw (then its error is the cause) or
+   * returned anything but a string
    */
   render(ctx?: DispatchContext): string {
     const source = this.#source;
     return typeof source === 'string' ? source : evaluate(source, ctx);
   }
 
-  /** Replaces the text, or the function that gives it. @returns this text. @throws TurncoreError E_INVALID_VALUE for anything else */
+  /** Replaces the text or its function. @returns this text. @throws TurncoreError E_INVALID_VALUE for anything else */
   set(source: TextSource): this {
     this.#source = requireSource(source);
     this.#crossing = undefined;
@@ -88,9 +87,9 @@ export class Tokenizable {
   }
 
   /**
-   * Tokens that the text has in an encoding: `claude` has ceil(UTF-16 units / 3.5), another one is counted by the
-   * tokenizer that the context's host has for it, and is ceil(UTF-16 units / 4) when there is none. The count is kept:
-   * once for an encoding, and of a dynamic text once for each context and encoding.
+   * Tokens of the text in an encoding: `claude` is ceil(UTF-16 units / 3.5). Another encoding is counted by the
+   * host's tokenizer for it, or else is ceil(UTF-16 units / 4). The count is kept once per encoding, for a dynamic
+   * text once per context and encoding.
    *
    * @throws TurncoreError E_TOKENIZABLE_EVALUATOR_INVALID; E_INVALID_VALUE for an encoding that is not a name
    */
@@ -119,7 +118,7 @@ export class Tokenizable {
     return this.render();
   }
 
-  /** @internal Renders the text that crosses, so that encoding it cannot fail. Returns its UTF-16 units. */
+  /** @internal Renders the crossing text, so that encoding it cannot fail. Returns its UTF-16 units. */
   [renderForCrossing](): number {
     const text = this.render();
     if (this.dynamic) this.#crossing = text;
@@ -137,7 +136,7 @@ export class Tokenizable {
   }
 
   #countsFor(ctx: DispatchContext | undefined): Map<string, number> {
-    // Only with a context is there a tokenizer, so counts with one and without are kept apart for static texts too.
+    // Only a context has a tokenizer, so counts with and without a context are separate for static texts too.
     if (ctx === undefined) return (this.#counts ??= new Map<string, number>());
     this.#contextCounts ??= new WeakMap();
     let counts = this.#contextCounts.get(ctx);
@@ -149,7 +148,7 @@ export class Tokenizable {
   }
 }
 
-/** Tells a Tokenizable: a Proxy of one is none, it lacks what the class keeps to itself. */
+/** Recognizes a Tokenizable. A Proxy of one does not count: it lacks the private fields. */
 export function isTokenizable(value: unknown): value is Tokenizable {
   return value instanceof Tokenizable && owns(value);
 }
@@ -174,7 +173,7 @@ function evaluate(evaluator: TextEvaluator, ctx: DispatchContext | undefined): s
   throw TurncoreError.of('E_TOKENIZABLE_EVALUATOR_INVALID', `it returned ${what}`);
 }
 
-/** The kind of field `text`: a Tokenizable, or a string that is made one. */
+/** The kind of field `text`: a Tokenizable, or a string, which becomes one. */
 export const toText: Converter = (value) => {
   if (isTokenizable(value)) return value;
   return typeof value === 'string' ? new Tokenizable(value) : invalid;

@@ -8,12 +8,12 @@ import { isObject } from '../validation/field-kinds.js';
 import { violationError } from '../validation/rules.js';
 
 /**
- * Counts the tokens of texts: one whole number from 0 for each, in their order. It is called with as many texts at once as
- * there are to count, at once and not as a promise, and should not remember texts: what it counted is kept.
+ * Counts the tokens of texts: one whole number from 0 for each, in order. It gets all texts to count in one call and
+ * must answer synchronously. It should not cache texts: its counts are kept.
  */
 export type Tokenizer = (texts: readonly string[]) => readonly number[];
 
-/** The encoding that is estimated by length everywhere. */
+/** The encoding that is always estimated by length. */
 const BUILT_IN = 'claude';
 
 /** A host's tokenizers by the names of their encodings. */
@@ -21,8 +21,9 @@ export class Tokenizers {
   readonly #functions: ReadonlyMap<string, Tokenizer>;
 
   /**
-   * @param code of the error that lists what is wrong
-   * @throws TurncoreError E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN for `claude`; with the code given for anything that is not a function
+   * @param code of the error that lists the violations
+   * @throws TurncoreError E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN for `claude`; with the given code for anything that is
+   * not a function
    */
   constructor(functions: Readonly<Record<string, unknown>>, code: ErrorCode) {
     const list = Object.entries(functions).filter(([, fn]) => fn !== undefined);
@@ -47,11 +48,11 @@ export class Tokenizers {
   /**
    * Tokens of texts.
    *
-   * @throws what the tokenizer throws, and TypeError when it gives anything but a count for each text
+   * @throws the tokenizer's error, and TypeError if it returns anything but a count for each text
    */
   count(encoding: string, texts: readonly string[]): readonly number[] {
     const given: unknown = this.#functions.get(encoding)!(texts);
-    // A copy without holes, which every() passes over.
+    // A copy without holes, which every() skips.
     const counts: unknown[] = Array.isArray(given) ? Array.from(given) : [];
     if (!Array.isArray(given) || counts.length !== texts.length || !counts.every(isCount)) {
       letGo(given);
@@ -62,9 +63,9 @@ export class Tokenizers {
 }
 
 /**
- * Lists what is wrong with tokenizers. The built-in name is an error of its own when nothing else is wrong.
+ * Lists the violations of tokenizers. The built-in name is a separate error if there is no other violation.
  *
- * @param others what else is wrong with the configuration
+ * @param others further violations of the configuration
  */
 export function tokenizerViolations(functions: unknown, others: readonly string[]): string[] {
   if (!isObject(functions)) return [];

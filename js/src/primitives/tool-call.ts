@@ -11,11 +11,11 @@ import { SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
-/** What a tool call gave: text, an artifact or several, a media or several. */
+/** Results of a tool call: text, one or several artifacts, or one or several media. */
 export type ToolCallResults =
   Tokenizable | SpooledArtifact | readonly SpooledArtifact[] | Media | readonly Media[];
 
-/** What a {@link ToolCall} is made of. */
+/** The fields of a {@link ToolCall}. */
 export interface RawToolCall {
   /** Not empty; unique in its store. */
   readonly id: string;
@@ -23,23 +23,23 @@ export interface RawToolCall {
   readonly tool: string;
   /** The arguments, or the JSON text of them. */
   readonly args: Readonly<Record<string, unknown>> | string;
-  /** SHA-256 of tool and arguments, as events name it. */
+  /** SHA-256 of tool and arguments, as in events. */
   readonly checksum: string;
-  /** The execution that gave the results, as events name it. */
+  /** The execution that gave the results, as in events. */
   readonly executionId?: string | undefined;
-  /** What the provider called the call. */
+  /** The provider's id of the call. */
   readonly providerCallId?: string | undefined;
   readonly isComplete: boolean;
   readonly isError: boolean;
-  /** What the call gave. Lists are not empty, and of one kind. */
+  /** The call's results. A list is not empty and has one kind of entry. */
   readonly results: string | ToolCallResults;
-  /** What a provider wants back as it was: a JSON-like value. Needs replayCompatibility. */
+  /** Data that a provider wants back unchanged: a JSON-like value. Needs replayCompatibility. */
   readonly payload?: unknown;
-  /** Names the wire form that the payload may be sent in. */
+  /** Names the wire format of the payload. */
   readonly replayCompatibility?: string | undefined;
-  /** Whether a tool that reads artifacts made the results. Default false. */
+  /** Whether the results come from a tool that reads artifacts. Default false. */
   readonly fromArtifactTool?: boolean | undefined;
-  /** Whether artifacts stand in the prompt themselves, in place of their handles. Default false. */
+  /** Whether the prompt has the artifacts instead of their handles. Default false. */
   readonly inline?: boolean | undefined;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
@@ -48,7 +48,7 @@ export interface RawToolCall {
 
 let owns: (value: object) => boolean;
 
-/** A tool call that has ended, with its results. Immutable. */
+/** A completed tool call with its results. Immutable. */
 export class ToolCall {
   static {
     owns = (value) => #createdAt in value;
@@ -64,19 +64,19 @@ export class ToolCall {
   readonly checksum: string;
   /** The execution that gave the results. */
   readonly executionId: string | undefined;
-  /** What the provider called the call. */
+  /** The provider's id of the call. */
   readonly providerCallId: string | undefined;
   readonly isComplete: boolean;
   readonly isError: boolean;
-  /** What the call gave; lists are frozen. */
+  /** The call's results; lists are frozen. */
   readonly results: ToolCallResults;
-  /** What a provider wants back as it was, deeply frozen. */
+  /** Data that a provider wants back unchanged, deeply frozen. */
   readonly payload: unknown;
-  /** Names the wire form that the payload may be sent in. */
+  /** Names the wire format of the payload. */
   readonly replayCompatibility: string | undefined;
-  /** Whether a tool that reads artifacts made the results. */
+  /** Whether the results come from a tool that reads artifacts. */
   readonly fromArtifactTool: boolean;
-  /** Whether artifacts stand in the prompt themselves, in place of their handles. */
+  /** Whether the prompt has the artifacts instead of their handles. */
   readonly inline: boolean;
   readonly #createdAt: number;
   readonly #updatedAt: number;
@@ -104,7 +104,7 @@ export class ToolCall {
     Object.freeze(this);
   }
 
-  /** When it was made. */
+  /** When it was created. */
   get createdAt(): Date {
     return new Date(this.#createdAt);
   }
@@ -164,12 +164,12 @@ export class ToolCall {
   }
 }
 
-/** Tells a ToolCall: a Proxy of one is none, it lacks what the class keeps to itself. */
+/** Recognizes a ToolCall. A Proxy of one does not count: it lacks the private fields. */
 export function isToolCall(value: unknown): value is ToolCall {
   return value instanceof ToolCall && owns(value);
 }
 
-/** @internal Writes results as they stand in a body. */
+/** @internal Writes results in the form of a body. */
 export function encodeResults(enc: Encoder, results: ToolCallResults): void {
   if (!isList(results)) {
     results[encodeBody](enc);
@@ -195,13 +195,13 @@ const toResults: Converter = (value, report) => {
   return Array.isArray(value) ? invalid : toText(value, report);
 };
 
-/** Results that are no text: an artifact or a media, or a list of either; undefined for everything else. */
+/** Results other than text: an artifact or a media, or a list of either; undefined for everything else. */
 export type BulkyResults = Exclude<ToolCallResults, Tokenizable>;
 
-/** @internal A value as results that are no text, a list as a frozen copy; undefined if it is no such thing. */
+/** @internal A value as results other than text, a list as a frozen copy; undefined for everything else. */
 export function bulkyResults(value: unknown): BulkyResults | undefined {
   if (!Array.isArray(value)) return isBulky(value) ? value : undefined;
-  const list: unknown[] = Array.from(value); // without holes, which every() passes over
+  const list: unknown[] = Array.from(value); // without holes, which every() skips
   const artifacts = list.length > 0 && list.every((item) => item instanceof SpooledArtifact);
   const media = list.length > 0 && list.every((item) => item instanceof Media);
   return artifacts || media ? Object.freeze(list) : undefined;

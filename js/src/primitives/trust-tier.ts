@@ -1,6 +1,6 @@
 /**
- * Trust: where something comes from.
+ * Trust: the origin of content.
  */
 
-/** Where content comes from, chosen by who brings it in: how far it is to be trusted. Never inferred. */
+/** The origin of content and so the trust in it. The code that adds the content sets it; it is never inferred. */
 export type TrustTier = 'first-party' | 'third-party-public' | 'third-party-private';

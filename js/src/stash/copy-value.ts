@@ -7,18 +7,18 @@ import { invalidValue } from '../errors.js';
 
 /**
  * A copy of a JSON-like value that shares no object with it: null, booleans, finite numbers, strings, bytes, Dates,
- * lists and plain objects. In objects undefined is left out, in lists it becomes null.
+ * lists and plain objects. Objects omit undefined; in lists it becomes null.
  *
  * @param field name of the value in error messages
  * @param depth nesting around the value
- * @throws TurncoreError E_INVALID_VALUE naming the part that is something else, or is nested too deep or has too many
- *   elements for a frame
+ * @throws TurncoreError E_INVALID_VALUE naming the part that is not JSON-like, is nested too deep or has too many
+ * elements for a frame
  */
 export function copyValue(value: unknown, field: string, depth = 0): unknown {
   return copy(value, field, depth);
 }
 
-/** A copy of what {@link copyValue} gave. */
+/** A copy of a result of {@link copyValue}. */
 export function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) return value.slice();
@@ -101,7 +101,7 @@ function checkSize(n: number, field: string): void {
   }
 }
 
-/** Sets a key as data, whatever objects inherit under it. */
+/** Sets a key as data, even if objects inherit a property of that name. */
 export function defineData(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, {
     value,

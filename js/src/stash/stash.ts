@@ -1,14 +1,14 @@
 /**
- * The stash: JSON-like values under dotted paths, kept apart from the objects that were put in and are taken out.
+ * The stash: JSON-like values under dotted paths, separate from the objects passed in and out.
  */
 import { PHRASES, RULES } from '../abi/rules.gen.js';
 import { MAX_VALUE_DEPTH } from '../codec/encoder.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import { copyOf, copyValue, defineData } from './copy-value.js';
 
-/** What is wrong with the values that a stash, or what a field of another name holds, is to begin with. */
+/** The violations of the initial values of a stash, or of another field. */
 export function stashViolations(stash: unknown, field = 'stash'): string[] {
-  if (typeof stash !== 'object' || stash === null || Array.isArray(stash)) return []; // the rules say that
+  if (typeof stash !== 'object' || stash === null || Array.isArray(stash)) return []; // the rules report that
   try {
     copyValue(stash, field);
     return [];
@@ -19,18 +19,21 @@ export function stashViolations(stash: unknown, field = 'stash'): string[] {
 
 type Node = Record<string, unknown> | unknown[];
 
-/** What registries share: nobody changes it. */
+/** The shared contents of stashes, which never change. */
 export type Root = Record<string, unknown>;
 
-/** Where a context's stash reports what host code changed: by first parts of paths, each with all that is under it. */
+/**
+ * Receives the changes of host code to a context's stash: by the first part of the path, with the whole value under
+ * it.
+ */
 export interface StashSink {
-  /** What is under a key changed. @throws TurncoreError E_INVALID_VALUE for a value that cannot cross */
+  /** The value under a key changed. @throws TurncoreError E_INVALID_VALUE for a value that cannot cross */
   set(key: string, value: unknown): void;
-  /** A key was taken away. */
+  /** A key was removed. */
   unset(key: string): void;
 }
 
-/** Lists cannot be made longer than this by setting a place beyond their end. */
+/** Bound on the length of a list when setting an index beyond its end. */
 const MAX_LIST = 8192;
 
 /**
@@ -38,16 +41,16 @@ const MAX_LIST = 8192;
  * paths such as `user.name` or `steps.0.done`. Values are copied when they are set and when they are read.
  *
  * A context's stash passes data between middleware, executor and tools. A dispatch begins with a copy of the turn's
- * stash; what it changes stays in the dispatch.
+ * stash; its changes stay in the dispatch.
  */
 export class Stash {
   #root: Root;
-  /** Nodes that no other registry has: these are changed in place, others are copied first. */
+  /** Nodes that no other stash has: these change in place, others are copied first. */
   #own: Set<Node> | undefined;
   #sink: StashSink | undefined;
 
   /**
-   * @param initial values to begin with
+   * @param initial initial values
    * @throws TurncoreError E_INVALID_INITIAL_REGISTRY_VALUE unless it is a plain object of JSON-like values
    */
   constructor(initial: Readonly<Record<string, unknown>> = {}) {
@@ -66,7 +69,7 @@ export class Stash {
   /**
    * A copy of the value under a path.
    *
-   * @param fallback what is returned when nothing is there
+   * @param fallback the result if there is no value
    */
   get(path: string, fallback?: unknown): unknown {
     const value = this.#find(path);
@@ -74,8 +77,8 @@ export class Stash {
   }
 
   /**
-   * Sets the value under a path, making the objects on the way; a number as the next part makes a list. Setting
-   * undefined takes the value away.
+   * Sets the value under a path and creates missing objects on the path; a number as the next part creates a list.
+   * Setting undefined removes the value.
    *
    * @returns this registry
    * @throws TurncoreError E_INVALID_VALUE for a value that is not JSON-like, or a path through a plain value
@@ -121,7 +124,7 @@ export class Stash {
     return this;
   }
 
-  /** Takes the value under a path away. Tells whether there was one. In a list, null takes its place. */
+  /** Removes the value under a path and returns whether there was one. In a list, null replaces it. */
   delete(path: string): boolean {
     if (this.#find(path) === undefined) return false;
     const parts = split(path);
@@ -139,12 +142,12 @@ export class Stash {
     return true;
   }
 
-  /** Tells whether there is a value under a path. null, 0, false and "" are values. */
+  /** Whether there is a value under a path. null, 0, false and "" are values. */
   has(path: string): boolean {
     return this.#find(path) !== undefined;
   }
 
-  /** The paths of all values that have no parts; a list counts as one value. */
+  /** The paths of all values without parts; a list counts as one value. */
   keys(): string[] {
     const paths: string[] = [];
     collect(this.#root, '', paths);
@@ -161,7 +164,7 @@ export class Stash {
     return this.all();
   }
 
-  /** @internal A registry that begins with shared values and reports what changes. */
+  /** @internal A registry that begins with shared values and reports changes. */
   static of(root: Root, sink: StashSink): Stash {
     const registry = new Stash();
     registry.#root = root;
@@ -169,7 +172,7 @@ export class Stash {
     return registry;
   }
 
-  /** @internal Everything, not copied, to be shared: it must not be changed, and is not from here on. */
+  /** @internal Everything, without a copy, for sharing: it never changes from now on. */
   snapshot(): Root {
     this.#own = undefined;
     return this.#root;
@@ -231,7 +234,7 @@ function read(node: Node, part: string): unknown {
   return Object.hasOwn(node, part) ? node[part] : undefined;
 }
 
-/** What takes back a change of one place in a node. */
+/** Undoes a change in a node. */
 function undoing(node: Node, part: string): () => void {
   if (Array.isArray(node)) {
     const before = node.slice();

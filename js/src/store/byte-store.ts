@@ -1,5 +1,5 @@
 /**
- * Stores of bytes: where the texts of artifacts and the bytes of media are kept.
+ * Stores of bytes: they keep the texts of artifacts and the bytes of media.
  */
 import type { Awaitable } from '../awaitable.js';
 import { requireBytes } from '../context/arguments.js';
@@ -7,17 +7,17 @@ import type { ConduitBytes, MediaReader, SpoolReader } from '../primitives/reade
 import { MemoryReader } from '../readers/memory-reader.js';
 
 /**
- * Keeps bytes under ids and gives readers of them. Readers that were given stay good when their id is written again or
+ * Keeps bytes under ids and returns readers of them. Returned readers stay valid when their id is overwritten or
  * deleted.
  *
- * @typeParam Reader what reads the bytes
+ * @typeParam Reader the type of reader
  */
 export interface ByteStore<Reader> {
-  /** Keeps bytes under an id, in place of those that are there, and gives a reader of them. Text is kept as UTF-8. */
+  /** Keeps bytes under an id, replacing earlier ones, and returns a reader of them. Text is kept as UTF-8. */
   write(id: string, bytes: ConduitBytes): Awaitable<Reader>;
   /** A reader of the bytes of an id; undefined if there are none. */
   read(id: string): Awaitable<Reader | undefined>;
-  /** Forgets the bytes of an id. Tells whether there were any. */
+  /** Forgets the bytes of an id. Returns whether there were any. */
   delete(id: string): Awaitable<boolean>;
 }
 
@@ -27,11 +27,11 @@ export type SpoolStore = ByteStore<SpoolReader>;
 /** Keeps bytes of media. */
 export type MediaStore = ByteStore<MediaReader>;
 
-/** Keeps bytes in memory for as long as it lives. */
+/** Keeps bytes in memory during its lifetime. */
 class MemoryByteStore implements ByteStore<MemoryReader> {
   readonly #readers = new Map<string, MemoryReader>();
 
-  /** Keeps bytes under an id, in place of those that are there, and gives a reader of them. */
+  /** Keeps bytes under an id, replacing earlier ones, and returns a reader of them. */
   async write(id: string, bytes: ConduitBytes): Promise<MemoryReader> {
     const reader = new MemoryReader(await collectBytes(bytes));
     this.#readers.set(id, reader);
@@ -43,7 +43,7 @@ class MemoryByteStore implements ByteStore<MemoryReader> {
     return this.#readers.get(id);
   }
 
-  /** Forgets the bytes of an id. Tells whether there were any. */
+  /** Forgets the bytes of an id. Returns whether there were any. */
   delete(id: string): boolean {
     return this.#readers.delete(id);
   }
@@ -56,9 +56,9 @@ export class MemorySpoolStore extends MemoryByteStore implements SpoolStore {}
 export class MemoryMediaStore extends MemoryByteStore implements MediaStore {}
 
 /**
- * Text, or all bytes, of what a conduit is given.
+ * The text or all bytes of a byte callback's argument.
  *
- * @throws TurncoreError (rejects) E_INVALID_VALUE for anything else, which a Response would take for its text
+ * @throws TurncoreError (rejects) E_INVALID_VALUE for anything else, which a Response would convert to text
  */
 export async function collectBytes(content: ConduitBytes): Promise<string | Uint8Array> {
   if (typeof content === 'string' || content instanceof Uint8Array) return content;

@@ -8,13 +8,12 @@ import { type SessionOptions, sessionOf } from './store-callbacks.js';
 
 /**
  * A turn input middleware that loads the session's conversation from a store into the turn's collections, in front of
- * what they hold already. A record that is there under the same id, such as the message that the turn began with, stays
- * instead of the store's copy.
+ * their records. A present record with the same id, such as the turn's own message, wins over the store's copy.
  *
- * The middleware remembers the sessions that it loaded last, each with its revision, and asks the store for what came
- * after: see {@link Store.load}. With a store that has revisions a turn costs the same however long the conversation.
- * With one that has none every turn loads and encodes the whole session, but what the module has already does not cross
- * to it again.
+ * The middleware remembers the sessions that it loaded last with their revisions, and asks the store for later
+ * records: see {@link Store.load}. With revisions a turn costs the same, however long the conversation. Without
+ * revisions every turn loads and encodes the whole session, but records that the module already has do not cross
+ * again.
  *
  * @throws TurncoreError E_INVALID_VALUE for anything that is not a store
  */

@@ -16,7 +16,7 @@ const kinds = {
   toolCall: 'toolCalls',
 } as const satisfies Record<string, HistoryKind>;
 
-/** Keeps conversations in memory for as long as it lives. */
+/** Keeps conversations in memory during its lifetime. */
 export function memoryStore(): Store {
   return new MemoryStore();
 }
@@ -26,7 +26,7 @@ type RecordDelta = Exclude<Delta, { kind: 'standingInstruction' }>;
 
 class MemoryStore implements Store {
   readonly #sessions = new Map<string, Session>();
-  /** Of the last write to any session. */
+  /** Number of the last write to any session. */
   #revision = 0;
 
   load(session: string, after = ''): Conversation {
@@ -39,7 +39,7 @@ class MemoryStore implements Store {
     for (const delta of deltas) of.apply(delta);
   }
 
-  /** Deleting a record does not turn the time back. */
+  /** Deleting a record does not move the time back. */
   newest(session: string): number | undefined {
     return this.#sessions.get(session)?.newest;
   }
@@ -62,7 +62,7 @@ class MemoryStore implements Store {
 
 class Session {
   revision: number;
-  /** The revision since which nothing was changed, only added. */
+  /** The revision since which records were only added. */
   #settled: number;
   newest: number | undefined;
   readonly bytes = new Map<string, BytesReader>();
@@ -107,7 +107,7 @@ class Session {
     if (!list.apply(delta, this.revision)) this.#settled = this.revision;
   }
 
-  /** Keeps the time of records that are part of the conversation. */
+  /** Tracks the time of records that belong to the conversation. */
   #note(delta: Delta): void {
     if (delta.op === 'delete' || delta.kind === 'memory' || delta.kind === 'retrievable') return;
     const records = delta.op === 'replaceToolCallGroup' ? delta.records : [delta.record];
@@ -147,9 +147,9 @@ class Session {
 /** Records of one kind, in order. */
 class RecordList {
   #records: AnyRecord[] = [];
-  /** In which they were added. */
+  /** The revision that added them. */
   #revisions: number[] = [];
-  /** By id; gone when out of date. */
+  /** By id; undefined when out of date. */
   #places: Map<string, number> | undefined;
 
   /** The records that were added after a revision. */
@@ -159,7 +159,7 @@ class RecordList {
     return this.#records.slice(from);
   }
 
-  /** Does a write of a revision. Returns false if it changed what was there, or its order. */
+  /** Applies a write of a revision. Returns false if it changed existing records or their order. */
   apply(delta: RecordDelta, revision: number): boolean {
     switch (delta.op) {
       case 'store':

@@ -1,5 +1,5 @@
 /**
- * Sessions as a store has them, of which those that were loaded last are remembered.
+ * Loads sessions from a store and remembers those loaded last.
  */
 import {
   type AnyRecord,
@@ -15,21 +15,21 @@ import type { Tokenizable } from '../primitives/tokenizable.js';
 import type { Conversation, Store } from './store.js';
 
 /**
- * Bounds on what is remembered. What is over them is forgotten, the session first that was not used for longest, and
- * loaded in full when it is used again. The session that was used last always stays.
+ * Bounds on the remembered sessions. Beyond them the least recently used session is forgotten, and loaded in full at
+ * its next use. The last used session always stays.
  */
 const MOST_SESSIONS = 1024;
 const MOST_BYTES = 32 << 20;
 
 const kinds = ['memories', 'retrievables', 'messages', 'thoughts', 'toolCalls'] as const;
 
-/** The first records of a history. Another one is put in its place when it gets longer. */
+/** The first records of a history. A new object replaces it when it gets longer. */
 interface Beginning<T extends AnyRecord> {
   readonly history: History<T>;
   readonly length: number;
 }
 
-/** A session as it was loaded. It does not change: its histories may grow, but it has their beginnings. */
+/** A loaded session. It does not change: its histories may grow, but it refers to their first records. */
 interface Loaded {
   readonly revision: string;
   readonly instructions: readonly Tokenizable[];
@@ -54,10 +54,10 @@ export class SessionLoader {
   }
 
   /**
-   * What a session holds. Nobody has to invalidate anything: the store is asked each time, so that writes of other
-   * processes are seen, and a revision that it does not know brings the whole session.
+   * The contents of a session. No invalidation is needed: the store is asked each time, so writes of other processes
+   * are visible, and an unknown revision returns the whole session.
    *
-   * @throws TurncoreError (rejects) E_INVALID_VALUE for an answer to something else than was asked
+   * @throws TurncoreError (rejects) E_INVALID_VALUE for an answer that does not match the request
    */
   async load(session: string): Promise<Loaded> {
     const before = this.#sessions.get(session)?.loaded ?? nothing;
@@ -67,7 +67,7 @@ export class SessionLoader {
     return after;
   }
 
-  /** How many sessions are remembered. */
+  /** The number of remembered sessions. */
   get size(): number {
     return this.#sessions.size;
   }
@@ -91,7 +91,7 @@ export class SessionLoader {
   }
 }
 
-/** Puts a session's records into a turn's collections, in front of what they hold. */
+/** Puts a session's records into a turn's collections, in front of their records. */
 export function enterTurn(ctx: TurnContext, { records }: Loaded): void {
   enter(ctx.turnMemories, records.memories);
   enter(ctx.turnRetrievables, records.retrievables);
@@ -100,7 +100,7 @@ export function enterTurn(ctx: TurnContext, { records }: Loaded): void {
   enter(ctx.turnToolCalls, records.toolCalls);
 }
 
-/** A session by what the store answered: all of it, or what came later. */
+/** A session from the store's answer: all records, or the later ones. */
 function next(before: Loaded, conversation: Conversation | null | undefined): Loaded {
   const { revision = '', after = '', ...held }: Partial<Conversation> = conversation ?? {};
   if (after !== '' && after !== before.revision) {
@@ -110,7 +110,7 @@ function next(before: Loaded, conversation: Conversation | null | undefined): Lo
   if (after !== '' && revision === '') {
     throw invalidValue('what the store loaded: revision', 'must not be empty where after is set');
   }
-  // The histories of a session that was loaded in full stay, as far as they hold the same records.
+  // When a session was loaded in full, its histories stay as far as they hold the same records.
   const follow = <K extends HistoryKind>(kind: K, list: Iterable<RecordOfKind[K]> = []) => {
     const known = before.records[kind];
     const records = [...list];
@@ -132,7 +132,9 @@ function next(before: Loaded, conversation: Conversation | null | undefined): Lo
   };
 }
 
-/** The first records of a history and others behind them: in the same history unless different ones follow there. */
+/**
+ * The first records of a history with others behind them: in the same history, unless different records follow there.
+ */
 function followed<K extends HistoryKind>(
   kind: K,
   known: Beginning<RecordOfKind[K]> | undefined,
@@ -148,7 +150,7 @@ function followed<K extends HistoryKind>(
   return { history, length: history.length };
 }
 
-/** Puts records in front of those that a collection has. Those of its own stay instead of the store's copies. */
+/** Puts records in front of a collection's own, which win over the store's copies. */
 function enter<T extends AnyRecord>(set: RecordSet<T>, records: Beginning<T> | undefined): void {
   if (records === undefined || records.length === 0) return;
   const { history, length } = records;

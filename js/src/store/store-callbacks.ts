@@ -1,5 +1,5 @@
 /**
- * The callbacks of a runner, filled from a store.
+ * Makes the callbacks of a runner from a store.
  */
 import type { RecordName } from '../collections/kinds.js';
 import type { TurnContext } from '../context/turn-context.js';
@@ -15,19 +15,19 @@ import type { BytesReader, Store } from './store.js';
 
 /** Settings of {@link storeCallbacks} and `loadConversation`. */
 export interface SessionOptions {
-  /** Tells which session a turn belongs to. Default: `sessionId` in its stash, or "default". */
+  /** Returns the session of a turn. Default: `sessionId` in its stash, or "default". */
   readonly session?: ((ctx: TurnContext) => string) | undefined;
 }
 
-/** The session that a turn's stash names. */
+/** The session in a turn's stash. */
 export function stashedSession(ctx: TurnContext): string {
   return sessionNamed(ctx.stash.get('sessionId'));
 }
 
 /**
- * The session that a stash's `sessionId` stands for: "default" when there is none.
+ * The session for a stash's `sessionId`: "default" if there is none.
  *
- * @throws TurncoreError E_INVALID_VALUE for anything that is not a string: it must not be taken for another session's
+ * @throws TurncoreError E_INVALID_VALUE for anything that is not a string, which must not select another session
  */
 export function sessionNamed(id: unknown): string {
   if (id === undefined || id === null || id === '') return 'default';
@@ -36,10 +36,10 @@ export function sessionNamed(id: unknown): string {
 }
 
 /**
- * Tells which session of a store a turn belongs to.
+ * Returns the function that selects the session of a turn.
  *
- * @throws TurncoreError E_INVALID_VALUE unless there is a store, and for settings that are none; the function that is
- *   returned throws it for a session's id that is not a string
+ * @throws TurncoreError E_INVALID_VALUE without a store, and for invalid settings; the returned function throws it
+ * for a session id that is not a string
  */
 export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnContext) => string {
   requireObject(store, 'store');
@@ -54,13 +54,13 @@ export function sessionOf(store: Store, options: SessionOptions): (ctx: TurnCont
 }
 
 /**
- * All the callbacks of a TurnRunner but the executor, filled from a store: `new TurnRunner({...storeCallbacks(store),
- * executorCallback})`. An iteration's writes are committed in one go.
+ * All callbacks of a TurnRunner except the executor, made from a store: `new TurnRunner({...storeCallbacks(store),
+ * executorCallback})`. An iteration's writes are committed in one call.
  *
- * Single ones may be replaced behind it. A callback in the place of one of these is called for every write of its kind, in
- * turn middleware and in dispatches; writes keep their order, and those around it that stand together still go to the store
- * in one `commit`. One that stores or deletes tool calls gets those of `replaceToolCallGroup` too, unless that is replaced as
- * well. A `commitCallback` of one's own beside one for single writes is refused.
+ * You can override single callbacks after it. Your callback is called for every write of its kind, in turn middleware
+ * and in dispatches. Writes keep their order, and adjacent other writes still go to the store in one `commit`. A
+ * callback that stores or deletes tool calls also gets those of `replaceToolCallGroup`, unless you override that too.
+ * Your own `commitCallback` together with callbacks for single writes is an error.
  *
  * @throws TurncoreError E_INVALID_VALUE for anything that is not a store
  */

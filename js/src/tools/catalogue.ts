@@ -8,25 +8,25 @@ import { isObject } from '../validation/field-kinds.js';
 import { type AnyTool, executeTool, type ObjectSchema, Tool, type ToolHandler } from './tool.js';
 
 /**
- * Tells the model the date and the time of the host's clock, as "2024-02-29T13:05:09+02:00, Thursday". It takes an offset
- * from UTC; names of time zones are not known to the module.
+ * Tells the model the date and the time of the host's clock, as "2024-02-29T13:05:09+02:00, Thursday". It takes an
+ * offset from UTC; the module does not know names of time zones.
  */
 export function timeTool(): Tool<{ offset?: string }, string> {
   return moduleTool('time', true);
 }
 
 /**
- * Calculates arithmetic expressions for the model: numbers (64-bit floating point), + - * / % ^, parentheses up to 100
- * levels, and the functions abs, ceil, floor, max, min, round and sqrt. An expression that cannot be calculated fails
- * with E_TOOL_CALCULATION, which says at which character.
+ * Calculates arithmetic expressions for the model: numbers (64-bit floating point), + - * / % ^, parentheses up to
+ * 100 levels, and the functions abs, ceil, floor, max, min, round and sqrt. An invalid expression fails with
+ * E_TOOL_CALCULATION, which names the character.
  */
 export function calculatorTool(): Tool<{ expression: string }, number> {
   return moduleTool('calculator', true);
 }
 
 /**
- * Let the model keep memories: `remember` stores one, `recall` searches and lists them, `forget` deletes one. They are
- * writes of the iteration like any other, and go through the storage callbacks.
+ * Lets the model keep memories: `remember` stores one, `recall` searches and lists them, `forget` deletes one. These
+ * are ordinary writes of the iteration and go through the storage callbacks.
  */
 export function memoryTools(): [
   Tool<{ content: string; importance?: number }, { id: string }>,
@@ -36,9 +36,9 @@ export function memoryTools(): [
   return [moduleTool('remember', false), moduleTool('recall', false), moduleTool('forget', false)];
 }
 
-/** A line that a search found. Lines count from 0. */
+/** A line found by a search. Lines count from 0. */
 export interface FoundLine {
-  /** Of the document, or of the artifact as its reader tools know it. */
+  /** Id of the document, or of the artifact as in its reader tools. */
   readonly id: string;
   readonly line: number;
   /** Its first 1,024 bytes. */
@@ -46,66 +46,64 @@ export interface FoundLine {
 }
 
 /**
- * Lets the model search the retrieved documents of the turn for lines in which all given words occur, also those whose
- * text is spooled.
+ * Lets the model search the retrieved documents of the turn, spooled or not, for lines that contain all given words.
  */
 export function retrievablesTool(): Tool<{ query: string; limit?: number }, FoundLine[]> {
   return moduleTool('search_retrievables', false);
 }
 
 /**
- * Lets the model search all artifacts of the turn, results of tool calls and spooled documents, for lines in which all
- * given words occur.
+ * Lets the model search all artifacts of the turn, results of tool calls and spooled documents, for lines that
+ * contain all given words.
  */
 export function artifactsTool(): Tool<{ query: string; limit?: number }, FoundLine[]> {
   return moduleTool('search_artifacts', false);
 }
 
-/** A method that {@link fetchTool} can be given. */
+/** An HTTP method of {@link fetchTool}. */
 export type FetchMethod = 'GET' | 'HEAD' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
 
-/** What a {@link fetchTool} is made with. */
+/** Options of {@link fetchTool}. */
 export interface FetchOptions {
   /**
-   * The addresses that the tool goes to: origins like `https://example.com`, all of it, or with a path, which allows that
-   * path and what is below it.
+   * Allowed addresses: origins like `https://example.com`; with a path, only that path and everything below it.
    */
   readonly allow: readonly string[];
-  /** What a model may use. POST, PUT and PATCH let it send a text. Default: GET and HEAD. */
+  /** Methods that the model may use. POST, PUT and PATCH let it send a text. Default: GET and HEAD. */
   readonly methods?: readonly FetchMethod[] | undefined;
-  /** Bytes of a page that are read; what is longer is cut off. Default 1 MiB, at most 8 MiB. */
+  /** Bytes of a page to read; the rest is cut off. Default 1 MiB, at most 8 MiB. */
   readonly maxBytes?: number | undefined;
   /**
-   * Bytes of text that the model gets at once; a longer text becomes a document of the context, which it reads with the
-   * tools for artifacts. Default 16 KiB.
+   * Bytes of text that the model gets directly. A longer text becomes a document of the context, which the model
+   * reads with the tools for artifacts. Default 16 KiB.
    */
   readonly maxInline?: number | undefined;
-  /** Cut a longer text off, and do not store it as a document. Default false. */
+  /** Cut off a longer text instead of storing it as a document. Default false. */
   readonly cut?: boolean | undefined;
-  /** How long all of it may take, redirects too, in milliseconds. Default 30,000, at most 600,000. */
+  /** Time for the request with its redirects, in milliseconds. Default 30,000, at most 600,000. */
   readonly timeoutMs?: number | undefined;
-  /** Redirects that are followed, each to an allowed address. Default 5, at most 20. */
+  /** Number of redirects to follow, each to an allowed address. Default 5, at most 20. */
   readonly redirects?: number | undefined;
 }
 
-/** What a model gives to a {@link fetchTool}. */
+/** A model's arguments of a {@link fetchTool}. */
 export interface FetchArgs {
   readonly url: string;
   readonly method?: FetchMethod;
-  /** What is sent by POST, PUT and PATCH. */
+  /** The body of POST, PUT and PATCH. */
   readonly body?: string;
   /** Media type of the body. */
   readonly contentType?: string;
 }
 
 /**
- * Lets the model fetch pages and files of the web as text: HTML as what it says, in the manner of Markdown, other text as
- * it is. It goes nowhere but where the options and the host's `allowedOrigins` let it, sends no credentials and keeps no
- * cookies. What goes wrong fails with E_TOOL_FETCH, which says what, or with the error of the request. In a page it is
- * bound by CORS, and a redirect is E_HTTP_REDIRECT.
+ * Lets the model fetch pages and files of the web as text: HTML as Markdown-like text, other text unchanged. It
+ * requests only addresses that the options and the host's `allowedOrigins` allow, sends no credentials and keeps no
+ * cookies. Failures have the code E_TOOL_FETCH with the reason, or the error of the request. In a page it is bound by
+ * CORS, and a redirect is E_HTTP_REDIRECT.
  *
- * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for lists that are none, and for options that are not known. Other
- *   options that break a rule are that when the tool is first used
+ * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for lists that are not lists, and for unknown options. Other
+ * invalid options fail with it when the tool is first used
  */
 export function fetchTool(options: FetchOptions): Tool<FetchArgs, string> {
   if (!isObject(options)) {
@@ -134,7 +132,7 @@ export function fetchTool(options: FetchOptions): Tool<FetchArgs, string> {
         ...(sends ? { body, contentType } : {}),
       },
     },
-    // In the order in which a language writes them whose maps have none.
+    // In the order of languages whose maps have no order.
     argument: {
       allow: [...allow],
       cut: cut ?? false,
@@ -157,20 +155,23 @@ function requireTexts(name: string, list: unknown): void {
   }
 }
 
-/** The addresses that a tool fetches from; none for a tool that is not {@link fetchTool}'s. */
+/** The allowed addresses of a tool; none for a tool not made by {@link fetchTool}. */
 export function fetchAddresses(tool: AnyTool): readonly string[] {
   const builtin = builtinOf(tool.handler);
   return builtin?.name === 'fetch' ? (builtin.argument as { allow: string[] }).allow : [];
 }
 
-/** What differs from the catalogue's entry, and what the handler is made with. */
+/** Differences from the catalogue's entry, and the handler's argument. */
 interface Adapted {
   readonly description: string;
   readonly inputSchema: ObjectSchema;
   readonly argument: unknown;
 }
 
-/** A tool whose handler is in the module under the tool's name. One that only says what clock or arithmetic say is trusted. */
+/**
+ * A tool whose handler is in the module under the tool's name. Tools whose results come only from the clock or from
+ * arithmetic are trusted.
+ */
 function moduleTool<Args, Result>(
   name: keyof typeof CATALOGUE,
   trusted: boolean,

@@ -8,12 +8,12 @@ import { invalidValue } from '../errors.js';
 import { sha256 } from './sha256.js';
 
 /**
- * Names a call of a tool by its content, for {@link ToolCall.checksum}: the SHA-256 of the canonical JSON (RFC 8785) of
- * `{"args": args, "tool": tool}`, in 64 lower-case hexadecimal digits. Events of the call name it so, and
+ * Identifies a tool call by its content, for {@link ToolCall.checksum}: the SHA-256 of the canonical JSON (RFC 8785)
+ * of `{"args": args, "tool": tool}`, in 64 lower-case hexadecimal digits. Events of the call have it as `callId`, and
  * `ctx.toolCallCount` counts by it.
  *
- * @param args the arguments, as they came: a JSON-like value
- * @throws TurncoreError E_INVALID_VALUE naming the part of the arguments that is something else
+ * @param args the original arguments: a JSON-like value
+ * @throws TurncoreError E_INVALID_VALUE naming the part of the arguments that is not JSON-like
  */
 export function toolCallChecksum(tool: string, args: unknown): string {
   if (typeof tool !== 'string') throw invalidValue('tool', 'must be a string');

@@ -1,5 +1,5 @@
 /**
- * SHA-256 in one call: what platforms have answers later. It guards no secret.
+ * Synchronous SHA-256: the platforms' own is asynchronous. It protects no secret.
  */
 
 const ROUNDS = Uint32Array.of(
@@ -95,7 +95,7 @@ export function sha256(text: string): string {
   return Array.from(state, (word) => word.toString(16).padStart(8, '0')).join('');
 }
 
-/** Works a block into the state. The first 16 words are the block's. */
+/** Adds a block to the state. The first 16 words are the block's. */
 function compress(state: Uint32Array, words: Uint32Array): void {
   for (let i = 16; i < 64; i++) {
     const early = words[i - 15]!;
@@ -124,7 +124,7 @@ function compress(state: Uint32Array, words: Uint32Array): void {
   [a, b, c, d, e, f, g, h].forEach((word, i) => (state[i]! += word));
 }
 
-/** Turns the bits of a word to the right. */
+/** Rotates the bits of a word to the right. */
 function turn(word: number, by: number): number {
   return (word >>> by) | (word << (32 - by));
 }

@@ -4,30 +4,30 @@
 import type { ErrorCode } from '../abi/codes.gen.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 
-/** A part of a path that an issue names. */
+/** A part of an issue's path. */
 export type IssueStep = PropertyKey | { readonly key: PropertyKey };
 
-/** What a validation found wrong. */
+/** A violation. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly IssueStep[] | undefined;
 }
 
-/** What a validation gives: the value, or what is wrong. */
+/** The result of a validation: the value, or the issues. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** Says what options a JSON Schema is asked for with. */
+/** Options of a request for a JSON Schema. */
 export interface JSONSchemaOptions {
   readonly target: string;
 }
 
 /**
- * A Standard Schema, version 1: what Zod, Valibot, ArkType and others give.
+ * A Standard Schema, version 1, as made by Zod, Valibot, ArkType and others.
  *
- * @typeParam Input what it takes
- * @typeParam Output what validation gives
+ * @typeParam Input the input type
+ * @typeParam Output the type after validation
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -40,7 +40,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** Tells a Standard Schema. Some libraries make functions of theirs. */
+/** Whether a value is a Standard Schema. In some libraries it is a function. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   const standard = (value as Partial<StandardSchema>)['~standard'];
@@ -48,10 +48,10 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
 }
 
 /**
- * The JSON Schema of what a Standard Schema takes, as the library itself gives it.
+ * The JSON Schema of a Standard Schema's input, as the library provides it.
  *
- * @returns undefined when the library gives none
- * @throws what the library throws for a schema that has none
+ * @returns undefined if the library provides none
+ * @throws the library's error for a schema that has none
  */
 export function inputJsonSchema(schema: StandardSchema): Record<string, unknown> | undefined {
   const options = { target: 'draft-2020-12' };
@@ -64,10 +64,11 @@ export function inputJsonSchema(schema: StandardSchema): Record<string, unknown>
 }
 
 /**
- * Validates arguments and gives what a tool's handler gets.
+ * Validates arguments and returns the handler's arguments.
  *
  * @param tool name of the tool, for the message
- * @throws TurncoreError (rejects) E_INVALID_TOOL_ARGS, whose details list {path, message}; and whatever validation throws
+ * @throws TurncoreError (rejects) E_INVALID_TOOL_ARGS, whose details list {path, message}; and any error of the
+ * validation
  */
 export async function validateArguments<Output>(
   schema: StandardSchema<unknown, Output>,
@@ -80,11 +81,11 @@ export async function validateArguments<Output>(
 }
 
 /**
- * Validates what a gate is resolved with, at once.
+ * Validates a gate's resolution, synchronously.
  *
  * @param gate id of the gate, for the message
  * @throws TurncoreError E_INVALID_TURN_GATE_RESOLUTION, whose details list {path, message}, and for a schema that
- *   validates asynchronously; and whatever validation throws
+ *   validates asynchronously; and any error of the validation
  */
 export function validateNow<Output>(
   schema: StandardSchema<unknown, Output>,
@@ -93,7 +94,7 @@ export function validateNow<Output>(
 ): Output {
   const answer = schema['~standard'].validate(value);
   if (isPromise(answer)) {
-    Promise.resolve(answer).catch(() => undefined); // nobody waits for it
+    Promise.resolve(answer).catch(() => undefined); // no code waits for it
     throw TurncoreError.of(
       'E_INVALID_TURN_GATE_RESOLUTION',
       `${gate}: its schema validates asynchronously, and resolve answers at once`,
@@ -108,7 +109,7 @@ function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
   return typeof (answer as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** @throws TurncoreError E_INVALID_VALUE for what is neither a value nor a list of issues */
+/** @throws TurncoreError E_INVALID_VALUE for anything but a value or a list of issues */
 function requireResult<Output>(
   result: SchemaResult<Output>,
   subject: string,

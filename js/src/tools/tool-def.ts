@@ -1,5 +1,5 @@
 /**
- * How the module is told of tools.
+ * Definitions of tools for the module.
  */
 import { Collision, ToolFlag } from '../abi/frames.gen.js';
 import type { ToolDef } from '../codec/tuples.gen.js';

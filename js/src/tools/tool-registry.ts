@@ -4,22 +4,22 @@
 import { invalidValue, requireList, TurncoreError } from '../errors.js';
 import { type AnyTool, type CollisionPolicy, Tool } from './tool.js';
 
-/** Where a context's registry reports what host code changed. */
+/** Receives the changes of host code to a context's registry. */
 export interface ToolSink {
-  /** Makes a tool known to the module. @throws TurncoreError for a schema that it does not support */
+  /** Defines a tool in the module. @throws TurncoreError for an unsupported schema */
   define(tool: AnyTool): void;
   registered(tool: AnyTool): void;
   unregistered(name: string): void;
   hidden(names: readonly string[]): void;
 }
 
-/** What can be acked: a dispatch's context. */
+/** An object that can be acked: a dispatch's context. */
 export interface AckSource {
-  /** Calls a function once when it is acked. @returns a function that takes this back */
+  /** Calls a function once when it is acked. @returns a function that removes it */
   onAck(handler: () => void): () => void;
 }
 
-/** What registries share until one of them changes. */
+/** The contents that registries share until one of them changes. */
 export interface ToolState {
   readonly tools: Map<string, AnyTool>;
   readonly hidden: Set<string>;
@@ -27,24 +27,24 @@ export interface ToolState {
 
 /** Settings of {@link ToolRegistry.merge}. */
 export interface MergeOptions {
-  /** What happens when a name is taken and the tool that comes does not say. Default "throw". */
+  /** The action when a name is taken and the new tool has no policy of its own. Default "throw". */
   readonly onCollision?: CollisionPolicy | undefined;
 }
 
-/** An ordered set of tools by name. Hidden ones are there and can be called, but a model is not told of them. */
+/** An ordered set of tools by name. Hidden tools exist and can be called, but the model does not see them. */
 export class ToolRegistry implements Iterable<AnyTool> {
   #state: ToolState;
   #shared = false;
   #sink: ToolSink | undefined;
 
-  /** @throws TurncoreError E_TOOL_ALREADY_REGISTERED when two tools have one name */
+  /** @throws TurncoreError E_TOOL_ALREADY_REGISTERED if two tools share a name */
   constructor(tools: Iterable<AnyTool> = []) {
     requireList('tools', tools);
     this.#state = { tools: new Map(), hidden: new Set() };
     for (const tool of tools) this.register(tool);
   }
 
-  /** How many tools it has, hidden ones included. */
+  /** The number of tools, including hidden ones. */
   get size(): number {
     return this.#state.tools.size;
   }
@@ -52,10 +52,10 @@ export class ToolRegistry implements Iterable<AnyTool> {
   /**
    * Adds a tool.
    *
-   * @param overwrite whether it takes the place of one with the same name
+   * @param overwrite whether it replaces a tool of the same name
    * @returns this registry
-   * @throws TurncoreError E_TOOL_ALREADY_REGISTERED, E_INVALID_VALUE for something that is not a Tool, and in a context
-   *   E_INVALID_INITIAL_TOOL_VALUE for a schema that uses what is not supported
+   * @throws TurncoreError E_TOOL_ALREADY_REGISTERED, E_INVALID_VALUE for anything but a Tool, and in a context
+   * E_INVALID_INITIAL_TOOL_VALUE for a schema with unsupported features
    */
   register(tool: AnyTool, overwrite = false): this {
     if (!(tool instanceof Tool)) throw invalidValue('tool', 'must be an instance of Tool');
@@ -68,7 +68,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
     return this;
   }
 
-  /** Takes a tool away, and its name off the hidden ones. Tells whether it was there. */
+  /** Removes a tool and unhides its name. Returns whether the tool existed. */
   unregister(name: string): boolean {
     if (!this.#state.tools.has(name)) return false;
     const state = this.#own();
@@ -83,31 +83,31 @@ export class ToolRegistry implements Iterable<AnyTool> {
     return this.#state.tools.get(name);
   }
 
-  /** Tells whether there is a tool of this name, hidden or not. */
+  /** Whether there is a tool of this name, hidden or not. */
   has(name: string): boolean {
     return this.#state.tools.has(name);
   }
 
-  /** All tools in order, hidden ones included: a fresh list. */
+  /** All tools in order, including hidden ones: a fresh list. */
   all(): AnyTool[] {
     return [...this.#state.tools.values()];
   }
 
-  /** The tools that a model is told of, in order: a fresh list. */
+  /** The visible tools, in order: a fresh list. */
   visible(): AnyTool[] {
     return this.all().filter((tool) => !this.#state.hidden.has(tool.name));
   }
 
-  /** The tools that are hidden, in order: a fresh list. */
+  /** The hidden tools, in order: a fresh list. */
   hidden(): AnyTool[] {
     return this.all().filter((tool) => this.#state.hidden.has(tool.name));
   }
 
   /**
-   * Hides tools. Names that are not registered yet are hidden when they are.
+   * Hides tools. A name that is not registered yet is hidden once it is.
    *
    * @returns this registry
-   * @throws TurncoreError E_INVALID_VALUE for something that is not a name, such as a list
+   * @throws TurncoreError E_INVALID_VALUE for anything that is not a name, such as a list
    */
   hide(...names: string[]): this {
     requireNames(names);
@@ -127,7 +127,7 @@ export class ToolRegistry implements Iterable<AnyTool> {
   }
 
   /**
-   * Hides these names and no others.
+   * Hides exactly these names.
    *
    * @returns this registry
    * @throws TurncoreError E_INVALID_VALUE for something that is not a list of names
@@ -148,13 +148,13 @@ export class ToolRegistry implements Iterable<AnyTool> {
     return this.setHidden([]);
   }
 
-  /** Takes away the tools that are ephemeral. @returns this registry */
+  /** Removes the ephemeral tools. @returns this registry */
   pruneEphemeral(): this {
     for (const tool of this.all()) if (tool.ephemeral) this.unregister(tool.name);
     return this;
   }
 
-  /** Prunes ephemeral tools when the dispatch acks. @returns a function that takes this back */
+  /** Prunes ephemeral tools when the dispatch acks. @returns a function that undoes this */
   bindContext(ctx: AckSource): () => void {
     if (typeof (ctx as Partial<AckSource> | undefined)?.onAck !== 'function') {
       throw invalidValue('ctx', 'must be a DispatchContext');
@@ -163,8 +163,8 @@ export class ToolRegistry implements Iterable<AnyTool> {
   }
 
   /**
-   * A registry of the tools of several, which stay as they are. A tool that comes with a name that is taken goes by its
-   * own `onCollision` when that is "replace" or "keep", and by the given policy otherwise.
+   * Merges several registries, which do not change, into a new one. If a name is taken, the later tool's
+   * `onCollision` decides if it is "replace" or "keep", otherwise the given policy.
    *
    * @throws TurncoreError E_TOOL_ALREADY_REGISTERED, E_INVALID_VALUE
    */
@@ -191,12 +191,12 @@ export class ToolRegistry implements Iterable<AnyTool> {
     return merged;
   }
 
-  /** The tools in order, hidden ones included. */
+  /** The tools in order, including hidden ones. */
   [Symbol.iterator](): IterableIterator<AnyTool> {
     return this.all()[Symbol.iterator]();
   }
 
-  /** @internal A registry that begins with shared tools and reports what changes. */
+  /** @internal A registry that begins with shared tools and reports changes. */
   static of(state: ToolState, sink: ToolSink): ToolRegistry {
     const registry = new ToolRegistry();
     registry.#state = state;
@@ -205,13 +205,13 @@ export class ToolRegistry implements Iterable<AnyTool> {
     return registry;
   }
 
-  /** @internal What it holds, to be shared: it is copied before this registry changes. */
+  /** @internal Its contents for sharing: they are copied before this registry changes. */
   snapshot(): ToolState {
     this.#shared = true;
     return this.#state;
   }
 
-  /** @internal Makes it hold these tools: the module changed its own. */
+  /** @internal Sets its tools: the module changed its own. */
   mirror(tools: readonly AnyTool[]): void {
     const state = this.#own();
     state.tools.clear();

@@ -1,5 +1,5 @@
 /**
- * Tools: what a model may call.
+ * Tools: functions that a model may call.
  */
 import { attempt } from '../attempt.js';
 import type { Write } from '../codec/encoder.js';
@@ -16,7 +16,7 @@ import {
   validateArguments,
 } from './standard-schema.js';
 
-/** What happens when registries are merged and a tool's name is taken. */
+/** The action on a name collision when registries are merged. */
 export type CollisionPolicy = 'throw' | 'replace' | 'keep';
 
 /** A JSON Schema 2020-12 of object type, as data. */
@@ -26,7 +26,7 @@ export interface ObjectSchema {
 }
 
 /**
- * Runs a tool. It may return anything; what it returns or throws reaches whoever asked for the call.
+ * Runs a tool. It may return any value; its result or error goes to the caller.
  *
  * @param args the arguments, validated, defaults filled in
  * @param ctx the dispatch that the call belongs to
@@ -38,9 +38,9 @@ export type ToolHandler<Args, Result> = (
   meta: Stash,
 ) => Result | PromiseLike<Result>;
 
-/** What a call of a tool may say of itself. */
+/** Options of a tool call. */
 export interface CallOptions {
-  /** What the provider calls the call: it goes into the events of the execution. */
+  /** The provider's id of the call, for the events of the execution. */
   readonly providerCallId?: string | undefined;
 }
 
@@ -52,39 +52,39 @@ export type ToolCaller<Input, Result> = {
 /** Name of the method by which a context runs a tool. */
 export const executeTool = Symbol('executeTool');
 
-/** What a {@link Tool} is made of. */
+/** The fields of a {@link Tool}. */
 export interface RawTool<Args, Result, Input = Args> {
   /** Unique in its registry. */
   readonly name: string;
   /** For the model. */
   readonly description: string;
   /**
-   * What the arguments must be: a JSON Schema, which the module validates by, or a Standard Schema (of Zod, Valibot,
-   * ArkType …), which validates by itself and says what types the handler gets.
+   * The schema of the arguments: a JSON Schema, with which the module validates, or a Standard Schema (of Zod,
+   * Valibot, ArkType …), which validates by itself and types the handler's arguments.
    */
   readonly inputSchema: ObjectSchema | StandardSchema<Input, Args>;
   /**
-   * The JSON Schema that a model is shown of a Standard Schema which gives none itself: because its library cannot, or
-   * because it has a part that JSON Schema has no words for. It only describes.
+   * The JSON Schema to show the model for a Standard Schema that provides none: because its library cannot, or
+   * because JSON Schema cannot express a part of it. It only describes the arguments.
    */
   readonly jsonSchema?: ObjectSchema | undefined;
   readonly handler: ToolHandler<Args, Result>;
   /**
-   * Gives the class of artifacts that the chat executor wraps text results in: the model gets a handle. It is called once
-   * here, to check the class.
+   * Returns the class of artifact in which the chat executor wraps text results: the model gets a handle. It is
+   * called once here, to check the class.
    */
   readonly artifactConstructor?: (() => AnyArtifactClass) | undefined;
-  /** The tool's own data, which its handler gets. */
+  /** The tool's own data, passed to its handler. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  /** Whether it goes when its dispatch has acked. Default false. */
+  /** Whether to remove it when its dispatch acks. Default false. */
   readonly ephemeral?: boolean | undefined;
   /** Whether its results count as written by the operator. Default false. */
   readonly trusted?: boolean | undefined;
-  /** What happens when a merged registry has the name already. Default "throw". */
+  /** The action when a merged registry already has the name. Default "throw". */
   readonly onCollision?: CollisionPolicy | undefined;
 }
 
-/** How a model is told of a tool. */
+/** A tool's description for a model. */
 export interface ToolDescription {
   readonly name: string;
   readonly description: string;
@@ -93,32 +93,32 @@ export interface ToolDescription {
 }
 
 /**
- * Something a model may call. Immutable.
+ * A function that a model may call. Immutable.
  *
- * @typeParam Args what the handler gets, as the schema describes it
- * @typeParam Result what the handler returns
- * @typeParam Input what a caller gives: differs from Args when validation changes it
+ * @typeParam Args the handler's arguments, as the schema describes them
+ * @typeParam Result the handler's result
+ * @typeParam Input the caller's arguments: differs from Args if validation changes them
  */
 export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args> {
   /** Unique in its registry. */
   readonly name: string;
   /** For the model. */
   readonly description: string;
-  /** What the arguments must be: a JSON Schema, deeply frozen, or the Standard Schema that was given. */
+  /** The schema of the arguments: a JSON Schema, deeply frozen, or the given Standard Schema. */
   readonly inputSchema: ObjectSchema | StandardSchema<Input, Args>;
-  /** What a model is shown of it, deeply frozen. */
+  /** The JSON Schema for the model, deeply frozen. */
   readonly jsonSchema: ObjectSchema;
-  /** Runs the tool. {@link executor} is how it is called. */
+  /** Runs the tool. Call it through {@link executor}. */
   readonly handler: ToolHandler<Args, Result>;
-  /** Gives the class of artifacts for its results, if it has one. */
+  /** Returns the class of artifacts for its results, if it has one. */
   readonly artifactConstructor: (() => AnyArtifactClass) | undefined;
   /** The tool's own data. */
   readonly meta: Stash;
-  /** Whether it goes when its dispatch has acked. */
+  /** Whether it is removed when its dispatch acks. */
   readonly ephemeral: boolean;
   /** Whether its results count as written by the operator. */
   readonly trusted: boolean;
-  /** What happens when a merged registry has the name already. */
+  /** The action when a merged registry already has the name. */
   readonly onCollision: CollisionPolicy;
 
   /** @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE listing every violation */
@@ -143,7 +143,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
     Object.freeze(this);
   }
 
-  /** What a model is told of it. */
+  /** Its description for a model. */
   describe(): ToolDescription {
     return { name: this.name, description: this.description, inputSchema: this.jsonSchema };
   }
@@ -152,27 +152,27 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
    * Checks arguments as a call does, without a call: nothing is converted, defaults are filled in.
    *
    * @param args JSON-like data
-   * @param host where a JSON Schema is looked at: a Host, or options for one. Default: a shared one
-   * @returns what the handler would get
-   * @throws TurncoreError (rejects) E_INVALID_TOOL_ARGS, and E_INVALID_INITIAL_TOOL_VALUE for a JSON Schema that uses
-   *   what is not supported; and whatever a Standard Schema throws
+   * @param host the host that checks a JSON Schema: a Host, or options for one. Default: a shared one
+   * @returns the handler's arguments
+   * @throws TurncoreError (rejects) E_INVALID_TOOL_ARGS, and E_INVALID_INITIAL_TOOL_VALUE for a JSON Schema with
+   * unsupported features; and any error of a Standard Schema
    */
   async validate(args: unknown, host?: object): Promise<Args> {
     const schema = this.inputSchema;
     if (isStandardSchema(schema)) return validateArguments(schema, this.name, args);
     requireArguments(this.name, args);
-    // What runs the module has tools itself. Nothing is registered, so that bundlers may leave out what is not used.
+    // The code that runs the module itself uses tools. Nothing is registered, so that bundlers can drop unused code.
     const { validateBySchema } = await import('../host/validate-arguments.js');
     return (await validateBySchema(this, args, host)) as Args;
   }
 
   /**
-   * The way to call the tool within a dispatch: checks the arguments against the schema, tells observers with
+   * Calls the tool within a dispatch: checks the arguments against the schema, notifies observers with
    * toolExecutionStart and toolExecutionEnd, and runs the handler.
    *
-   * @returns a function that resolves to what the handler returned. It rejects with E_INVALID_TOOL_ARGS when the
-   *   arguments break the schema (the handler is not called), with E_TOOL_DOWNSTREAM_ERROR when the handler threw, and
-   *   with E_CALL_AFTER_END when the dispatch had ended before the handler
+   * @returns a function that resolves to the handler's result. It rejects with E_INVALID_TOOL_ARGS if the arguments
+   * do not match the schema (the handler does not run), with E_TOOL_DOWNSTREAM_ERROR if the handler threw, and with
+   * E_CALL_AFTER_END if the dispatch ended before the handler
    * @throws TurncoreError E_INVALID_VALUE for anything that is not a context of a dispatch
    */
   executor(ctx: DispatchContext): ToolCaller<Input, Result> {
@@ -183,8 +183,8 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
 }
 
 /**
- * A tool whose result is text that the model reads as it is: it is not kept as an artifact, and its calls are stored with
- * `fromArtifactTool`, so that no reader tool is offered for them. It has no artifactConstructor.
+ * A tool whose text result the model gets unchanged: it does not become an artifact, and its calls are stored with
+ * `fromArtifactTool`, so that they get no reader tools. It has no artifactConstructor.
  */
 export class ArtifactTool<Args = Record<string, unknown>, Input = Args> extends Tool<
   Args,
@@ -192,7 +192,7 @@ export class ArtifactTool<Args = Record<string, unknown>, Input = Args> extends 
   Input
 > {
   /** @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE listing every violation */
-  // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- narrows what it takes
+  // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- narrows its parameter
   constructor(raw: Omit<RawTool<Args, ArtifactText, Input>, 'artifactConstructor'>) {
     super(raw);
   }
@@ -201,7 +201,7 @@ export class ArtifactTool<Args = Record<string, unknown>, Input = Args> extends 
 /** Text: a string or a Tokenizable. */
 export type ArtifactText = string | { render(): string };
 
-/** A tool whatever its arguments. */
+/** A tool with any arguments. */
 export interface AnyTool extends Omit<Tool, 'inputSchema' | 'handler' | 'executor' | 'validate'> {
   readonly inputSchema: ObjectSchema | StandardSchema;
   readonly handler: {
@@ -213,14 +213,14 @@ export interface AnyTool extends Omit<Tool, 'inputSchema' | 'handler' | 'executo
   executor(ctx: DispatchContext): ToolCaller<unknown, unknown>;
 }
 
-/** @throws TurncoreError E_INVALID_VALUE unless tools can be called in the context */
+/** @throws TurncoreError E_INVALID_VALUE unless the context can call tools */
 function requireCaller(ctx: Partial<DispatchContext> | null | undefined): void {
   if (typeof ctx?.[executeTool] !== 'function') {
     throw invalidValue('ctx', 'must be a DispatchContext: tools are called in a dispatch');
   }
 }
 
-/** @throws TurncoreError E_INVALID_TOOL_ARGS when there are none: every tool takes an object */
+/** @throws TurncoreError E_INVALID_TOOL_ARGS if there are none: every tool takes an object */
 export function requireArguments(tool: string, args: unknown): void {
   if (args !== undefined && args !== null) return;
   const message = `the value must be object, not ${args === null ? 'null' : 'undefined'}`;
@@ -230,7 +230,7 @@ export function requireArguments(tool: string, args: unknown): void {
   });
 }
 
-/** Writes the arguments of a call, which throws a TurncoreError E_INVALID_TOOL_ARGS by the part that has no encoding. */
+/** Writes the arguments of a call. Throws a TurncoreError E_INVALID_TOOL_ARGS that names a part without an encoding. */
 export function writeArguments(args: unknown): Write {
   return (e) => {
     try {
@@ -242,13 +242,13 @@ export function writeArguments(args: unknown): Write {
   };
 }
 
-/** A schema as it was given, and the JSON Schema of it. */
+/** The given schema, and its JSON Schema. */
 interface Schemas {
   readonly given: ObjectSchema | StandardSchema;
   readonly json: ObjectSchema;
 }
 
-/** Takes either kind of schema. */
+/** Accepts either kind of schema. */
 function schemaOf(raw: unknown): Converter {
   return (value, report) => {
     if (!isStandardSchema(value)) {

@@ -200,6 +200,35 @@ describe('replay', { skip }, () => {
     assert.equal((await replay(recorded(echo), module)).sameModule, undefined);
   });
 
+  it('takes a module that has more, and none that agreed to something else', async () => {
+    // What the guest says to Hello, and another.
+    const welcome = (change: Readonly<Record<number, unknown>>): Uint8Array => {
+      const fields: unknown[] = [33, 2, 0, 15, [1 << 20, 0, 0, 0, 0, 0], [0, 0], 'test', []];
+      return frame(...fields.map((field, i) => change[i] ?? field));
+    };
+    const replayed = (first: Uint8Array): Promise<ReplayReport> => {
+      const sink = new MemoryJournal();
+      new JournalWriter(sink, header).step(module.instantiateSync().hello, first);
+      return replay(sink.bytes(), module);
+    };
+    for (const change of [{}, { 6: 'another' }, { 7: ['openai'] }, { 6: '"', 7: ['a', '"]'] }]) {
+      const { difference } = await replayed(welcome(change));
+      assert.equal(difference, undefined, JSON.stringify(change));
+    }
+    const others = [
+      { 1: 3 },
+      { 2: 1 },
+      { 3: 7 },
+      { 4: [1 << 19, 0, 0, 0, 0, 0] },
+      { 5: [1, 0] },
+      { 3: 7, 6: 'another', 7: ['openai'] },
+    ];
+    for (const change of others) {
+      const { difference } = await replayed(welcome(change));
+      assert.equal(difference?.frame, 0, JSON.stringify(change));
+    }
+  });
+
   it('refuses a journal of another ABI', async () => {
     await assert.rejects(replay(recorded(echo, { abi: 0x10000 }), module), (error) =>
       isTurncoreError(error, 'E_ABI_VERSION'),

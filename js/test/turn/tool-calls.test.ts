@@ -10,6 +10,7 @@ import {
   SpooledArtifact,
   Tokenizable,
   Tool,
+  type ToolCall,
   type TurncoreError,
 } from '../../src/index.js';
 import { type ToolCallEvent } from '../../src/entries/events.js';
@@ -78,6 +79,7 @@ async function converse(
     return Promise.resolve(Response.json({ choices: [answers[requests.length - 1]] }));
   };
   const journal = new MemoryJournal();
+  const records: ToolCall[] = [];
   const run = await makeRun(() => undefined, {
     executorCallback: new ChatExecutor({
       baseURL: 'http://127.0.0.1/v1',
@@ -86,6 +88,10 @@ async function converse(
       ...options,
     }),
     tools: [tool],
+    storeToolCallCallback: (_ctx, record) => {
+      run.writes.push(`storeToolCall ${record.id}`);
+      records.push(record);
+    },
     host: await testHost({ fetch: answer, journal: () => journal }),
   });
   await run.runner.run({ systemPrompt: 'test', message: 'work' });
@@ -99,7 +105,7 @@ async function converse(
   const ends = run.events
     .filter((e): e is ToolCallEvent => e.event === 'toolCall' && e.isComplete)
     .map((e) => e.id);
-  return { ...run, requests, told, stored, ends };
+  return { ...run, requests, told, stored, records, ends };
 }
 
 describe('tool calls of the chat executor', { skip }, () => {
@@ -168,6 +174,13 @@ describe('tool calls of the chat executor', { skip }, () => {
       assert.equal(e.providerCallId, e.id);
       if (e.isComplete) assert.equal(e.executionId, e.id === 'c0' ? first : other);
     }
+    assert.deepEqual(
+      run.records.map((r) => [r.id, r.executionId, r.providerCallId]),
+      [
+        ['c0', first, 'c0'],
+        ['c1', other, 'c1'],
+      ],
+    );
   });
 
   it('an abort tells all calls that run, and no other begins', async () => {

@@ -9,8 +9,8 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/internal/jsonpath"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Format is how a JSON artifact is written.

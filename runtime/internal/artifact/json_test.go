@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/internal/artifact"
 	"github.com/turncore/turncore/runtime/internal/jsonpath"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func parse(t testing.TB, text string, hint artifact.Format) *artifact.JSON {

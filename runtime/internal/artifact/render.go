@@ -1,6 +1,6 @@
 package artifact
 
-import "github.com/turncore/turncore/runtime/value"
+import "github.com/turncore/turncore/abi/value"
 
 // Render appends the text that a reader tool gives for an answer, and tells whether it stopped because that is more than
 // limit bytes. A string is its own text. A list of strings is a line for each, an empty one is "(empty list)", and no

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/internal/jsonpath"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func parse(t testing.TB, text string) *jsonpath.Query {

@@ -3,8 +3,8 @@ package jsonpath
 import (
 	"unicode/utf8"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/pattern"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Parse reads a query. The error is an [*Error]: the text is not well-formed, or not well-typed.

@@ -3,8 +3,8 @@ package jsonpath
 import (
 	"unicode/utf8"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/pattern"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // Budget is what one evaluation may use, or several that share it.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/internal/jsonpath"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 // The official compliance test suite, which is not part of the project.

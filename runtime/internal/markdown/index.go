@@ -3,7 +3,7 @@ package markdown
 import (
 	"bytes"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // MaxFrontMatter is how many lines front matter may take, with the two that enclose it.

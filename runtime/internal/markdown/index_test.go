@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/internal/markdown"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func index(t testing.TB, source string) *markdown.Index {

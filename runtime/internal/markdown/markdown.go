@@ -24,7 +24,7 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 const (

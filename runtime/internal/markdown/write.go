@@ -3,7 +3,7 @@ package markdown
 import (
 	"bytes"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // fields is a map that is being written. Its head is a byte whatever it counts, up to 15, and is written again when

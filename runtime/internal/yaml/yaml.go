@@ -13,7 +13,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // MaxDepth is how deep collections may nest.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/runtime/internal/yaml"
-	"github.com/turncore/turncore/runtime/value"
 )
 
 func TestParse(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 const chunk = `{"id":"chatcmpl-BR0Ua4qvLRrGgTc0r2Vw8OLC3fGAB","object":"chat.completion.chunk","created":1745868548,` +

@@ -173,7 +173,7 @@ func (r *reader5) object(dst []byte, depth int) []byte {
 			return dst
 		}
 		r.pos++
-		_, size, _ := decode(dst, member)
+		_, size, _ := Head(dst, member)
 		key, val := member+size, len(dst)
 		order.add(dst[key:val])
 		dst = r.value(dst, depth)
@@ -224,7 +224,7 @@ func sealText(dst []byte, start int) []byte {
 		text = appendUTF8(nil, text)
 		dst = append(dst[:start+5], text...)
 	}
-	head := appendStringHead(dst[:start], len(text))
+	head := AppendStringHeader(dst[:start], len(text))
 	return dst[:len(head)+copy(dst[len(head):], dst[start+5:])]
 }
 

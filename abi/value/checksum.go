@@ -10,7 +10,7 @@ func Checksum(tool string, args []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text = AppendJSONString(append(text, `,"tool":`...), []byte(tool))
+	text = AppendJSONString(append(text, `,"tool":`...), tool)
 	return digest(append(text, '}')), nil
 }
 
@@ -18,12 +18,12 @@ func Checksum(tool string, args []byte) (string, error) {
 // "reason": reason}, in 64 lower-case hexadecimal digits. An error says what is wrong with payload.
 func GateDigest(id, reason string, payload []byte) (string, error) {
 	text := append(make([]byte, 0, 128+len(id)+len(reason)+2*len(payload)), `{"id":`...)
-	text = append(AppendJSONString(text, []byte(id)), `,"payload":`...)
+	text = append(AppendJSONString(text, id), `,"payload":`...)
 	text, err := AppendCanonical(text, payload)
 	if err != nil {
 		return "", err
 	}
-	text = AppendJSONString(append(text, `,"reason":`...), []byte(reason))
+	text = AppendJSONString(append(text, `,"reason":`...), reason)
 	return digest(append(text, '}')), nil
 }
 

@@ -9,8 +9,8 @@ func Equal(a, b []byte) bool {
 
 // equal returns where the values at a[i:] and b[j:] end, and 0, 0 when they differ.
 func equal(a []byte, i int, b []byte, j, depth int) (int, int) {
-	kind, size, n := decode(a, i)
-	other, width, m := decode(b, j)
+	kind, size, n := Head(a, i)
+	other, width, m := Head(b, j)
 	if size == 0 || width == 0 {
 		return 0, 0
 	}

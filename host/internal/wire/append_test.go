@@ -1,10 +1,11 @@
-package value
+package wire
 
 import (
 	"encoding/json"
 	"errors"
 	"math/big"
 	"net/netip"
+	"strings"
 	"testing"
 )
 
@@ -80,17 +81,46 @@ func TestRefusedGoTypes(t *testing.T) {
 	}
 }
 
-func TestParseJSON(t *testing.T) {
-	for _, text := range []string{"", "1 2", "{", `{"a":1,}`, "nope", "1e999"} {
-		if v, err := ParseJSON([]byte(text)); err == nil {
-			t.Errorf("%q is %v", text, v)
+func TestFromJSON(t *testing.T) {
+	for _, text := range []string{
+		"", "1 2", "{", "[1,]", `{"a":1,}`, "nope", strings.Repeat("[", 61) + strings.Repeat("]", 61), strings.Repeat("[", 1000),
+		"[" + strings.Repeat("1,", 8192) + "1]",
+	} {
+		if got, err := FromJSON([]byte("x"), []byte(text)); err == nil || string(got) != "x" {
+			t.Errorf("%.40q: %v, %.20q", text, err, got)
 		}
 	}
-	deep := make([]byte, 0, 2000)
-	for range 1000 {
-		deep = append(deep, '[')
+	for _, text := range []string{
+		"[" + strings.TrimSuffix(strings.Repeat("1,", 8192), ",") + "]", strings.Repeat("[", 60) + strings.Repeat("]", 60), ` {"b": 1, "a": -0} `,
+	} {
+		want, err := Append(nil, json.RawMessage(text), "v")
+		if err != nil {
+			t.Errorf("%.40q: %v", text, err)
+		}
+		if got, err := FromJSON([]byte("x"), []byte(text)); err != nil || string(got) != "x"+string(want) {
+			t.Errorf("%.40q: %v, %.20q", text, err, got)
+		}
+		for _, within := range []any{Map{{"m", json.RawMessage(text)}}, []any{json.RawMessage(text)}} {
+			_, err := Append(nil, within, "v")
+			if fits := text[1] != '['; (err == nil) != fits {
+				t.Errorf("%.40q one level down: %v", text, err)
+			}
+		}
 	}
-	if _, err := ParseJSON(deep); err == nil {
-		t.Error("1000 levels are accepted")
+}
+
+func TestJSON(t *testing.T) {
+	for v, want := range map[string]string{"": "", "\xc0": "null", "\x82\xa1b\x01\xa1a\x91\xc4\x02hi": `{"b":1,"a":["aGk="]}`} {
+		if text, err := JSON([]byte(v)); err != nil || string(text) != want {
+			t.Errorf("%x: %s, %v, want %s", v, text, err, want)
+		}
+	}
+	if text, err := JSON([]byte{0xc1}); err == nil {
+		t.Errorf("what is no value: %s", text)
+	}
+	for v, want := range map[string]bool{"": true, "\xc0": true, "\x00": false, "\xc2": false, "\x80": false} {
+		if got := IsNil([]byte(v)); got != want {
+			t.Errorf("IsNil(%x): %v", v, got)
+		}
 	}
 }

@@ -10,7 +10,7 @@ func (s *span) keyIn(keys []byte) []byte { return keys[s.key:s.keyEnd] }
 // one member a key. Of members with the same key the last one's value stays, at the place of the first. dst is
 // returned as it is when there is no map, or a malformed one.
 func OrderMap(dst []byte, start int) []byte {
-	kind, size, n := decode(dst, start)
+	kind, size, n := Head(dst, start)
 	if kind != KindMap {
 		return dst
 	}

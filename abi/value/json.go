@@ -3,6 +3,7 @@ package value
 import (
 	"errors"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // FromJSON appends the value of a JSON text to dst. The text is checked strictly against RFC 8259; numbers are read as
@@ -64,13 +65,13 @@ func (s *Scanner) appendValue(dst []byte) []byte {
 // appendToken appends the string that stands between quotes as raw.
 func appendToken(dst, raw []byte, plain bool) []byte {
 	if plain {
-		return append(appendStringHead(dst, len(raw)), raw...)
+		return append(AppendStringHeader(dst, len(raw)), raw...)
 	}
 	// The text is put behind a head of the largest size, whose place is then given back.
 	start := len(dst)
 	dst = appendUnescaped(append(dst, 0, 0, 0, 0, 0), raw)
 	text := dst[start+5:]
-	head := appendStringHead(dst[:start], len(text))
+	head := AppendStringHeader(dst[:start], len(text))
 	return dst[:len(head)+copy(dst[len(head):], text)]
 }
 
@@ -87,7 +88,7 @@ func (s *Scanner) appendObject(dst []byte) []byte {
 		}
 		member := len(dst)
 		dst = appendToken(dst, raw, plain)
-		_, size, _ := decode(dst, member)
+		_, size, _ := Head(dst, member)
 		key, val := member+size, len(dst)
 		order.add(dst[key:val])
 		dst = s.appendValue(dst)
@@ -165,7 +166,7 @@ type writer struct {
 }
 
 func (w *writer) value(dst []byte, depth int) []byte {
-	kind, size, n := decode(w.v, w.i)
+	kind, size, n := Head(w.v, w.i)
 	if size == 0 {
 		w.err = headError(w.v, w.i)
 		return dst
@@ -181,7 +182,7 @@ func (w *writer) value(dst []byte, depth int) []byte {
 	case KindInt:
 		return appendDecimal(dst, int64(n))
 	case KindFloat:
-		return appendFloatText(dst, number(kind, n))
+		return AppendJSONNumber(dst, number(kind, n))
 	case KindString, KindBytes:
 		if n > uint64(len(w.v)-w.i) {
 			w.err = ErrTruncated
@@ -192,7 +193,7 @@ func (w *writer) value(dst []byte, depth int) []byte {
 		if kind == KindBytes {
 			return append(appendBase64(append(dst, '"'), body), '"')
 		}
-		return AppendJSONString(dst, body)
+		return AppendJSONText(dst, body)
 	}
 	if depth <= 0 {
 		w.err = ErrTooDeep
@@ -231,7 +232,7 @@ func (w *writer) members(dst []byte, depth int, n uint64) []byte {
 		}
 		dst = w.line(dst, depth-1)
 		start := len(dst)
-		dst = append(AppendJSONString(dst, key), ':')
+		dst = append(AppendJSONText(dst, key), ':')
 		if w.indent {
 			dst = append(dst, ' ')
 		}
@@ -271,9 +272,14 @@ func lessUTF16(a, b []byte) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendJSONString appends text as a JSON string, with the escapes that JSON requires and no others. What is not UTF-8
+// AppendJSONString appends text as [AppendJSONText] does.
+func AppendJSONString(dst []byte, s string) []byte {
+	return AppendJSONText(dst, unsafe.Slice(unsafe.StringData(s), len(s)))
+}
+
+// AppendJSONText appends text as a JSON string, with the escapes that JSON requires and no others. What is not UTF-8
 // becomes U+FFFD.
-func AppendJSONString(dst, text []byte) []byte {
+func AppendJSONText(dst, text []byte) []byte {
 	start, ascii := len(dst), true
 	dst = append(dst, '"')
 	for i := 0; ; {
@@ -304,7 +310,7 @@ func AppendJSONString(dst, text []byte) []byte {
 		dst = append(dst, '\\', c)
 	}
 	if !ascii && !utf8.Valid(text) {
-		return AppendJSONString(dst[:start], appendUTF8(nil, text))
+		return AppendJSONText(dst[:start], appendUTF8(nil, text))
 	}
 	return append(dst, '"')
 }

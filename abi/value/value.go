@@ -10,8 +10,8 @@
 //   - the keys of a map are strings and unique. Keys that are array indexes ("0" to "4294967294") come first in
 //     ascending order, the others follow in the order they were inserted, as ECMAScript orders properties.
 //
-// The package is compiled into the guest: it depends on nothing that would pull reflection or formatting into the
-// module, readers return sub-slices of what they are given, and all recursion is bounded by [MaxDepth].
+// Both sides of the boundary use the package. It is compiled into the guest: it depends on nothing that would pull
+// reflection or formatting into the module, readers return sub-slices of what they are given, and all recursion is bounded by [MaxDepth].
 //
 // Readers accept what a decoder must accept: integers need not be in their shortest form and keys need not be in
 // order. They never panic, whatever bytes they are given.
@@ -59,9 +59,16 @@ const (
 const forms = "\x10\x00\x20\x20\x61\x62\x64\x00\x00\x00\x00\x48\x31\x32\x34\x38" +
 	"\x31\x32\x34\x38\x00\x00\x00\x00\x00\x51\x52\x54\x72\x74\x82\x84"
 
-// decode reads the head of the value at v[i:]. size is the length of the head and 0 when there is none. n is the
+// Form tells what starts with a byte from 0xc0 to 0xdf: the kind, and how many bytes of a number or a length follow. The
+// kind is [KindInvalid] for a form that values do not use.
+func Form(c byte) (kind Kind, width int) {
+	form := forms[c&31]
+	return Kind(form >> 4), int(form & 15)
+}
+
+// Head reads the head of the value at v[i:]. size is the length of the head and 0 when there is none. n is the
 // length of a string or bytes, the number of elements or members, the truth of a bool, and the bits of a number.
-func decode(v []byte, i int) (kind Kind, size int, n uint64) {
+func Head(v []byte, i int) (kind Kind, size int, n uint64) {
 	if uint(i) >= uint(len(v)) {
 		return KindInvalid, 0, 0
 	}
@@ -78,8 +85,7 @@ func decode(v []byte, i int) (kind Kind, size int, n uint64) {
 	case c >= 0xe0:
 		return KindInt, 1, uint64(int64(int8(c)))
 	}
-	form := forms[c&31]
-	kind, width := Kind(form>>4), int(form&15)
+	kind, width := Form(c)
 	if kind == KindInvalid || len(v)-i <= width {
 		return KindInvalid, 0, 0
 	}
@@ -113,13 +119,13 @@ func decode(v []byte, i int) (kind Kind, size int, n uint64) {
 	return kind, 1 + width, n
 }
 
-// headError tells why decode found no head at v[i:].
+// headError tells why Head found no head at v[i:].
 func headError(v []byte, i int) error {
 	if i >= len(v) {
 		return ErrTruncated
 	}
 	if c := v[i]; c >= 0xc0 && c < 0xe0 {
-		if form := forms[c&31]; form != 0 && len(v)-i <= int(form&15) {
+		if kind, width := Form(c); kind != KindInvalid && len(v)-i <= width {
 			return ErrTruncated
 		}
 	}
@@ -168,7 +174,7 @@ func skip(v []byte, i, depth int) (int, error) {
 	if n := flat(v, i); n != 0 {
 		return i + n, nil
 	}
-	kind, size, n := decode(v, i)
+	kind, size, n := Head(v, i)
 	if size == 0 {
 		return 0, headError(v, i)
 	}
@@ -200,7 +206,7 @@ func skip(v []byte, i, depth int) (int, error) {
 
 // keyAt reads the key of the member at v[i:] and returns where its value starts.
 func keyAt(v []byte, i int) (key []byte, next int, err error) {
-	kind, size, n := decode(v, i)
+	kind, size, n := Head(v, i)
 	if size == 0 {
 		return nil, 0, headError(v, i)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // enc is the value of a JSON text that must be right.

@@ -104,8 +104,8 @@ func (s *Scanner) digits(i int) int {
 	return i
 }
 
-// appendFloatText appends a float64 as ECMAScript's Number::toString writes it, and null for what JSON has no word for.
-func appendFloatText(dst []byte, f float64) []byte {
+// AppendJSONNumber appends a float64 as ECMAScript's Number::toString writes it, and null for what JSON has no word for.
+func AppendJSONNumber(dst []byte, f float64) []byte {
 	abs := math.Abs(f)
 	if !(abs <= math.MaxFloat64) {
 		return append(dst, "null"...)

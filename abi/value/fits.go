@@ -8,7 +8,7 @@ func Fits(v []byte, maxDepth, maxItems int) bool {
 }
 
 func fits(v []byte, i, depth int, items uint64) (end int, ok bool) {
-	kind, size, n := decode(v, i)
+	kind, size, n := Head(v, i)
 	if kind != KindList && kind != KindMap {
 		end, err := skip(v, i, 0)
 		return end, err == nil

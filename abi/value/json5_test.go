@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/value"
+	"github.com/turncore/turncore/abi/value"
 )
 
 func TestFromJSON5(t *testing.T) {

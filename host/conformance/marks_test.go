@@ -1,0 +1,84 @@
+package conformance_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/turncore/turncore/host/conformance"
+	"github.com/turncore/turncore/host/native"
+)
+
+var mark = flag.Bool("mark", false, "write the marks of all logs into the corpus")
+
+// Every scenario that this host plays has the marks of its log. Those that differ are to be looked at: then -mark writes
+// them anew.
+func TestMarks(t *testing.T) {
+	texts := map[string]string{}
+	for _, file := range load(t) {
+		player := conformance.NewPlayer(conformance.Options{Engine: native.New()})
+		for _, s := range file.Scenarios {
+			if !s.Playable(conformance.Features()...) {
+				continue
+			}
+			log, err := player.Play(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Marks == log.Marks() {
+				continue
+			}
+			if !*mark {
+				t.Errorf("%s: the marks are not those of its log. If the log is right: go test ./host/conformance -run TestMarks -mark", s.ID)
+				continue
+			}
+			name := filepath.Join(corpus, file.Topic+".json")
+			if texts[name] == "" {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				texts[name] = string(text)
+			}
+			texts[name] = marked(t, texts[name], s.ID, log.Marks())
+		}
+		if err := player.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, text := range texts {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// marked puts the marks of a scenario into the text of its file, behind the id.
+func marked(t *testing.T, text, id, marks string) string {
+	place := regexp.MustCompile(`(?m)^( *)"id": "` + regexp.QuoteMeta(id) + `",\n(?: *"marks": "[^"]*",\n)?`)
+	at := place.FindStringSubmatchIndex(text)
+	if at == nil || strings.Count(text, `"id": "`+id+`"`) != 1 {
+		t.Fatalf("the place of %s was not found", id)
+	}
+	space := text[at[2]:at[3]]
+	return text[:at[0]] + space + `"id": "` + id + "\",\n" + space + `"marks": "` + marks + "\",\n" + text[at[1]:]
+}
+
+// A log whose last line differs, one that lacks it and one with a further line are not what the marks say.
+func TestMarksDiffer(t *testing.T) {
+	log := conformance.Log{{"by": "a", "said": "x"}, {"by": "a", "said": "y"}}
+	s := &conformance.Scenario{ID: "x/y", Expect: []any{"..."}, Marks: log.Marks()}
+	if err := s.Check(log); err != nil {
+		t.Error(err)
+	}
+	for _, other := range []conformance.Log{
+		{log[0], {"by": "a", "said": "z"}}, log[:1], append(log[:2:2], log[0]),
+	} {
+		if s.Check(other) == nil {
+			t.Errorf("%s passes", other)
+		}
+	}
+}

@@ -1,0 +1,336 @@
+// Package wire takes what user code of a Go host hands in to the encoding of values, and back: package abi/value has the
+// encoding, this one the Go types.
+package wire
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
+)
+
+// Error says which part of a value cannot be encoded, and why.
+type Error struct {
+	Field  string // like "args.items[3].id"
+	Reason string
+}
+
+// Error returns the message of the error, whose code is CodeInvalidValue.
+func (e *Error) Error() string { return e.Field + ": " + e.Reason }
+
+// Append encodes a value behind dst, in the one encoding that SPEC.md gives it under "Values". It takes nil, truth
+// values, numbers, strings, []byte, time.Time (as ms since the Unix epoch), slices, [Map], maps with string keys
+// (sorted by key) and pointers to such; a json.RawMessage, a json.Marshaler, an encoding.TextMarshaler and a
+// struct are taken for what their JSON text says; a struct without exported fields says nothing and is refused. field
+// names the value in errors, which are of type [*Error]; dst is then returned as it was.
+func Append(dst []byte, v any, field string) ([]byte, error) {
+	e := encoder{dst: dst, field: field}
+	e.value(v, 0)
+	if e.err != nil {
+		return dst, e.err
+	}
+	return e.dst, nil
+}
+
+// Map is a map whose members keep their order.
+type Map []Member
+
+// Member is one member of a Map.
+type Member struct {
+	Key   string
+	Value any
+}
+
+type encoder struct {
+	dst   []byte
+	field string
+	path  []string // below the field
+	err   *Error
+}
+
+// fail keeps the first error.
+func (e *encoder) fail(reason string) {
+	if e.err == nil {
+		e.err = &Error{e.field + strings.Join(e.path, ""), reason}
+	}
+}
+
+func (e *encoder) value(v any, depth int) {
+	if e.err != nil {
+		return
+	}
+	switch v := v.(type) {
+	case nil:
+		e.dst = value.AppendNil(e.dst)
+	case bool:
+		e.dst = value.AppendBool(e.dst, v)
+	case string:
+		e.string(v)
+	case int:
+		e.int(int64(v))
+	case int64:
+		e.int(v)
+	case float64:
+		e.float(v)
+	case []byte:
+		e.bytes(v)
+	case time.Time:
+		e.int(v.UnixMilli())
+	case []any:
+		if e.list(len(v), depth) {
+			for i := range v {
+				e.element("["+strconv.Itoa(i)+"]", v[i], depth)
+			}
+		}
+	case Map:
+		e.members(v, depth)
+	case map[string]any:
+		e.members(sorted(v), depth)
+	case json.Number:
+		e.number(v)
+	case json.RawMessage:
+		e.json(v, depth)
+	case json.Marshaler, encoding.TextMarshaler:
+		e.marshal(v, depth)
+	default:
+		e.reflect(reflect.ValueOf(v), depth)
+	}
+}
+
+func (e *encoder) int(n int64) {
+	if n > abi.MaxInt || n < -abi.MaxInt {
+		e.fail("integer " + strconv.FormatInt(n, 10) + " is beyond 2^53-1")
+		return
+	}
+	e.dst = value.AppendInt(e.dst, n)
+}
+
+func (e *encoder) float(f float64) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		e.fail(strconv.FormatFloat(f, 'g', -1, 64) + " has no encoding")
+		return
+	}
+	e.dst = value.AppendNumber(e.dst, f)
+}
+
+// number encodes a number in text as ECMAScript would read it.
+func (e *encoder) number(n json.Number) {
+	f, err := n.Float64()
+	if err != nil {
+		e.fail("the number " + n.String() + " has no encoding")
+		return
+	}
+	e.float(f)
+}
+
+func (e *encoder) string(s string) {
+	if e.holds(len(s)) {
+		e.dst = value.AppendString(e.dst, s)
+	}
+}
+
+func (e *encoder) bytes(b []byte) {
+	if b == nil {
+		e.dst = value.AppendNil(e.dst)
+	} else if e.holds(len(b)) {
+		e.dst = value.AppendBytes(e.dst, b)
+	}
+}
+
+// holds tells whether a frame holds so many bytes.
+func (e *encoder) holds(n int) bool {
+	if n > abi.MaxFrame {
+		e.fail(strconv.Itoa(n) + " bytes are more than a frame holds")
+	}
+	return e.err == nil
+}
+
+// container tells whether a list or map of n elements may be at a depth.
+func (e *encoder) container(n, depth int) bool {
+	if depth >= abi.MaxValueDepth {
+		e.path = nil
+		e.fail(errDepth.Error())
+	} else if n > abi.MaxArray {
+		e.fail(strconv.Itoa(n) + " elements are more than " + strconv.Itoa(abi.MaxArray))
+	}
+	return e.err == nil
+}
+
+// list starts a list and tells whether its elements may follow.
+func (e *encoder) list(n, depth int) bool {
+	e.dst = value.AppendListHeader(e.dst, n)
+	return e.container(n, depth)
+}
+
+// element encodes a part of the value, one level down.
+func (e *encoder) element(step string, v any, depth int) {
+	if e.err != nil {
+		return
+	}
+	e.path = append(e.path, step)
+	e.value(v, depth+1)
+	if e.err == nil {
+		e.path = e.path[:len(e.path)-1]
+	}
+}
+
+func (e *encoder) members(m Map, depth int) {
+	if !e.container(len(m), depth) {
+		return
+	}
+	start := len(e.dst)
+	e.dst = value.AppendMapHeader(e.dst, len(m))
+	for i := range m {
+		e.string(m[i].Key)
+		e.element(pathStep(m[i].Key), m[i].Value, depth)
+	}
+	if e.err == nil {
+		e.dst = value.OrderMap(e.dst, start)
+	}
+}
+
+// sorted returns the members of a plain map by their keys.
+func sorted(m map[string]any) Map {
+	out := make(Map, 0, len(m))
+	for key, v := range m {
+		out = append(out, Member{key, v})
+	}
+	slices.SortFunc(out, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
+	return out
+}
+
+var plainKey = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+
+// pathStep is how a member is named in errors.
+func pathStep(key string) string {
+	switch {
+	case key == "":
+		return ""
+	case plainKey.MatchString(key):
+		return "." + key
+	}
+	text, err := json.Marshal(key)
+	if err != nil {
+		return "[" + strconv.Quote(key) + "]"
+	}
+	return "[" + string(text) + "]"
+}
+
+// reflect encodes what is not one of the common types.
+func (e *encoder) reflect(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.Bool:
+		e.dst = value.AppendBool(e.dst, v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		e.int(v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		if v.Uint() > abi.MaxInt {
+			e.fail("integer " + strconv.FormatUint(v.Uint(), 10) + " is beyond 2^53-1")
+			return
+		}
+		e.int(int64(v.Uint()))
+	case reflect.Float32, reflect.Float64:
+		e.float(v.Float())
+	case reflect.String:
+		e.string(v.String())
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			e.dst = value.AppendNil(e.dst)
+			return
+		}
+		// A chain of pointers can be a circle: each one counts as a level.
+		if depth >= abi.MaxDepth {
+			e.fail("the value contains itself")
+			return
+		}
+		if elem := v.Elem(); elem.Kind() == reflect.Struct {
+			e.value(elem.Interface(), depth)
+		} else {
+			e.value(elem.Interface(), depth+1)
+		}
+	case reflect.Slice, reflect.Array:
+		e.slice(v, depth)
+	case reflect.Map:
+		if v.Type().Key().Kind() != reflect.String {
+			e.fail("a " + v.Type().String() + " has keys that are not strings")
+			return
+		}
+		if v.IsNil() {
+			e.dst = value.AppendNil(e.dst)
+			return
+		}
+		plain := make(map[string]any, v.Len())
+		for it := v.MapRange(); it.Next(); {
+			plain[it.Key().String()] = it.Value().Interface()
+		}
+		e.members(sorted(plain), depth)
+	case reflect.Struct:
+		if isOpaque(v.Type()) {
+			e.fail("a " + v.Type().String() + " cannot be encoded: it has no exported fields")
+			return
+		}
+		e.marshal(v.Interface(), depth)
+	default:
+		e.fail("a " + v.Type().String() + " cannot be encoded")
+	}
+}
+
+// isOpaque tells whether the JSON of a struct would say nothing of what is in it: it has fields, and none of
+// them is exported.
+func isOpaque(t reflect.Type) bool {
+	if t.NumField() == 0 {
+		return false
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() || f.Anonymous {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *encoder) slice(v reflect.Value, depth int) {
+	if v.Kind() == reflect.Slice && v.IsNil() {
+		e.dst = value.AppendNil(e.dst)
+		return
+	}
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		b := make([]byte, v.Len())
+		reflect.Copy(reflect.ValueOf(b), v)
+		e.bytes(b)
+		return
+	}
+	if e.list(v.Len(), depth) {
+		for i := range v.Len() {
+			e.element("["+strconv.Itoa(i)+"]", v.Index(i).Interface(), depth)
+		}
+	}
+}
+
+func (e *encoder) marshal(v any, depth int) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		e.fail(fmt.Sprintf("a %T cannot be encoded: %v", v, err))
+		return
+	}
+	e.json(text, depth)
+}
+
+// json encodes a JSON text; the members of its objects keep their order.
+func (e *encoder) json(text []byte, depth int) {
+	out, err := appendJSONText(e.dst, text, depth)
+	if err != nil {
+		e.fail(err.Error())
+		return
+	}
+	e.dst = out
+}
