@@ -31,6 +31,11 @@ cp .ci/consumer/turn.mts "$consumer"
 compile_consumer turn.mts
 tests_ran 1
 
+echo 'a Worker that imports a module compiles'
+cp .ci/consumer/worker.mts "$consumer"
+compile_consumer --noEmit worker.mts
+tests_ran 1
+
 echo 'it runs a turn'
 (cd "$consumer" && node turn.mjs)
 tests_ran 1

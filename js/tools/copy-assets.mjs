@@ -1,9 +1,10 @@
-// Puts the files that tsc does not make into the package: the modules and the licence.
+// Puts the files that tsc does not make into the package: the modules, what an import of one gives, and the licence.
 import { copyFile } from 'node:fs/promises';
 
 const assets = [
   ['../../wasm/core/turncore.wasm', '../dist/turncore.wasm'],
   ['../../wasm/full/turncore-full.wasm', '../dist/turncore-full.wasm'],
+  ['../src/turncore.wasm.d.ts', '../dist/turncore.wasm.d.ts'],
   ['../../LICENSE', '../LICENSE'],
 ];
 
