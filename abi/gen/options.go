@@ -70,14 +70,14 @@ var optionTypes = map[string]optionType{
 	"string[]":  {"[]string", "readonly string[]", "list of strings", "List"},
 	"integer[]": {"[]int", "readonly number[]", "list of integers", "List"},
 	"object[]":  {"[]map[string]any", "readonly JSONObject[]", "list of objects", "List"},
-	"media[]":   {"[]MediaKind", "readonly MediaKind[]", "list", ""},
+	"media[]":   {"[]record.MediaKind", "readonly MediaKind[]", "list", ""},
 	"bucket[]":  {"[]string", "readonly Bucket[]", "list", ""},
 	"string{}":  {"map[string]string", "Readonly<Record<string, string>>", "object of strings", ""},
 	"object{}":  {"map[string]map[string]any", "Readonly<Record<string, JSONObject>>", "object of objects", ""},
 	"schema":    {"any", "OutputSchema", "JSON Schema", ""},
 	// Of these the members are described, and the type is made of them.
 	"retry":        {"*RetryOptions", "RetryOptions", "object", ""},
-	"capabilities": {"ModelCapabilities", "ModelCapabilities", "object", ""},
+	"capabilities": {"Capabilities", "ModelCapabilities", "object", ""},
 }
 
 func loadOptions(path string) (*optionTable, error) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -117,7 +119,7 @@ type game struct {
 	errors  map[string]error
 	records map[string]any
 	tools   map[string]*turns.Tool
-	texts   map[string]*turns.Tokenizable
+	texts   map[string]*record.Tokenizable
 
 	mu     sync.Mutex
 	lines  Log
@@ -212,7 +214,7 @@ func (g *game) describe(err error, depth int) map[string]any {
 			return map[string]any{"is": name}
 		}
 	}
-	if group, is := err.(*turns.ReplaceGroupError); is {
+	if group, is := err.(*store.ReplaceGroupError); is {
 		v := g.describe(group.Err, depth)
 		v["deletedIds"] = anyList(group.DeletedIDs)
 		return v

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -84,7 +85,7 @@ func (f *frame) see(what string) any {
 	panic(malformed("there is nothing to see as %q", what))
 }
 
-func items[R turns.Record](c *turns.Collection[R], content bool) []any {
+func items[R record.Type](c *turns.Collection[R], content bool) []any {
 	if content {
 		return contentsOf(c.Slice())
 	}

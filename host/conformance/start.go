@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -38,7 +39,7 @@ func runTurn(g *game, arg any) (*turns.Result, error) {
 		if text, ok := v.(string); ok {
 			in.Text = text
 		} else {
-			in.Message = g.record(v).(*turns.Message)
+			in.Message = g.record(v).(*record.Message)
 		}
 	}
 	if a.truth("journal") {
@@ -147,11 +148,11 @@ func (g *game) raw(spec *RunnerSpec, arg any) *turns.RawContext {
 	if v, there := a.take("stash"); there {
 		raw.Stash = v.(map[string]any)
 	}
-	raw.Memories = given[*turns.Memory](g, a, "memories")
-	raw.Messages = given[*turns.Message](g, a, "messages")
-	raw.Thoughts = given[*turns.Thought](g, a, "thoughts")
-	raw.Retrievables = given[*turns.Retrievable](g, a, "retrievables")
-	raw.ToolCalls = given[*turns.ToolCall](g, a, "toolCalls")
+	raw.Memories = given[*record.Memory](g, a, "memories")
+	raw.Messages = given[*record.Message](g, a, "messages")
+	raw.Thoughts = given[*record.Thought](g, a, "thoughts")
+	raw.Retrievables = given[*record.Retrievable](g, a, "retrievables")
+	raw.ToolCalls = given[*record.ToolCall](g, a, "toolCalls")
 	return raw
 }
 

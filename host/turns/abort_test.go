@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -58,7 +59,7 @@ func (a *abortion) config() turns.TurnRunnerConfig {
 		return "done", err
 	}
 	callbacks := noStorage()
-	callbacks.StoreMessage = func(_ turns.Context, m *turns.Message) error {
+	callbacks.StoreMessage = func(_ turns.Context, m *record.Message) error {
 		a.point()
 		a.stored = append(a.stored, m.ID)
 		return nil

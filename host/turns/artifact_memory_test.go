@@ -13,6 +13,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -100,9 +101,9 @@ func TestLongArtifactsCostNoMemory(t *testing.T) {
 				Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 					if ctx.Iteration() == 0 {
 						return errors.Join(
-							ctx.StoreToolCall(called("long", turns.NewSpooledArtifact(long))),
-							ctx.StoreToolCall(called("all", turns.NewSpooledArtifact(all))),
-							ctx.StoreToolCall(called("small", turns.NewSpooledArtifact(&longText{lines: 100}))),
+							ctx.StoreToolCall(called("long", record.NewSpooledArtifact(long))),
+							ctx.StoreToolCall(called("all", record.NewSpooledArtifact(all))),
+							ctx.StoreToolCall(called("small", record.NewSpooledArtifact(&longText{lines: 100}))),
 						)
 					}
 					if _, err := read(ctx, "artifact_grep", `{"callId":"small","pattern":"me"}`); err != nil {

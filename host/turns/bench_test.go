@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -24,7 +25,7 @@ func toolTurn(deltas int) (turns.Executor, *turns.Tool) {
 			if _, err := tool.Executor(ctx)(map[string]any{"a": 1}); err != nil {
 				return err
 			}
-			return ctx.StoreToolCall(&turns.ToolCall{
+			return ctx.StoreToolCall(&record.ToolCall{
 				ID: "c1", Tool: "calc", Args: []byte(`{"a":1}`), Checksum: "x", Results: "2", IsComplete: true,
 				CreatedAt: instant, UpdatedAt: instant, CompletedAt: instant,
 			})
@@ -34,7 +35,7 @@ func toolTurn(deltas int) (turns.Executor, *turns.Tool) {
 				return err
 			}
 		}
-		if err := ctx.StoreMessage(turns.NewMessage("m1", turns.Assistant, "the answer", instant)); err != nil {
+		if err := ctx.StoreMessage(record.NewMessage("m1", record.Assistant, "the answer", instant)); err != nil {
 			return err
 		}
 		return ctx.Ack()
@@ -177,10 +178,10 @@ func BenchmarkToolCall(b *testing.B) {
 	}
 }
 
-func messages(n int) []*turns.Message {
-	list := make([]*turns.Message, n)
+func messages(n int) []*record.Message {
+	list := make([]*record.Message, n)
 	for i := range list {
-		list[i] = turns.NewMessage(fmt.Sprint(i), turns.User, "a message of an ordinary length, as people write them", instant)
+		list[i] = record.NewMessage(fmt.Sprint(i), record.User, "a message of an ordinary length, as people write them", instant)
 	}
 	return list
 }

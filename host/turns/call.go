@@ -1,13 +1,14 @@
 package turns
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/toolargs"
 	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/record"
 )
 
 // invoke calls a method of a context in the core and returns the reply's value. args makes the arguments, under the
@@ -88,13 +89,13 @@ func payload(v interface {
 }
 
 // store is MethodStore and MethodMutate.
-func (b *base) store(method uint8, r record, old string) error {
+func (b *base) store(method uint8, r record.Record, old string) error {
 	_, err := b.storeAs(method, r, old)
 	return err
 }
 
 // storeAs is store, and returns the reply's value.
-func (b *base) storeAs(method uint8, r record, old string) ([]byte, error) {
+func (b *base) storeAs(method uint8, r record.Record, old string) ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
@@ -105,12 +106,12 @@ func (b *base) storeAs(method uint8, r record, old string) ([]byte, error) {
 	}
 	return t.invoke(b.state.number, method, func() (abi.Raw, error) {
 		handle, data := t.name(r, body)
-		return (&abi.StoreArgs{Collection: r.kind(), Handle: handle, Data: data, Old: old}).Append(nil), nil
+		return (&abi.StoreArgs{Collection: kindOf(r), Handle: handle, Data: data, Old: old}).Append(nil), nil
 	})
 }
 
 // storeFound stores a document and returns the one that was stored in its place.
-func (b *base) storeFound(method uint8, r *Retrievable) (*Retrievable, error) {
+func (b *base) storeFound(method uint8, r *record.Retrievable) (*record.Retrievable, error) {
 	v, err := b.storeAs(method, r, "")
 	if err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func (b *base) storeFound(method uint8, r *Retrievable) (*Retrievable, error) {
 	handle := in.Int(abi.MaxInt)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	stored, ok := t.handles.record(handle).(*Retrievable)
+	stored, ok := t.handles.record(handle).(*record.Retrievable)
 	if !in.OK() || !ok {
 		return nil, fmt.Errorf("the reply to a store names %d, which is no document", handle)
 	}
@@ -134,12 +135,12 @@ func (b *base) remove(kind uint8, id string) error {
 
 // StoreStandingInstruction adds a standing instruction.
 func (b *base) StoreStandingInstruction(text string) error {
-	return b.store(abi.MethodStore, &Instruction{text}, "")
+	return b.store(abi.MethodStore, record.NewInstruction(text), "")
 }
 
 // MutateStandingInstruction replaces the standing instruction whose text is old.
 func (b *base) MutateStandingInstruction(old, text string) error {
-	return b.store(abi.MethodMutate, &Instruction{text}, old)
+	return b.store(abi.MethodMutate, record.NewInstruction(text), old)
 }
 
 // DeleteStandingInstruction deletes the standing instruction with the given text.
@@ -148,22 +149,22 @@ func (b *base) DeleteStandingInstruction(text string) error {
 }
 
 // StoreMemory adds a memory.
-func (b *base) StoreMemory(m *Memory) error { return b.store(abi.MethodStore, m, "") }
+func (b *base) StoreMemory(m *record.Memory) error { return b.store(abi.MethodStore, m, "") }
 
 // MutateMemory replaces the memory with the same id.
-func (b *base) MutateMemory(m *Memory) error { return b.store(abi.MethodMutate, m, "") }
+func (b *base) MutateMemory(m *record.Memory) error { return b.store(abi.MethodMutate, m, "") }
 
 // DeleteMemory deletes the memory with the given id.
 func (b *base) DeleteMemory(id string) error { return b.remove(abi.CollectionMemories, id) }
 
 // StoreRetrievable adds a retrieved document and returns it as it was stored: a text that is not inline is spooled before
 // that. An id that a tool call has is refused with E_ARTIFACT_ID_COLLISION.
-func (b *base) StoreRetrievable(r *Retrievable) (*Retrievable, error) {
+func (b *base) StoreRetrievable(r *record.Retrievable) (*record.Retrievable, error) {
 	return b.storeFound(abi.MethodStore, r)
 }
 
 // MutateRetrievable replaces the document with the same id and returns the new one as StoreRetrievable does.
-func (b *base) MutateRetrievable(r *Retrievable) (*Retrievable, error) {
+func (b *base) MutateRetrievable(r *record.Retrievable) (*record.Retrievable, error) {
 	return b.storeFound(abi.MethodMutate, r)
 }
 
@@ -171,35 +172,35 @@ func (b *base) MutateRetrievable(r *Retrievable) (*Retrievable, error) {
 func (b *base) DeleteRetrievable(id string) error { return b.remove(abi.CollectionRetrievables, id) }
 
 // StoreMessage adds a message.
-func (b *base) StoreMessage(m *Message) error { return b.store(abi.MethodStore, m, "") }
+func (b *base) StoreMessage(m *record.Message) error { return b.store(abi.MethodStore, m, "") }
 
 // MutateMessage replaces the message with the same id.
-func (b *base) MutateMessage(m *Message) error { return b.store(abi.MethodMutate, m, "") }
+func (b *base) MutateMessage(m *record.Message) error { return b.store(abi.MethodMutate, m, "") }
 
 // DeleteMessage deletes the message with the given id.
 func (b *base) DeleteMessage(id string) error { return b.remove(abi.CollectionMessages, id) }
 
 // StoreThought adds a thought.
-func (b *base) StoreThought(t *Thought) error { return b.store(abi.MethodStore, t, "") }
+func (b *base) StoreThought(t *record.Thought) error { return b.store(abi.MethodStore, t, "") }
 
 // MutateThought replaces the thought with the same id.
-func (b *base) MutateThought(t *Thought) error { return b.store(abi.MethodMutate, t, "") }
+func (b *base) MutateThought(t *record.Thought) error { return b.store(abi.MethodMutate, t, "") }
 
 // DeleteThought deletes the thought with the given id.
 func (b *base) DeleteThought(id string) error { return b.remove(abi.CollectionThoughts, id) }
 
 // StoreToolCall adds a completed tool call. An id that a retrieved document has is refused with
 // E_ARTIFACT_ID_COLLISION.
-func (b *base) StoreToolCall(c *ToolCall) error { return b.store(abi.MethodStore, c, "") }
+func (b *base) StoreToolCall(c *record.ToolCall) error { return b.store(abi.MethodStore, c, "") }
 
 // MutateToolCall replaces the tool call with the same id.
-func (b *base) MutateToolCall(c *ToolCall) error { return b.store(abi.MethodMutate, c, "") }
+func (b *base) MutateToolCall(c *record.ToolCall) error { return b.store(abi.MethodMutate, c, "") }
 
 // DeleteToolCall deletes the tool call with the given id.
 func (b *base) DeleteToolCall(id string) error { return b.remove(abi.CollectionToolCalls, id) }
 
 // ReplaceToolCallGroup puts tool calls in the place of those with the given ids.
-func (b *base) ReplaceToolCallGroup(ids []string, replacements []*ToolCall) error {
+func (b *base) ReplaceToolCallGroup(ids []string, replacements []*record.ToolCall) error {
 	t := b.state.turn
 	bodies := make([][]byte, len(replacements))
 	for i, c := range replacements {
@@ -264,7 +265,7 @@ func (c *DispatchContext) executeTool(tool *Tool, args any, providerCallID strin
 		return nil, err
 	}
 	if r.Effect == 0 { // the handler ran inside the core
-		return decodePlain(r.Value)
+		return wire.Plain(r.Value)
 	}
 	result := t.kept[r.Effect]
 	delete(t.kept, r.Effect)
@@ -283,22 +284,13 @@ func (t *Tool) encodeArgs(args any) (abi.Raw, error) {
 
 // encodeArgs encodes the arguments of a tool call.
 func encodeArgs(args any) (abi.Raw, error) {
-	switch a := args.(type) {
-	case nil:
-		return abi.Raw{0x80}, nil
-	case Args:
+	if a, ok := args.(Args); ok {
 		if len(a.raw) == 0 {
-			return abi.Raw{0x80}, nil
+			return toolargs.Empty(), nil
 		}
 		return a.raw, nil
-	case string:
-		args = json.RawMessage(a)
 	}
-	raw, err := wire.Append(nil, args, "args")
-	if err != nil {
-		return nil, newError(abi.CodeInvalidToolArgs, err.Error(), err)
-	}
-	return raw, nil
+	return toolargs.Encode(args)
 }
 
 // dispatch runs a dispatch with this context as its source.

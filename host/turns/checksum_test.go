@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -47,7 +48,7 @@ func TestChecksumVectors(t *testing.T) {
 		}
 		n := 0
 		for i, v := range vectors {
-			if sum, err := turns.ToolCallChecksum(v.Tool, json.RawMessage(v.Args)); sum != v.Checksum || err != nil {
+			if sum, err := record.ToolCallChecksum(v.Tool, json.RawMessage(v.Args)); sum != v.Checksum || err != nil {
 				t.Errorf("%s: %s, %v, want %s", v.Name, sum, err, v.Checksum)
 			}
 			if reports[i].Checksum != v.Checksum {
@@ -72,16 +73,16 @@ func TestToolCallChecksum(t *testing.T) {
 	for name, args := range map[string]any{
 		"map": map[string]any{"query": "hello"}, "struct": query{"hello"}, "text": `{"query": "hello"}`, "raw": json.RawMessage(` {"query":"hello"}`),
 	} {
-		if sum, err := turns.ToolCallChecksum("search", args); sum != want || err != nil {
+		if sum, err := record.ToolCallChecksum("search", args); sum != want || err != nil {
 			t.Errorf("%s: %s, %v", name, sum, err)
 		}
 	}
-	none, err := turns.ToolCallChecksum("t", nil)
-	if empty, _ := turns.ToolCallChecksum("t", struct{}{}); none != empty || err != nil {
+	none, err := record.ToolCallChecksum("t", nil)
+	if empty, _ := record.ToolCallChecksum("t", struct{}{}); none != empty || err != nil {
 		t.Errorf("no arguments: %s, %v, want %s", none, err, empty)
 	}
 	for name, args := range map[string]any{"function": func() {}, "no JSON": "{", "not a number": math.NaN(), "nested too deep": json.RawMessage(strings.Repeat("[", 61) + strings.Repeat("]", 61))} {
-		if sum, err := turns.ToolCallChecksum("t", args); !errors.Is(err, host.CodeInvalidToolArgs) || sum != "" {
+		if sum, err := record.ToolCallChecksum("t", args); !errors.Is(err, host.CodeInvalidToolArgs) || sum != "" {
 			t.Errorf("%s: %q, %v", name, sum, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/record"
 )
 
 // Collection is an ordered set of records of a context, such as TurnMessages. Elements are told apart by identity, not
@@ -13,7 +14,7 @@ import (
 //
 // Its methods may be called from many goroutines, and in loops over the collection: a loop sees the elements as they
 // were when it began.
-type Collection[R Record] struct {
+type Collection[R record.Type] struct {
 	state *contextState
 }
 
@@ -27,7 +28,7 @@ func (c *Collection[R]) turn() *turn {
 
 func (c *Collection[R]) order() *order {
 	var r R
-	return &c.state.records[r.kind()]
+	return &c.state.records[kindOf(r)]
 }
 
 // Add appends records, those that are not in already. It refuses invalid ones with the error that their Validate
@@ -100,7 +101,7 @@ func (c *Collection[R]) Remove(r R) bool {
 	if !known || !c.order().remove(handle) {
 		return false
 	}
-	t.edit(&abi.Edit{Context: c.state.number, Collection: r.kind(), Edit: abi.EditRemove, Handle: handle})
+	t.edit(&abi.Edit{Context: c.state.number, Collection: kindOf(r), Edit: abi.EditRemove, Handle: handle})
 	return true
 }
 
@@ -128,7 +129,7 @@ func (c *Collection[R]) Clear() {
 	if o := c.order(); o.count > 0 {
 		o.clear()
 		var r R
-		t.edit(&abi.Edit{Context: c.state.number, Collection: r.kind(), Edit: abi.EditClear})
+		t.edit(&abi.Edit{Context: c.state.number, Collection: kindOf(r), Edit: abi.EditClear})
 	}
 }
 
@@ -176,14 +177,14 @@ func (c *Collection[R]) Slice() []R {
 // Get returns the first record with the given id (an instruction: text).
 func (c *Collection[R]) Get(id string) (r R, ok bool) {
 	list := c.Slice()
-	if i := slices.IndexFunc(list, func(r R) bool { return r.key() == id }); i >= 0 {
+	if i := slices.IndexFunc(list, func(r R) bool { return record.Key(r) == id }); i >= 0 {
 		return list[i], true
 	}
 	return r, false
 }
 
 // appendRun appends the records that a run of handles names.
-func appendRun[R Record](list []R, h *handles, r run) []R {
+func appendRun[R record.Type](list []R, h *handles, r run) []R {
 	for handle := r.first; handle < r.first+int64(r.count); handle++ {
 		if element, ok := h.record(handle).(R); ok {
 			list = append(list, element)

@@ -3,9 +3,11 @@ package turns
 import (
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 )
 
 // Executor calls a model, once per iteration. It streams through h, stores complete records through ctx, runs tools with
@@ -24,7 +26,7 @@ type DispatchMiddleware func(ctx *DispatchContext, next func()) error
 type TurnRunnerConfig struct {
 	// Executor is the program's own; Chat is the executor inside the core. Exactly one must be given.
 	Executor Executor
-	Chat     *ChatOptions
+	Chat     *model.ChatOptions
 
 	Callbacks
 
@@ -38,7 +40,7 @@ type TurnRunnerConfig struct {
 
 	// Tokenizers by the names of their encodings, such as "o200k_base". Tokens of encodings without one are estimated by
 	// the length of texts.
-	Tokenizers map[string]Tokenizer
+	Tokenizers map[string]record.Tokenizer
 
 	// MaxIterations nacks a dispatch with E_MAX_ITERATIONS that would begin a further iteration. 0 sets no bound.
 	MaxIterations int
@@ -50,11 +52,11 @@ type TurnRunnerConfig struct {
 // definition is a runner as it is told to a core.
 type definition struct {
 	executor  Executor
-	chat      *ChatOptions
+	chat      *model.ChatOptions
 	callbacks Callbacks
 	tools     []*Tool
 
-	tokenizers map[string]Tokenizer
+	tokenizers map[string]record.Tokenizer
 
 	turnInput, turnOutput         []TurnMiddleware
 	dispatchInput, dispatchOutput []DispatchMiddleware
@@ -73,11 +75,7 @@ func (c *TurnRunnerConfig) validate() error {
 	}
 	list = append(list, c.Callbacks.missing(abi.TurnRunnerConfigRules)...)
 	list = append(list, c.Callbacks.mixed()...)
-	for i, tool := range c.Tools {
-		if err := tool.Validate(); err != nil {
-			list = append(list, at("tools", i)+": "+err.Error())
-		}
-	}
+	list = append(list, check.Elements("tools", c.Tools)...)
 	list = append(list, nils("turnInputPipeline", c.TurnInputPipeline)...)
 	list = append(list, nils("turnOutputPipeline", c.TurnOutputPipeline)...)
 	list = append(list, dispatchPipelines("dispatchInputPipeline", c.DispatchInputPipeline, "dispatchOutputPipeline", c.DispatchOutputPipeline)...)
@@ -85,19 +83,17 @@ func (c *TurnRunnerConfig) validate() error {
 		list = append(list, abi.Violation(abi.RuleRange, "field", "maxIterations", "min", "0", "max", "2147483647"))
 	}
 	list, err := validateTokenizers(c.Tokenizers, list)
-	if bad := invalid(abi.TurnRunnerConfigRules, list); bad != nil {
+	if bad := check.Invalid(abi.TurnRunnerConfigRules, list); bad != nil {
 		return bad
 	}
 	return err
 }
 
-func at(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
-
 // nils lists the entries of a pipeline that are no functions.
 func nils[M TurnMiddleware | DispatchMiddleware](field string, pipeline []M) (list []string) {
 	for i, m := range pipeline {
 		if m == nil {
-			list = append(list, abi.Violation(string(abi.KindMiddleware), "field", at(field, i)))
+			list = append(list, abi.Violation(string(abi.KindMiddleware), "field", check.At(field, i)))
 		}
 	}
 	return list
@@ -136,7 +132,7 @@ func (d *definition) frame() (*abi.OpenRunner, error) {
 		f.Tools = append(f.Tools, def)
 	}
 	if d.chat != nil {
-		options, err := d.chat.encode()
+		options, err := encodeChat(d.chat)
 		if err != nil {
 			return nil, err
 		}

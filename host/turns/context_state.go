@@ -4,6 +4,9 @@ import (
 	"context"
 	"strconv"
 	"time"
+
+	"github.com/turncore/turncore/host/internal/tokens"
+	"github.com/turncore/turncore/host/record"
 )
 
 // contextState is what a TurnContext and a DispatchContext both are: the host's copy of the collections, and the abort
@@ -13,7 +16,7 @@ type contextState struct {
 	number uint32        // 0 the turn's, n its n-th dispatch's
 	parent *contextState // what it was copied from; nil for the turn's
 
-	records [recordKinds]order
+	records [record.Kinds]order
 	stash   stashData
 	tools   toolSet
 
@@ -84,26 +87,27 @@ func (c *contextState) reason() error {
 // base is what TurnContext and DispatchContext have in common.
 type base struct {
 	state        *contextState
-	instructions Collection[*Instruction]
-	memories     Collection[*Memory]
-	retrievables Collection[*Retrievable]
-	messages     Collection[*Message]
-	thoughts     Collection[*Thought]
-	toolCalls    Collection[*ToolCall]
+	instructions Collection[*record.Instruction]
+	memories     Collection[*record.Memory]
+	retrievables Collection[*record.Retrievable]
+	messages     Collection[*record.Message]
+	thoughts     Collection[*record.Thought]
+	toolCalls    Collection[*record.ToolCall]
 	stash        Stash
 	tools        ToolRegistry
 	call         context.Context // of a tool's call that has a signal of its own; nil otherwise
+	scope        *tokens.Scope   // nil until tokens are counted; guarded by the turn's lock
 }
 
 func newBase(c *contextState) base {
 	return base{
 		state:        c,
-		instructions: Collection[*Instruction]{c},
-		memories:     Collection[*Memory]{c},
-		retrievables: Collection[*Retrievable]{c},
-		messages:     Collection[*Message]{c},
-		thoughts:     Collection[*Thought]{c},
-		toolCalls:    Collection[*ToolCall]{c},
+		instructions: Collection[*record.Instruction]{c},
+		memories:     Collection[*record.Memory]{c},
+		retrievables: Collection[*record.Retrievable]{c},
+		messages:     Collection[*record.Message]{c},
+		thoughts:     Collection[*record.Thought]{c},
+		toolCalls:    Collection[*record.ToolCall]{c},
 		stash:        Stash{c},
 		tools:        ToolRegistry{c},
 	}
@@ -116,22 +120,22 @@ func (b *base) TurnID() string { return b.state.turn.shownID() }
 func (b *base) SystemPrompt() string { return b.state.turn.systemPrompt }
 
 // StandingInstructions are the texts that the model is given in every turn.
-func (b *base) StandingInstructions() *Collection[*Instruction] { return &b.instructions }
+func (b *base) StandingInstructions() *Collection[*record.Instruction] { return &b.instructions }
 
 // TurnMemories are the memories in scope.
-func (b *base) TurnMemories() *Collection[*Memory] { return &b.memories }
+func (b *base) TurnMemories() *Collection[*record.Memory] { return &b.memories }
 
 // TurnRetrievables are the retrieved documents in scope.
-func (b *base) TurnRetrievables() *Collection[*Retrievable] { return &b.retrievables }
+func (b *base) TurnRetrievables() *Collection[*record.Retrievable] { return &b.retrievables }
 
 // TurnMessages are the messages in scope.
-func (b *base) TurnMessages() *Collection[*Message] { return &b.messages }
+func (b *base) TurnMessages() *Collection[*record.Message] { return &b.messages }
 
 // TurnThoughts are the thoughts in scope.
-func (b *base) TurnThoughts() *Collection[*Thought] { return &b.thoughts }
+func (b *base) TurnThoughts() *Collection[*record.Thought] { return &b.thoughts }
 
 // TurnToolCalls are the completed tool calls in scope.
-func (b *base) TurnToolCalls() *Collection[*ToolCall] { return &b.toolCalls }
+func (b *base) TurnToolCalls() *Collection[*record.ToolCall] { return &b.toolCalls }
 
 // Stash is the context's key-value data.
 func (b *base) Stash() *Stash { return &b.stash }
@@ -178,7 +182,22 @@ func (b *base) Done() <-chan struct{} { return b.signal().Done() }
 func (b *base) Err() error { return b.signal().Err() }
 
 // Value implements context.Context.
-func (b *base) Value(key any) any { return b.signal().Value(key) }
+func (b *base) Value(key any) any {
+	if key == (tokens.ScopeKey{}) {
+		return b.tokenScope()
+	}
+	return b.signal().Value(key)
+}
+
+// tokenScope is the context as the place where tokens are counted.
+func (b *base) tokenScope() *tokens.Scope {
+	b.state.turn.mu.Lock()
+	defer b.state.turn.mu.Unlock()
+	if b.scope == nil {
+		b.scope = &tokens.Scope{Count: b.EstimateTokens}
+	}
+	return b.scope
+}
 
 // shared gives the package access to what is behind a Context.
 func (b *base) shared() *base { return b }
@@ -189,12 +208,12 @@ type Context interface {
 	context.Context
 	TurnID() string
 	SystemPrompt() string
-	StandingInstructions() *Collection[*Instruction]
-	TurnMemories() *Collection[*Memory]
-	TurnRetrievables() *Collection[*Retrievable]
-	TurnMessages() *Collection[*Message]
-	TurnThoughts() *Collection[*Thought]
-	TurnToolCalls() *Collection[*ToolCall]
+	StandingInstructions() *Collection[*record.Instruction]
+	TurnMemories() *Collection[*record.Memory]
+	TurnRetrievables() *Collection[*record.Retrievable]
+	TurnMessages() *Collection[*record.Message]
+	TurnThoughts() *Collection[*record.Thought]
+	TurnToolCalls() *Collection[*record.ToolCall]
 	Stash() *Stash
 	Tools() *ToolRegistry
 	Aborted() bool

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -162,7 +163,7 @@ func TestContractWritesFlush(t *testing.T) {
 func TestContractNackDiscards(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		callbacks := noStorage()
-		callbacks.StoreMessage = func(turns.Context, *turns.Message) error {
+		callbacks.StoreMessage = func(turns.Context, *record.Message) error {
 			t.Error("a write of a nacked iteration reached storage")
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -164,7 +165,7 @@ func TestConcurrentUse(t *testing.T) {
 						}
 						if err := errors.Join(
 							helpers.ReportMessage(fmt.Sprint(g), id, false), ctx.StoreMessage(message(id, id)),
-							ctx.TurnMemories().Add(turns.NewMemory(id, id, 1, 1, instant)), ctx.Stash().Set(id, i),
+							ctx.TurnMemories().Add(record.NewMemory(id, id, 1, 1, instant)), ctx.Stash().Set(id, i),
 						); err != nil {
 							t.Error(err)
 						}

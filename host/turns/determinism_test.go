@@ -11,11 +11,12 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // story is a turn that does a bit of everything, a little different for each n.
-func story(tool *turns.Tool, history *turns.History[*turns.Message]) turns.TurnRunnerConfig {
+func story(tool *turns.Tool, history *turns.History[*record.Message]) turns.TurnRunnerConfig {
 	return turns.TurnRunnerConfig{
 		Tools: []*turns.Tool{tool},
 		TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
@@ -23,7 +24,7 @@ func story(tool *turns.Tool, history *turns.History[*turns.Message]) turns.TurnR
 				return err
 			}
 			next()
-			return ctx.StoreMemory(turns.NewMemory("done", "x", 1, 1, instant))
+			return ctx.StoreMemory(record.NewMemory("done", "x", 1, 1, instant))
 		}},
 		Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
 			n := len(ctx.TurnID()) % 3

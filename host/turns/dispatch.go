@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 )
 
 // DispatchInput starts a dispatch. Exactly one of Source and Raw must be given, and exactly one of Executor and Chat.
@@ -18,7 +21,7 @@ type DispatchInput struct {
 	Raw *RawContext
 
 	Executor Executor
-	Chat     *ChatOptions
+	Chat     *model.ChatOptions
 
 	InputPipeline  []DispatchMiddleware // per iteration
 	OutputPipeline []DispatchMiddleware
@@ -37,13 +40,13 @@ type RawContext struct {
 	Callbacks
 	SystemPrompt         string
 	StandingInstructions []string
-	Memories             []*Memory
-	Retrievables         []*Retrievable
-	Messages             []*Message
-	Thoughts             []*Thought
-	ToolCalls            []*ToolCall
+	Memories             []*record.Memory
+	Retrievables         []*record.Retrievable
+	Messages             []*record.Message
+	Thoughts             []*record.Thought
+	ToolCalls            []*record.ToolCall
 	Tools                []*Tool
-	Tokenizers           map[string]Tokenizer // by the names of their encodings
+	Tokenizers           map[string]record.Tokenizer // by the names of their encodings
 	Stash                map[string]any
 	// WaitFor is what WaitFor of the dispatch's context calls, there being no turn that could wait. nil refuses gates with
 	// E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
@@ -94,7 +97,7 @@ func (in *DispatchInput) validate() error {
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executor", "other", "chat"))
 	}
 	list = append(list, dispatchPipelines("turnInputPipeline", in.InputPipeline, "turnOutputPipeline", in.OutputPipeline)...)
-	if err := invalid(rules, list); err != nil {
+	if err := check.Invalid(rules, list); err != nil {
 		return err
 	}
 	if in.Raw != nil {
@@ -110,12 +113,12 @@ func (raw *RawContext) validate() error {
 	}
 	for i, text := range raw.StandingInstructions {
 		if text == "" {
-			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", at("standingInstructions", i)))
+			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", check.At("standingInstructions", i)))
 		}
 	}
 	for i, tool := range raw.Tools {
 		if err := tool.Validate(); err != nil {
-			list = append(list, at("tools", i)+": "+err.Error())
+			list = append(list, check.At("tools", i)+": "+err.Error())
 		}
 	}
 	list = append(list, invalidRecords("memories", raw.Memories)...)
@@ -128,16 +131,16 @@ func (raw *RawContext) validate() error {
 		list = append(list, err.Error())
 	}
 	list, err := validateTokenizers(raw.Tokenizers, list)
-	if bad := invalid(abi.RawContextRules, list); bad != nil {
+	if bad := check.Invalid(abi.RawContextRules, list); bad != nil {
 		return bad
 	}
 	return err
 }
 
-func invalidRecords[R Record](field string, records []R) (list []string) {
+func invalidRecords[R record.Type](field string, records []R) (list []string) {
 	for i, r := range records {
 		if err := r.Validate(); err != nil {
-			list = append(list, at(field, i)+": "+err.Error())
+			list = append(list, check.At(field, i)+": "+err.Error())
 		}
 	}
 	return list
@@ -188,7 +191,7 @@ func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (
 }
 
 // initial puts records into the start of a dispatch without a turn.
-func initial[R Record](t *turn, f *abi.StartTurn, records []R) error {
+func initial[R record.Type](t *turn, f *abi.StartTurn, records []R) error {
 	var bodies []byte
 	var block abi.Block
 	for _, r := range records {
@@ -196,13 +199,13 @@ func initial[R Record](t *turn, f *abi.StartTurn, records []R) error {
 			continue
 		}
 		var err error
-		if bodies, err = r.appendBody(bodies); err != nil {
+		if bodies, err = record.Append(bodies, r); err != nil {
 			return invalidBody(r, err)
 		}
 		handle := t.handles.give(r)
-		t.root.state.records[r.kind()].add(handle, 1)
+		t.root.state.records[kindOf(r)].add(handle, 1)
 		if block.Count == 0 {
-			block.Collection, block.Handle = r.kind(), handle
+			block.Collection, block.Handle = kindOf(r), handle
 		}
 		block.Count++
 	}

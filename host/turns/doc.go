@@ -8,7 +8,7 @@
 //	…
 //	for event, err := range runner.Stream(ctx, turns.Input{Message: "Hello!"}).Events() { … }
 //
-// [NewTurnRunner] takes every seam by itself: an [Executor], the storage [Callbacks] (or a [Store] through
+// [NewTurnRunner] takes every seam by itself: an [Executor], the storage [Callbacks] (or a [store.Store] through
 // [StoreCallbacks]), middleware and tools. [Dispatch] runs the loop alone.
 //
 // # Contexts
@@ -28,6 +28,6 @@
 // # Errors
 //
 // Errors of Turncore are or wrap a *host.Error with a documented code, to be tested with errors.Is. An error that the
-// program's own code returned comes back as the same value, in events, results and chains. A panic is a *PanicError, which
+// program's own code returned comes back as the same value, in events, results and chains. A panic is a *host.PanicError, which
 // has the stack.
 package turns

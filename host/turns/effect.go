@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/panics"
 )
 
 // effect is something that the core asks of the host.
@@ -261,7 +262,7 @@ func (e *effect) run() (r outcome) {
 			return
 		}
 		if v := recover(); v != nil {
-			r = e.failed(caught(v))
+			r = e.failed(panics.Caught(v))
 			return
 		}
 		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/store"
 )
 
 // Kind says what an event tells.
@@ -149,7 +150,7 @@ type IterationEndEvent struct {
 	Head
 	Status    Status
 	StartedAt time.Time
-	Discarded []Delta // writes that reach neither storage nor the parent
+	Discarded []store.Delta // writes that reach neither storage nor the parent
 }
 
 // ToolExecution names one execution of a tool.
@@ -320,28 +321,3 @@ func (l Level) String() string {
 	}
 	return [...]string{"trace", "debug", "info", "warn", "error"}[l]
 }
-
-// Delta is one write of an iteration's queue.
-type Delta struct {
-	Op WriteOp
-	// Kind is the kind of record: "standingInstruction", "memory", "retrievable", "message", "thought" or "toolCall".
-	Kind string
-	// Record is what is stored or takes the place of an old one; nil for others. For a group see Records.
-	Record any
-	// ID is the record's id; the text of a deleted instruction; the old text of a mutated one.
-	ID string
-	// IDs are the tool calls that Records replace.
-	IDs     []string
-	Records []*ToolCall
-}
-
-// WriteOp is what a write does.
-type WriteOp string
-
-// Kinds of write.
-const (
-	StoreOp                WriteOp = "store"
-	MutateOp               WriteOp = "mutate"
-	DeleteOp               WriteOp = "delete"
-	ReplaceToolCallGroupOp WriteOp = "replaceToolCallGroup"
-)

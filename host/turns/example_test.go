@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 
 	"github.com/turncore/turncore/host/simulated"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -60,7 +61,7 @@ func ExampleTool() {
 
 // An executor of one's own, with storage and policy around it.
 func ExampleNewTurnRunner() {
-	store := turns.NewMemoryStore()
+	store := store.NewInMemory()
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
 		Callbacks:         turns.StoreCallbacks(store),
 		TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},

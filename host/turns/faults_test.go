@@ -15,6 +15,8 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/internal/faulty"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -90,10 +92,10 @@ func (f *faultTurn) hear(ev turns.Event) {
 
 // runFault runs a case and lists all that is not as it should be.
 func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case) []string {
-	store := turns.NewMemoryStore()
+	store := store.NewInMemory()
 	word := strings.ReplaceAll(t.Name(), "/", "_")
 	r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Chat:      &turns.ChatOptions{Model: "m", BaseURL: strings.Replace(c.BaseURL, "SESSION", word, 1), Options: c.Options},
+		Chat:      &model.ChatOptions{Model: "m", BaseURL: strings.Replace(c.BaseURL, "SESSION", word, 1), Options: c.Options},
 		Callbacks: turns.StoreCallbacks(store), Tools: faultTools(), Host: h, MaxIterations: 8,
 		TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
 	})

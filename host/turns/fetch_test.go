@@ -13,6 +13,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -70,9 +71,9 @@ func web(t *testing.T) (url, other string) {
 func TestFetchTool(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		url, other := web(t)
-		var stored []*turns.Retrievable
+		var stored []*record.Retrievable
 		callbacks := noStorage()
-		callbacks.StoreRetrievable = func(_ turns.Context, r *turns.Retrievable) error { stored = append(stored, r); return nil }
+		callbacks.StoreRetrievable = func(_ turns.Context, r *record.Retrievable) error { stored = append(stored, r); return nil }
 		tool := turns.FetchTool(turns.FetchOptions{
 			Allow: []string{url + "/docs"}, Methods: []string{"GET", "HEAD", "POST"}, Redirects: 3, MaxInline: 4096, Timeout: 2 * time.Second,
 		})
@@ -131,10 +132,10 @@ func TestFetchTool(t *testing.T) {
 		if result.Status != turns.Ack || len(stored) != 1 {
 			t.Fatalf("%s, %v, %d documents", result.Status, result.Err, len(stored))
 		}
-		if r := stored[0]; r.TrustTier != turns.ThirdPartyPublic || r.Source != url+"/docs/long" || r.Kind != "text/plain" {
+		if r := stored[0]; r.TrustTier != record.ThirdPartyPublic || r.Source != url+"/docs/long" || r.Kind != "text/plain" {
 			t.Errorf("document %+v", r)
 		}
-		if a, ok := stored[0].Content.(*turns.SpooledArtifact); !ok || a == nil {
+		if a, ok := stored[0].Content.(*record.SpooledArtifact); !ok || a == nil {
 			t.Errorf("the document's content is a %T", stored[0].Content)
 		}
 	})

@@ -8,6 +8,10 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
 // Bounds on iterations for Config.MaxIterations.
@@ -22,13 +26,13 @@ const (
 type Model struct {
 	Name string
 	// Provider is the protocol that the API speaks: OpenAI's chat completions if empty.
-	Provider Provider
+	Provider model.Provider
 	BaseURL  string // up to the version; that of the Provider if empty
 	APIKey   string // sent to the base URL's origin only; "" sends none
 	// Engine is a model that the host runs itself, in place of an API.
-	Engine *ModelEngine
+	Engine *model.Engine
 	// Options are members of the request such as "temperature", by the names that the provider's API has for them, and
-	// options of the chat executor. [OpenAIOptions] and the others have them typed.
+	// options of the chat executor. [model.OpenAIOptions] and the others have them typed.
 	Options map[string]any
 }
 
@@ -43,13 +47,13 @@ type Config struct {
 	// System is the system prompt of every turn.
 	System string
 	Tools  []*Tool
-	// Store keeps the conversations: a MemoryStore by default. See NewestStore for what else it may do.
-	Store Store
+	// Store keeps the conversations: one in memory by default. See [store.Newest] for what else it may do.
+	Store store.Store
 	// MaxIterations bounds the iterations of a turn; 0 means DefaultMaxIterations, and Unbounded none.
 	MaxIterations int
 
 	// Tokenizers by the names of their encodings, as in TurnRunnerConfig.
-	Tokenizers map[string]Tokenizer
+	Tokenizers map[string]record.Tokenizer
 
 	TurnInputPipeline      []TurnMiddleware // run after the conversation was loaded
 	TurnOutputPipeline     []TurnMiddleware
@@ -70,7 +74,7 @@ const defaultSystem = "You are a helpful assistant."
 type Runner struct {
 	*TurnRunner
 	system string
-	store  Store
+	store  store.Store
 }
 
 // modelCredential is the name of the credential that a Model's key becomes.
@@ -79,7 +83,7 @@ const modelCredential = "model"
 // New returns a runner and loads the core. Close it when done.
 func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Store == nil {
-		config.Store = NewMemoryStore()
+		config.Store = store.NewInMemory()
 	}
 	if config.System == "" {
 		config.System = defaultSystem
@@ -99,12 +103,12 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	case Unbounded:
 		full.MaxIterations = 0
 	}
-	var credentials map[string]Credential
+	var credentials map[string]model.Credential
 	if config.Model.Name != "" || config.Model.Engine != nil {
 		full.Chat, credentials = config.Model.chat()
 		full.Chat.Schema = config.Schema
 	} else if config.Schema != nil {
-		return nil, invalid(abi.TurnRunnerConfigRules, []string{"`schema` needs a `model`"})
+		return nil, check.Invalid(abi.TurnRunnerConfigRules, []string{"`schema` needs a `model`"})
 	}
 	own := full.Host == nil
 	if own {
@@ -124,13 +128,13 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 }
 
 // chat is the model as options of the chat executor, and the credentials that they name.
-func (m *Model) chat() (*ChatOptions, map[string]Credential) {
-	o := &ChatOptions{Model: m.Name, Provider: m.Provider, BaseURL: m.BaseURL, Engine: m.Engine, Options: m.Options}
+func (m *Model) chat() (*model.ChatOptions, map[string]model.Credential) {
+	o := &model.ChatOptions{Model: m.Name, Provider: m.Provider, BaseURL: m.BaseURL, Engine: m.Engine, Options: m.Options}
 	if o.Engine != nil {
 		return o, nil
 	}
 	if named, ok := m.Options["provider"].(string); ok && o.Provider == "" {
-		o.Provider = Provider(named)
+		o.Provider = model.Provider(named)
 	}
 	if o.BaseURL == "" {
 		o.BaseURL = o.Provider.BaseURL()
@@ -139,7 +143,7 @@ func (m *Model) chat() (*ChatOptions, map[string]Credential) {
 		return o, nil
 	}
 	o.Credential = modelCredential
-	credentials := map[string]Credential{}
+	credentials := map[string]model.Credential{}
 	if u, err := url.Parse(o.BaseURL); err == nil {
 		credentials[modelCredential] = o.Provider.Key(m.APIKey, originOf(u))
 	}
@@ -148,10 +152,10 @@ func (m *Model) chat() (*ChatOptions, map[string]Credential) {
 
 // Input is what a turn of a Runner begins with.
 type Input struct {
-	Message     string   // what the user says
-	Attachments []*Media // what goes with it: pictures, files; alone without a Message
-	Session     string   // whose conversation it is; "" is one as well
-	System      string   // in place of the runner's system prompt
+	Message     string          // what the user says
+	Attachments []*record.Media // what goes with it: pictures, files; alone without a Message
+	Session     string          // whose conversation it is; "" is one as well
+	System      string          // in place of the runner's system prompt
 	// StandingInstructions are texts that the model is given beside the system prompt in this turn.
 	StandingInstructions []string
 	TurnID               string // as in TurnInput
@@ -165,7 +169,7 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 	stash := map[string]any{SessionKey: in.Session}
 	for key, v := range in.Stash {
 		if key == SessionKey {
-			return TurnInput{}, invalid(abi.TurnInputRules, []string{"`stash." + SessionKey + "` is what `session` sets"})
+			return TurnInput{}, check.Invalid(abi.TurnInputRules, []string{"`stash." + SessionKey + "` is what `session` sets"})
 		}
 		stash[key] = v
 	}
@@ -176,14 +180,14 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 	if full.SystemPrompt == "" {
 		full.SystemPrompt = r.system
 	}
-	if store, ok := r.store.(NewestStore); ok {
+	if store, ok := r.store.(store.Newest); ok {
 		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, in.Session) }
 	}
 	return full, nil
 }
 
 // Store is where the conversations are kept.
-func (r *Runner) Store() Store { return r.store }
+func (r *Runner) Store() store.Store { return r.store }
 
 // Run runs a turn to its end. Cancelling ctx aborts it. The error is why the turn did not ack, with the result beside it, or
 // why the input was refused, without one: see TurnRunner.Run.

@@ -8,6 +8,8 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
@@ -40,10 +42,10 @@ func (g *Gate) Validate() error {
 // encode returns the gate as it crosses.
 func (g *Gate) encode() (*abi.OpenGateArgs, error) {
 	rules := abi.TurnGateRules
-	v := [...]given{
-		givenText(g.ID), givenText(g.Reason), givenIf(g.Payload != nil), givenTime(g.CreatedAt), givenIf(g.Schema != nil), givenIf(true),
+	v := [...]check.Given{
+		check.Text(g.ID), check.Text(g.Reason), check.If(g.Payload != nil), check.Time(g.CreatedAt), check.If(g.Schema != nil), check.If(true),
 	}
-	list := violations(rules, "", v[:])
+	list := check.Violations(rules, "", v[:])
 	args := &abi.OpenGateArgs{
 		ID: value.UTF8(g.ID), Reason: value.UTF8(g.Reason), CreatedAt: g.CreatedAt.UnixMilli(),
 	}
@@ -64,7 +66,7 @@ func (g *Gate) encode() (*abi.OpenGateArgs, error) {
 		}
 		args.Timeout = uint64(g.Timeout / time.Millisecond)
 	}
-	return args, invalid(rules, list)
+	return args, check.Invalid(rules, list)
 }
 
 // encodeSchema encodes a JSON Schema: JSON text, or anything that marshals to it.
@@ -115,12 +117,12 @@ func (b *base) WaitFor(until context.Context, g Gate) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodePlain(raw)
+	return wire.Plain(raw)
 }
 
 // waitOutside waits as the program sees to it. A panic there is an error like another.
 func waitOutside(until context.Context, g Gate, waitFor func(ctx context.Context, g Gate) (any, error)) (got any, err error) {
-	defer recovered(&err)
+	defer panics.Recovered(&err)
 	return waitFor(until, g)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/model"
 )
 
 // Helpers let an executor stream what a model answers. They tell listeners and store nothing: that is what StoreMessage
@@ -93,25 +94,8 @@ func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
 	return err
 }
 
-// GenerationStats are what a model call cost, as far as it is known. Durations are in nanoseconds.
-type GenerationStats struct {
-	PromptTokens         int    `json:"promptTokens,omitempty"`
-	CompletionTokens     int    `json:"completionTokens,omitempty"`
-	TotalTokens          int    `json:"totalTokens,omitempty"`
-	CachedTokens         int    `json:"cachedTokens,omitempty"`    // of the prompt's
-	ReasoningTokens      int    `json:"reasoningTokens,omitempty"` // of the completion's
-	TotalDurationNs      int64  `json:"totalDurationNs,omitempty"`
-	LoadDurationNs       int64  `json:"loadDurationNs,omitempty"`
-	PromptEvalDurationNs int64  `json:"promptEvalDurationNs,omitempty"`
-	EvalDurationNs       int64  `json:"evalDurationNs,omitempty"`
-	FinishReason         string `json:"finishReason,omitempty"`
-	Model                string `json:"model,omitempty"`
-	Provider             string `json:"provider,omitempty"`
-	Raw                  any    `json:"raw,omitempty"` // what the provider said
-}
-
 // ReportGenerationStats tells observers what a model call cost. Numbers below zero are refused with E_INVALID_VALUE.
-func (h *Helpers) ReportGenerationStats(stats GenerationStats) error {
+func (h *Helpers) ReportGenerationStats(stats model.Stats) error {
 	for name, n := range map[string]int64{
 		"promptTokens": int64(stats.PromptTokens), "completionTokens": int64(stats.CompletionTokens),
 		"totalTokens": int64(stats.TotalTokens), "cachedTokens": int64(stats.CachedTokens),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/model"
 )
 
 // Host is where turns run: an engine, the instance that runners share, and what the core gets from outside. Make one
@@ -40,7 +41,7 @@ type HostOptions struct {
 	// HTTP sends the requests of the chat executor. nil means http.DefaultTransport.
 	HTTP http.RoundTripper
 	// Credentials are what requests may carry, by the name that the core uses for them.
-	Credentials map[string]Credential
+	Credentials map[string]model.Credential
 	// AllowOrigin tells where requests of the core may go, redirects too, origins being like "https://api.example.com". nil
 	// allows what the program has named itself: the origin of the chat executor's BaseURL, and what FetchTool may fetch.
 	AllowOrigin func(origin string) bool

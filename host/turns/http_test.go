@@ -14,6 +14,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -22,16 +23,16 @@ const answer = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content
 	"data: {\"choices\":[{\"delta\":{\"content\":\"lo.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 
 // chatHost is a host with a key for the server at url, and a runner's options for it.
-func chatHost(t *testing.T, engine host.Engine, url string) (*turns.Host, *turns.ChatOptions) {
+func chatHost(t *testing.T, engine host.Engine, url string) (*turns.Host, *model.ChatOptions) {
 	h := turns.NewHost(turns.HostOptions{
 		Engine: engine, Verify: true, Clock: host.FixedClock(host.FixedTime),
-		Credentials: map[string]turns.Credential{"key": turns.Bearer("secret", url)},
+		Credentials: map[string]model.Credential{"key": model.Bearer("secret", url)},
 	})
 	t.Cleanup(func() { _ = h.Close(context.Background()) })
-	return h, &turns.ChatOptions{Model: "m", BaseURL: url + "/v1", Credential: "key"}
+	return h, &model.ChatOptions{Model: "m", BaseURL: url + "/v1", Credential: "key"}
 }
 
-func runChat(t *testing.T, h *turns.Host, chat *turns.ChatOptions, in turns.TurnInput) (*recorder, *turns.Result) {
+func runChat(t *testing.T, h *turns.Host, chat *model.ChatOptions, in turns.TurnInput) (*recorder, *turns.Result) {
 	t.Helper()
 	return play(t, h, turns.TurnRunnerConfig{Chat: chat}, in)
 }
@@ -130,7 +131,7 @@ func TestHTTPFailures(t *testing.T) {
 			}
 			closed := turns.NewHost(turns.HostOptions{Engine: engine, AllowOrigin: func(string) bool { return false }})
 			defer closed.Close(context.Background())
-			if _, result := runChat(t, closed, &turns.ChatOptions{Model: "m", BaseURL: provider.URL}, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPNotAllowed) {
+			if _, result := runChat(t, closed, &model.ChatOptions{Model: "m", BaseURL: provider.URL}, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPNotAllowed) {
 				t.Errorf("an origin that is not allowed: %v", result.Err)
 			}
 		})
@@ -162,7 +163,7 @@ func TestRedirects(t *testing.T) {
 			}
 			seen = nil
 			wide := turns.NewHost(turns.HostOptions{
-				Engine: engine, Credentials: map[string]turns.Credential{chat.Credential: turns.Bearer("secret", source.URL)},
+				Engine: engine, Credentials: map[string]model.Credential{chat.Credential: model.Bearer("secret", source.URL)},
 				AllowOrigin: func(origin string) bool { return origin == source.URL || origin == target.URL },
 			})
 			defer wide.Close(context.Background())
@@ -174,7 +175,7 @@ func TestRedirects(t *testing.T) {
 			}
 			narrow := turns.NewHost(turns.HostOptions{Engine: engine, AllowOrigin: func(origin string) bool { return origin == source.URL }})
 			defer narrow.Close(context.Background())
-			if _, result := runChat(t, narrow, &turns.ChatOptions{Model: "m", BaseURL: source.URL}, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPNotAllowed) {
+			if _, result := runChat(t, narrow, &model.ChatOptions{Model: "m", BaseURL: source.URL}, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPNotAllowed) {
 				t.Errorf("redirect to a forbidden origin: %v", result.Err)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -45,7 +46,7 @@ func TestResultInterrupted(t *testing.T) {
 		}, turns.Nack, "x", false},
 		{"nothing", func(d *turns.DispatchContext, _ *turns.Helpers) error { return d.Nack(no) }, turns.Nack, "", false},
 	} {
-		r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{Executor: tt.executor, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore())})
+		r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{Executor: tt.executor, Callbacks: turns.StoreCallbacks(store.NewInMemory())})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func TestResultInterrupted(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	var events []string
 	r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 		Executor: func(d *turns.DispatchContext, h *turns.Helpers) error {
 			if err := errors.Join(h.ReportMessage("m", "Hel", false), h.InterruptMessage("m", ""), h.InterruptThought("m", "hm")); err != nil {
 				return err
@@ -159,7 +160,7 @@ func TestInterruptOlderModule(t *testing.T) {
 	h := turns.NewHost(turns.HostOptions{Engine: older{native.New()}})
 	defer h.Close(context.Background())
 	r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Host: h, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Host: h, Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 		Executor: func(d *turns.DispatchContext, h *turns.Helpers) error {
 			if err := errors.Join(d.EmitInterruptedMessage("e", "x"), h.InterruptMessage("m", "Hel")); err != nil {
 				return err
@@ -200,7 +201,7 @@ func TestInterruptedByDeath(t *testing.T) {
 		engine := &mortal{Engine: native.New()}
 		h := turns.NewHost(turns.HostOptions{Engine: engine})
 		r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-			Host: h, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+			Host: h, Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 			Executor: func(d *turns.DispatchContext, h *turns.Helpers) error {
 				if err := h.ReportMessage("m", "Hel", false); err != nil {
 					return err

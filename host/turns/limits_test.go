@@ -8,6 +8,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -28,7 +29,7 @@ func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 				defer provider.Close() //nolint:errcheck // nothing is read from it any more
 				h := turns.NewHost(turns.HostOptions{Engine: engine, Verify: true, Limits: limits})
 				defer h.Close(t.Context())
-				runner := newRunner(t, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}, Host: h})
+				runner := newRunner(t, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}, Host: h})
 				play := func(system, text string, refused bool) {
 					t.Helper()
 					result, err := finished(runner.Run(t.Context(), turns.TurnInput{SystemPrompt: system, Text: "hi"}))

@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/fair"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -90,7 +91,7 @@ func answerAmong(t *testing.T, name string, settle func(*turns.OpenGate, context
 	turns.Listen(waits, func(ev *turns.TurnGateOpenEvent) { gate = ev.Gate })
 	store := make(chan string)
 	works := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-		if err := ctx.StoreMessage(turns.NewMessage(<-store, turns.Assistant, "Done.", instant)); err != nil {
+		if err := ctx.StoreMessage(record.NewMessage(<-store, record.Assistant, "Done.", instant)); err != nil {
 			return err
 		}
 		return ctx.Ack()

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"fmt"
+	"github.com/turncore/turncore/host/internal/panics"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -102,7 +103,7 @@ func notify(fn func(Event), ev Event, failures *[]error) {
 			return
 		}
 		if v := recover(); v != nil {
-			*failures = append(*failures, caught(v))
+			*failures = append(*failures, panics.Caught(v))
 			return
 		}
 		*failures = append(*failures, errGoexit)

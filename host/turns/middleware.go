@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/check"
 )
 
 // MaxIterations is a middleware for the dispatch input pipeline that nacks with E_MAX_ITERATIONS when a dispatch begins
@@ -233,9 +234,9 @@ func dispatchPipelines(in string, input []DispatchMiddleware, out string, output
 				if b.output {
 					right = append(right, out)
 				}
-				list = append(list, abi.Violation(abi.RulePipeline, "field", at(p.name, i), "name", b.name, "pipelines", strings.Join(right, ", ")))
+				list = append(list, abi.Violation(abi.RulePipeline, "field", check.At(p.name, i), "name", b.name, "pipelines", strings.Join(right, ", ")))
 			case b.broken != "":
-				list = append(list, "`"+at(p.name, i)+"`: "+b.broken)
+				list = append(list, "`"+check.At(p.name, i)+"`: "+b.broken)
 			}
 		}
 	}

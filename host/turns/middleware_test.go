@@ -12,6 +12,8 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -81,7 +83,7 @@ func TestDeadline(t *testing.T) {
 func TestTokenBudget(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		seen, rest := "", 0
-		history := make([]*turns.Message, 5)
+		history := make([]*record.Message, 5)
 		for i := range history {
 			history[i] = message(fmt.Sprint("m", i), "x")
 			history[i].Content = strings.Repeat("x", 35) // 10 tokens of Claude's
@@ -130,7 +132,7 @@ func TestSpendLimit(t *testing.T) {
 					Limit: 2, Currency: "EUR", Prices: map[string]turns.Price{"m": {Input: 1, Output: 3}},
 				})},
 				Executor: func(_ *turns.DispatchContext, h *turns.Helpers) error {
-					return h.ReportGenerationStats(turns.GenerationStats{Model: c.model, PromptTokens: 500_000, CompletionTokens: 250_000})
+					return h.ReportGenerationStats(model.Stats{Model: c.model, PromptTokens: 500_000, CompletionTokens: 250_000})
 				},
 			}, turns.TurnInput{})
 			if result.Status != turns.Nack || !errors.Is(result.Err, host.Code(c.code)) {

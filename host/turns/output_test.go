@@ -13,6 +13,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -81,7 +82,7 @@ func TestOutputs(t *testing.T) {
 				defer server.Close()
 				config := turns.Config{
 					Model: turns.Model{
-						Name: c.Model, Provider: turns.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options,
+						Name: c.Model, Provider: model.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options,
 					},
 					Engine: engine, System: all.System, Schema: all.Schema,
 				}

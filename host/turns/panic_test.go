@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -22,7 +23,7 @@ func TestCommitThatPanics(t *testing.T) {
 	} {
 		onEngines(t, func(t *testing.T, h *turns.Host) {
 			c := noStorage()
-			c.StoreMessage = func(_ turns.Context, m *turns.Message) error {
+			c.StoreMessage = func(_ turns.Context, m *record.Message) error {
 				if m.ID == "b" {
 					return bad()
 				}
@@ -65,15 +66,15 @@ func TestCommitThatPanics(t *testing.T) {
 func TestCallbacksThatPanic(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		c := noStorage()
-		c.FetchMemories = func(turns.Context) ([]*turns.Memory, error) { panic(errX) }
-		c.FetchMessages = func(turns.Context) ([]*turns.Message, error) { panic(errX) }
-		c.FetchThoughts = func(turns.Context) ([]*turns.Thought, error) { panic(errX) }
-		c.FetchToolCalls = func(turns.Context) ([]*turns.ToolCall, error) { panic(errX) }
+		c.FetchMemories = func(turns.Context) ([]*record.Memory, error) { panic(errX) }
+		c.FetchMessages = func(turns.Context) ([]*record.Message, error) { panic(errX) }
+		c.FetchThoughts = func(turns.Context) ([]*record.Thought, error) { panic(errX) }
+		c.FetchToolCalls = func(turns.Context) ([]*record.ToolCall, error) { panic(errX) }
 		c.FetchTools = func(turns.Context) ([]*turns.Tool, error) { panic(errX) }
-		c.FetchRetrievables = func(turns.Context) ([]*turns.Retrievable, error) { panic(errX) }
+		c.FetchRetrievables = func(turns.Context) ([]*record.Retrievable, error) { panic(errX) }
 		c.RefreshStandingInstructions = func(turns.Context) ([]string, error) { panic(errX) }
-		c.StoreMediaBytes = func(turns.Context, string, io.Reader) (turns.MediaReader, error) { panic(errX) }
-		c.StoreRetrievableBytes = func(turns.Context, string, io.Reader) (turns.SpoolReader, error) { panic(errX) }
+		c.StoreMediaBytes = func(turns.Context, string, io.Reader) (record.MediaReader, error) { panic(errX) }
+		c.StoreRetrievableBytes = func(turns.Context, string, io.Reader) (record.SpoolReader, error) { panic(errX) }
 		_, err := turns.Dispatch(t.Context(), turns.DispatchInput{
 			Host: h,
 			Raw: &turns.RawContext{Callbacks: c, SystemPrompt: "test", WaitFor: func(context.Context, turns.Gate) (any, error) {
@@ -113,7 +114,7 @@ func TestTheStackOfAPanic(t *testing.T) {
 		return deref(nil), nil
 	}}
 	callback := noStorage()
-	callback.StoreMessage = func(turns.Context, *turns.Message) error { deref(nil); return nil }
+	callback.StoreMessage = func(turns.Context, *record.Message) error { deref(nil); return nil }
 	for name, config := range map[string]turns.TurnRunnerConfig{
 		"executor": {Executor: func(*turns.DispatchContext, *turns.Helpers) error { deref(nil); return nil }},
 		"middleware": {Executor: say("Hi."), TurnInputPipeline: []turns.TurnMiddleware{
@@ -140,7 +141,7 @@ func TestTheStackOfAPanic(t *testing.T) {
 				if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); name != "listener" && err != told {
 					t.Errorf("Run returned %v, the event has %v", err, told)
 				}
-				var caught *turns.PanicError
+				var caught *host.PanicError
 				if !errors.As(told, &caught) {
 					t.Fatalf("%v leads to no panic", told)
 				}

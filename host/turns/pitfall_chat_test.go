@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -72,7 +75,7 @@ func TestLastBytesAreNotLost(t *testing.T) {
 						return &pieces{list: []string{whole[0], end}, withEOF: withEOF, pause: pause}, nil
 					})})
 					for range 10 {
-						_, result := play(t, h, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}}, turns.TurnInput{Text: "Hi!"})
+						_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}}, turns.TurnInput{Text: "Hi!"})
 						if result.Status != turns.Ack || result.Text != "Hello." {
 							t.Errorf("%s, %q %s, with the end %v: %+v", engine.Name(), end, name, withEOF, result)
 						}
@@ -106,7 +109,7 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 				return io.NopCloser(strings.NewReader("data: " + call + "\n\n")), nil
 			})})
 			text := func(n int) string { return strings.Repeat(fmt.Sprintf("result %d\n", n), 50) }
-			store := turns.NewMemoryStore()
+			store := store.NewInMemory()
 			runner, err := turns.New(t.Context(), turns.Config{
 				Model: turns.Model{Name: "m", BaseURL: "http://model.test/v1", Options: map[string]any{"trust": "off", "spoolResultsOver": 100}},
 				Tools: []*turns.Tool{workTool(func(_ *turns.DispatchContext, n int) (any, error) { return text(n), nil })}, Store: store, Host: h,
@@ -125,7 +128,7 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 			}
 			ids := map[string]bool{}
 			for n, call := range records.ToolCalls {
-				artifact, ok := call.Results.(*turns.SpooledArtifact)
+				artifact, ok := call.Results.(*record.SpooledArtifact)
 				if !ok {
 					t.Fatalf("%s: call %d has %T", id, n, call.Results)
 				}
@@ -174,7 +177,7 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				r := newRunner(t, turns.TurnRunnerConfig{
-					Chat: &turns.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}, Host: h, Callbacks: noStorage(),
+					Chat: &model.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}, Host: h, Callbacks: noStorage(),
 					Tools: []*turns.Tool{workTool(func(ctx *turns.DispatchContext, _ int) (any, error) {
 						runtime.Gosched()
 						return "done", ctx.Err()

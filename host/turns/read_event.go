@@ -268,7 +268,7 @@ func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
 	case abi.ResultsHost:
 		ev.Results = t.results[streamKey{f.Dispatch, p.ID}]
 	case abi.ResultsValue:
-		if ev.Results, err = decodePlain(p.Value); err == nil && !wire.IsNil(p.Value) {
+		if ev.Results, err = wire.Plain(p.Value); err == nil && !wire.IsNil(p.Value) {
 			ev.results, err = wire.JSON(p.Value)
 		}
 	case abi.ResultsKept:

@@ -12,6 +12,9 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/record"
 )
 
 // TurnRunner runs turns. Its methods may be called from many goroutines, and many turns may run at once.
@@ -134,8 +137,8 @@ type TurnInput struct {
 	// Text is what the user says, and Attachments what goes with it or stands alone. It is stored as a message before the
 	// input pipeline runs. Message is such a message given whole, in place of both.
 	Text        string
-	Attachments []*Media
-	Message     *Message
+	Attachments []*record.Media
+	Message     *record.Message
 	// Stash is what the turn's stash begins with: JSON-like values.
 	Stash map[string]any
 	// OnEvent is called for every event of this turn, after the runner's own listeners.
@@ -154,7 +157,7 @@ func (in *TurnInput) validate() error {
 	}
 	for i, text := range in.StandingInstructions {
 		if text == "" {
-			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", at("standingInstructions", i)))
+			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", check.At("standingInstructions", i)))
 		}
 	}
 	if in.Text != "" && in.Message != nil {
@@ -168,12 +171,12 @@ func (in *TurnInput) validate() error {
 			list = append(list, "message: "+err.Error())
 		}
 	}
-	list = append(list, invalidMedia("attachments", in.Attachments)...)
+	list = append(list, check.Elements("attachments", in.Attachments)...)
 	var stash stashData
 	if err := stash.load(in.Stash); err != nil {
 		list = append(list, err.Error())
 	}
-	return invalid(abi.TurnInputRules, list)
+	return check.Invalid(abi.TurnInputRules, list)
 }
 
 // Run runs a turn to its end. Cancelling ctx aborts the turn.
@@ -302,7 +305,7 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*tur
 
 // askNewest asks a store. A panic there is an error like another.
 func askNewest(ctx context.Context, newest func(context.Context) (time.Time, error)) (at time.Time, err error) {
-	defer recovered(&err)
+	defer panics.Recovered(&err)
 	return newest(ctx)
 }
 
@@ -361,7 +364,7 @@ func (h *Host) open(ctx context.Context, config *definition) (*core, *openRunner
 
 // instruct puts a standing instruction into the turn's start.
 func (t *turn) instruct(f *abi.StartTurn, text string) {
-	handle := t.handles.give(&Instruction{text})
+	handle := t.handles.give(record.NewInstruction(text))
 	t.root.state.records[abi.CollectionInstructions].add(handle, 1)
 	f.Instructions = append(f.Instructions, abi.Instruction{Handle: handle, Text: value.UTF8(text)})
 }
@@ -374,13 +377,13 @@ func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	m := in.Message
 	if in.Text != "" || len(in.Attachments) > 0 {
 		created := min(max(t.now, in.after.UnixMilli()+1), maxTime)
-		m = NewMessage(t.id+".user", User, in.Text, time.UnixMilli(created).UTC())
+		m = record.NewMessage(t.id+".user", record.User, in.Text, time.UnixMilli(created).UTC())
 		m.Attachments = slices.Clone(in.Attachments)
 	}
 	if m == nil {
 		return nil
 	}
-	body, err := m.appendBody(nil) // a message has no payload that could run code under the lock
+	body, err := record.Append(nil, m) // a message has no payload that could run code under the lock
 	if err != nil {
 		return invalidBody(m, err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -171,8 +173,8 @@ func callThenSay(tool *turns.Tool) turns.Executor {
 	}
 }
 
-func message(id, text string) *turns.Message {
-	return turns.NewMessage(id, turns.Assistant, text, instant)
+func message(id, text string) *record.Message {
+	return record.NewMessage(id, record.Assistant, text, instant)
 }
 
 const started = "tS dS iS(0) "
@@ -299,7 +301,7 @@ func TestTurnScenarios(t *testing.T) {
 		{
 			"generation stats",
 			turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
-				if err := h.ReportGenerationStats(turns.GenerationStats{PromptTokens: 3, TotalTokens: 5}); err != nil {
+				if err := h.ReportGenerationStats(model.Stats{PromptTokens: 3, TotalTokens: 5}); err != nil {
 					return err
 				}
 				return ctx.Ack()

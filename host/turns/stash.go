@@ -214,20 +214,11 @@ func (s *Stash) All() map[string]any {
 
 // plain decodes a value that this package has encoded.
 func plain(data []byte) any {
-	v, err := decodePlain(data)
+	v, err := wire.Plain(data)
 	if err != nil {
 		return nil
 	}
 	return v
-}
-
-// decodePlain decodes a value as plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any. No value
-// is nil.
-func decodePlain(data []byte) (any, error) {
-	if wire.IsNil(data) {
-		return nil, nil
-	}
-	return wire.Read(data)
 }
 
 func lookup(v any, steps []string) (any, bool) {

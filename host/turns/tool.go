@@ -8,7 +8,9 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/record"
 )
 
 // Tool is a capability that a model may call. [NewTool] makes one of a function with Go types. It must not be changed once it was given to a runner or a registry.
@@ -34,7 +36,7 @@ type Tool struct {
 	Artifact bool
 	// ArtifactClass is what the chat executor keeps text results as: the model gets the handle of an artifact of this class.
 	// nil leaves them text. A tool with Artifact has none. Executors of the application's own use it with Keep.
-	ArtifactClass *ArtifactClass
+	ArtifactClass *record.ArtifactClass
 	// OnCollision says what MergeTools does when another registry has a tool of the same name.
 	OnCollision Collision
 
@@ -74,6 +76,9 @@ func (a Args) JSON() json.RawMessage {
 	}
 	return text
 }
+
+// MarshalJSON returns the arguments as JSON text.
+func (a Args) MarshalJSON() ([]byte, error) { return a.JSON(), nil }
 
 // Bind stores the arguments in what v points to, as json.Unmarshal does.
 func (a Args) Bind(v any) error { return bind(nil, a, v) }
@@ -116,13 +121,13 @@ func (a Args) Bool(name string) bool {
 // supported is checked by the core, when the tool is first used.
 func (t *Tool) Validate() error {
 	if t == nil {
-		return missing(abi.ToolRules)
+		return check.Missing(abi.ToolRules)
 	}
-	v := [...]given{
-		givenText(t.Name), givenText(t.Description), givenIf(t.InputSchema != nil), givenIf(t.Handler != nil),
-		givenIf(true), givenIf(true), givenIf(true), givenText(collisionName(t.OnCollision)), givenIf(false), givenIf(false),
+	v := [...]check.Given{
+		check.Text(t.Name), check.Text(t.Description), check.If(t.InputSchema != nil), check.If(t.Handler != nil),
+		check.If(true), check.If(true), check.If(true), check.Text(collisionName(t.OnCollision)), check.If(false), check.If(false),
 	}
-	list := append(violations(abi.ToolRules, "", v[:]), t.unfit...)
+	list := append(check.Violations(abi.ToolRules, "", v[:]), t.unfit...)
 	if t.InputSchema != nil {
 		if _, err := t.schema(); err != nil {
 			list = append(list, abi.Violation(string(abi.KindSchema), "field", "inputSchema"))
@@ -135,7 +140,7 @@ func (t *Tool) Validate() error {
 	case t.ArtifactClass.Name == "":
 		list = append(list, abi.Violation(abi.RuleNonEmpty, "field", "artifactConstructor.name"))
 	}
-	return invalid(abi.ToolRules, list)
+	return check.Invalid(abi.ToolRules, list)
 }
 
 // Keep returns a result of the tool as a tool call holds it: with an ArtifactClass text becomes an artifact of that class,
@@ -150,12 +155,12 @@ func (t *Tool) Keep(result any) (any, error) {
 		text = r
 	case []byte:
 		text = string(r)
-	case *Tokenizable:
+	case *record.Tokenizable:
 		if r == nil {
 			return result, nil
 		}
 		var err error
-		if text, err = r.Render(nil); err != nil {
+		if text, err = r.Render(context.Background()); err != nil {
 			return nil, err
 		}
 	default:
@@ -165,12 +170,12 @@ func (t *Tool) Keep(result any) (any, error) {
 }
 
 // spooledText is an artifact over a text in memory.
-func spooledText(class *ArtifactClass, text string) *SpooledArtifact {
+func spooledText(class *record.ArtifactClass, text string) *record.SpooledArtifact {
 	lines := 0
 	if text != "" {
 		lines = strings.Count(text, "\n") + 1
 	}
-	return NewArtifactOf(class, NewBlob([]byte(text))).WithSizeHints(int64(len(text)), lines)
+	return record.NewArtifactOf(class, record.NewBlob([]byte(text))).WithSizeHints(int64(len(text)), lines)
 }
 
 func collisionName(c Collision) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -111,9 +112,9 @@ func TestEqualCallsAtOnce(t *testing.T) {
 			defer provider.Close()
 			h, chat := chatHost(t, engine, provider.URL)
 			chat.Options = map[string]any{"parallel": 2}
-			var stored []*turns.ToolCall
+			var stored []*record.ToolCall
 			callbacks := noStorage()
-			callbacks.StoreToolCall = func(_ turns.Context, r *turns.ToolCall) error { stored = append(stored, r); return nil }
+			callbacks.StoreToolCall = func(_ turns.Context, r *record.ToolCall) error { stored = append(stored, r); return nil }
 			log, result := play(t, h, turns.TurnRunnerConfig{Chat: chat, Tools: []*turns.Tool{tool}, Callbacks: callbacks}, turns.TurnInput{Text: "Hi!"})
 			if result.Status != turns.Ack {
 				t.Fatalf("%+v", result)
@@ -280,7 +281,7 @@ func TestToolTimeout(t *testing.T) {
 						}
 						switch ends {
 						case "late, with an artifact":
-							return turns.NewSpooledArtifact(turns.NewBlob([]byte("late"))), nil
+							return record.NewSpooledArtifact(record.NewBlob([]byte("late"))), nil
 						case "late, in a panic":
 							panic("late")
 						}
@@ -382,7 +383,7 @@ func TestSpooledResults(t *testing.T) {
 		{"by default", nil, strings.Repeat(long, 33), bytesOf(33<<10, "SpooledArtifact")},
 		{"up to the default", nil, strings.Repeat(long, 32), long},
 		{"bytes", 1023, []byte(long), bytesOf(1024, "SpooledArtifact")},
-		{"rendered text", 1023, turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return long, nil }), bytesOf(1024, "SpooledArtifact")},
+		{"rendered text", 1023, record.NewDynamicTokenizable(func(context.Context) (string, error) { return long, nil }), bytesOf(1024, "SpooledArtifact")},
 		{"a value", 400, list, bytesOf(401, "SpooledJsonArtifact")},
 		{"a value of that length", 401, list, "[0,0,"},
 		{"an object", 10, map[string]any{"key": "value\n"}, bytesOf(17, "SpooledJsonArtifact")},

@@ -1,12 +1,14 @@
 package turns_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -194,12 +196,12 @@ func TestToolArtifactClass(t *testing.T) {
 	if got, err := tool.Keep("text"); got != "text" || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	tool.ArtifactClass = turns.SpooledMarkdown
+	tool.ArtifactClass = record.SpooledMarkdown
 	failure := errors.New("no text")
-	for name, result := range map[string]any{"text": "a\nb", "bytes": []byte("a\nb"), "tokenizable": turns.NewTokenizable("a\nb")} {
+	for name, result := range map[string]any{"text": "a\nb", "bytes": []byte("a\nb"), "tokenizable": record.NewTokenizable("a\nb")} {
 		got, err := tool.Keep(result)
-		a, ok := got.(*turns.SpooledArtifact)
-		if !ok || err != nil || a.Class() != turns.SpooledMarkdown || !a.HasSizeHints() {
+		a, ok := got.(*record.SpooledArtifact)
+		if !ok || err != nil || a.Class() != record.SpooledMarkdown || !a.HasSizeHints() {
 			t.Fatalf("%s: %v, %v", name, got, err)
 		}
 		if text, err := a.AsString(t.Context()); text != "a\nb" || err != nil {
@@ -209,17 +211,17 @@ func TestToolArtifactClass(t *testing.T) {
 	if got, err := tool.Keep(5); got != 5 || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := tool.Keep(turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return "", failure })); !errors.Is(err, failure) {
+	if _, err := tool.Keep(record.NewDynamicTokenizable(func(context.Context) (string, error) { return "", failure })); !errors.Is(err, failure) {
 		t.Errorf("%v", err)
 	}
 	if err := tool.Validate(); err != nil {
 		t.Error(err)
 	}
-	tool.ArtifactClass = &turns.ArtifactClass{}
+	tool.ArtifactClass = &record.ArtifactClass{}
 	if err := tool.Validate(); !errors.Is(err, host.CodeInvalidInitialToolValue) || !strings.Contains(err.Error(), "artifactConstructor.name") {
 		t.Errorf("a class without a name: %v", err)
 	}
-	tool.ArtifactClass, tool.Artifact = turns.SpooledText, true
+	tool.ArtifactClass, tool.Artifact = record.SpooledText, true
 	if err := tool.Validate(); !errors.Is(err, host.CodeInvalidInitialToolValue) || !strings.Contains(err.Error(), "artifactConstructor") {
 		t.Errorf("an artifact tool with a class: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -21,7 +22,7 @@ func TestInspectGates(t *testing.T) {
 	h := turns.NewHost(turns.HostOptions{Engine: native.New(), Clock: func() int64 { return now }})
 	defer h.Close(context.Background())
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Host: h, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Host: h, Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			for _, g := range []turns.Gate{
 				{ID: "delete", Reason: "Delete the file?", Payload: map[string]any{"path": "/a"}, Schema: `{"type":"boolean"}`},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/bench/figure"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -71,7 +72,7 @@ func newChat(e host.Engine, deltas, part int) (*conversation, error) {
 	h := turns.NewHost(turns.HostOptions{Engine: e, HTTP: newProvider(deltas, part)})
 	c, err := newConversation(e, deltas, func(config *turns.TurnRunnerConfig) {
 		config.Host, config.Executor = h, nil
-		config.Chat = &turns.ChatOptions{Model: "m", BaseURL: "http://provider/v1"}
+		config.Chat = &model.ChatOptions{Model: "m", BaseURL: "http://provider/v1"}
 	})
 	if err == nil {
 		c.host = h

@@ -9,20 +9,22 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/bench/figure"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 const longHistory = 5000
 
 // messages are a conversation of n messages of a sentence each.
-func messages(n int) []*turns.Message {
-	list := make([]*turns.Message, n)
+func messages(n int) []*record.Message {
+	list := make([]*record.Message, n)
 	for i := range list {
-		role := turns.User
+		role := record.User
 		if i%2 == 1 {
-			role = turns.Assistant
+			role = record.Assistant
 		}
-		list[i] = turns.NewMessage("h"+strconv.Itoa(i), role, "Message "+strconv.Itoa(i)+" says what a message says, in some words.", instant)
+		list[i] = record.NewMessage("h"+strconv.Itoa(i), role, "Message "+strconv.Itoa(i)+" says what a message says, in some words.", instant)
 	}
 	return list
 }
@@ -76,15 +78,15 @@ func measureHistories(p pace, e host.Engine) ([]figure.Row, error) {
 // rebuilding is a store with one session, whose messages it makes anew whenever it is asked for them.
 type rebuilding int
 
-func (n rebuilding) Load(_ context.Context, _, after string) (*turns.Conversation, error) {
+func (n rebuilding) Load(_ context.Context, _, after string) (*store.Conversation, error) {
 	const revision = "1"
 	if after == revision {
-		return &turns.Conversation{Revision: revision, After: after}, nil
+		return &store.Conversation{Revision: revision, After: after}, nil
 	}
-	return &turns.Conversation{Revision: revision, Messages: messages(int(n))}, nil
+	return &store.Conversation{Revision: revision, Messages: messages(int(n))}, nil
 }
 
-func (rebuilding) Commit(context.Context, string, []turns.Delta) error      { return nil }
+func (rebuilding) Commit(context.Context, string, []store.Delta) error      { return nil }
 func (rebuilding) WriteBytes(context.Context, string, string, []byte) error { return nil }
 
 // withStore has every turn load a session of n messages.
@@ -107,7 +109,7 @@ func withStore(n int) func(*turns.TurnRunnerConfig) {
 func withHistory(n int) func(*turns.TurnRunnerConfig) { return withMessages(messages(n)) }
 
 // withMessages is the same for these messages.
-func withMessages(list []*turns.Message) func(*turns.TurnRunnerConfig) {
+func withMessages(list []*record.Message) func(*turns.TurnRunnerConfig) {
 	history, err := turns.NewHistory(list...)
 	return func(c *turns.TurnRunnerConfig) {
 		c.TurnInputPipeline = []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {

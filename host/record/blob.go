@@ -1,4 +1,4 @@
-package turns
+package record
 
 import (
 	"bytes"

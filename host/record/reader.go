@@ -1,4 +1,4 @@
-package turns
+package record
 
 import (
 	"context"
@@ -37,8 +37,8 @@ type LinesReader interface {
 	ReadLines(ctx context.Context, from int, yield func(line []byte) bool) error
 }
 
-// readLines reads lines from one on with what a reader has for it.
-func readLines(ctx context.Context, r SpoolReader, from int, yield func(line []byte) bool) error {
+// ReadLines calls yield for the lines from one on, with what a reader has for it. A line is valid during its call only.
+func ReadLines(ctx context.Context, r SpoolReader, from int, yield func(line []byte) bool) error {
 	if all, ok := r.(LinesReader); ok {
 		return all.ReadLines(ctx, from, yield)
 	}

@@ -1,4 +1,4 @@
-package turns
+package model
 
 // Provider is a protocol that models are spoken to with. A module without it refuses it with E_CHAT_INVALID_OPTIONS, which
 // says where it is: the core module has OpenAI's chat completions only.
@@ -22,7 +22,7 @@ func (p Provider) api() *providerAPI {
 	return nil
 }
 
-// Providers are all that the full module knows, beside a [ModelEngine]. The first one serves where none is named.
+// Providers are all that the full module knows, beside a [Engine]. The first one serves where none is named.
 func Providers() (names []Provider) {
 	for _, api := range providerAPIs {
 		names = append(names, api.name)

@@ -1,4 +1,4 @@
-package turns
+package model
 
 import (
 	"reflect"
@@ -38,3 +38,6 @@ func addOptions(all map[string]any, options reflect.Value) {
 		}
 	}
 }
+
+// Map returns the capabilities by their names, without those that have their default.
+func (c Capabilities) Map() map[string]any { return optionMap(c) }

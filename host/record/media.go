@@ -1,4 +1,4 @@
-package turns
+package record
 
 import (
 	"encoding/base64"
@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
@@ -96,19 +97,19 @@ func RetrievedPrivate(kind MediaKind, mimeType, filename string, reader MediaRea
 // Validate checks the medium against the rules of E_INVALID_INITIAL_MEDIA_VALUE. It must have an id.
 func (m *Media) Validate() error {
 	if m == nil {
-		return missing(abi.MediaRules)
+		return check.Missing(abi.MediaRules)
 	}
-	list := violations(abi.MediaRules, "", []given{
-		givenText(m.ID), givenText(m.Kind), givenText(m.MimeType), givenText(m.Filename), givenText(m.TrustTier),
-		givenText(m.ModalityHazard), optionalText(m.Source), givenIf(m.Reader != nil), givenIf(true),
+	list := check.Violations(abi.MediaRules, "", []check.Given{
+		check.Text(m.ID), check.Text(m.Kind), check.Text(m.MimeType), check.Text(m.Filename), check.Text(m.TrustTier),
+		check.Text(m.ModalityHazard), check.OptionalText(m.Source), check.If(m.Reader != nil), check.If(true),
 	})
 	for _, name := range slices.Sorted(maps.Keys(m.Stash)) {
 		note := m.Stash[name]
 		path := "stash." + name + "."
-		list = append(list, violations(abi.MediaStashEntryRules, path, []given{givenIf(note.Value != nil), givenText(note.TrustTier), givenIf(true)})...)
-		list = appendUnencodable(list, path+"value", note.Value)
+		list = append(list, check.Violations(abi.MediaStashEntryRules, path, []check.Given{check.If(note.Value != nil), check.Text(note.TrustTier), check.If(true)})...)
+		list = check.AppendUnencodable(list, path+"value", note.Value)
 	}
-	return invalid(abi.MediaRules, list)
+	return check.Invalid(abi.MediaRules, list)
 }
 
 // ByteLength is the number of bytes, if it is known.

@@ -1,7 +1,8 @@
-package turns
+package record
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"reflect"
 	"time"
@@ -11,25 +12,16 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-func (*Instruction) kind() uint8 { return abi.CollectionInstructions }
-func (*Memory) kind() uint8      { return abi.CollectionMemories }
-func (*Retrievable) kind() uint8 { return abi.CollectionRetrievables }
-func (*Message) kind() uint8     { return abi.CollectionMessages }
-func (*Thought) kind() uint8     { return abi.CollectionThoughts }
-func (*ToolCall) kind() uint8    { return abi.CollectionToolCalls }
+func (*Instruction) kind() Kind { return KindInstruction }
+func (*Memory) kind() Kind      { return KindMemory }
+func (*Retrievable) kind() Kind { return KindRetrievable }
+func (*Message) kind() Kind     { return KindMessage }
+func (*Thought) kind() Kind     { return KindThought }
+func (*ToolCall) kind() Kind    { return KindToolCall }
 
-// recordKinds is how many kinds of record there are; the ABI numbers them from 0.
-const recordKinds = 6
-
-// kindNames are the names of the kinds of record, by the ABI's number.
-var kindNames = [recordKinds]string{
-	abi.CollectionInstructions: "standingInstruction",
-	abi.CollectionMemories:     "memory",
-	abi.CollectionRetrievables: "retrievable",
-	abi.CollectionMessages:     "message",
-	abi.CollectionThoughts:     "thought",
-	abi.CollectionToolCalls:    "toolCall",
-}
+// Append appends the encoding of a valid record, as the ABI has it. What readers give is not in it: of artifacts and media
+// there is what is known without reading them.
+func Append(dst []byte, r Record) ([]byte, error) { return r.appendBody(dst) }
 
 func appendTimes(dst []byte, times ...time.Time) []byte {
 	for _, t := range times {
@@ -83,8 +75,8 @@ func appendMedia(dst []byte, list []*Media) (_ []byte, err error) {
 	return dst, nil
 }
 
-// appendResults appends what a tool answered, which is valid.
-func appendResults(dst []byte, results any) ([]byte, error) {
+// AppendResults appends the encoding of valid results of a tool call.
+func AppendResults(dst []byte, results any) ([]byte, error) {
 	switch r := results.(type) {
 	case *SpooledArtifact:
 		return r.appendPart(dst), nil
@@ -99,7 +91,7 @@ func appendResults(dst []byte, results any) ([]byte, error) {
 	case []*Media:
 		return appendMedia(dst, r)
 	case *Tokenizable:
-		text, err := r.Render(nil)
+		text, err := r.Render(context.Background())
 		return value.AppendString(dst, text), err
 	}
 	text, _ := results.(string)
@@ -142,7 +134,7 @@ func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
 	dst = value.AppendString(dst, c.Checksum)
 	dst = appendOptional(appendOptional(dst, c.ExecutionID), c.ProviderCallID)
 	dst = value.AppendBool(value.AppendBool(dst, c.IsComplete), c.IsError)
-	if dst, err = appendResults(dst, c.Results); err != nil {
+	if dst, err = AppendResults(dst, c.Results); err != nil {
 		return nil, err
 	}
 	if dst, err = appendPayload(dst, c.Payload, c.sent); err != nil {
@@ -156,14 +148,14 @@ func (c *ToolCall) appendBody(dst []byte) ([]byte, error) {
 func (r *Retrievable) appendBody(dst []byte) ([]byte, error) {
 	dst = value.AppendListHeader(dst, 9)
 	dst = value.AppendString(dst, r.ID)
-	text, static := staticText(r.Content)
+	text, static := StaticText(r.Content)
 	switch content := r.Content.(type) {
 	case *SpooledArtifact:
 		dst = content.appendPart(dst)
 	case string, *Tokenizable:
 		if t, ok := content.(*Tokenizable); ok && !static {
 			var err error
-			if text, err = t.Render(nil); err != nil {
+			if text, err = t.Render(context.Background()); err != nil {
 				return nil, err
 			}
 		}
@@ -187,7 +179,7 @@ func (r *Retrievable) appendBody(dst []byte) ([]byte, error) {
 // decodePayload returns a payload from the core as plain data, and its encoding when that says more: in which order the
 // members stand, which a provider is to get them back in.
 func decodePayload(raw abi.Raw) (payload any, sent abi.Raw, err error) {
-	payload, err = decodePlain(raw)
+	payload, err = wire.Plain(raw)
 	switch payload.(type) {
 	case []any, map[string]any:
 		sent = bytes.Clone(raw)
@@ -195,29 +187,39 @@ func decodePayload(raw abi.Raw) (payload any, sent abi.Raw, err error) {
 	return payload, sent, err
 }
 
+// plainOf is a payload from the core as plain data.
+func plainOf(sent abi.Raw) any {
+	v, err := wire.Plain(sent)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
 // appendPayload appends a payload: as the core sent it, unless it was changed since.
 func appendPayload(dst []byte, payload any, sent abi.Raw) ([]byte, error) {
-	if sent != nil && reflect.DeepEqual(payload, plain(sent)) {
+	if sent != nil && reflect.DeepEqual(payload, plainOf(sent)) {
 		return append(dst, sent...), nil
 	}
 	return wire.Append(dst, payload, "payload")
 }
 
-// decodeRecord makes the record that a body describes.
-func decodeRecord(kind uint8, body []byte) (r record, err error) {
+// Decode makes the record that an encoding describes. It undoes [Append] for what the core makes: artifacts and media
+// come without a reader, a spooled text as its text.
+func Decode(kind Kind, body []byte) (r Record, err error) {
 	switch kind {
-	case abi.CollectionInstructions:
+	case KindInstruction:
 		in := abi.NewReader(body)
 		text := string(in.Text())
 		return &Instruction{Text: text}, in.Err()
-	case abi.CollectionMemories:
+	case KindMemory:
 		b, fault := abi.Decode[abi.Memory](body)
 		err = fault
 		r = &Memory{
 			ID: b.ID, Content: b.Content, Confidence: b.Confidence, Importance: b.Importance,
 			CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
 		}
-	case abi.CollectionRetrievables:
+	case KindRetrievable:
 		b, fault := abi.Decode[abi.Retrievable](body)
 		err = fault
 		content := abi.NewReader(b.Content)
@@ -229,14 +231,14 @@ func decodeRecord(kind uint8, body []byte) (r record, err error) {
 			ID: b.ID, Content: text, TrustTier: TrustTier(b.TrustTier), Source: optional(b.Source), Kind: optional(b.Kind),
 			Score: b.Score, Inline: b.Inline, CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
 		}
-	case abi.CollectionMessages:
+	case KindMessage:
 		b, fault := abi.Decode[abi.Message](body)
 		err = fault
 		r = &Message{
 			ID: b.ID, Role: Role(b.Role), Content: optional(b.Content), Identity: identity(b.Identity),
 			CreatedAt: instant(b.CreatedAt), UpdatedAt: instant(b.UpdatedAt),
 		}
-	case abi.CollectionThoughts:
+	case KindThought:
 		b, fault := abi.Decode[abi.Thought](body)
 		err = fault
 		t := &Thought{
@@ -247,7 +249,7 @@ func decodeRecord(kind uint8, body []byte) (r record, err error) {
 			t.Payload, t.sent, err = decodePayload(b.Payload)
 		}
 		r = t
-	case abi.CollectionToolCalls:
+	case KindToolCall:
 		return decodeToolCall(body)
 	default:
 		err = fmt.Errorf("%d is no kind of record", kind)
@@ -258,7 +260,7 @@ func decodeRecord(kind uint8, body []byte) (r record, err error) {
 	return r, nil
 }
 
-func decodeToolCall(body []byte) (record, error) {
+func decodeToolCall(body []byte) (Record, error) {
 	b, err := abi.Decode[abi.ToolCall](body)
 	if err != nil {
 		return nil, err

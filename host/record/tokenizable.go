@@ -1,4 +1,4 @@
-package turns
+package record
 
 import (
 	"context"
@@ -6,12 +6,18 @@ import (
 	"sync"
 	"weak"
 
-	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/internal/tokens"
 )
 
-// TextEvaluator gives the text of a dynamic Tokenizable. It is called at every read, and must do without a context: d is
-// nil when the reader has none.
-type TextEvaluator func(d *DispatchContext) (string, error)
+// Tokenizer counts the tokens of texts: one number from 0 for each, in their order. It is called with as many texts at
+// once as there are to count, from any goroutine, and need not remember any: what it counted is kept.
+type Tokenizer func(texts []string) ([]int, error)
+
+// TextEvaluator gives the text of a dynamic Tokenizable. It is called at every read. ctx is the *turns.DispatchContext of
+// a dispatch that reads it, and context.Background() where the reader has none.
+type TextEvaluator func(ctx context.Context) (string, error)
 
 // Tokenizable is a piece of text for a model, static or dynamic. ToolCall.Results and Retrievable.Content may hold one in
 // place of a string; messages, memories and thoughts have a field for one beside Content. Other fields that are strings take
@@ -21,9 +27,9 @@ type Tokenizable struct {
 	mu       sync.Mutex
 	text     string
 	evaluate TextEvaluator // nil for a static one
-	// counts are tokens by encoding, as the text reads in a context.
+	// counts are tokens by encoding, as the text reads in a scope.
 	counts  map[string]int
-	counted weak.Pointer[DispatchContext]
+	counted weak.Pointer[tokens.Scope]
 }
 
 // NewTokenizable returns a static text, which may be empty.
@@ -42,7 +48,7 @@ func (t *Tokenizable) Set(text string) { t.set(text, nil) }
 // SetDynamic makes it what evaluate gives at each read, and forgets what was counted.
 func (t *Tokenizable) SetDynamic(evaluate TextEvaluator) {
 	if evaluate == nil {
-		evaluate = func(*DispatchContext) (string, error) { return "", errors.New("there is no evaluator") }
+		evaluate = func(context.Context) (string, error) { return "", errors.New("there is no evaluator") }
 	}
 	t.set("", evaluate)
 }
@@ -60,9 +66,9 @@ func (t *Tokenizable) Dynamic() bool {
 	return t.evaluate != nil
 }
 
-// Render returns the text, for the context of a dispatch unless d is nil. It fails with E_TOKENIZABLE_EVALUATOR_INVALID
+// Render returns the text as it reads in a context, such as that of a dispatch. It fails with E_TOKENIZABLE_EVALUATOR_INVALID
 // when the evaluator failed or panicked; its error is the cause then.
-func (t *Tokenizable) Render(d *DispatchContext) (text string, err error) {
+func (t *Tokenizable) Render(ctx context.Context) (text string, err error) {
 	t.mu.Lock()
 	text, evaluate := t.text, t.evaluate
 	t.mu.Unlock()
@@ -71,39 +77,36 @@ func (t *Tokenizable) Render(d *DispatchContext) (text string, err error) {
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			text, err = "", evaluatorFailed(caught(v))
+			text, err = "", evaluatorFailed(panics.Caught(v))
 		}
 	}()
-	if text, err = evaluate(d); err != nil {
+	if text, err = evaluate(ctx); err != nil {
 		return "", evaluatorFailed(err)
 	}
 	return text, nil
 }
 
 func evaluatorFailed(err error) error {
-	return newError(abi.CodeTokenizableEvaluatorInvalid, err.Error(), err)
+	return host.NewError(host.CodeTokenizableEvaluatorInvalid, err.Error(), err)
 }
 
 // String is the text without a context; it is empty when there is none because the evaluator failed.
 func (t *Tokenizable) String() string {
-	text, _ := t.Render(nil)
+	text, _ := t.Render(context.Background())
 	return text
 }
 
 // MarshalText returns the text without a context, so that JSON shows it as a string.
 func (t *Tokenizable) MarshalText() ([]byte, error) {
-	text, err := t.Render(nil)
+	text, err := t.Render(context.Background())
 	return []byte(text), err
 }
 
-// EstimateTokens estimates how many tokens the text has in an encoding, as it reads for d: see
-// DispatchContext.EstimateTokens. Without a context it is estimated by its length. The last context's counts are kept.
-func (t *Tokenizable) EstimateTokens(encoding string, d *DispatchContext) (int, error) {
-	var in weak.Pointer[DispatchContext]
-	var ctx context.Context = context.Background()
-	if d != nil {
-		in, ctx = weak.Make(d), d
-	}
+// EstimateTokens estimates how many tokens the text has in an encoding, as it reads in a context: in one of a turn with
+// the tokenizers of its runner, as turns.Context has it, and elsewhere by its length. The last context's counts are kept.
+func (t *Tokenizable) EstimateTokens(ctx context.Context, encoding string) (int, error) {
+	scope := tokens.ScopeOf(ctx)
+	in := weak.Make(scope)
 	t.mu.Lock()
 	n, ok := t.counts[encoding]
 	ok = ok && t.counted == in
@@ -111,11 +114,11 @@ func (t *Tokenizable) EstimateTokens(encoding string, d *DispatchContext) (int, 
 	if ok {
 		return n, nil
 	}
-	text, err := t.Render(d)
+	text, err := t.Render(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if n, err = estimateIn(ctx, encoding, text); err != nil {
+	if n, err = tokens.In(scope, encoding, text); err != nil {
 		return 0, err
 	}
 	t.mu.Lock()
@@ -127,8 +130,8 @@ func (t *Tokenizable) EstimateTokens(encoding string, d *DispatchContext) (int, 
 	return n, nil
 }
 
-// staticText is the text of content that never changes by itself: a string, or a static Tokenizable.
-func staticText(content any) (text string, ok bool) {
+// StaticText is the text of content that never changes by itself: a string, or a static Tokenizable.
+func StaticText(content any) (text string, ok bool) {
 	switch c := content.(type) {
 	case string:
 		return c, true
@@ -143,7 +146,7 @@ func staticText(content any) (text string, ok bool) {
 // renderable returns the error of a dynamic text that cannot be rendered.
 func renderable(content any) error {
 	if t, ok := content.(*Tokenizable); ok && t != nil {
-		_, err := t.Render(nil)
+		_, err := t.Render(context.Background())
 		return err
 	}
 	return nil

@@ -1,4 +1,4 @@
-package turns
+package record
 
 import (
 	"context"
@@ -6,27 +6,61 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/tokens"
 )
 
-// Record is one of the primitives that collections, storage and the model's context are made of: *Message, *Memory,
-// *Thought, *ToolCall, *Retrievable and *Instruction. A record must not be changed once it was given to a context,
+// Record is one of the primitives that collections, storage and the model's context are made of: a *Message, *Memory,
+// *Thought, *ToolCall, *Retrievable or *Instruction. A record must not be changed once it was given to a context,
 // a history or a store: to change one, give a changed copy to Mutate.
 type Record interface {
-	comparable
-	record
-}
-
-// record is what the package does with records of any kind.
-type record interface {
 	// Validate returns an *host.Error with the kind's E_INVALID_INITIAL_…_VALUE that lists every violation, or nil.
 	Validate() error
-	// kind is the ABI's number of the collection that holds such records.
-	kind() uint8
-	// key is the record's id, an instruction's text.
+
+	kind() Kind
 	key() string
-	// appendBody appends the record's encoding.
 	appendBody(dst []byte) ([]byte, error)
 }
+
+// Type is any one of the types of records, for type parameters.
+type Type interface {
+	*Message | *Memory | *Thought | *ToolCall | *Retrievable | *Instruction
+	Record
+}
+
+// Kind is a kind of record: the ABI's number of the collections that hold such records.
+type Kind uint8
+
+// Kinds of record.
+const (
+	KindInstruction = Kind(abi.CollectionInstructions)
+	KindMemory      = Kind(abi.CollectionMemories)
+	KindRetrievable = Kind(abi.CollectionRetrievables)
+	KindMessage     = Kind(abi.CollectionMessages)
+	KindThought     = Kind(abi.CollectionThoughts)
+	KindToolCall    = Kind(abi.CollectionToolCalls)
+)
+
+// Kinds is how many kinds of record there are: they are numbered from 0.
+const Kinds = 6
+
+var kindNames = [Kinds]string{
+	KindInstruction: "standingInstruction", KindMemory: "memory", KindRetrievable: "retrievable",
+	KindMessage: "message", KindThought: "thought", KindToolCall: "toolCall",
+}
+
+// String returns the kind's name, such as "toolCall"; "" for an unknown kind.
+func (k Kind) String() string {
+	if k >= Kinds {
+		return ""
+	}
+	return kindNames[k]
+}
+
+// KindOf returns the kind of a record.
+func KindOf(r Record) Kind { return r.kind() }
+
+// Key returns what names a record among those of its kind: its id, of an instruction the text.
+func Key(r Record) string { return r.key() }
 
 // Identity names who speaks: Identifier for systems, Representation for the model.
 type Identity struct {
@@ -98,7 +132,7 @@ func contentString(content string, t *Tokenizable) (string, error) {
 	if t == nil {
 		return content, nil
 	}
-	return t.Render(nil)
+	return t.Render(context.Background())
 }
 
 // ToolCall is a completed call of a tool.
@@ -106,7 +140,7 @@ type ToolCall struct {
 	ID       string
 	Tool     string
 	Args     json.RawMessage // an object
-	Checksum string          // of tool and args, as in ToolCallEvent.Checksum
+	Checksum string          // of tool and args, as [ToolCallChecksum] makes it
 	// ExecutionID is that of the execution which gave the results, "" if unknown. ProviderCallID is what the provider
 	// called the call, "" for none.
 	ExecutionID, ProviderCallID string
@@ -168,7 +202,7 @@ func (r *Retrievable) ContentString(ctx context.Context) (string, error) {
 		return a.AsString(ctx)
 	}
 	if t, ok := r.Content.(*Tokenizable); ok {
-		return t.Render(nil)
+		return t.Render(context.Background())
 	}
 	text, _ := r.Content.(string)
 	return text, nil
@@ -185,11 +219,10 @@ func (r *Retrievable) EstimateTokens(ctx context.Context, encoding string) (int,
 		return a.EstimateTokens(ctx, encoding)
 	}
 	if t, ok := r.Content.(*Tokenizable); ok {
-		d, _ := ctx.(*DispatchContext)
-		return t.EstimateTokens(encoding, d)
+		return t.EstimateTokens(ctx, encoding)
 	}
 	text, _ := r.Content.(string)
-	return estimateIn(ctx, encoding, text)
+	return tokens.In(tokens.ScopeOf(ctx), encoding, text)
 }
 
 // Instruction is a standing instruction: a text the model is given in every turn.

@@ -1,4 +1,4 @@
-package turns
+package record
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/tokens"
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
@@ -17,11 +19,13 @@ import (
 type ArtifactClass struct {
 	// Name of the class, as the model sees it.
 	Name string
-	// ReaderTools makes the tools that read artifacts of a class of the application's own, at the start of an iteration
-	// whose context has such artifacts. ids name them: FindArtifact gives them. The tools that read any artifact are
-	// there as well. The tools should be Ephemeral and Artifact tools: both are set if they are not.
-	ReaderTools func(ctx *DispatchContext, ids []string) []*Tool
+	// ReaderTools makes the tools that read artifacts of a class of the application's own: a turns.ReaderTools, or nil. The
+	// tools that read any artifact are there as well.
+	ReaderTools ReaderTools
 }
+
+// ReaderTools is what turns.ReaderTools is.
+type ReaderTools interface{ MakesReaderTools() }
 
 // Classes of artifacts that the core knows. It makes reader tools for them.
 var (
@@ -30,7 +34,8 @@ var (
 	SpooledMarkdown = &ArtifactClass{Name: "SpooledMarkdownArtifact"}
 )
 
-func (c *ArtifactClass) known() bool {
+// BuiltIn tells whether the class is one that the core knows.
+func (c *ArtifactClass) BuiltIn() bool {
 	return c.Name == SpooledText.Name || c.Name == SpooledJSON.Name || c.Name == SpooledMarkdown.Name
 }
 
@@ -106,17 +111,17 @@ func (a *SpooledArtifact) Reader() SpoolReader { return a.reader }
 func (a *SpooledArtifact) Validate() error {
 	switch {
 	case a == nil || a.reader == nil:
-		return newError(abi.CodeNotASpoolReader, "", nil)
+		return host.NewError(host.CodeNotASpoolReader, "", nil)
 	case a.class.Name == "":
-		return newError(abi.CodeInvalidValue, "the artifact's class has no name", nil)
+		return host.NewError(host.CodeInvalidValue, "the artifact's class has no name", nil)
 	case a.hinted && (a.bytes < 0 || a.lines < 0):
-		return newError(abi.CodeInvalidValue, "size hints must not be negative", nil)
+		return host.NewError(host.CodeInvalidValue, "size hints must not be negative", nil)
 	}
 	switch a.form {
 	case AnyJSON, OneJSON, JSONL, NDJSON, JSON5:
 		return nil
 	}
-	return newError(abi.CodeInvalidValue, "the form "+strconv.Quote(string(a.form))+" of a JSON artifact", nil)
+	return host.NewError(host.CodeInvalidValue, "the form "+strconv.Quote(string(a.form))+" of a JSON artifact", nil)
 }
 
 // LineCount is the number of lines, by the hints if there are any.
@@ -138,16 +143,16 @@ func (a *SpooledArtifact) ByteLength(ctx context.Context) (int64, error) {
 	if a.reader == nil {
 		return 0, a.Validate()
 	}
-	return byteLength(ctx, a.reader)
+	return ByteLength(ctx, a.reader)
 }
 
-// byteLength asks a reader for its size, and counts if it does not know.
-func byteLength(ctx context.Context, r SpoolReader) (total int64, err error) {
+// ByteLength asks a reader for its size, and counts if it does not know.
+func ByteLength(ctx context.Context, r SpoolReader) (total int64, err error) {
 	if n, known := r.ByteLength(); known {
 		return n, nil
 	}
 	lines := int64(0)
-	err = readLines(ctx, r, 0, func(line []byte) bool {
+	err = ReadLines(ctx, r, 0, func(line []byte) bool {
 		total += int64(len(line))
 		lines++
 		return true
@@ -166,7 +171,7 @@ func (a *SpooledArtifact) Cat(ctx context.Context, start, end int) ([]string, er
 	if end <= start {
 		return nil, nil
 	}
-	err := readLines(ctx, a.reader, start, func(line []byte) bool {
+	err := ReadLines(ctx, a.reader, start, func(line []byte) bool {
 		lines = append(lines, string(line))
 		return len(lines) < end-start
 	})
@@ -194,7 +199,7 @@ func (a *SpooledArtifact) Grep(ctx context.Context, pattern *regexp.Regexp) ([]s
 	if a.reader == nil {
 		return nil, a.Validate()
 	}
-	err := readLines(ctx, a.reader, 0, func(line []byte) bool {
+	err := ReadLines(ctx, a.reader, 0, func(line []byte) bool {
 		if pattern.Match(line) {
 			lines = append(lines, string(line))
 		}
@@ -212,13 +217,13 @@ func (a *SpooledArtifact) AsString(ctx context.Context) (string, error) {
 }
 
 // EstimateTokens estimates how many tokens the whole text has: for "claude" a token for 3.5 UTF-16 code units, for other
-// encodings by the tokenizer that the runner has when ctx is a context of this package, and else one for 4.
+// encodings by the tokenizer that the runner has when ctx is a context of a turn, and else one for 4.
 func (a *SpooledArtifact) EstimateTokens(ctx context.Context, encoding string) (int, error) {
 	text, err := a.AsString(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return estimateIn(ctx, encoding, text)
+	return tokens.In(tokens.ScopeOf(ctx), encoding, text)
 }
 
 // ErrNoSizeHints is what Handle returns for an artifact whose sizes are not known.
@@ -242,7 +247,7 @@ func (a *SpooledArtifact) Handle(id string) (string, error) {
 // EstimateHandleTokens estimates how many tokens the handle has.
 func (a *SpooledArtifact) EstimateHandleTokens(id, encoding string) (int, error) {
 	handle, err := a.Handle(id)
-	return estimateTokens(encoding, handle), err
+	return tokens.Estimate(encoding, handle), err
 }
 
 // readerToolNames are the tools that the core makes for a class.

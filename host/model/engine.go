@@ -1,0 +1,135 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+)
+
+// Engine is a model that the host runs itself, or any function in place of one. The chat executor of the core asks it
+// where it would ask an API.
+type Engine struct {
+	// Name in statistics and errors; "engine" if empty.
+	Name string
+	// Capabilities tell what the engine can do: text in, text out if they are zero.
+	Capabilities Capabilities
+	// Generate sends an answer part by part and returns at its end. An error fails the model call, and so does one that
+	// send returns. When ctx is done nobody waits for the answer any more.
+	Generate func(ctx context.Context, r *Request, send func(Part) error) error
+}
+
+// Request is what an engine is asked. Its JSON is what chat completions engines take.
+type Request struct {
+	Messages []Message `json:"messages"`
+	// Tools to offer; only for engines with native tools.
+	Tools []Tool `json:"tools,omitempty"`
+	// Options of sampling by their names in chat completions: max_tokens, temperature, top_p, seed, stop and so on.
+	Options map[string]any `json:"options,omitempty"`
+	// Schema is the JSON Schema that the answer must match; only for engines with the capability.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// Grammar is the GBNF that the answer must match; only for engines with the capability.
+	Grammar string `json:"grammar,omitempty"`
+}
+
+// Message is a message of the conversation.
+type Message struct {
+	Role    string `json:"role"` // system, user, assistant or tool
+	Content string `json:"content"`
+	// Parts is the content of a message with media, as chat completions has it: a JSON list of objects of the types text,
+	// image_url, input_audio, video_url and file, with the bytes in data URIs or in base64. Content is empty then. Only for engines with the capability.
+	Parts      json.RawMessage `json:"-"`
+	Name       string          `json:"name,omitempty"`         // who says it, where the role does not tell
+	ToolCalls  []Call          `json:"tool_calls,omitempty"`   // of an assistant
+	ToolCallID string          `json:"tool_call_id,omitempty"` // of a tool: the call whose result this is
+}
+
+// plainMessage is a Message without its methods.
+type plainMessage Message
+
+// UnmarshalJSON puts a content that is a list into Parts.
+func (m *Message) UnmarshalJSON(text []byte) error {
+	read := struct {
+		*plainMessage
+		Content json.RawMessage `json:"content"`
+	}{plainMessage: (*plainMessage)(m)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if len(read.Content) == 0 {
+		return nil
+	}
+	if bytes.HasPrefix(read.Content, []byte{'['}) {
+		m.Parts = read.Content
+		return nil
+	}
+	return json.Unmarshal(read.Content, &m.Content)
+}
+
+// MarshalJSON gives Parts as the content when there are some.
+func (m Message) MarshalJSON() ([]byte, error) {
+	if m.Parts == nil {
+		return json.Marshal(plainMessage(m))
+	}
+	return json.Marshal(struct {
+		plainMessage
+		Content json.RawMessage `json:"content"`
+	}{plainMessage(m), m.Parts})
+}
+
+// Call is a call that an assistant made.
+type Call struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"` // function
+	Function Function `json:"function"`
+}
+
+// Function is what a call calls. Arguments are JSON text.
+type Function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Tool is the definition of a tool.
+type Tool struct {
+	Type     string       `json:"type"` // function
+	Function ToolFunction `json:"function"`
+}
+
+// ToolFunction describes a tool. Parameters is a JSON Schema.
+type ToolFunction struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+}
+
+// Part is a part of an answer: one or several of these.
+type Part struct {
+	Reasoning string    `json:"reasoning,omitempty"` // a piece of what the model thinks
+	Text      string    `json:"text,omitempty"`      // a piece of the answer
+	ToolCall  *ToolCall `json:"toolCall,omitempty"`
+	Usage     *Usage    `json:"usage,omitempty"`
+	Finish    string    `json:"finish,omitempty"` // why the answer ended: stop, length, tool_calls
+	Error     *Error    `json:"error,omitempty"`  // the answer has failed
+}
+
+// ToolCall is a piece of a call. Pieces of one call have its index; names and arguments are joined.
+type ToolCall struct {
+	Index     int    `json:"index"`
+	ID        string `json:"id,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments,omitempty"` // a piece of JSON text
+}
+
+// Usage counts tokens; 0 stands for unknown. CachedTokens are those of the prompt that came from a cache.
+type Usage struct {
+	PromptTokens     int `json:"promptTokens,omitempty"`
+	CompletionTokens int `json:"completionTokens,omitempty"`
+	TotalTokens      int `json:"totalTokens,omitempty"`
+	CachedTokens     int `json:"cachedTokens,omitempty"`
+}
+
+// Error is why an answer failed.
+type Error struct {
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message"`
+}
