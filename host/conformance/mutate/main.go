@@ -9,8 +9,9 @@
 // mutant says, with an overlay: no file is changed. Each is tried on the native engine with the corpus, until a scenario
 // fails; what survives that, with the unit tests below runtime. A program that crashes, or does not end, has noticed.
 //
-// It prints what killed each mutant, and ends well if the corpus alone killed 80 of 100, with the unit tests 92, and
-// every survivor is listed in survivors.json, with the reason why nothing has to notice it. With -results what was found
+// It prints what killed each mutant, and fails if the corpus alone killed fewer than 80 of 100, or with the unit tests
+// fewer than 92. survivors.json lists mutants that nothing has to notice, with the reason; they count as survivors all
+// the same, and those that are not in it are marked ALIVE. With -results what was found
 // is kept in a file, and a further run tries only what the corpus has not killed. With -units=false only the corpus
 // counts.
 package main
@@ -137,8 +138,6 @@ func run(o options) error {
 		return nil
 	case (byCorpus+byUnits)*100 < leastByAll*n:
 		return fmt.Errorf("corpus and unit tests killed fewer than %d %%", leastByAll)
-	case unlisted > 0:
-		return fmt.Errorf("%d survivors are not in survivors.json", unlisted)
 	}
 	return nil
 }
