@@ -141,10 +141,6 @@ func (t *ruleTable) goSource() ([]byte, error) {
 			fmt.Fprintf(&b, "\t%q: %q,\n", k, l.values[k])
 		}
 	}
-	b.WriteString("}\n\n// words are those of other libraries, with what may be meant by them.\nvar words = map[string][]string{\n")
-	for _, k := range t.Words.keys {
-		fmt.Fprintf(&b, "\t%q: %#v,\n", k, t.Words.values[k])
-	}
 	b.WriteString("}\n\n// Rules of the types that hosts check before anything reaches the module.\nvar (\n")
 	for _, name := range t.Types.keys {
 		r := t.Types.values[name]
