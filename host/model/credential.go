@@ -1,7 +1,7 @@
 package model
 
-// Credential is a secret that requests of the core may carry. The core only ever knows its name: the host adds the secret
-// to a request on its way out, and takes it out of what comes back.
+// Credential is a secret for requests of the core. The core knows only its name: the host adds the secret to outgoing
+// requests and removes it from everything that comes back.
 type Credential struct {
 	Header  string   // "authorization" if empty
 	Value   string   // of the header

@@ -11,10 +11,10 @@ import (
 type Engine struct {
 	// Name in statistics and errors; "engine" if empty.
 	Name string
-	// Capabilities tell what the engine can do: text in, text out if they are zero.
+	// Capabilities are the engine's capabilities: text in, text out if they are zero.
 	Capabilities Capabilities
-	// Generate sends an answer part by part and returns at its end. An error fails the model call, and so does one that
-	// send returns. When ctx is done nobody waits for the answer any more.
+	// Generate sends an answer in parts and returns at its end. An error, including one returned by send, fails the
+	// model call. After ctx is done, no code waits for the answer.
 	Generate func(ctx context.Context, r *Request, send func(Part) error) error
 }
 
@@ -23,7 +23,8 @@ type Request struct {
 	Messages []Message `json:"messages"`
 	// Tools to offer; only for engines with native tools.
 	Tools []Tool `json:"tools,omitempty"`
-	// Options of sampling by their names in chat completions: max_tokens, temperature, top_p, seed, stop and so on.
+	// Options are sampling options under their names in chat completions: max_tokens, temperature, top_p, seed, stop and
+	// so on.
 	Options map[string]any `json:"options,omitempty"`
 	// Schema is the JSON Schema that the answer must match; only for engines with the capability.
 	Schema json.RawMessage `json:"schema,omitempty"`
@@ -35,12 +36,13 @@ type Request struct {
 type Message struct {
 	Role    string `json:"role"` // system, user, assistant or tool
 	Content string `json:"content"`
-	// Parts is the content of a message with media, as chat completions has it: a JSON list of objects of the types text,
-	// image_url, input_audio, video_url and file, with the bytes in data URIs or in base64. Content is empty then. Only for engines with the capability.
+	// Parts is the content of a message with media, in the format of chat completions: a JSON list of objects of the
+	// types text, image_url, input_audio, video_url and file, with the bytes in data URIs or in base64. Content is empty
+	// then. Only for engines with the capability.
 	Parts      json.RawMessage `json:"-"`
-	Name       string          `json:"name,omitempty"`         // who says it, where the role does not tell
-	ToolCalls  []Call          `json:"tool_calls,omitempty"`   // of an assistant
-	ToolCallID string          `json:"tool_call_id,omitempty"` // of a tool: the call whose result this is
+	Name       string          `json:"name,omitempty"`         // the speaker, if the role does not identify it
+	ToolCalls  []Call          `json:"tool_calls,omitempty"`   // for an assistant
+	ToolCallID string          `json:"tool_call_id,omitempty"` // for a tool: the call of this result
 }
 
 // plainMessage is a Message without its methods.
@@ -104,12 +106,12 @@ type ToolFunction struct {
 
 // Part is a part of an answer: one or several of these.
 type Part struct {
-	Reasoning string    `json:"reasoning,omitempty"` // a piece of what the model thinks
+	Reasoning string    `json:"reasoning,omitempty"` // a piece of the model's reasoning
 	Text      string    `json:"text,omitempty"`      // a piece of the answer
 	ToolCall  *ToolCall `json:"toolCall,omitempty"`
 	Usage     *Usage    `json:"usage,omitempty"`
 	Finish    string    `json:"finish,omitempty"` // why the answer ended: stop, length, tool_calls
-	Error     *Error    `json:"error,omitempty"`  // the answer has failed
+	Error     *Error    `json:"error,omitempty"`  // the answer failed
 }
 
 // ToolCall is a piece of a call. Pieces of one call have its index; names and arguments are joined.

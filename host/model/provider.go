@@ -1,7 +1,7 @@
 package model
 
-// Provider is a protocol that models are spoken to with. A module without it refuses it with E_CHAT_INVALID_OPTIONS, which
-// says where it is: the core module has OpenAI's chat completions only.
+// Provider is a protocol of models. A module without it fails with E_CHAT_INVALID_OPTIONS, which names the module
+// that has it: the core module has OpenAI's chat completions only.
 type Provider string
 
 // providerAPI is what a host knows of a provider's API.
@@ -30,7 +30,7 @@ func Providers() (names []Provider) {
 	return names
 }
 
-// BaseURL is where the provider's own API is, up to the version; "" for an unknown provider.
+// BaseURL is the address of the provider's own API, up to the version; "" for an unknown provider.
 func (p Provider) BaseURL() string {
 	if api := p.api(); api != nil {
 		return api.baseURL
@@ -38,8 +38,8 @@ func (p Provider) BaseURL() string {
 	return ""
 }
 
-// Key returns the credential of an API key, in the header where the provider's API wants it. An unknown provider's goes
-// where that of the first one does.
+// Key returns the credential of an API key, in the header that the provider's API expects. An unknown provider uses
+// the header of the first one.
 func (p Provider) Key(key string, origins ...string) Credential {
 	api := p.api()
 	if api == nil {

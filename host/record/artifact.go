@@ -15,9 +15,9 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// ArtifactClass is a kind of artifact. The classes that the core knows are SpooledText, SpooledJSON and SpooledMarkdown.
+// ArtifactClass is a kind of artifact. The core's own classes are SpooledText, SpooledJSON and SpooledMarkdown.
 type ArtifactClass struct {
-	// Name of the class, as the model sees it.
+	// Name of the class, for the model.
 	Name string
 	// ReaderTools makes the tools that read artifacts of a class of the application's own: a turns.ReaderTools, or nil. The
 	// tools that read any artifact are there as well.
@@ -27,7 +27,7 @@ type ArtifactClass struct {
 // ReaderTools is what turns.ReaderTools is.
 type ReaderTools interface{ MakesReaderTools() }
 
-// Classes of artifacts that the core knows. It makes reader tools for them.
+// The core's own classes of artifacts. The core makes reader tools for them.
 var (
 	SpooledText     = &ArtifactClass{Name: "SpooledArtifact"}
 	SpooledJSON     = &ArtifactClass{Name: "SpooledJsonArtifact"}
@@ -39,21 +39,21 @@ func (c *ArtifactClass) BuiltIn() bool {
 	return c.Name == SpooledText.Name || c.Name == SpooledJSON.Name || c.Name == SpooledMarkdown.Name
 }
 
-// JSONForm is how the text of a JSON artifact holds its records.
+// JSONForm is the form of a JSON artifact's records.
 type JSONForm string
 
 // Forms of JSON texts.
 const (
-	AnyJSON JSONForm = ""       // found out by reading
+	AnyJSON JSONForm = ""       // detected from the text
 	OneJSON JSONForm = "json"   // one value
 	JSONL   JSONForm = "jsonl"  // a value on each line that is not empty
 	NDJSON  JSONForm = "ndjson" // the same by its other name
 	JSON5   JSONForm = "json5"  // one value, in JSON5
 )
 
-// SpooledArtifact is a text that stays where it is and is read through a reader, a part of it at a time: a result of a
-// tool, or a document, that is too long for a prompt. The model gets its handle and reader tools. Its methods may be
-// called from many goroutines; it does not change.
+// SpooledArtifact is a text that stays in place and is read in parts through a reader: a tool result or a document
+// that is too long for a prompt. The model gets its handle and reader tools. Its methods may be called from many
+// goroutines; it does not change.
 type SpooledArtifact struct {
 	reader SpoolReader
 	class  *ArtifactClass
@@ -63,7 +63,7 @@ type SpooledArtifact struct {
 	lines  int
 }
 
-// NewSpooledArtifact returns an artifact that is read as lines of text. Without a reader it is not valid
+// NewSpooledArtifact returns an artifact that is read as lines of text. Without a reader it is invalid
 // (E_NOT_A_SPOOL_READER).
 func NewSpooledArtifact(reader SpoolReader) *SpooledArtifact {
 	return NewArtifactOf(SpooledText, reader)
@@ -89,15 +89,14 @@ func NewArtifactOf(class *ArtifactClass, reader SpoolReader) *SpooledArtifact {
 	return &SpooledArtifact{reader: reader, class: class}
 }
 
-// WithSizeHints returns the artifact with sizes that are known beforehand: bytes of UTF-8, and lines. They are given in
-// place of asking the reader.
+// WithSizeHints returns the artifact with known sizes: bytes of UTF-8, and lines. They replace calls of the reader.
 func (a *SpooledArtifact) WithSizeHints(bytes int64, lines int) *SpooledArtifact {
 	hinted := *a
 	hinted.hinted, hinted.bytes, hinted.lines = true, bytes, lines
 	return &hinted
 }
 
-// HasSizeHints tells whether the sizes are known without asking the reader.
+// HasSizeHints reports whether the sizes are known without the reader.
 func (a *SpooledArtifact) HasSizeHints() bool { return a.hinted }
 
 // Class of the artifact.
@@ -106,8 +105,8 @@ func (a *SpooledArtifact) Class() *ArtifactClass { return a.class }
 // Reader of the artifact's text.
 func (a *SpooledArtifact) Reader() SpoolReader { return a.reader }
 
-// Validate returns E_NOT_A_SPOOL_READER for an artifact without a reader, E_INVALID_VALUE for hints that are no sizes or
-// an unknown form.
+// Validate returns E_NOT_A_SPOOL_READER for an artifact without a reader, E_INVALID_VALUE for invalid hints or an
+// unknown form.
 func (a *SpooledArtifact) Validate() error {
 	switch {
 	case a == nil || a.reader == nil:
@@ -124,7 +123,7 @@ func (a *SpooledArtifact) Validate() error {
 	return host.NewError(host.CodeInvalidValue, "the form "+strconv.Quote(string(a.form))+" of a JSON artifact", nil)
 }
 
-// LineCount is the number of lines, by the hints if there are any.
+// LineCount is the number of lines, from the hints if there are any.
 func (a *SpooledArtifact) LineCount(ctx context.Context) (int, error) {
 	if a.hinted {
 		return a.lines, nil
@@ -135,7 +134,7 @@ func (a *SpooledArtifact) LineCount(ctx context.Context) (int, error) {
 	return a.reader.LineCount(ctx)
 }
 
-// ByteLength is the number of bytes of UTF-8, by the hints if there are any.
+// ByteLength is the number of bytes of UTF-8, from the hints if there are any.
 func (a *SpooledArtifact) ByteLength(ctx context.Context) (int64, error) {
 	if a.hinted {
 		return a.bytes, nil
@@ -160,8 +159,7 @@ func ByteLength(ctx context.Context, r SpoolReader) (total int64, err error) {
 	return total + max(lines-1, 0), err
 }
 
-// Cat returns the lines from start up to but not including end, as far as there are such lines; math.MaxInt as end
-// stands for all.
+// Cat returns the existing lines from start up to but not including end; math.MaxInt as end stands for all.
 func (a *SpooledArtifact) Cat(ctx context.Context, start, end int) ([]string, error) {
 	var lines []string
 	if a.reader == nil {
@@ -193,7 +191,7 @@ func (a *SpooledArtifact) Tail(ctx context.Context, n int) ([]string, error) {
 	return a.Cat(ctx, count-min(max(n, 0), count), count)
 }
 
-// Grep returns the lines that a pattern matches.
+// Grep returns the lines that match a pattern.
 func (a *SpooledArtifact) Grep(ctx context.Context, pattern *regexp.Regexp) ([]string, error) {
 	var lines []string
 	if a.reader == nil {
@@ -226,11 +224,11 @@ func (a *SpooledArtifact) EstimateTokens(ctx context.Context, encoding string) (
 	return tokens.In(tokens.ScopeOf(ctx), encoding, text)
 }
 
-// ErrNoSizeHints is what Handle returns for an artifact whose sizes are not known.
+// ErrNoSizeHints is the error of Handle for an artifact of unknown size.
 var ErrNoSizeHints = errors.New("the artifact has no size hints")
 
-// Handle is what a model gets in the place of the artifact's text, under the id of the record that holds it. It needs
-// size hints (ErrNoSizeHints).
+// Handle returns the text that a model gets instead of the artifact's text, with the id of its record. It needs size
+// hints (ErrNoSizeHints).
 func (a *SpooledArtifact) Handle(id string) (string, error) {
 	if !a.hinted {
 		return "", ErrNoSizeHints
@@ -244,7 +242,7 @@ func (a *SpooledArtifact) Handle(id string) (string, error) {
 		strings.Join(readerToolNames(a.class), ", ") + ".", nil
 }
 
-// EstimateHandleTokens estimates how many tokens the handle has.
+// EstimateHandleTokens estimates the number of tokens of the handle.
 func (a *SpooledArtifact) EstimateHandleTokens(id, encoding string) (int, error) {
 	handle, err := a.Handle(id)
 	return tokens.Estimate(encoding, handle), err
@@ -273,7 +271,7 @@ func (a *SpooledArtifact) appendPart(dst []byte) []byte {
 	return value.AppendString(value.AppendInt(value.AppendInt(dst, bytes), lines), string(a.form))
 }
 
-// MarshalJSON gives what is known of the artifact without reading it.
+// MarshalJSON describes the artifact without reading it.
 func (a *SpooledArtifact) MarshalJSON() ([]byte, error) {
 	described := struct {
 		Class string   `json:"artifact"`

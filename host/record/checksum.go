@@ -6,10 +6,10 @@ import (
 	"github.com/turncore/turncore/host/internal/toolargs"
 )
 
-// ToolCallChecksum names a call of a tool by its content, for ToolCall.Checksum: the SHA-256 of the canonical JSON (RFC
-// 8785) of {"args": args, "tool": tool}, in 64 lower-case hexadecimal digits. Events of the call name it so, and
-// ToolCallCount of a dispatch's context counts by it. args are the arguments as they came: JSON text, or anything that
-// encodes to an object. Those that have no encoding are E_INVALID_TOOL_ARGS.
+// ToolCallChecksum identifies a tool call by its content, for ToolCall.Checksum: the SHA-256 of the canonical JSON
+// (RFC 8785) of {"args": args, "tool": tool}, in 64 lower-case hexadecimal digits. Events of the call name it so, and
+// ToolCallCount of a dispatch's context counts by it. args are the arguments as they came: JSON text, or anything
+// that encodes to an object. Those that have no encoding are E_INVALID_TOOL_ARGS.
 func ToolCallChecksum(tool string, args any) (string, error) {
 	raw, err := toolargs.Encode(args)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // indexStep is how many lines lie between two offsets that a FileReader remembers.
 const indexStep = 1024
 
-// FileReader reads a text that is too large for memory: a file, or whatever else is read at offsets. It remembers where
-// every 1,024th line begins, from the first time that it is asked for a line or for their number on.
+// FileReader reads a text that is too large for memory: a file, or any other source with offsets. From the first
+// request for a line or the line count on, it remembers the start of every 1,024th line.
 type FileReader struct {
 	source io.ReaderAt
 	size   int64
@@ -30,8 +30,8 @@ var (
 	_ MediaReader = (*FileReader)(nil)
 )
 
-// NewFileReader returns a reader of the first size bytes of source, which must not change. The caller closes source when
-// nothing reads it any more.
+// NewFileReader returns a reader of the first size bytes of source, which must not change. The caller closes source
+// when it is no longer read.
 func NewFileReader(source io.ReaderAt, size int64) *FileReader {
 	return &FileReader{source: source, size: size}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// MediaKind says what a medium is.
+// MediaKind is the kind of a medium.
 type MediaKind string
 
 // Kinds of media.
@@ -25,14 +25,14 @@ const (
 	Document MediaKind = "document"
 )
 
-// ModalityHazard says what a medium may do to a model that looks at it.
+// ModalityHazard is the hazard of a medium to a model that perceives it.
 type ModalityHazard string
 
 // Hazards.
 const (
 	Inert                   ModalityHazard = "inert"
 	ExtractableInstructions ModalityHazard = "extractable-instructions" // text in it may pose as instructions
-	OpaquePerceptual        ModalityHazard = "opaque-perceptual"        // nobody can tell by reading what a model perceives
+	OpaquePerceptual        ModalityHazard = "opaque-perceptual"        // a model's perception cannot be checked by reading
 )
 
 // Media is an image, a sound, a video or a document: attached to a message, or the result of a tool. Its bytes stay
@@ -46,15 +46,15 @@ type Media struct {
 	TrustTier      TrustTier
 	ModalityHazard ModalityHazard
 	Source         string // "" for none
-	// Stash holds what was found out about it, such as a caption, by name.
+	// Stash holds facts about it, such as a caption, by name.
 	Stash map[string]MediaNote
 }
 
-// MediaNote is something that was found out about a medium.
+// MediaNote is a fact about a medium.
 type MediaNote struct {
 	Value     any // JSON-like
 	TrustTier TrustTier
-	// DerivedFromMedia says that the value was read out of the medium itself, and may hold what its maker put there.
+	// DerivedFromMedia says that the value was derived from the medium itself, and may contain text of its author.
 	DerivedFromMedia bool
 }
 
@@ -73,13 +73,13 @@ func newMedia(kind MediaKind, mimeType, filename string, reader MediaReader, tie
 	}
 }
 
-// UserAttachment returns a medium that the user has attached: third-party-private, with the hazard of its kind. Like the
+// UserAttachment returns a medium attached by the user: third-party-private, with the hazard of its kind. Like the
 // other factories it makes an id.
 func UserAttachment(kind MediaKind, mimeType, filename string, reader MediaReader) *Media {
 	return newMedia(kind, mimeType, filename, reader, ThirdPartyPrivate)
 }
 
-// ToolGenerated returns a medium that a tool has made: first-party.
+// ToolGenerated returns a medium made by a tool: first-party.
 func ToolGenerated(kind MediaKind, mimeType, filename string, reader MediaReader) *Media {
 	return newMedia(kind, mimeType, filename, reader, FirstParty)
 }
@@ -89,7 +89,7 @@ func RetrievedPublic(kind MediaKind, mimeType, filename string, reader MediaRead
 	return newMedia(kind, mimeType, filename, reader, ThirdPartyPublic)
 }
 
-// RetrievedPrivate returns a medium from a source that is not public: third-party-private.
+// RetrievedPrivate returns a medium from a private source: third-party-private.
 func RetrievedPrivate(kind MediaKind, mimeType, filename string, reader MediaReader) *Media {
 	return newMedia(kind, mimeType, filename, reader, ThirdPartyPrivate)
 }
@@ -134,7 +134,7 @@ func (m *Media) Base64() (string, error) {
 	return base64.StdEncoding.EncodeToString(data), err
 }
 
-// MarshalJSON gives what is known of the medium without reading it.
+// MarshalJSON describes the medium without reading it.
 func (m *Media) MarshalJSON() ([]byte, error) {
 	type note struct {
 		Value            any       `json:"value"`

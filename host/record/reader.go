@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// MediaReader gives access to stored bytes of a medium.
+// MediaReader reads the stored bytes of a medium.
 type MediaReader interface {
 	// Open returns the bytes from the beginning; it may be called again.
 	Open() (io.ReadCloser, error)
@@ -14,26 +14,26 @@ type MediaReader interface {
 	ByteLength() (n int64, known bool)
 }
 
-// SpoolReader gives access to a stored text, by lines: what line feeds separate, so that "a\n" has two lines, and an
-// empty text none. A text does not change while somebody has its reader. The methods may be called from many goroutines.
+// SpoolReader reads a stored text by lines. Line feeds separate lines, so "a\n" has two lines, and an empty text has
+// none. A text does not change while its reader is in use. The methods may be called from many goroutines.
 //
-// One that reads many lines faster than one by one is a LinesReader as well.
+// A reader that reads many lines faster than one by one is also a LinesReader.
 type SpoolReader interface {
-	// Line returns the n-th line, from 0, without its line feed; io.EOF when there are not that many.
+	// Line returns the n-th line, from 0, without its line feed; io.EOF beyond the last.
 	Line(ctx context.Context, n int) (string, error)
 	// ReadAll returns the whole text.
 	ReadAll(ctx context.Context) (string, error)
 	// LineCount is the number of lines.
 	LineCount(ctx context.Context) (int, error)
-	// ByteLength is the number of bytes of UTF-8, if it is known. It is counted otherwise, which reads the whole text.
+	// ByteLength is the number of bytes of UTF-8, if known. Otherwise it is counted, which reads the whole text.
 	ByteLength() (n int64, known bool)
 }
 
-// LinesReader is a SpoolReader that reads lines in a row. Artifacts are read with it from the core too, in batches.
+// LinesReader is a SpoolReader that reads consecutive lines. The core reads artifacts with it in batches.
 type LinesReader interface {
 	SpoolReader
-	// ReadLines calls yield for the lines from one on, in order, without their line feeds, until yield returns false or
-	// there are no more. A line is valid during its call only.
+	// ReadLines calls yield for the lines from a start on, in order, without their line feeds, until yield returns false
+	// or there are no more. A line is valid during its call only.
 	ReadLines(ctx context.Context, from int, yield func(line []byte) bool) error
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // Record is one of the primitives that collections, storage and the model's context are made of: a *Message, *Memory,
-// *Thought, *ToolCall, *Retrievable or *Instruction. A record must not be changed once it was given to a context,
-// a history or a store: to change one, give a changed copy to Mutate.
+// *Thought, *ToolCall, *Retrievable or *Instruction. Do not change a record after passing it to a context, a history
+// or a store: to change one, pass a changed copy to Mutate.
 type Record interface {
 	// Validate returns an *host.Error with the kind's E_INVALID_INITIAL_…_VALUE that lists every violation, or nil.
 	Validate() error
@@ -62,7 +62,7 @@ func KindOf(r Record) Kind { return r.kind() }
 // Key returns what names a record among those of its kind: its id, of an instruction the text.
 func Key(r Record) string { return r.key() }
 
-// Identity names who speaks: Identifier for systems, Representation for the model.
+// Identity names a speaker: Identifier for systems, Representation for the model.
 type Identity struct {
 	Identifier     string
 	Representation string
@@ -87,7 +87,7 @@ type Message struct {
 	UpdatedAt time.Time
 	// Attachments of the message; nil for none.
 	Attachments []*Media
-	// Tokenizable is the content in place of Content: a text that may be rendered when it is read. nil for Content.
+	// Tokenizable replaces Content: a text that may be rendered at each read. nil for Content.
 	Tokenizable *Tokenizable
 }
 
@@ -99,33 +99,33 @@ type Memory struct {
 	Importance float64
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
-	// Tokenizable is the content in place of Content: a text that may be rendered when it is read. nil for Content.
+	// Tokenizable replaces Content: a text that may be rendered at each read. nil for Content.
 	Tokenizable *Tokenizable
 }
 
 // Thought is reasoning of a model. A Payload (a JSON-like value that only its provider understands) needs a
-// ReplayCompatibility, which says to which models it may be replayed; without a Payload there must be Content.
+// ReplayCompatibility, which names the models that accept it; without a Payload, Content is required.
 type Thought struct {
 	ID                  string
 	Content             string
 	Identity            *Identity // nil: "assistant"
-	Payload             any       // plain data as the core gives it: bool, int64, float64, string, []any, map[string]any
+	Payload             any       // plain data: bool, int64, float64, string, []any, map[string]any
 	ReplayCompatibility string
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
-	// Tokenizable is the content in place of Content: a text that may be rendered when it is read. nil for Content.
+	// Tokenizable replaces Content: a text that may be rendered at each read. nil for Content.
 	Tokenizable *Tokenizable
 
 	sent abi.Raw // Payload as the core sent it, its members in their order
 }
 
-// ContentString is the content, as it reads without a context.
+// ContentString is the content, rendered without a context.
 func (m *Message) ContentString() (string, error) { return contentString(m.Content, m.Tokenizable) }
 
-// ContentString is the content, as it reads without a context.
+// ContentString is the content, rendered without a context.
 func (m *Memory) ContentString() (string, error) { return contentString(m.Content, m.Tokenizable) }
 
-// ContentString is the content, as it reads without a context.
+// ContentString is the content, rendered without a context.
 func (t *Thought) ContentString() (string, error) { return contentString(t.Content, t.Tokenizable) }
 
 func contentString(content string, t *Tokenizable) (string, error) {
@@ -141,14 +141,14 @@ type ToolCall struct {
 	Tool     string
 	Args     json.RawMessage // an object
 	Checksum string          // of tool and args, as [ToolCallChecksum] makes it
-	// ExecutionID is that of the execution which gave the results, "" if unknown. ProviderCallID is what the provider
-	// called the call, "" for none.
+	// ExecutionID is the execution that gave the results, "" if unknown. ProviderCallID is the provider's id of the
+	// call, "" for none.
 	ExecutionID, ProviderCallID string
 
 	IsComplete bool
 	IsError    bool
-	// Results is what the tool answered: a string, a *Tokenizable, a *SpooledArtifact, a *Media, or a []*SpooledArtifact or []*Media that
-	// is not empty. The model gets the handle of an artifact, unless the call is Inline.
+	// Results are the tool's results: a string, a *Tokenizable, a *SpooledArtifact, a *Media, or a non-empty
+	// []*SpooledArtifact or []*Media. The model gets the handle of an artifact, unless the call is Inline.
 	Results             any
 	Payload             any // as that of a Thought
 	ReplayCompatibility string
@@ -161,7 +161,7 @@ type ToolCall struct {
 	sent abi.Raw // Payload as the core sent it, its members in their order
 }
 
-// TrustTier says how far the content of a retrievable can be trusted.
+// TrustTier is the trust in the content of a retrievable.
 type TrustTier string
 
 // Trust tiers.
@@ -174,9 +174,8 @@ const (
 // Retrievable is a retrieved document.
 type Retrievable struct {
 	ID string
-	// Content is a string that is not empty, a *Tokenizable or a *SpooledArtifact. A text that is neither Inline nor
-	// dynamic is spooled when the document is stored or a dispatch begins: the model gets the handle of the artifact that
-	// takes its place.
+	// Content is a non-empty string, a *Tokenizable or a *SpooledArtifact. A text that is neither Inline nor dynamic is
+	// spooled when the document is stored or a dispatch begins: the model gets the handle of its artifact.
 	Content   any
 	TrustTier TrustTier
 	Source    string   // "" for none
@@ -185,12 +184,12 @@ type Retrievable struct {
 	Inline    bool     // the model gets the content itself
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// ArtifactClass is what the content becomes when it is spooled: SpooledText if it is nil.
+	// ArtifactClass is the class of the spooled content: SpooledText if nil.
 	ArtifactClass *ArtifactClass
 }
 
-// SizeUnknown tells whether nobody can say, without reading, how large what the model gets of the document would be: its
-// content is an artifact without size hints, and not inline.
+// SizeUnknown reports whether the size of the model's part of the document is unknown without reading: its content is
+// an artifact without size hints, and not inline.
 func (r *Retrievable) SizeUnknown() bool {
 	a, ok := r.Content.(*SpooledArtifact)
 	return ok && !r.Inline && !a.HasSizeHints()
@@ -208,8 +207,8 @@ func (r *Retrievable) ContentString(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// EstimateTokens estimates how many tokens the model gets of the document: of the handle of an artifact that has size
-// hints and is not inline, of the whole content otherwise.
+// EstimateTokens estimates the tokens that the model gets of the document: those of the handle for an artifact that
+// has size hints and is not inline, otherwise those of the whole content.
 func (r *Retrievable) EstimateTokens(ctx context.Context, encoding string) (int, error) {
 	a, ok := r.Content.(*SpooledArtifact)
 	switch {
@@ -225,7 +224,7 @@ func (r *Retrievable) EstimateTokens(ctx context.Context, encoding string) (int,
 	return tokens.In(tokens.ScopeOf(ctx), encoding, text)
 }
 
-// Instruction is a standing instruction: a text the model is given in every turn.
+// Instruction is a standing instruction: a text that the model gets in every turn.
 type Instruction struct {
 	Text string
 }

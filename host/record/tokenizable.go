@@ -11,18 +11,18 @@ import (
 	"github.com/turncore/turncore/host/internal/tokens"
 )
 
-// Tokenizer counts the tokens of texts: one number from 0 for each, in their order. It is called with as many texts at
-// once as there are to count, from any goroutine, and need not remember any: what it counted is kept.
+// Tokenizer counts the tokens of texts: one number from 0 for each, in their order. It gets all texts to count in one
+// call, from any goroutine, and need not cache anything: its counts are kept.
 type Tokenizer func(texts []string) ([]int, error)
 
 // TextEvaluator gives the text of a dynamic Tokenizable. It is called at every read. ctx is the *turns.DispatchContext of
 // a dispatch that reads it, and context.Background() where the reader has none.
 type TextEvaluator func(ctx context.Context) (string, error)
 
-// Tokenizable is a piece of text for a model, static or dynamic. ToolCall.Results and Retrievable.Content may hold one in
-// place of a string; messages, memories and thoughts have a field for one beside Content. Other fields that are strings take
-// what Render returns. Its methods may be called from any goroutine. Set
-// and SetDynamic change what is read from then on, and nothing that the module has already.
+// Tokenizable is a piece of text for a model, static or dynamic. ToolCall.Results and Retrievable.Content may hold
+// one instead of a string; messages, memories and thoughts have a separate field for one. For other string fields use
+// the result of Render. Its methods may be called from any goroutine. Set and SetDynamic change later reads, but not
+// the module's copy.
 type Tokenizable struct {
 	mu       sync.Mutex
 	text     string
@@ -35,17 +35,17 @@ type Tokenizable struct {
 // NewTokenizable returns a static text, which may be empty.
 func NewTokenizable(text string) *Tokenizable { return &Tokenizable{text: text} }
 
-// NewDynamicTokenizable returns a text that is what evaluate gives at each read.
+// NewDynamicTokenizable returns a text that evaluate returns at each read.
 func NewDynamicTokenizable(evaluate TextEvaluator) *Tokenizable {
 	t := &Tokenizable{}
 	t.SetDynamic(evaluate)
 	return t
 }
 
-// Set makes it a static text, and forgets what was counted.
+// Set makes it a static text and clears the token counts.
 func (t *Tokenizable) Set(text string) { t.set(text, nil) }
 
-// SetDynamic makes it what evaluate gives at each read, and forgets what was counted.
+// SetDynamic makes it a dynamic text from evaluate and clears the token counts.
 func (t *Tokenizable) SetDynamic(evaluate TextEvaluator) {
 	if evaluate == nil {
 		evaluate = func(context.Context) (string, error) { return "", errors.New("there is no evaluator") }
@@ -59,15 +59,15 @@ func (t *Tokenizable) set(text string, evaluate TextEvaluator) {
 	t.text, t.evaluate, t.counts = text, evaluate, nil
 }
 
-// Dynamic tells whether a function gives the text.
+// Dynamic reports whether a function returns the text.
 func (t *Tokenizable) Dynamic() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.evaluate != nil
 }
 
-// Render returns the text as it reads in a context, such as that of a dispatch. It fails with E_TOKENIZABLE_EVALUATOR_INVALID
-// when the evaluator failed or panicked; its error is the cause then.
+// Render returns the text as it reads in a context, such as that of a dispatch. It fails with
+// E_TOKENIZABLE_EVALUATOR_INVALID if the evaluator failed or panicked; its error is the cause.
 func (t *Tokenizable) Render(ctx context.Context) (text string, err error) {
 	t.mu.Lock()
 	text, evaluate := t.text, t.evaluate
@@ -90,7 +90,7 @@ func evaluatorFailed(err error) error {
 	return host.NewError(host.CodeTokenizableEvaluatorInvalid, err.Error(), err)
 }
 
-// String is the text without a context; it is empty when there is none because the evaluator failed.
+// String is the text without a context; it is empty if the evaluator failed.
 func (t *Tokenizable) String() string {
 	text, _ := t.Render(context.Background())
 	return text

@@ -197,7 +197,7 @@ func (r *Retrievable) Validate() error {
 	return check.Invalid(abi.RetrievableRules, append(check.Violations(abi.RetrievableRules, "", v[:]), invalidContent(r.Content)...))
 }
 
-// Validate refuses an empty text with E_INVALID_TURN_CONTEXT.
+// Validate rejects an empty text with E_INVALID_TURN_CONTEXT.
 func (i *Instruction) Validate() error {
 	if i == nil || i.Text == "" {
 		return check.Invalid(abi.TurnInputRules, []string{abi.Violation(abi.RuleNonEmpty, "field", "standingInstructions")})

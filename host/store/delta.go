@@ -7,7 +7,7 @@ type Delta struct {
 	Op Op
 	// Kind is the kind of record: "standingInstruction", "memory", "retrievable", "message", "thought" or "toolCall".
 	Kind string
-	// Record is what is stored or takes the place of an old one; nil for others. For a group see Records.
+	// Record is the stored or replacing record; nil for other writes. For a group see Records.
 	Record any
 	// ID is the record's id; the text of a deleted instruction; the old text of a mutated one.
 	ID string
@@ -27,7 +27,7 @@ const (
 	OpReplaceToolCallGroup Op = "replaceToolCallGroup"
 )
 
-// ReplaceGroupError is what a storage function failed with in the middle of replacing a group of tool calls, one by one. The
+// ReplaceGroupError is the failure of a storage function while a group of tool calls was replaced one by one. The
 // turn still has the group; storage has lost a part of it.
 type ReplaceGroupError struct {
 	DeletedIDs []string // that storage has deleted

@@ -98,7 +98,7 @@ func (m *InMemory) Commit(_ context.Context, id string, writes []Delta) error {
 	return nil
 }
 
-// Newest implements [Newest]. Deleting a record does not turn the time back.
+// Newest implements [Newest]. Deleting a record does not move the time back.
 func (m *InMemory) Newest(_ context.Context, id string) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

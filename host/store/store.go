@@ -9,11 +9,11 @@ import (
 
 // Store keeps the records of conversations, by session. Its methods may be called from many goroutines.
 type Store interface {
-	// Load returns what a session holds; an unknown session is an empty one, for which nil stands too. after is "" or the Revision of what an
-	// earlier call returned. If a session has only been added to since then, a store that has revisions returns just
-	// what came later, and sets After. A store may ignore after and return everything.
+	// Load returns the records of a session; an unknown session is empty, or nil. after is "" or the Revision from an
+	// earlier call. If records have only been added since then, a store with revisions returns only the later ones and
+	// sets After. A store may ignore after and return everything.
 	Load(ctx context.Context, session, after string) (*Conversation, error)
-	// Commit does all of the writes in order, or none.
+	// Commit applies all writes in order, or none.
 	Commit(ctx context.Context, session string, writes []Delta) error
 	// WriteBytes keeps bytes that belong to a record.
 	WriteBytes(ctx context.Context, session, id string, data []byte) error
@@ -29,14 +29,14 @@ type Newest interface {
 	Newest(ctx context.Context, session string) (time.Time, error)
 }
 
-// Conversation is what a session holds, or what was added to it after a revision: each kind in the order of storing.
-// Who loads one must not change it.
+// Conversation has the records of a session, or those added after a revision: each kind in the order of storing. Do
+// not change a loaded Conversation.
 type Conversation struct {
-	// Revision names the state of the session that this is. A write changes it, and no state has the revision of another,
-	// also after the session was deleted and begun again. "" if the store has no revisions.
+	// Revision identifies this state of the session. A write changes it, and no two states share a revision, even if the
+	// session was deleted and started again. "" if the store has no revisions.
 	Revision string
-	// After is the revision that Load was asked for, if the records are those that were added after it and none from before
-	// it has been changed, deleted or moved since. "" if the records are all that there are.
+	// After is the after argument of Load, if the records are those added after that revision and no earlier record was
+	// changed, deleted or moved since. "" if these are all records.
 	After string
 
 	Instructions []string // always all

@@ -213,8 +213,8 @@ func (c *DispatchContext) artifacts(yield func(id string, a *record.SpooledArtif
 	}
 }
 
-// FindArtifact returns the artifact that an id names, as reader tools do: a tool call's, one of a list of results
-// (id#n, from 0), or a document's that is not inline; nil if there is none.
+// FindArtifact returns the artifact with an id, like the reader tools: a tool call's, one of a list of results (id#n,
+// from 0), or that of a document that is not inline; nil if there is none.
 func (c *DispatchContext) FindArtifact(id string) (found *record.SpooledArtifact) {
 	c.artifacts(func(name string, a *record.SpooledArtifact) {
 		if found == nil && name == id {

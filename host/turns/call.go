@@ -157,13 +157,13 @@ func (b *base) MutateMemory(m *record.Memory) error { return b.store(abi.MethodM
 // DeleteMemory deletes the memory with the given id.
 func (b *base) DeleteMemory(id string) error { return b.remove(abi.CollectionMemories, id) }
 
-// StoreRetrievable adds a retrieved document and returns it as it was stored: a text that is not inline is spooled before
-// that. An id that a tool call has is refused with E_ARTIFACT_ID_COLLISION.
+// StoreRetrievable adds a retrieved document and returns the stored one: a text that is not inline is spooled first.
+// The id of a tool call fails with E_ARTIFACT_ID_COLLISION.
 func (b *base) StoreRetrievable(r *record.Retrievable) (*record.Retrievable, error) {
 	return b.storeFound(abi.MethodStore, r)
 }
 
-// MutateRetrievable replaces the document with the same id and returns the new one as StoreRetrievable does.
+// MutateRetrievable replaces the document with the same id and returns the new one, like StoreRetrievable.
 func (b *base) MutateRetrievable(r *record.Retrievable) (*record.Retrievable, error) {
 	return b.storeFound(abi.MethodMutate, r)
 }
@@ -189,8 +189,7 @@ func (b *base) MutateThought(t *record.Thought) error { return b.store(abi.Metho
 // DeleteThought deletes the thought with the given id.
 func (b *base) DeleteThought(id string) error { return b.remove(abi.CollectionThoughts, id) }
 
-// StoreToolCall adds a completed tool call. An id that a retrieved document has is refused with
-// E_ARTIFACT_ID_COLLISION.
+// StoreToolCall adds a completed tool call. The id of a retrieved document fails with E_ARTIFACT_ID_COLLISION.
 func (b *base) StoreToolCall(c *record.ToolCall) error { return b.store(abi.MethodStore, c, "") }
 
 // MutateToolCall replaces the tool call with the same id.
@@ -199,7 +198,7 @@ func (b *base) MutateToolCall(c *record.ToolCall) error { return b.store(abi.Met
 // DeleteToolCall deletes the tool call with the given id.
 func (b *base) DeleteToolCall(id string) error { return b.remove(abi.CollectionToolCalls, id) }
 
-// ReplaceToolCallGroup puts tool calls in the place of those with the given ids.
+// ReplaceToolCallGroup replaces the tool calls with the given ids.
 func (b *base) ReplaceToolCallGroup(ids []string, replacements []*record.ToolCall) error {
 	t := b.state.turn
 	bodies := make([][]byte, len(replacements))
@@ -223,7 +222,7 @@ func (b *base) ReplaceToolCallGroup(ids []string, replacements []*record.ToolCal
 	return err
 }
 
-// ToolCallCount is how many of the current tool calls carry a checksum: how often the model has asked for the same.
+// ToolCallCount is the number of current tool calls with a checksum: how often the model has made the same call.
 func (c *DispatchContext) ToolCallCount(checksum string) (int, error) {
 	v, err := c.state.turn.invoke(c.state.number, abi.MethodToolCallCount, payload(&abi.CountArgs{Checksum: checksum}))
 	if err != nil {
@@ -234,8 +233,7 @@ func (c *DispatchContext) ToolCallCount(checksum string) (int, error) {
 	return n, in.Err()
 }
 
-// Commit writes what the iteration has queued so far to storage, and returns when storage has it. A later nack does not
-// take it back.
+// Commit writes the iteration's queue to storage, and returns when storage has it. A later nack does not undo it.
 func (c *DispatchContext) Commit() error {
 	_, err := c.state.turn.invoke(c.state.number, abi.MethodCommit, nil)
 	return err

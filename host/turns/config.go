@@ -10,19 +10,19 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// Executor calls a model, once per iteration. It streams through h, stores complete records through ctx, runs tools with
-// Tool.Executor, and says how it went on with ctx.Ack or ctx.Nack; when it returns without a signal it is called again.
-// An error nacks the dispatch.
+// Executor calls a model, once per iteration. It streams through h, stores complete records through ctx, runs tools
+// with Tool.Executor, and signals with ctx.Ack or ctx.Nack; if it returns without a signal, it is called again. An
+// error nacks the dispatch.
 type Executor func(ctx *DispatchContext, h *Helpers) error
 
-// TurnMiddleware runs around a turn's dispatch. next runs what follows it in the pipeline and returns when that has
-// ended; without a call of next the pipeline ends short, which is an error. A second call of next does nothing.
+// TurnMiddleware runs around a turn's dispatch. next runs the rest of the pipeline and returns when that has ended; a
+// pipeline that ends without a call of next is an error. A second call of next does nothing.
 type TurnMiddleware func(ctx *TurnContext, next func()) error
 
 // DispatchMiddleware runs in every iteration of a dispatch, as TurnMiddleware does around a turn.
 type DispatchMiddleware func(ctx *DispatchContext, next func()) error
 
-// TurnRunnerConfig configures a TurnRunner: an executor, storage, and whatever there is of the rest.
+// TurnRunnerConfig configures a TurnRunner: an executor, storage, and optional fields.
 type TurnRunnerConfig struct {
 	// Executor is the program's own; Chat is the executor inside the core. Exactly one must be given.
 	Executor Executor
@@ -30,7 +30,7 @@ type TurnRunnerConfig struct {
 
 	Callbacks
 
-	// Tools are what every turn's registry begins with.
+	// Tools are the initial tools of every turn's registry.
 	Tools []*Tool
 
 	TurnInputPipeline      []TurnMiddleware
@@ -42,10 +42,10 @@ type TurnRunnerConfig struct {
 	// the length of texts.
 	Tokenizers map[string]record.Tokenizer
 
-	// MaxIterations nacks a dispatch with E_MAX_ITERATIONS that would begin a further iteration. 0 sets no bound.
+	// MaxIterations nacks a dispatch that would begin a further iteration with E_MAX_ITERATIONS. 0 sets no bound.
 	MaxIterations int
 
-	// Host is where the turns run. nil gives the runner one of its own, which Close closes.
+	// Host runs the turns. nil gives the runner its own host, which Close closes.
 	Host *Host
 }
 

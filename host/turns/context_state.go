@@ -119,7 +119,7 @@ func (b *base) TurnID() string { return b.state.turn.shownID() }
 // SystemPrompt is the turn's system prompt.
 func (b *base) SystemPrompt() string { return b.state.turn.systemPrompt }
 
-// StandingInstructions are the texts that the model is given in every turn.
+// StandingInstructions are the texts that the model gets in every turn.
 func (b *base) StandingInstructions() *Collection[*record.Instruction] { return &b.instructions }
 
 // TurnMemories are the memories in scope.
@@ -143,7 +143,7 @@ func (b *base) Stash() *Stash { return &b.stash }
 // Tools is the registry of the tools that the context offers.
 func (b *base) Tools() *ToolRegistry { return &b.tools }
 
-// Aborted tells whether the context was aborted.
+// Aborted reports whether the context was aborted.
 func (b *base) Aborted() bool {
 	if b.call != nil && b.call.Err() != nil {
 		return true
@@ -154,8 +154,8 @@ func (b *base) Aborted() bool {
 	return b.state.aborted || t.outer.Err() != nil
 }
 
-// Abort aborts the context, for the given reason; nil means context.Canceled. Nothing that runs is interrupted: code
-// that watches the context ends by itself.
+// Abort aborts the context for the given reason; nil means context.Canceled. It interrupts no running code: code that
+// watches the context ends by itself.
 func (b *base) Abort(cause error) {
 	if cause == nil {
 		cause = context.Canceled
@@ -202,8 +202,8 @@ func (b *base) tokenScope() *tokens.Scope {
 // shared gives the package access to what is behind a Context.
 func (b *base) shared() *base { return b }
 
-// Context is what a *TurnContext and a *DispatchContext both are. It is a context.Context too, cancelled when the
-// context is aborted: pass it on to whatever takes one. context.Cause tells why.
+// Context is the common interface of *TurnContext and *DispatchContext. It is also a context.Context, cancelled when
+// the context is aborted: pass it to every function that takes one. context.Cause returns the reason.
 type Context interface {
 	context.Context
 	TurnID() string
@@ -235,13 +235,13 @@ var _ Context = (*TurnContext)(nil)
 // ID is the turn's id.
 func (c *TurnContext) ID() string { return c.state.turn.id }
 
-// DispatchContext is a dispatch as its middleware and its executor see it. Its methods may be called from many
+// DispatchContext is the context of a dispatch's middleware and executor. Its methods may be called from many
 // goroutines.
 //
-// Stores, mutates and deletes change the collection at once. Storage and the source follow when the iteration succeeds;
-// after a nack, an abort or a failure they never see them.
+// Stores, mutates and deletes change the collection at once. Storage and the source get them when the iteration
+// succeeds; after a nack, an abort or a failure they never do.
 //
-// A tool's handler gets one that is cancelled with its call, which has a time limit perhaps, besides the dispatch.
+// A tool's handler gets a DispatchContext that is also cancelled with its call, which may have a time limit.
 type DispatchContext struct {
 	base
 	*dispatchState
@@ -281,28 +281,28 @@ func (t *turn) dispatchID(number uint32) string {
 	return t.id + ".d" + strconv.FormatUint(uint64(number), 10)
 }
 
-// Iteration is the number of the iteration that is running, from 0.
+// Iteration is the number of the current iteration, from 0.
 func (c *DispatchContext) Iteration() int {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()
 	return c.iteration
 }
 
-// IsSignalled tells whether the dispatch was acked or nacked, by host code or inside the core.
+// IsSignalled reports whether the dispatch was acked or nacked, by host code or inside the core.
 func (c *DispatchContext) IsSignalled() bool {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()
 	return c.acked || c.nacked
 }
 
-// IsAcked tells whether the dispatch was acked.
+// IsAcked reports whether the dispatch was acked.
 func (c *DispatchContext) IsAcked() bool {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()
 	return c.acked
 }
 
-// NackError is the error that the dispatch was nacked with, nil if it was not nacked.
+// NackError is the error of the nack, nil without one.
 func (c *DispatchContext) NackError() error {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()

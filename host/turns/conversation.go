@@ -11,14 +11,13 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// LoadConversation is a turn input middleware that puts what the store holds of the turn's session into the turn's
-// collections, in front of what they hold already. A record that is there under the same id, such as the message that
-// the turn began with, stays instead of the store's copy.
+// LoadConversation is a turn input middleware that loads the session's records from the store into the turn's
+// collections, in front of their own. A present record with the same id, such as the turn's own message, wins over
+// the store's copy.
 //
-// The middleware remembers the sessions that it loaded last, each with its revision, and asks the store for what came
-// after: see [Store.Load]. With a store that has revisions a turn costs the same however long the conversation. With
-// one that has none every turn loads and encodes the whole session, but what the core has already does not cross to it
-// again.
+// The middleware remembers the sessions that it loaded last, each with its revision, and asks the store for later
+// records: see [Store.Load]. With revisions a turn costs the same, however long the conversation. Without revisions
+// every turn loads and encodes the whole session, but records that the core already has do not cross again.
 func LoadConversation(store store.Store) TurnMiddleware {
 	loader := newLoader(store)
 	return func(ctx *TurnContext, next func()) error {
@@ -46,8 +45,8 @@ func LoadConversation(store store.Store) TurnMiddleware {
 	}
 }
 
-// Bounds on what a LoadConversation remembers. What is over them is forgotten, the session first that was not used for
-// longest, and loaded in full when it is used again. The session that was used last always stays.
+// Bounds on the sessions that a LoadConversation remembers. Beyond them the least recently used session is forgotten,
+// and loaded in full at its next use. The last used session always stays.
 const (
 	mostSessions     = 1024
 	mostSessionBytes = 32 << 20 // of encoded records

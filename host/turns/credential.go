@@ -16,7 +16,8 @@ func headerOf(c *model.Credential) string {
 	return c.Header
 }
 
-// What a secret is replaced with, and how long one must be, in bytes: a shorter one would be found in ordinary text.
+// The replacement of a secret, and the shortest secret to look for, in bytes: a shorter one would be found in
+// ordinary text.
 const (
 	redacted  = "[redacted]"
 	minSecret = 8

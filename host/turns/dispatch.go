@@ -17,7 +17,7 @@ type DispatchInput struct {
 	// Source is a *TurnContext or a *DispatchContext. The dispatch begins with copies of its collections, stash and
 	// tools; what it stores goes back there when an iteration succeeds, and its events go to the turn's listeners.
 	Source Context
-	// Raw is a context that is put together here.
+	// Raw is a context without a turn.
 	Raw *RawContext
 
 	Executor Executor
@@ -29,13 +29,13 @@ type DispatchInput struct {
 
 	// OnEvent is called for every event of this dispatch.
 	OnEvent func(Event)
-	// Host is where a dispatch with a Raw context runs. nil gives it one of its own for as long as it lasts.
+	// Host runs a dispatch with a Raw context. nil gives the dispatch its own host.
 	Host *Host
 	// Journal receives the journal of a dispatch with a Raw context.
 	Journal io.Writer
 }
 
-// RawContext is what a dispatch without a turn begins with.
+// RawContext is the context of a dispatch without a turn.
 type RawContext struct {
 	Callbacks
 	SystemPrompt         string
@@ -48,21 +48,21 @@ type RawContext struct {
 	Tools                []*Tool
 	Tokenizers           map[string]record.Tokenizer // by the names of their encodings
 	Stash                map[string]any
-	// WaitFor is what WaitFor of the dispatch's context calls, there being no turn that could wait. nil refuses gates with
-	// E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
+	// WaitFor is called by WaitFor of the dispatch's context, because there is no turn that could wait. Without it gates
+	// fail with E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
 	WaitFor func(ctx context.Context, g Gate) (any, error)
 }
 
-// DispatchResult is how a dispatch ended.
+// DispatchResult is the outcome of a dispatch.
 type DispatchResult struct {
 	DispatchID string
 	Status     Status // Ack or Aborted; with an error Nack
 	Iterations int
 }
 
-// Dispatch runs one dispatch: the loop around an executor. The error is the one it failed with, the very error it was
-// nacked with among them, or E_INVALID_LLM_DISPATCH_INPUT and E_INVALID_LLM_EXECUTION_CONTEXT for input that is refused
-// before any event. Cancelling ctx aborts a dispatch with a Raw context; one with a Source is aborted with that.
+// Dispatch runs one dispatch: the loop around an executor. The error is the dispatch's own, after a nack the same
+// error value, or E_INVALID_LLM_DISPATCH_INPUT and E_INVALID_LLM_EXECUTION_CONTEXT for input that is rejected before
+// any event. Cancelling ctx aborts a dispatch with a Raw context; one with a Source is aborted with that.
 func Dispatch(ctx context.Context, in DispatchInput) (DispatchResult, error) {
 	if err := in.validate(); err != nil {
 		return DispatchResult{}, err

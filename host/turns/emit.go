@@ -5,24 +5,23 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// EmitMessage tells listeners of a delta of a message from this context, as an executor does with
-// Helpers.ReportMessage. Nothing is stored, and no stream is sealed.
+// EmitMessage sends listeners a delta of a message from this context, like Helpers.ReportMessage. It stores nothing
+// and seals no stream.
 func (b *base) EmitMessage(id, delta string, isComplete bool) error {
 	return b.emitStream(KindMessage, id, delta, isComplete)
 }
 
-// EmitThought tells listeners of a delta of a thought.
+// EmitThought sends listeners a delta of a thought.
 func (b *base) EmitThought(id, delta string, isComplete bool) error {
 	return b.emitStream(KindThought, id, delta, isComplete)
 }
 
-// EmitInterruptedMessage tells listeners of the last delta of a message that was broken off, as an executor does with
-// Helpers.InterruptMessage.
+// EmitInterruptedMessage sends listeners the last delta of an interrupted message, like Helpers.InterruptMessage.
 func (b *base) EmitInterruptedMessage(id, delta string) error {
 	return b.emitInterrupted(KindMessage, id, delta)
 }
 
-// EmitInterruptedThought does for a thought what EmitInterruptedMessage does for a message.
+// EmitInterruptedThought is EmitInterruptedMessage for a thought.
 func (b *base) EmitInterruptedThought(id, delta string) error {
 	return b.emitInterrupted(KindThought, id, delta)
 }
@@ -67,12 +66,12 @@ func (t *turn) emittedStream(which int, key streamKey) *stream {
 	return s
 }
 
-// ToolCallState is what EmitToolCall tells of a tool call.
+// ToolCallState is a report of a tool call for EmitToolCall.
 type ToolCallState struct {
 	Tool     string
 	Args     any    // anything that encodes to an object, nil if not known yet
 	Checksum string // of tool and args, if known
-	// The execution that gave the results, and what the provider calls the call, if known.
+	// The execution that gave the results, and the provider's id of the call, if known.
 	ExecutionID, ProviderCallID string
 
 	Results    any // nil if there are none yet
@@ -80,7 +79,7 @@ type ToolCallState struct {
 	IsComplete bool
 }
 
-// EmitToolCall tells listeners of a tool call from this context.
+// EmitToolCall sends listeners a report of a tool call from this context.
 func (b *base) EmitToolCall(id string, s ToolCallState) error {
 	e := abi.ToolCallEvent{
 		ID: id, Tool: s.Tool, Checksum: s.Checksum, ExecutionID: s.ExecutionID, ProviderCallID: s.ProviderCallID,
@@ -103,7 +102,7 @@ func (b *base) EmitToolCall(id string, s ToolCallState) error {
 	})
 }
 
-// EmitToolExecutionStart tells observers that a handler is about to run which was not called through Tool.Executor.
+// EmitToolExecutionStart notifies observers that a handler not called through Tool.Executor is about to run.
 func (b *base) EmitToolExecutionStart(e ToolExecution, args any) error {
 	raw, err := wire.Append(nil, args, "args")
 	if err != nil {
@@ -116,7 +115,8 @@ func (b *base) EmitToolExecutionStart(e ToolExecution, args any) error {
 	})
 }
 
-// EmitToolExecutionEnd tells observers that such a handler has ended, which began the given number of milliseconds ago.
+// EmitToolExecutionEnd notifies observers that such a handler, started the given number of milliseconds ago, has
+// ended.
 func (b *base) EmitToolExecutionEnd(e ToolExecution, tookMs int64, isError bool) error {
 	return b.emit(KindToolExecutionEnd, func(t *turn) []byte {
 		started := max(int64(t.tick())-tookMs, 0)

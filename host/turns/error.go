@@ -11,8 +11,8 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// ErrStreamSealed is what a report on a stream fails with that an earlier report has completed. The error's text names the
-// stream.
+// ErrStreamSealed is the error of a report on a stream that an earlier report has completed. The error's text names
+// the stream.
 var ErrStreamSealed = errors.New("the stream is sealed: an earlier report completed it")
 
 // sealedError is ErrStreamSealed in the core's words.

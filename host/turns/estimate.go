@@ -62,9 +62,9 @@ func count(tokenizer record.Tokenizer, encoding string, texts []string) (counts 
 	return counts, nil
 }
 
-// EstimateTokens estimates how many tokens texts have in an encoding: "claude" has a token for 3.5 UTF-16 code units; another
-// one is counted by the runner's tokenizer for it, all texts in one call. Where there is none, or it fails, a token is
-// taken for 4 code units, and a warning event of the kind token-estimation-degraded says so, once for an encoding and
+// EstimateTokens estimates the tokens of texts in an encoding: for "claude" a token is 3.5 UTF-16 code units; another
+// encoding is counted by the runner's tokenizer for it, all texts in one call. Without a tokenizer, or if it fails, a
+// token is 4 code units, and a warning event of the kind token-estimation-degraded says so, once per encoding and
 // context. The error is E_INVALID_VALUE, for an encoding without a name.
 func (b *base) EstimateTokens(encoding string, texts ...string) ([]int, error) {
 	if encoding == "" {

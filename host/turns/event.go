@@ -8,10 +8,10 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// Kind says what an event tells.
+// Kind is the kind of an event.
 type Kind uint8
 
-// Kinds of event. The first three are what an application shows (register with On), the others tell how the turn goes
+// Kinds of event. An application shows the first three (register with On); the others report the progress of the turn
 // (register with Observe). The comment names the event's type.
 const (
 	KindMessage            = Kind(abi.EventMessage)            // *MessageEvent
@@ -54,18 +54,18 @@ func (k Kind) String() string {
 	return kindOfEvent[k]
 }
 
-// Event is something that happened in a turn: one of the pointer types of this package whose names end in Event. Events
-// are plain data and never change after they were delivered.
+// Event is an event of a turn: one of the pointer types of this package whose names end in Event. Events are plain
+// data and never change after delivery.
 type Event interface {
-	// Kind tells the events apart.
+	// Kind returns the kind of the event.
 	Kind() Kind
-	// Meta returns what all events carry.
+	// Meta returns the common fields of all events.
 	Meta() *Head
 	// MarshalJSON writes the event as one line of the event log, the same bytes in every host.
 	MarshalJSON() ([]byte, error)
 }
 
-// Head is what all events carry.
+// Head has the common fields of all events.
 type Head struct {
 	Seq        uint32    // from 1, grows by one per event of the turn
 	TurnID     string    // "" in a standalone dispatch
@@ -92,23 +92,23 @@ type ThoughtEvent struct {
 // StreamDelta is one report on a stream of text.
 type StreamDelta struct {
 	ID         string
-	Delta      string    // what this report adds
+	Delta      string    // the new text of this report
 	Full       string    // the text so far, Delta included; it shares memory with that of the other events of the stream
 	IsComplete bool      // nothing follows
 	CreatedAt  time.Time // of the stream's first report
-	// IsInterrupted says of a stream that is complete that it was broken off: Full is a part of what it was to be.
+	// IsInterrupted marks a complete stream that was interrupted: Full is incomplete.
 	IsInterrupted bool
 }
 
-// ToolCallEvent is a report on a tool call.
+// ToolCallEvent is a report of a tool call.
 type ToolCallEvent struct {
 	Head
 	ID       string
 	Tool     string          // "" until known
 	Args     json.RawMessage // nil until known
 	Checksum string          // lower-case hex SHA-256 of tool and args, "" until both are known
-	// ExecutionID is that of the execution which gave the results, "" until there is one. ProviderCallID is what the
-	// provider calls the call, "" for none.
+	// ExecutionID is the execution that gave the results, "" until there is one. ProviderCallID is the provider's id of
+	// the call, "" for none.
 	ExecutionID, ProviderCallID string
 
 	IsComplete bool
@@ -133,7 +133,8 @@ type TurnEndEvent struct {
 // DispatchStartEvent begins a dispatch.
 type DispatchStartEvent struct{ Head }
 
-// DispatchEndEvent ends a dispatch. After Nack, Err is the very error the executor or a middleware nacked with.
+// DispatchEndEvent ends a dispatch. After Nack, Err is the same error value that the executor or a middleware passed
+// to Nack.
 type DispatchEndEvent struct {
 	Head
 	Status     Status
@@ -157,8 +158,8 @@ type IterationEndEvent struct {
 type ToolExecution struct {
 	ToolName       string
 	CallID         string // the checksum: equal calls have equal ones
-	ExecutionID    string // of this execution alone: its start and its end have the same
-	ProviderCallID string // what the provider calls the call, "" for none
+	ExecutionID    string // unique to this execution, shared by its start and its end
+	ProviderCallID string // the provider's id of the call, "" for none
 }
 
 // ToolExecutionStartEvent says that a tool's handler is about to run.
@@ -176,14 +177,15 @@ type ToolExecutionEndEvent struct {
 	StartedAt time.Time
 }
 
-// TurnGateOpenEvent says that a turn waits at a gate. The gate is live: a listener may settle it, at once or later.
+// TurnGateOpenEvent says that a turn waits at a gate. The gate is live: a listener may settle it, immediately or
+// later.
 type TurnGateOpenEvent struct {
 	Head
 	Gate *OpenGate
 }
 
-// TurnGateClosedEvent says that a gate was settled, at Head.At. It comes before the waiting code goes on. Every gate that
-// opened is closed in front of its turn's end: one that nobody settled as aborted.
+// TurnGateClosedEvent says that a gate was settled, at Head.At. It comes before the waiting code continues. Every
+// open gate is closed before its turn's end, as aborted if it was not settled.
 type TurnGateClosedEvent struct {
 	Head
 	GateID string
@@ -199,7 +201,7 @@ type LogEvent struct {
 	Payload json.RawMessage // nil for none
 }
 
-// WarningEvent tells of a problem in spite of which the turn goes on.
+// WarningEvent reports a problem that did not stop the turn.
 type WarningEvent struct {
 	Head
 	Source  string // "turn-runner" or "dispatch-runner"
@@ -209,13 +211,13 @@ type WarningEvent struct {
 	Payload json.RawMessage
 }
 
-// ErrorEvent carries an error. One that came from user code is the very error that code returned.
+// ErrorEvent carries an error. An error from user code is the same error value.
 type ErrorEvent struct {
 	Head
 	Err error
 }
 
-// GenerationStatsEvent carries what a model call cost.
+// GenerationStatsEvent carries the cost of a model call.
 type GenerationStatsEvent struct {
 	Head
 	Stats json.RawMessage // an object
@@ -275,8 +277,8 @@ func (*GenerationStatsEvent) Kind() Kind { return KindGenerationStats }
 // Status says how a turn, a dispatch or an iteration ended.
 type Status uint8
 
-// Statuses. Failed ends only turns: outside a dispatch's signal, by a pipeline's error, a commit that failed or an
-// instance that died. Continue ends only iterations.
+// Statuses. Failed is for turns that end without a dispatch's signal: by a pipeline's error, a failed commit or a
+// dead instance. Continue is for iterations only.
 const (
 	Ack      = Status(abi.StatusAck)
 	Nack     = Status(abi.StatusNack)

@@ -16,20 +16,20 @@ import (
 
 // Bounds on iterations for Config.MaxIterations.
 const (
-	// DefaultMaxIterations is the bound where none is given.
+	// DefaultMaxIterations is the default bound.
 	DefaultMaxIterations = 16
-	// Unbounded sets no bound: a model that never stops calling tools is never stopped.
+	// Unbounded sets no bound: nothing stops a model that keeps calling tools.
 	Unbounded = -1
 )
 
 // Model is a model behind an API, or one that the host runs itself.
 type Model struct {
 	Name string
-	// Provider is the protocol that the API speaks: OpenAI's chat completions if empty.
+	// Provider is the protocol of the API: OpenAI's chat completions if empty.
 	Provider model.Provider
 	BaseURL  string // up to the version; that of the Provider if empty
 	APIKey   string // sent to the base URL's origin only; "" sends none
-	// Engine is a model that the host runs itself, in place of an API.
+	// Engine is a model that the host runs itself, instead of an API.
 	Engine *model.Engine
 	// Options are members of the request such as "temperature", by the names that the provider's API has for them, and
 	// options of the chat executor. [model.OpenAIOptions] and the others have them typed.
@@ -41,8 +41,8 @@ type Config struct {
 	Model    Model
 	Executor Executor // the program's own, instead of a Model
 
-	// Schema is a JSON Schema, draft 2020-12, that the Model's answers must match: JSON text, or anything that marshals to it.
-	// nil for answers of any text. Object and PartialObjects give what they hold.
+	// Schema is a JSON Schema, draft 2020-12, that the Model's answers must match: JSON text, or anything that marshals
+	// to it. nil for free text. Object and PartialObjects return their data.
 	Schema any
 	// System is the system prompt of every turn.
 	System string
@@ -60,8 +60,8 @@ type Config struct {
 	DispatchInputPipeline  []DispatchMiddleware
 	DispatchOutputPipeline []DispatchMiddleware
 
-	// Host is where the turns run, with the Credentials that a Model needs: under the name "model", unless it sends
-	// none. nil gives the runner one of its own, on Engine.
+	// Host runs the turns. It has the Credentials that a Model needs: under the name "model", unless it sends none. nil
+	// gives the runner its own host, on Engine.
 	Host   *Host
 	Engine host.Engine
 }
@@ -69,8 +69,8 @@ type Config struct {
 // defaultSystem is the system prompt of a runner that was given none.
 const defaultSystem = "You are a helpful assistant."
 
-// Runner is a TurnRunner with everything filled in: storage, the conversation loaded at the start of every turn, and a
-// bound on iterations.
+// Runner is a TurnRunner with defaults for everything: storage, the conversation loaded at the start of every turn,
+// and a bound on iterations.
 type Runner struct {
 	*TurnRunner
 	system string
@@ -150,13 +150,13 @@ func (m *Model) chat() (*model.ChatOptions, map[string]model.Credential) {
 	return o, credentials
 }
 
-// Input is what a turn of a Runner begins with.
+// Input is the input of a turn of a Runner.
 type Input struct {
-	Message     string          // what the user says
-	Attachments []*record.Media // what goes with it: pictures, files; alone without a Message
-	Session     string          // whose conversation it is; "" is one as well
-	System      string          // in place of the runner's system prompt
-	// StandingInstructions are texts that the model is given beside the system prompt in this turn.
+	Message     string          // the user's message
+	Attachments []*record.Media // sent with it: pictures, files; alone without a Message
+	Session     string          // its conversation; "" is a conversation too
+	System      string          // replaces the runner's system prompt
+	// StandingInstructions are texts for the model in addition to the system prompt, in this turn.
 	StandingInstructions []string
 	TurnID               string // as in TurnInput
 	Stash                map[string]any
@@ -186,11 +186,11 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 	return full, nil
 }
 
-// Store is where the conversations are kept.
+// Store keeps the conversations.
 func (r *Runner) Store() store.Store { return r.store }
 
-// Run runs a turn to its end. Cancelling ctx aborts it. The error is why the turn did not ack, with the result beside it, or
-// why the input was refused, without one: see TurnRunner.Run.
+// Run runs a turn to its end. Cancelling ctx aborts it. The error says why the turn did not ack (with a result), or
+// why the input was rejected (without one): see TurnRunner.Run.
 func (r *Runner) Run(ctx context.Context, in Input) (*Result, error) {
 	full, err := r.input(in)
 	if err != nil {
@@ -199,7 +199,7 @@ func (r *Runner) Run(ctx context.Context, in Input) (*Result, error) {
 	return r.TurnRunner.Run(ctx, full)
 }
 
-// Stream starts a turn whose events the stream gives as they come.
+// Stream starts a turn and returns a stream of its events.
 func (r *Runner) Stream(ctx context.Context, in Input) *Stream {
 	full, err := r.input(in)
 	if err != nil {

@@ -13,27 +13,26 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// Gate is what WaitFor asks: a turn waits at it until somebody outside decides.
+// Gate is a question of WaitFor: a turn waits at the gate for an outside decision.
 type Gate struct {
-	// ID names the gate to who settles it, TurnRunner.Gate for instance. It should be unique among the gates that are
-	// open at the same time.
+	// ID identifies the gate in answers, for example in TurnRunner.Gate. It should be unique among open gates.
 	ID string
-	// Reason says, for people, what is to be decided.
+	// Reason is the question, for people.
 	Reason string
-	// Payload is what there is to decide on: JSON-like data, or anything that marshals to it. json.RawMessage("null")
-	// for none; nil is refused.
+	// Payload is the data to decide on: JSON-like data, or any value that marshals to it. Use json.RawMessage("null")
+	// for none; nil is invalid.
 	Payload any
 	// CreatedAt is when the question arose.
 	CreatedAt time.Time
-	// Schema is a JSON Schema (draft 2020-12) that resolutions must keep: JSON text, or anything that marshals to it. nil
-	// allows any value. Its defaults are filled in; nothing is converted.
+	// Schema is a JSON Schema (draft 2020-12) that resolutions must match: JSON text, or any value that marshals to it.
+	// nil allows any value. Its defaults are filled in; nothing is converted.
 	Schema any
-	// Timeout is how long the gate stays open, at least a millisecond; 0 for as long as it takes.
+	// Timeout is how long the gate stays open, at least a millisecond; 0 for no limit.
 	Timeout time.Duration
 }
 
-// Validate checks the gate against the rules of E_INVALID_INITIAL_TURN_GATE_VALUE and lists all that is wrong. That its
-// schema uses nothing that is not supported is checked by the core, when the gate is opened.
+// Validate checks the gate against the rules of E_INVALID_INITIAL_TURN_GATE_VALUE and lists all violations. The core
+// checks for unsupported features of the schema when the gate is opened.
 func (g *Gate) Validate() error {
 	_, err := g.encode()
 	return err
@@ -85,13 +84,14 @@ func schemaValue(schema any) any {
 	return schema
 }
 
-// WaitFor opens a gate and waits until it is settled. It returns the value that the gate was resolved with, as plain
-// data (nil, bool, int64, float64, string, []any, map[string]any), or else the error: the very one it was rejected with,
-// E_TURN_GATE_ABORTED after its own abort or the turn's, E_TURN_GATE_TIMEOUT. A gate whose fields are invalid is refused
-// with E_INVALID_INITIAL_TURN_GATE_VALUE, before any event. Listeners of KindTurnGateOpen are given the live gate.
+// WaitFor opens a gate and waits until it is settled. It returns the value of the resolution as plain data (nil,
+// bool, int64, float64, string, []any, map[string]any), or an error: the same error value as in a rejection,
+// E_TURN_GATE_ABORTED after its own abort or the turn's, or E_TURN_GATE_TIMEOUT. A gate with invalid fields fails
+// with E_INVALID_INITIAL_TURN_GATE_VALUE, before any event. Listeners of KindTurnGateOpen get the live gate.
 //
-// A gate belongs to the turn, whichever context opened it: the abort of a dispatch leaves it open. Cancelling until aborts
-// the gate, nothing else; pass context.Background() to wait whatever comes, and the context itself to give up with it.
+// A gate belongs to the turn, whichever context opened it: the abort of a dispatch leaves it open. Cancelling until
+// aborts only the gate; pass context.Background() to wait regardless, or the context itself to stop waiting when it
+// ends.
 //
 // In a dispatch without a turn, RawContext.WaitFor decides; without one the error is E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
 func (b *base) WaitFor(until context.Context, g Gate) (any, error) {
@@ -177,12 +177,12 @@ func (r GateResult) String() string {
 	return ""
 }
 
-// ErrGateSettled is what settling a gate fails with that is settled. The *host.Error says how it was settled, its Details as
+// ErrGateSettled is the error of settling a settled gate. The *host.Error says how it was settled, its Details as
 // map[string]any{"result": "resolved"}.
 var ErrGateSettled error = host.CodeTurnGateSettled
 
-// OpenGate is a live gate, to be settled from a listener or from anywhere else. The first to settle it wins; later calls
-// change nothing and return ErrGateSettled. Its methods may be called from many goroutines.
+// OpenGate is a live gate that a listener or any other code can settle. The first call wins; later calls change
+// nothing and return ErrGateSettled. Its methods may be called from many goroutines.
 type OpenGate struct {
 	turn      *turn
 	number    uint32
@@ -200,36 +200,36 @@ type OpenGate struct {
 // ID is the gate's id.
 func (g *OpenGate) ID() string { return g.id }
 
-// TurnID is the id of the turn that waits.
+// TurnID is the id of the waiting turn.
 func (g *OpenGate) TurnID() string { return g.turn.id }
 
-// Reason says what is to be decided.
+// Reason is the question.
 func (g *OpenGate) Reason() string { return g.reason }
 
-// Payload is what there is to decide on, as JSON text.
+// Payload is the data to decide on, as JSON text.
 func (g *OpenGate) Payload() json.RawMessage { return g.payload }
 
 // CreatedAt is when the question arose.
 func (g *OpenGate) CreatedAt() time.Time { return g.createdAt }
 
-// Digest names what the gate shows: the SHA-256 of the canonical JSON (RFC 8785) of {"id", "payload", "reason"}, in
-// lower-case hexadecimal digits. Hand it out with what is shown, and hand it back to ResolveShown.
+// Digest identifies the question: the SHA-256 of the canonical JSON (RFC 8785) of {"id", "payload", "reason"}, in
+// lower-case hexadecimal digits. Send it with the question, and pass it back to ResolveShown.
 func (g *OpenGate) Digest() string { return g.digest }
 
-// IsSettled tells whether somebody has settled the gate.
+// IsSettled reports whether the gate is settled.
 func (g *OpenGate) IsSettled() bool {
 	g.turn.mu.Lock()
 	defer g.turn.mu.Unlock()
 	return g.settled
 }
 
-// Resolve settles the gate with a value, which WaitFor returns: JSON-like data, or anything that marshals to it. A value
-// that breaks the gate's schema is refused with E_INVALID_TURN_GATE_RESOLUTION, whose Details list the violations, and
-// the gate stays open.
+// Resolve settles the gate with a value, which WaitFor returns: JSON-like data, or any value that marshals to it. A
+// value that does not match the gate's schema fails with E_INVALID_TURN_GATE_RESOLUTION, whose Details list the
+// violations, and the gate stays open.
 func (g *OpenGate) Resolve(v any) error { return g.resolve(v, "") }
 
-// ResolveShown is Resolve for a decision that was made on what had the given Digest. When that is not the gate's, or
-// empty, the decision is refused with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open.
+// ResolveShown is Resolve for a decision on a question with the given Digest. If the digest differs from the gate's,
+// or is empty, the decision fails with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open.
 func (g *OpenGate) ResolveShown(v any, digest string) error {
 	if digest != "" {
 		return g.resolve(v, digest)
@@ -253,7 +253,7 @@ func (g *OpenGate) resolve(v any, digest string) error {
 	})
 }
 
-// Reject settles the gate with an error, which WaitFor returns as it is.
+// Reject settles the gate with an error; WaitFor returns the same error.
 func (g *OpenGate) Reject(err error) error {
 	if err == nil {
 		return g.settle(func() *abi.SettleGateArgs { return &abi.SettleGateArgs{Settle: abi.SettleReject} })

@@ -59,12 +59,12 @@ func (b *gateBook) list() []*OpenGate {
 	return all
 }
 
-// Gate returns the open gate with the given id, for somebody outside to settle: an HTTP handler, another goroutine. ok is
-// false when there is none, and when several turns have an open gate with that id: use GateOf then. Nothing is guessed,
-// as the wrong gate could be approved.
+// Gate returns the open gate with the given id, for outside code to settle: an HTTP handler, another goroutine. ok is
+// false if there is none, or if several turns have an open gate with that id, because a guess could approve the wrong
+// one: then use GateOf.
 func (r *TurnRunner) Gate(id string) (gate *OpenGate, ok bool) { return r.gates.find(id, "") }
 
-// GateOf returns the open gate with the given id of one turn; ok is false when the turn has none or several.
+// GateOf returns the open gate with the given id of one turn; ok is false if the turn has none or several.
 func (r *TurnRunner) GateOf(turnID, id string) (gate *OpenGate, ok bool) {
 	if turnID == "" {
 		return nil, false

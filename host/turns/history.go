@@ -12,10 +12,9 @@ import (
 	"github.com/turncore/turncore/host/record"
 )
 
-// History is a list of records that many turns share: a conversation so far, say. Turns take it over with
-// Collection.AddAll in constant time, its records cross to the core once, however many turns use them. It only grows;
-// a turn that has taken it over does not see what is appended afterwards. Its methods may be called from many
-// goroutines.
+// History is a list of records that many turns share, for example a conversation so far. Turns take it over with
+// Collection.AddAll in constant time; its records cross to the core once, however many turns use them. It only grows;
+// a turn that has taken it over does not see later records. Its methods may be called from many goroutines.
 type History[R record.Type] struct {
 	data *historyData
 }
@@ -58,8 +57,8 @@ func NewHistory[R record.Type](records ...R) (*History[R], error) {
 // empty tells whether a history is nil or the zero value.
 func (h *History[R]) empty() bool { return h == nil || h.data == nil }
 
-// Append adds records, those that are not in already. It panics for a history that NewHistory has not made, and refuses invalid ones with the error that their Validate
-// returns, and then adds none.
+// Append adds the records that are not in the history yet. For an invalid record it returns the error of Validate and
+// adds none. It panics for a history not made by NewHistory.
 func (h *History[R]) Append(records ...R) error {
 	if h.empty() {
 		panic("turns: a History is made by NewHistory")

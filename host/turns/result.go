@@ -2,22 +2,22 @@ package turns
 
 import "encoding/json"
 
-// Result is how a turn went.
+// Result is the result of a turn.
 type Result struct {
 	TurnID     string
 	Status     Status
 	Iterations int
-	// Err is why the turn did not end with Ack: the very error that it was nacked with, or one with a code. After
-	// Aborted it is the abort's cause. Run returns it, too.
+	// Err says why the turn did not end with Ack: the same error value as in Nack, or an error with a code. After
+	// Aborted it is the abort's cause. Run returns it too.
 	Err error
 	// Text is the last message that was reported to listeners: the answer.
 	Text string
-	// Interrupted says that this message was broken off, so that Text is a part of it: its last event has IsInterrupted, or
-	// nothing has completed it and the turn did not ack.
+	// Interrupted says that this message was interrupted, so Text is incomplete: its last event has IsInterrupted, or it
+	// was never completed and the turn did not ack.
 	Interrupted bool
 	// ToolCalls are the tool calls that were reported complete, in order.
 	ToolCalls []*ToolCallEvent
-	// Usage is the sum of what the model calls have cost.
+	// Usage is the sum of the model calls' costs.
 	Usage Usage
 }
 

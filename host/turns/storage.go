@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// Callbacks are the storage that turns read and write: 27 functions that all must be there, and three that may.
-// StoreCallbacks makes them from a Store. They may be called from many goroutines at once, for different turns.
+// Callbacks are the storage that turns read and write: 27 required functions and three optional ones. StoreCallbacks
+// makes them from a Store. They may be called from many goroutines at once, for different turns.
 //
 // ctx is the *TurnContext, or the *DispatchContext of a dispatch without a turn; it is a context.Context.
 type Callbacks struct {
@@ -52,13 +52,13 @@ type Callbacks struct {
 	StoreMediaBytes       func(ctx Context, id string, bytes io.Reader) (record.MediaReader, error)
 	StoreRetrievableBytes func(ctx Context, id string, bytes io.Reader) (record.SpoolReader, error)
 
-	// ReplaceToolCallGroup replaces tool calls in one go. Without it they are deleted and stored one by one; a failure is
-	// then a *ReplaceGroupError.
+	// ReplaceToolCallGroup replaces tool calls in one go. Without it the tool calls are deleted and stored one by one; a
+	// failure is then a *ReplaceGroupError.
 	ReplaceToolCallGroup func(ctx Context, ids []string, replacements []*record.ToolCall) error
-	// Commit writes all that an iteration has queued, in call order, so that one transaction can hold it. Without it
-	// the other functions are called one by one.
+	// Commit writes an iteration's queue in call order, so that one transaction can hold it. Without it the other
+	// functions are called one by one.
 	Commit func(ctx Context, deltas []store.Delta) error
-	// Discard is told what an iteration has queued in vain.
+	// Discard gets the discarded writes of an iteration.
 	Discard func(ctx Context, deltas []store.Delta, status Status) error
 
 	// made tells which of the functions StoreCallbacks has put here, nil for none of them.
@@ -250,7 +250,8 @@ func asked[T any](ctx Context, fetch func(Context) ([]T, error)) (list []T, err 
 	return fetch(ctx)
 }
 
-// FetchMemories asks storage for memories. Like all Fetch methods it changes no collection: add what is wanted.
+// FetchMemories asks storage for memories. Like all Fetch methods it changes no collection: add the records that you
+// want.
 func (b *base) FetchMemories() ([]*record.Memory, error) {
 	ctx, c := b.storage()
 	return asked(ctx, c.FetchMemories)
@@ -318,7 +319,7 @@ func (b *base) RefreshStandingInstructions() ([]string, error) {
 	return asked(ctx, c.RefreshStandingInstructions)
 }
 
-// StoreMediaBytes hands bytes to storage, at once. They do not pass through the core.
+// StoreMediaBytes passes bytes to storage immediately. They do not go through the core.
 func (b *base) StoreMediaBytes(id string, bytes io.Reader) (reader record.MediaReader, err error) {
 	defer panics.Recovered(&err)
 	if bytes == nil {
@@ -332,7 +333,7 @@ func (b *base) StoreMediaBytes(id string, bytes io.Reader) (reader record.MediaR
 	return reader, err
 }
 
-// StoreRetrievableBytes hands a text to storage, at once. It does not pass through the core.
+// StoreRetrievableBytes passes a text to storage immediately. It does not go through the core.
 func (b *base) StoreRetrievableBytes(id string, bytes io.Reader) (record.SpoolReader, error) {
 	if bytes == nil {
 		return nil, newError(abi.CodeInvalidValue, "bytes: must be a reader", nil)

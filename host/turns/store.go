@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/host/store"
 )
 
-// SessionKey is the key in a turn's stash that names its session.
+// SessionKey is the key of the session in a turn's stash.
 const SessionKey = "sessionId"
 
 // sessionOf returns the session that a context belongs to. Anything that is not a string is refused: it must not be taken for another
@@ -26,14 +26,14 @@ func sessionOf(ctx Context) (string, error) {
 	return session, nil
 }
 
-// StoreCallbacks returns callbacks that read and write a store. The session is what the turn's stash holds under SessionKey.
+// StoreCallbacks returns callbacks that read and write a store. The session is the value under SessionKey in the
+// turn's stash.
 //
-// Single ones may be replaced afterwards. A function that is put in the place of one of them is called for every write of
-// its kind, in the program's middleware and in dispatches: the writes around it keep their order, and those of them that
-// stand together still go to the store in one Apply. A function of the program's own that stores or deletes tool calls gets
-// those of ReplaceToolCallGroup too, unless that is replaced as well. Replace Commit instead to see all writes of an
-// iteration together; a replaced Commit beside a replaced function for single writes is refused with
-// E_INVALID_TURN_RUNNER_CONFIG.
+// You may replace single functions afterwards. Your function is called for every write of its kind, in the program's
+// middleware and in dispatches. Writes keep their order, and adjacent other writes still go to the store in one
+// Commit. Your function that stores or deletes tool calls also gets those of ReplaceToolCallGroup, unless you replace
+// that too. Replace Commit instead to see all writes of an iteration together; a replaced Commit together with a
+// replaced function for single writes fails with E_INVALID_TURN_RUNNER_CONFIG.
 func StoreCallbacks(s store.Store) Callbacks {
 	load := func(ctx Context) (*store.Conversation, error) { return loadSession(ctx, s) }
 	commit := func(ctx Context, deltas []store.Delta) error {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Stream is a turn that runs, and its events as they come.
+// Stream is a running turn with its events.
 //
 //	stream := runner.Stream(ctx, turns.Input{Message: "Hi!"})
 //	for ev, err := range stream.Events() {
@@ -33,7 +33,7 @@ func newStream(abort context.CancelFunc) *Stream {
 	return s
 }
 
-// Stream starts a turn, in a goroutine of its own, and gives its events as they come. Cancelling ctx aborts the turn.
+// Stream starts a turn in a new goroutine and returns a stream of its events. Cancelling ctx aborts the turn.
 func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
 	r.mustBeMade()
 	ctx, abort := context.WithCancel(ctx)
@@ -66,9 +66,9 @@ func (s *Stream) end(result *Result, err error) {
 	s.more.Broadcast()
 }
 
-// Events gives the turn's events from the first on, as they come; events that nobody has read yet are kept. Leaving the
-// loop aborts the turn. After the last event of a turn that was nacked or failed there is one pair more, without an event,
-// whose error is the result's Err; so there is when the input was refused. A turn that was aborted ends the loop quietly.
+// Events yields the turn's events from the first on, as they come; unread events are kept. Leaving the loop aborts
+// the turn. If the turn was nacked or failed, or the input was rejected, a last pair without an event has the
+// result's Err. After an abort the loop ends without an error.
 func (s *Stream) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for ev, err := range s.all() {
@@ -112,7 +112,7 @@ func (s *Stream) all() iter.Seq2[Event, error] {
 // Abort aborts the turn.
 func (s *Stream) Abort() { s.abort() }
 
-// Result waits for the turn's end and tells how it went, in the way of Run.
+// Result waits for the turn's end and returns its result, like Run.
 func (s *Stream) Result() (*Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

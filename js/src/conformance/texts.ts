@@ -2,7 +2,8 @@
  * Texts for a model, and tokenizers that count them.
  */
 import type { Tokenizable } from '../index.js';
-import { type DispatchContext, type Tokenizer } from '../index.js';
+import { type DispatchContext } from '../index.js';
+import { type Tokenizer } from '../entries/records.js';
 import type { Frame, Operation } from './frame.js';
 import { fields, Malformed, type Script, str, strs, type TextSpec } from './scenario.js';
 
