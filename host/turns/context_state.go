@@ -224,9 +224,9 @@ type Context interface {
 	shared() *base
 }
 
-// TurnContext is a turn as its middleware sees it. Its methods may be called from many goroutines.
+// TurnContext is the context of a turn's middleware. Its methods may be called from many goroutines.
 //
-// Stores, mutates and deletes go through the storage callback at once, then change the collection.
+// Stores, mutates and deletes go through the storage callback immediately, then change the collection.
 type TurnContext struct {
 	base
 }

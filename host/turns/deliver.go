@@ -51,8 +51,8 @@ func (t *turn) release(a *actor) {
 	a.effects = a.effects[:0]
 }
 
-// perform runs an effect without the lock. The lock is held again also when user code ends the goroutine, so that the
-// deferred calls of whoever holds it find it so.
+// perform runs an effect without the lock. It takes the lock again even if user code ends the goroutine, because
+// deferred calls of the lock's holder expect it.
 func (t *turn) perform(e *effect, inside bool) outcome {
 	t.parkIf(inside, +1)
 	t.mu.Unlock()
