@@ -11,6 +11,11 @@
 // [NewTurnRunner] takes every part explicitly: an [Executor], the storage [Callbacks] (or a [store.Store] through
 // [StoreCallbacks]), middleware and tools. [Dispatch] runs only the loop.
 //
+// # Packages beside this one
+//
+// Package record has messages, tool calls and other records, store what conversations are kept in, event what happens
+// in a turn, and model providers, their options and engines.
+//
 // # Contexts
 //
 // Middleware gets a [TurnContext] or a [DispatchContext], executors and tool handlers a DispatchContext. Each holds

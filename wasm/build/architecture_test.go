@@ -118,6 +118,30 @@ func TestPackagesKnowOnlyWhatTheyMay(t *testing.T) {
 	}
 }
 
+// The rooms of the host's API know one another in one direction: records, then stores, events and models, then turns.
+func TestRoomsOfTheHostPointOneWay(t *testing.T) {
+	never := map[string][]string{
+		"host/record": {"host/store", "host/event", "host/model", "host/turns"},
+		"host/store":  {"host/event", "host/model", "host/turns"},
+		"host/event":  {"host/model", "host/turns"},
+		"host/model":  {"host/store", "host/event", "host/turns"},
+	}
+	root := testRoot(t)
+	for room, later := range never {
+		deps := goList(t, root, "", "-deps", "./"+room)
+		if !slices.ContainsFunc(deps, func(dep string) bool { return within(dep, room) }) {
+			t.Errorf("no package matches %s", room)
+		}
+		for _, dep := range deps {
+			for _, folder := range append(later, "host/wazero", "host/native", "host/engine") {
+				if within(dep, folder) {
+					t.Errorf("%s depends on %s", room, dep)
+				}
+			}
+		}
+	}
+}
+
 // A program links the module that it imports, and the core's Go code only if it imports the native engine.
 func TestTurnsCarryNoModule(t *testing.T) {
 	deps := goList(t, testRoot(t), "", "-deps", "./host/turns")
