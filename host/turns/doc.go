@@ -31,7 +31,7 @@
 //
 // # Errors
 //
-// Errors of Turncore are or wrap a *host.Error with a documented code, to be tested with errors.Is. An error that the
-// program's own code returned comes back as the same value, in events, results and chains. A panic is a *host.PanicError, which
-// has the stack.
+// Errors of Turncore are or wrap a *host.Error with a documented code: test it with errors.Is. An error returned by
+// the program's own code comes back as the same value, in events, results and chains. A panic is a *host.PanicError
+// with the stack.
 package turns
