@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/tokens"
 	"github.com/turncore/turncore/host/record"
 )
@@ -259,7 +260,7 @@ type dispatchState struct {
 	nacked    bool
 	nackErr   error
 	onAck     []*func()
-	listen    func(Event)
+	listen    func(event.Event)
 }
 
 var _ Context = (*DispatchContext)(nil)
