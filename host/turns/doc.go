@@ -11,6 +11,10 @@
 // [NewTurnRunner] takes every part explicitly: an [Executor], the storage [Callbacks] (or a [store.Store] through
 // [StoreCallbacks]), middleware and tools. [Dispatch] runs only the loop.
 //
+// A program that names no engine imports the module that it runs:
+//
+//	import _ "github.com/turncore/turncore/wasm/full" // all providers; wasm/core has OpenAI's protocol alone
+//
 // # Packages beside this one
 //
 // Package record has messages, tool calls and other records, store what conversations are kept in, event what happens
