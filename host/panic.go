@@ -5,17 +5,17 @@ import (
 	"log/slog"
 )
 
-// PanicError is what a panic in the program's code becomes: of an executor, a middleware, a tool's handler, a listener, a
-// storage function. It is the cause of the error that the turn tells, where errors.As finds it.
+// PanicError is a panic in the program's code: in an executor, a middleware, a tool's handler, a listener or a
+// storage function. It is the cause of the turn's error; errors.As finds it.
 type PanicError struct {
-	Value any    // what the code panicked with
-	Stack []byte // of its goroutine, as debug.Stack gives it
+	Value any    // the value of the panic
+	Stack []byte // stack of its goroutine, from debug.Stack
 }
 
-// Error returns what the code panicked with, as text.
+// Error returns the value of the panic as text.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// Unwrap returns the error that the code panicked with, if it was one.
+// Unwrap returns the value of the panic if it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err

@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 	_ "github.com/turncore/turncore/wasm/core"
 )
@@ -40,7 +41,7 @@ func run() error {
 		},
 		System: "You are the assistant of a bank.",
 		Tools:  []*turns.Tool{turns.NewTool("transfer", "Transfers money to a person", transfer)},
-		Store:  turns.NewMemoryStore(),
+		Store:  store.NewInMemory(),
 	})
 	if err != nil {
 		return err

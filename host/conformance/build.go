@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -43,7 +44,7 @@ func (g *game) open() error {
 	if g.invalid != nil {
 		return g.invalid
 	}
-	g.runner.OnAny(func(ev turns.Event) { g.event(ev, "") })
+	g.runner.OnAny(func(ev event.Event) { g.event(ev, "") })
 	return nil
 }
 

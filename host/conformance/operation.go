@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
@@ -323,13 +324,13 @@ func report(f *frame, arg any) (any, error) {
 		return nil, h.ReportThought(str(id), a.str("delta", ""), complete)
 	}
 	id := a.str("toolCall", "")
-	return nil, h.ReportToolCall(id, turns.ToolCallReport{
+	return nil, h.ReportToolCall(id, event.ToolCallReport{
 		Tool: a.str("tool", ""), Args: a.any("args"), Results: a.any("results"), IsError: a.truth("isError"), IsComplete: complete,
 	})
 }
 
-var levels = map[string]turns.Level{
-	"trace": turns.LevelTrace, "debug": turns.LevelDebug, "info": turns.LevelInfo, "warn": turns.LevelWarn, "error": turns.LevelError,
+var levels = map[string]event.Level{
+	"trace": event.LevelTrace, "debug": event.LevelDebug, "info": event.LevelInfo, "warn": event.LevelWarn, "error": event.LevelError,
 }
 
 func writeLog(f *frame, arg any) (any, error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -23,7 +24,7 @@ func (f *frame) see(what string) any {
 		return open
 	}
 	if id, ok := strings.CutPrefix(what, "settled:"); ok {
-		return f.game.value("gate " + id).(*turns.OpenGate).IsSettled()
+		return f.game.value("gate " + id).(event.OpenGate).IsSettled()
 	}
 	if checksum, ok := strings.CutPrefix(what, "toolCallCount:"); ok {
 		n, err := f.inDispatch().ToolCallCount(checksum)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -91,7 +92,7 @@ func dispatch(f *frame, arg any) (any, error) {
 		if in.Source != nil {
 			to = name
 		}
-		in.OnEvent = func(ev turns.Event) { g.event(ev, to) }
+		in.OnEvent = func(ev event.Event) { g.event(ev, to) }
 	}
 	if scripts, there := a.take("on"); there {
 		in.OnEvent = g.observer(name, scripts, in.OnEvent)
@@ -111,10 +112,10 @@ func dispatch(f *frame, arg any) (any, error) {
 }
 
 // observer returns an observer of a dispatch that does scripts, by the names of events, after what another one does.
-func (g *game) observer(name string, v any, before func(turns.Event)) func(turns.Event) {
+func (g *game) observer(name string, v any, before func(event.Event)) func(event.Event) {
 	var scripts map[string]Script
 	decode(v, &scripts)
-	return func(ev turns.Event) {
+	return func(ev event.Event) {
 		if before != nil {
 			before(ev)
 		}
@@ -182,7 +183,7 @@ func listen(f *frame, arg any) (any, error) {
 	if !known {
 		panic(malformed("there is no event %q", kind))
 	}
-	off = g.runner.Observe(kindOf, func(turns.Event) {
+	off = g.runner.Observe(kindOf, func(event.Event) {
 		if once {
 			off()
 		}
@@ -196,9 +197,9 @@ func listen(f *frame, arg any) (any, error) {
 	return nil, nil
 }
 
-func kinds() map[string]turns.Kind {
-	all := map[string]turns.Kind{}
-	for k := range turns.Kind(32) {
+func kinds() map[string]event.Kind {
+	all := map[string]event.Kind{}
+	for k := range event.Kind(32) {
 		if name := k.String(); name != "" {
 			all[name] = k
 		}

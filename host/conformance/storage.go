@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -91,7 +92,7 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 		c.Commit = func(ctx turns.Context, deltas []store.Delta) error { return s.done("commit", ctx, deltaWords(deltas)) }
 	}
 	if _, there := spec.Storage["discard"]; there {
-		c.Discard = func(ctx turns.Context, deltas []store.Delta, status turns.Status) error {
+		c.Discard = func(ctx turns.Context, deltas []store.Delta, status event.Status) error {
 			return s.done("discard", ctx, deltaWords(deltas), status.String())
 		}
 	}

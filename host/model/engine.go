@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 )
 
-// Engine is a model that the host runs itself, or any function in place of one. The chat executor of the core asks it
-// where it would ask an API.
+// Engine is a model that the host runs itself, or any function that replaces one. The core's chat executor calls it
+// instead of an API.
 type Engine struct {
 	// Name in statistics and errors; "engine" if empty.
 	Name string
@@ -18,7 +18,7 @@ type Engine struct {
 	Generate func(ctx context.Context, r *Request, send func(Part) error) error
 }
 
-// Request is what an engine is asked. Its JSON is what chat completions engines take.
+// Request is a request to an engine. Its JSON has the format of chat completions.
 type Request struct {
 	Messages []Message `json:"messages"`
 	// Tools to offer; only for engines with native tools.
@@ -104,7 +104,7 @@ type ToolFunction struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
-// Part is a part of an answer: one or several of these.
+// Part is a part of an answer: one or more of these fields.
 type Part struct {
 	Reasoning string    `json:"reasoning,omitempty"` // a piece of the model's reasoning
 	Text      string    `json:"text,omitempty"`      // a piece of the answer

@@ -22,7 +22,7 @@ func (p Provider) api() *providerAPI {
 	return nil
 }
 
-// Providers are all that the full module knows, beside a [Engine]. The first one serves where none is named.
+// Providers are all providers of the full module, besides an [Engine]. The first one is the default.
 func Providers() (names []Provider) {
 	for _, api := range providerAPIs {
 		names = append(names, api.name)

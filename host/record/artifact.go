@@ -19,12 +19,12 @@ import (
 type ArtifactClass struct {
 	// Name of the class, for the model.
 	Name string
-	// ReaderTools makes the tools that read artifacts of a class of the application's own: a turns.ReaderTools, or nil. The
-	// tools that read any artifact are there as well.
+	// ReaderTools makes the reader tools of an application's own class: a turns.ReaderTools, or nil. The reader tools of
+	// all artifacts exist as well.
 	ReaderTools ReaderTools
 }
 
-// ReaderTools is what turns.ReaderTools is.
+// ReaderTools is implemented by turns.ReaderTools.
 type ReaderTools interface{ MakesReaderTools() }
 
 // The core's own classes of artifacts. The core makes reader tools for them.

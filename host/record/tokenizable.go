@@ -15,8 +15,8 @@ import (
 // call, from any goroutine, and need not cache anything: its counts are kept.
 type Tokenizer func(texts []string) ([]int, error)
 
-// TextEvaluator gives the text of a dynamic Tokenizable. It is called at every read. ctx is the *turns.DispatchContext of
-// a dispatch that reads it, and context.Background() where the reader has none.
+// TextEvaluator returns the text of a dynamic Tokenizable. It is called at every read. ctx is the
+// *turns.DispatchContext of the reading dispatch, or context.Background() if the reader has none.
 type TextEvaluator func(ctx context.Context) (string, error)
 
 // Tokenizable is a piece of text for a model, static or dynamic. ToolCall.Results and Retrievable.Content may hold

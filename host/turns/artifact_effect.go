@@ -224,9 +224,9 @@ func (c *DispatchContext) FindArtifact(id string) (found *record.SpooledArtifact
 	return found
 }
 
-// ReaderTools makes the tools that read artifacts of a class of the application's own, for [record.ArtifactClass]: at the
-// start of an iteration whose context has such artifacts. ids name them: FindArtifact gives them. The tools should be
-// Ephemeral and Artifact tools: both are set if they are not.
+// ReaderTools makes the reader tools of an application's own class, for [record.ArtifactClass], at the start of an
+// iteration whose context has artifacts of the class. ids are their ids: FindArtifact returns the artifacts. The
+// tools should be Ephemeral and Artifact tools: both flags are set if they are not.
 type ReaderTools func(ctx *DispatchContext, ids []string) []*Tool
 
 // MakesReaderTools implements record.ReaderTools.

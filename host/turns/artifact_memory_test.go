@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
@@ -146,7 +147,7 @@ func TestLongArtifactsCostNoMemory(t *testing.T) {
 					return ctx.Ack()
 				},
 			}, turns.TurnInput{})
-			if result.Status != turns.Ack {
+			if result.Status != event.Ack {
 				t.Errorf("%+v", result)
 			}
 			if grown := highest.Load() - before; grown > most {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -289,13 +290,13 @@ func TestReaderTools(t *testing.T) {
 			},
 		}
 		log, result := play(t, h, config, turns.TurnInput{})
-		if result.Status != turns.Ack || acked != "tail" {
+		if result.Status != event.Ack || acked != "tail" {
 			t.Errorf("%+v, after the ack: %s", result, acked)
 		}
-		if w := find[*turns.WarningEvent](log); len(w) != 1 || w[0].Type != "artifact-tool-shadowed" {
+		if w := find[*event.Warning](log); len(w) != 1 || w[0].Type != "artifact-tool-shadowed" {
 			t.Errorf("warnings %+v", w)
 		}
-		if starts := find[*turns.ToolExecutionStartEvent](log); len(starts) != 9 || starts[0].ToolName != "artifact_head" || string(starts[0].Args) != `{"callId":"c1","n":2}` {
+		if starts := find[*event.ToolExecutionStart](log); len(starts) != 9 || starts[0].ToolName != "artifact_head" || string(starts[0].Args) != `{"callId":"c1","n":2}` {
 			t.Errorf("%d executions: %+v", len(starts), starts[0])
 		}
 	})
@@ -380,7 +381,7 @@ func TestSpooling(t *testing.T) {
 				return nil
 			}},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack || written.Load() != 2 {
+		if result.Status != event.Ack || written.Load() != 2 {
 			t.Errorf("%+v, written %d times", result, written.Load())
 		}
 	})
@@ -445,7 +446,7 @@ func TestReadersThatFail(t *testing.T) {
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})
@@ -497,7 +498,7 @@ func TestArtifactClasses(t *testing.T) {
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
@@ -53,7 +54,7 @@ func BenchmarkToolTurn(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test", Text: "hello"})
-					if err != nil || result.Status != turns.Ack {
+					if err != nil || result.Status != event.Ack {
 						b.Fatal(result, err)
 					}
 				}
@@ -79,7 +80,7 @@ func BenchmarkTurnsTogether(b *testing.B) {
 					running.Go(func() {
 						for left.Add(-1) >= 0 {
 							result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test", Text: "hello"})
-							if err != nil || result.Status != turns.Ack {
+							if err != nil || result.Status != event.Ack {
 								b.Error(result, err)
 								return
 							}
@@ -113,7 +114,7 @@ func BenchmarkHeldHistory(b *testing.B) {
 					}},
 				})
 				for b.Loop() {
-					if result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+					if result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 						b.Fatal(result, err)
 					}
 				}
@@ -138,7 +139,7 @@ func BenchmarkAddFresh(b *testing.B) {
 							return err
 						}
 					}
-					h.Log(turns.LevelInfo, "", "", nil) // takes them across
+					h.Log(event.LevelInfo, "", "", nil) // takes them across
 					spent += time.Since(start)
 					return ctx.Ack()
 				},

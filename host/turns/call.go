@@ -6,6 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/toolargs"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/record"
@@ -309,14 +310,14 @@ func (b *base) dispatch(d *definition) (DispatchResult, error) {
 		return (&abi.DispatchArgs{Runner: r.number}).Append(nil), nil
 	})
 	if err != nil {
-		return DispatchResult{Status: Nack}, err
+		return DispatchResult{Status: event.Nack}, err
 	}
 	f, err := abi.Decode[abi.DispatchResult](v)
-	return DispatchResult{DispatchID: t.dispatchID(f.Dispatch), Status: Status(f.Status), Iterations: int(f.Iterations)}, err
+	return DispatchResult{DispatchID: t.dispatchID(f.Dispatch), Status: event.Status(f.Status), Iterations: int(f.Iterations)}, err
 }
 
 // Log writes a line to the structured log. The payload may be anything that can be encoded, nil for none.
-func (h *Helpers) Log(level Level, kind, message string, detail any) {
+func (h *Helpers) Log(level event.Level, kind, message string, detail any) {
 	args := &abi.LogArgs{Level: uint8(level), Kind: kind, Message: message, HasPayload: detail != nil}
 	if detail != nil {
 		raw, err := wire.Append(nil, detail, "payload")

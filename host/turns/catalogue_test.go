@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi/catalogue"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -69,7 +70,7 @@ func TestCatalogue(t *testing.T) {
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{})
-		if want := []string{"store Owns a cat", "delete old"}; result.Status != turns.Ack || !slices.Equal(stored, want) {
+		if want := []string{"store Owns a cat", "delete old"}; result.Status != event.Ack || !slices.Equal(stored, want) {
 			t.Errorf("%s, %v, stored %q", result.Status, result.Err, stored)
 		}
 		if n := strings.Count(log.words(), "xS"); n != 10 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -27,7 +28,7 @@ func TestChecksumVectors(t *testing.T) {
 		log := &recorder{}
 		_, err := turns.Dispatch(t.Context(), raw(h, log, func(ctx *turns.DispatchContext, h *turns.Helpers) error {
 			for _, v := range vectors {
-				if err := h.ReportToolCall(v.Name, turns.ToolCallReport{Tool: v.Tool, Args: json.RawMessage(v.Args)}); err != nil {
+				if err := h.ReportToolCall(v.Name, event.ToolCallReport{Tool: v.Tool, Args: json.RawMessage(v.Args)}); err != nil {
 					t.Errorf("%s: %v", v.Name, err)
 				}
 				if v.Args[0] != '{' {
@@ -42,7 +43,7 @@ func TestChecksumVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reports, starts := find[*turns.ToolCallEvent](log), find[*turns.ToolExecutionStartEvent](log)
+		reports, starts := find[*event.ToolCall](log), find[*event.ToolExecutionStart](log)
 		if len(reports) != len(vectors) || len(starts) != len(vectors)-1 {
 			t.Fatalf("%d reports and %d executions of %d vectors", len(reports), len(starts), len(vectors))
 		}

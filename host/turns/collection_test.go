@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -19,7 +20,7 @@ func inTurn(t *testing.T, h *turns.Host, fn func(ctx *turns.TurnContext)) {
 	t.Helper()
 	_, result := play(t, h, turns.TurnRunnerConfig{
 		Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
-			helpers.Log(turns.LevelInfo, "sync", "", nil)
+			helpers.Log(event.LevelInfo, "sync", "", nil)
 			return ctx.Ack()
 		},
 		TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
@@ -28,7 +29,7 @@ func inTurn(t *testing.T, h *turns.Host, fn func(ctx *turns.TurnContext)) {
 			return nil
 		}},
 	}, turns.TurnInput{})
-	if result.Status != turns.Ack {
+	if result.Status != event.Ack {
 		t.Errorf("%+v", result)
 	}
 }

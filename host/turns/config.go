@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -61,7 +62,7 @@ type definition struct {
 	turnInput, turnOutput         []TurnMiddleware
 	dispatchInput, dispatchOutput []DispatchMiddleware
 
-	listen func(Event) // of a dispatch's own events
+	listen func(event.Event) // of a dispatch's own events
 }
 
 // validate lists everything that is wrong with a configuration.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/tokens"
 	"github.com/turncore/turncore/host/record"
 )
@@ -223,9 +224,9 @@ type Context interface {
 	shared() *base
 }
 
-// TurnContext is a turn as its middleware sees it. Its methods may be called from many goroutines.
+// TurnContext is the context of a turn's middleware. Its methods may be called from many goroutines.
 //
-// Stores, mutates and deletes go through the storage callback at once, then change the collection.
+// Stores, mutates and deletes go through the storage callback immediately, then change the collection.
 type TurnContext struct {
 	base
 }
@@ -259,7 +260,7 @@ type dispatchState struct {
 	nacked    bool
 	nackErr   error
 	onAck     []*func()
-	listen    func(Event)
+	listen    func(event.Event)
 }
 
 var _ Context = (*DispatchContext)(nil)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/simulated"
@@ -80,7 +81,7 @@ func TestConversationKeepsItsOrder(t *testing.T) {
 				}
 				defer runner.Close()
 				for _, text := range []string{"calc with a = 41", "Thanks!", "calc with a = 1, please"} {
-					if result, err := runner.Run(t.Context(), turns.Input{Message: text}); err != nil || result.Status != turns.Ack {
+					if result, err := runner.Run(t.Context(), turns.Input{Message: text}); err != nil || result.Status != event.Ack {
 						t.Fatalf("%+v, %v", result, err)
 					}
 				}
@@ -142,7 +143,7 @@ func TestMessageTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err := runner.Run(t.Context(), turns.Input{Message: "Hi!", Session: "s"})
-		if err != nil || result.Status != turns.Ack {
+		if err != nil || result.Status != event.Ack {
 			t.Fatalf("%s: %+v, %v", name, result, err)
 		}
 		records, err := memory.Load(t.Context(), "s", "")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/record"
@@ -34,7 +35,7 @@ func story(tool *turns.Tool, history *turns.History[*record.Message]) turns.Turn
 				if err != nil {
 					return err
 				}
-				h.Log(turns.LevelInfo, "result", fmt.Sprint(result), args)
+				h.Log(event.LevelInfo, "result", fmt.Sprint(result), args)
 				return ctx.StoreToolCall(toolCall(fmt.Sprint("c", ctx.Iteration()), "sum"))
 			}
 			for i := range 3 {
@@ -70,7 +71,7 @@ func TestTurnsDoNotDependOnEachOther(t *testing.T) {
 			var text, record bytes.Buffer
 			_, err := finished(r.Run(t.Context(), turns.TurnInput{
 				TurnID: fmt.Sprint("turn", i*i), SystemPrompt: "test", Text: "hello", Journal: &record,
-				OnEvent: func(ev turns.Event) {
+				OnEvent: func(ev event.Event) {
 					line, err := ev.MarshalJSON()
 					if err != nil {
 						t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -28,7 +29,7 @@ type DispatchInput struct {
 	MaxIterations  int // 0 sets no bound
 
 	// OnEvent is called for every event of this dispatch.
-	OnEvent func(Event)
+	OnEvent func(event.Event)
 	// Host runs a dispatch with a Raw context. nil gives the dispatch its own host.
 	Host *Host
 	// Journal receives the journal of a dispatch with a Raw context.
@@ -56,7 +57,7 @@ type RawContext struct {
 // DispatchResult is the outcome of a dispatch.
 type DispatchResult struct {
 	DispatchID string
-	Status     Status // Ack or Aborted; with an error Nack
+	Status     event.Status // Ack or Aborted; with an error Nack
 	Iterations int
 }
 
@@ -181,10 +182,10 @@ func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (
 		return DispatchResult{}, err
 	}
 	out := DispatchResult{DispatchID: t.dispatchID(1), Status: result.Status, Iterations: result.Iterations}
-	if result.Status == Failed {
-		out.Status = Nack
+	if result.Status == event.Failed {
+		out.Status = event.Nack
 	}
-	if err == nil && out.Status == Nack {
+	if err == nil && out.Status == event.Nack {
 		err = result.Err
 	}
 	return out, err

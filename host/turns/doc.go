@@ -11,6 +11,10 @@
 // [NewTurnRunner] takes every part explicitly: an [Executor], the storage [Callbacks] (or a [store.Store] through
 // [StoreCallbacks]), middleware and tools. [Dispatch] runs only the loop.
 //
+// A program that names no engine imports the module that it runs:
+//
+//	import _ "github.com/turncore/turncore/wasm/full" // all providers; wasm/core has OpenAI's protocol alone
+//
 // # Contexts
 //
 // Middleware gets a [TurnContext] or a [DispatchContext], executors and tool handlers a DispatchContext. Each holds
@@ -27,7 +31,7 @@
 //
 // # Errors
 //
-// Errors of Turncore are or wrap a *host.Error with a documented code, to be tested with errors.Is. An error that the
-// program's own code returned comes back as the same value, in events, results and chains. A panic is a *host.PanicError, which
-// has the stack.
+// Errors of Turncore are or wrap a *host.Error with a documented code: test it with errors.Is. An error returned by
+// the program's own code comes back as the same value, in events, results and chains. A panic is a *host.PanicError
+// with the stack.
 package turns

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/panics"
 )
 
@@ -142,7 +143,7 @@ func (e *effect) prepare(raw abi.Raw) error {
 		if err != nil || callbacks.Discard == nil {
 			return errors.Join(err, errors.New("there is no discard callback"))
 		}
-		e.perform = func() (abi.Raw, error) { return nil, callbacks.Discard(ctx, deltas, Status(args.Status)) }
+		e.perform = func() (abi.Raw, error) { return nil, callbacks.Discard(ctx, deltas, event.Status(args.Status)) }
 	case abi.EffectEstimate:
 		return e.prepareEstimate(raw)
 	case abi.EffectHTTP:

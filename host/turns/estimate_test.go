@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -54,14 +55,14 @@ func TestEstimateByLength(t *testing.T) {
 		}, turns.TurnInput{})
 		estimated(t, late, "z", []int{3}, "hello world") // nobody hears
 		var told []string
-		for _, w := range find[*turns.WarningEvent](log) {
+		for _, w := range find[*event.Warning](log) {
 			told = append(told, w.Type+" "+string(w.Payload))
 		}
 		want := []string{
 			`token-estimation-degraded {"encoding":"q","textPreview":"x"}`,
 			`token-estimation-degraded {"encoding":"q","textPreview":"hello world"}`,
 		}
-		if result.Status != turns.Ack || !slices.Equal(told, want) {
+		if result.Status != event.Ack || !slices.Equal(told, want) {
 			t.Errorf("%s, warnings %q", result.Status, told)
 		}
 	})
@@ -102,7 +103,7 @@ func TestTokenizers(t *testing.T) {
 		if want := []string{"test|hi there", "a b|c d e", "one two three four", "inner"}; !slices.Equal(asked, want) {
 			t.Errorf("asked %q, want %q", asked, want)
 		}
-		warnings := find[*turns.WarningEvent](log)
+		warnings := find[*event.Warning](log)
 		if len(warnings) != 5 || warnings[0].Err != broken || !strings.Contains(warnings[4].Err.Error(), "at once") { //nolint:errorlint // the very error
 			t.Errorf("%d warnings: %v", len(warnings), warnings)
 		}

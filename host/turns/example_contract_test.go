@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -63,14 +64,14 @@ func ExampleExecutor() {
 				continue
 			}
 			called = true
-			if err := h.ReportToolCall(c.id, turns.ToolCallReport{Tool: c.tool, Args: c.args}); err != nil {
+			if err := h.ReportToolCall(c.id, event.ToolCallReport{Tool: c.tool, Args: c.args}); err != nil {
 				return err
 			}
 			result, err := ctx.Tools().Get(c.tool).Executor(ctx)(c.args)
 			if err != nil {
 				return err
 			}
-			if err := h.ReportToolCall(c.id, turns.ToolCallReport{Results: result, IsComplete: true}); err != nil {
+			if err := h.ReportToolCall(c.id, event.ToolCallReport{Results: result, IsComplete: true}); err != nil {
 				return err
 			}
 			checksum, err := record.ToolCallChecksum(c.tool, c.args)
@@ -167,8 +168,8 @@ func ExampleDispatch_planner() {
 				}
 				return d.Ack()
 			},
-			OnEvent: func(ev turns.Event) {
-				if end, ok := ev.(*turns.DispatchEndEvent); ok {
+			OnEvent: func(ev event.Event) {
+				if end, ok := ev.(*event.DispatchEnd); ok {
 					fmt.Println("planned:", end.Status)
 				}
 			},
@@ -215,8 +216,8 @@ func ExampleDispatch_summariser() {
 			}
 			return ctx.Ack()
 		},
-		OnEvent: func(ev turns.Event) {
-			if message, ok := ev.(*turns.MessageEvent); ok {
+		OnEvent: func(ev event.Event) {
+			if message, ok := ev.(*event.Message); ok {
 				fmt.Println(message.Delta)
 			}
 		},

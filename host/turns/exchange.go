@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/record"
 )
@@ -34,7 +35,7 @@ type call struct {
 
 // delivery is something that came out of the core and has not had its effect on user code yet.
 type delivery struct {
-	event  Event
+	event  event.Event
 	scope  uint8
 	number uint32 // of the dispatch that an event is from
 	call   *call
@@ -244,7 +245,7 @@ func (t *turn) readEnd(frame []byte) error {
 		return err
 	}
 	t.end = ending{
-		status: Status(f.Status), iterations: int(f.Iterations), err: t.errors.decode(f.Error), refused: f.Status == abi.StatusRefused,
+		status: event.Status(f.Status), iterations: int(f.Iterations), err: t.errors.decode(f.Error), refused: f.Status == abi.StatusRefused,
 	}
 	t.shut()
 	return nil

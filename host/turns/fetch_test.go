@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
@@ -129,7 +130,7 @@ func TestFetchTool(t *testing.T) {
 				return nil
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack || len(stored) != 1 {
+		if result.Status != event.Ack || len(stored) != 1 {
 			t.Fatalf("%s, %v, %d documents", result.Status, result.Err, len(stored))
 		}
 		if r := stored[0]; r.TrustTier != record.ThirdPartyPublic || r.Source != url+"/docs/long" || r.Kind != "text/plain" {
@@ -185,7 +186,7 @@ func TestFetchTakesTooLong(t *testing.T) {
 				_, err := patient.Executor(ctx)(map[string]any{"url": url + "/docs/slow"})
 				return err
 			}}, turns.TurnInput{})
-			if result.Status != turns.Aborted {
+			if result.Status != event.Aborted {
 				t.Errorf("%s, %v", result.Status, result.Err)
 			}
 		})

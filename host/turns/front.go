@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -160,8 +161,8 @@ type Input struct {
 	StandingInstructions []string
 	TurnID               string // as in TurnInput
 	Stash                map[string]any
-	OnEvent              func(Event) // as in TurnInput
-	Journal              io.Writer   // as in TurnInput
+	OnEvent              func(event.Event) // as in TurnInput
+	Journal              io.Writer         // as in TurnInput
 }
 
 func (r *Runner) input(in Input) (TurnInput, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/internal/wire"
@@ -129,7 +130,7 @@ func waitOutside(until context.Context, g Gate, waitFor func(ctx context.Context
 // wait is a gate that somebody may cease to wait for. The turn's lock guards it.
 type wait struct {
 	turn   *turn
-	gate   *OpenGate // nil until it is open
+	gate   *openGate // nil until it is open
 	gaveUp bool
 }
 
@@ -151,39 +152,12 @@ func (w *wait) giveUp() {
 	}
 }
 
-// GateResult is how a gate was settled.
-type GateResult uint8
-
-// Results of a gate.
-const (
-	GateResolved = GateResult(abi.GateResolved)
-	GateRejected = GateResult(abi.GateRejected)
-	GateAborted  = GateResult(abi.GateAborted)
-	GateTimeout  = GateResult(abi.GateTimeout)
-)
-
-// String returns the result as in JSON, such as "resolved".
-func (r GateResult) String() string {
-	switch r {
-	case GateResolved:
-		return "resolved"
-	case GateRejected:
-		return "rejected"
-	case GateAborted:
-		return "aborted"
-	case GateTimeout:
-		return "timeout"
-	}
-	return ""
-}
-
 // ErrGateSettled is the error of settling a settled gate. The *host.Error says how it was settled, its Details as
 // map[string]any{"result": "resolved"}.
 var ErrGateSettled error = host.CodeTurnGateSettled
 
-// OpenGate is a live gate that a listener or any other code can settle. The first call wins; later calls change
-// nothing and return ErrGateSettled. Its methods may be called from many goroutines.
-type OpenGate struct {
+// openGate is the live gate of a turn.
+type openGate struct {
 	turn      *turn
 	number    uint32
 	dispatch  uint32
@@ -193,44 +167,40 @@ type OpenGate struct {
 	payload   json.RawMessage
 	createdAt time.Time
 	digest    string
-	settled   bool       // guarded by the turn's lock
-	result    GateResult // how, once it is settled
+	settled   bool             // guarded by the turn's lock
+	result    event.GateResult // how, once it is settled
 }
 
-// ID is the gate's id.
-func (g *OpenGate) ID() string { return g.id }
+// ID implements event.OpenGate.
+func (g *openGate) ID() string { return g.id }
 
-// TurnID is the id of the waiting turn.
-func (g *OpenGate) TurnID() string { return g.turn.id }
+// TurnID implements event.OpenGate.
+func (g *openGate) TurnID() string { return g.turn.id }
 
-// Reason is the question.
-func (g *OpenGate) Reason() string { return g.reason }
+// Reason implements event.OpenGate.
+func (g *openGate) Reason() string { return g.reason }
 
-// Payload is the data to decide on, as JSON text.
-func (g *OpenGate) Payload() json.RawMessage { return g.payload }
+// Payload implements event.OpenGate.
+func (g *openGate) Payload() json.RawMessage { return g.payload }
 
-// CreatedAt is when the question arose.
-func (g *OpenGate) CreatedAt() time.Time { return g.createdAt }
+// CreatedAt implements event.OpenGate.
+func (g *openGate) CreatedAt() time.Time { return g.createdAt }
 
-// Digest identifies the question: the SHA-256 of the canonical JSON (RFC 8785) of {"id", "payload", "reason"}, in
-// lower-case hexadecimal digits. Send it with the question, and pass it back to ResolveShown.
-func (g *OpenGate) Digest() string { return g.digest }
+// Digest implements event.OpenGate.
+func (g *openGate) Digest() string { return g.digest }
 
-// IsSettled reports whether the gate is settled.
-func (g *OpenGate) IsSettled() bool {
+// IsSettled implements event.OpenGate.
+func (g *openGate) IsSettled() bool {
 	g.turn.mu.Lock()
 	defer g.turn.mu.Unlock()
 	return g.settled
 }
 
-// Resolve settles the gate with a value, which WaitFor returns: JSON-like data, or any value that marshals to it. A
-// value that does not match the gate's schema fails with E_INVALID_TURN_GATE_RESOLUTION, whose Details list the
-// violations, and the gate stays open.
-func (g *OpenGate) Resolve(v any) error { return g.resolve(v, "") }
+// Resolve implements event.OpenGate.
+func (g *openGate) Resolve(v any) error { return g.resolve(v, "") }
 
-// ResolveShown is Resolve for a decision on a question with the given Digest. If the digest differs from the gate's,
-// or is empty, the decision fails with E_INVALID_TURN_GATE_RESOLUTION and the gate stays open.
-func (g *OpenGate) ResolveShown(v any, digest string) error {
+// ResolveShown implements event.OpenGate.
+func (g *openGate) ResolveShown(v any, digest string) error {
 	if digest != "" {
 		return g.resolve(v, digest)
 	}
@@ -240,7 +210,7 @@ func (g *OpenGate) ResolveShown(v any, digest string) error {
 	return newError(abi.CodeInvalidTurnGateResolution, g.id+": the digest of what was shown is empty", nil)
 }
 
-func (g *OpenGate) resolve(v any, digest string) error {
+func (g *openGate) resolve(v any, digest string) error {
 	raw, err := wire.Append(nil, v, "value")
 	if err != nil {
 		if settled := g.openOr(); settled != nil {
@@ -253,8 +223,8 @@ func (g *OpenGate) resolve(v any, digest string) error {
 	})
 }
 
-// Reject settles the gate with an error; WaitFor returns the same error.
-func (g *OpenGate) Reject(err error) error {
+// Reject implements event.OpenGate.
+func (g *openGate) Reject(err error) error {
 	if err == nil {
 		return g.settle(func() *abi.SettleGateArgs { return &abi.SettleGateArgs{Settle: abi.SettleReject} })
 	}
@@ -264,13 +234,13 @@ func (g *OpenGate) Reject(err error) error {
 	})
 }
 
-// Abort settles the gate with E_TURN_GATE_ABORTED.
-func (g *OpenGate) Abort() error {
+// Abort implements event.OpenGate.
+func (g *openGate) Abort() error {
 	return g.settle(func() *abi.SettleGateArgs { return &abi.SettleGateArgs{Settle: abi.SettleAbort} })
 }
 
 // settle makes the call that args, under the turn's lock, makes the arguments of.
-func (g *OpenGate) settle(args func() *abi.SettleGateArgs) error {
+func (g *openGate) settle(args func() *abi.SettleGateArgs) error {
 	t := g.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -286,7 +256,7 @@ func (g *OpenGate) settle(args func() *abi.SettleGateArgs) error {
 }
 
 // openOr returns the error for a gate that is settled, nil for an open one.
-func (g *OpenGate) openOr() error {
+func (g *openGate) openOr() error {
 	g.turn.mu.Lock()
 	defer g.turn.mu.Unlock()
 	if g.settled {
@@ -296,7 +266,7 @@ func (g *OpenGate) openOr() error {
 }
 
 // settledError is E_TURN_GATE_SETTLED as the core words it. The caller holds the turn's lock.
-func (g *OpenGate) settledError() error {
+func (g *openGate) settledError() error {
 	err := host.NewError(host.CodeTurnGateSettled, g.result.String(), nil)
 	err.Details = map[string]any{"result": g.result.String()}
 	return err

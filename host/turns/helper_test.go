@@ -4,6 +4,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -62,7 +63,7 @@ func newRunner(t testing.TB, config turns.TurnRunnerConfig) *turns.TurnRunner {
 
 // finished takes what Run returned, without the error of a turn that did not ack: its result has that too.
 func finished(result *turns.Result, err error) (*turns.Result, error) {
-	if result != nil && result.Status != turns.Ack && err == result.Err {
+	if result != nil && result.Status != event.Ack && err == result.Err {
 		return result, nil
 	}
 	return result, err

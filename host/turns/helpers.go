@@ -5,6 +5,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/model"
 )
@@ -58,19 +59,8 @@ func (h *Helpers) report(stream uint8, id, delta string, isComplete bool) error 
 	return err
 }
 
-// ToolCallReport is a report of a tool call. Zero fields keep their reported value.
-type ToolCallReport struct {
-	Tool       string
-	Args       any // anything that encodes to an object
-	Results    any // passed to listeners unchanged
-	IsError    bool
-	IsComplete bool // seals the call: a further report returns ErrStreamSealed
-	// The execution that gave the results, and the provider's id of the call.
-	ExecutionID, ProviderCallID string
-}
-
 // ReportToolCall notifies listeners of a tool call.
-func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
+func (h *Helpers) ReportToolCall(id string, r event.ToolCallReport) error {
 	args := abi.ReportToolCallArgs{
 		ID: id, Tool: r.Tool, HasTool: r.Tool != "", HasResults: r.Results != nil,
 		IsError: r.IsError, HasIsError: r.IsError, Complete: r.IsComplete,

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/model"
@@ -48,7 +49,7 @@ func TestChat(t *testing.T) {
 			h, chat := chatHost(t, engine, provider.URL)
 			var log bytes.Buffer
 			_, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!", Journal: &log})
-			if result.Status != turns.Ack || result.Text != "Hello." {
+			if result.Status != event.Ack || result.Text != "Hello." {
 				t.Fatalf("%+v", result)
 			}
 			requests := provider.Requests()
@@ -88,11 +89,11 @@ func TestReplayOfRetries(t *testing.T) {
 			chat.Options = map[string]any{"retry": map[string]any{"maxAttempts": 4, "baseDelayMs": 8, "maxDelayMs": 20}}
 			var log bytes.Buffer
 			events, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!", Journal: &log})
-			if result.Status != turns.Ack || result.Text != "Hello." || len(provider.Requests()) != 4 {
+			if result.Status != event.Ack || result.Text != "Hello." || len(provider.Requests()) != 4 {
 				t.Fatalf("%+v after %d requests", result, len(provider.Requests()))
 			}
 			var reasons []string
-			for _, line := range find[*turns.LogEvent](events) {
+			for _, line := range find[*event.Log](events) {
 				var payload struct{ Reason string }
 				if line.Type == "retry-attempt" && json.Unmarshal(line.Payload, &payload) == nil {
 					reasons = append(reasons, payload.Reason)
@@ -193,9 +194,9 @@ func TestAbortDuringRequest(t *testing.T) {
 			h, chat := chatHost(t, engine, provider.URL)
 			r := newRunner(t, turns.TurnRunnerConfig{Chat: chat, Host: h})
 			ctx, cancel := context.WithCancel(t.Context())
-			turns.Listen(r, func(*turns.MessageEvent) { cancel() })
+			turns.Listen(r, func(*event.Message) { cancel() })
 			result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}))
-			if err != nil || result.Status != turns.Aborted {
+			if err != nil || result.Status != event.Aborted {
 				t.Errorf("%+v, %v", result, err)
 			}
 		})
@@ -217,7 +218,7 @@ func TestFrontDoor(t *testing.T) {
 			}
 			defer runner.Close()
 			stream := runner.Stream(t.Context(), turns.Input{Message: "Please use calc with a = 41", Session: "s"})
-			kinds := map[turns.Kind]int{}
+			kinds := map[event.Kind]int{}
 			for ev, err := range stream.Events() {
 				if err != nil {
 					t.Fatal(err)
@@ -225,14 +226,14 @@ func TestFrontDoor(t *testing.T) {
 				kinds[ev.Kind()]++
 			}
 			result, err := stream.Result()
-			if err != nil || result.Status != turns.Ack || len(result.ToolCalls) != 1 || result.Text == "" {
+			if err != nil || result.Status != event.Ack || len(result.ToolCalls) != 1 || result.Text == "" {
 				t.Fatalf("%+v, %v", result, err)
 			}
-			if kinds[turns.KindTurnStart] != 1 || kinds[turns.KindTurnEnd] != 1 || kinds[turns.KindToolExecutionEnd] != 1 {
+			if kinds[event.KindTurnStart] != 1 || kinds[event.KindTurnEnd] != 1 || kinds[event.KindToolExecutionEnd] != 1 {
 				t.Errorf("events %v", kinds)
 			}
 			// A second turn begins with what the first one left.
-			if result, err = runner.Run(t.Context(), turns.Input{Message: "And now?", Session: "s"}); err != nil || result.Status != turns.Ack {
+			if result, err = runner.Run(t.Context(), turns.Input{Message: "And now?", Session: "s"}); err != nil || result.Status != event.Ack {
 				t.Fatalf("%+v, %v", result, err)
 			}
 			records, err := runner.Store().Load(t.Context(), "s", "")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -24,10 +25,10 @@ func TestInputOfTheFrontDoor(t *testing.T) {
 			}
 			return ctx.Ack()
 		}})
-		var kinds []turns.Kind
+		var kinds []event.Kind
 		_, err := r.Run(t.Context(), turns.Input{
 			Message: text, Attachments: []*record.Media{image}, StandingInstructions: []string{"Be brief.", "Be kind."},
-			OnEvent: func(ev turns.Event) { kinds = append(kinds, ev.Kind()) },
+			OnEvent: func(ev event.Event) { kinds = append(kinds, ev.Kind()) },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +39,7 @@ func TestInputOfTheFrontDoor(t *testing.T) {
 		if !slices.Equal(instructions, []string{"Be brief.", "Be kind."}) {
 			t.Errorf("the instructions are %q", instructions)
 		}
-		if len(kinds) == 0 || kinds[0] != turns.KindTurnStart || kinds[len(kinds)-1] != turns.KindTurnEnd {
+		if len(kinds) == 0 || kinds[0] != event.KindTurnStart || kinds[len(kinds)-1] != event.KindTurnEnd {
 			t.Errorf("OnEvent heard %v", kinds)
 		}
 		if records, err := r.Store().Load(t.Context(), "", ""); err != nil || len(records.Messages) != 1 {

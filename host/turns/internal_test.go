@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/record"
@@ -100,7 +101,7 @@ func TestInsideListener(t *testing.T) {
 		inside = insideListener()
 	}
 	done := make(chan struct{})
-	notify(func(Event) {
+	notify(func(event.Event) {
 		deep(200)
 		go func() {
 			other = insideListener()

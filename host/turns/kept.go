@@ -17,8 +17,7 @@ import (
 // mostJSON is how many bytes of JSON a byte of a value can be: six for a control character in a text, and a comma.
 const mostJSON = 7
 
-// keepResult keeps what a tool's handler returned for whoever asks for it by the effect's number. The caller holds no
-// lock.
+// keepResult keeps a tool handler's result under the effect's number. The caller holds no lock.
 func (e *effect) keepResult(result any) {
 	t := e.turn
 	t.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -170,13 +171,13 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 				runner := newRunner(t, turns.TurnRunnerConfig{
 					Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"trust": "off"}}, Tools: []*turns.Tool{tool}, Host: h, Callbacks: callbacks,
 				})
-				runner.On(turns.KindToolCall, func(e turns.Event) {
-					if c := e.(*turns.ToolCallEvent); c.IsComplete && c.ID == "c1" {
+				runner.On(event.KindToolCall, func(e event.Event) {
+					if c := e.(*event.ToolCall); c.IsComplete && c.ID == "c1" {
 						reported = append(reported, c.Results)
 					}
 				})
 				result, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "get it"})
-				if err != nil || result.Status != turns.Ack {
+				if err != nil || result.Status != event.Ack {
 					t.Fatalf("%+v, %v", result, err)
 				}
 				requests := provider.Requests()

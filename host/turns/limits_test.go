@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
@@ -38,7 +39,7 @@ func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 						t.Errorf("%v", err)
 					case refused && !errors.Is(result.Err, host.CodeABILimitExceeded):
 						t.Errorf("%+v, want %s", result, host.CodeABILimitExceeded)
-					case !refused && (result.Status != turns.Ack || result.Text != text):
+					case !refused && (result.Status != event.Ack || result.Text != text):
 						t.Errorf("%+v", result)
 					}
 				}
@@ -79,7 +80,7 @@ func TestTooLargeStartNamesTheField(t *testing.T) {
 					t.Errorf("%s: %s, %v", field, e.Message, e.Details)
 				}
 			}
-			if result, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "s", Text: "hi"}); err != nil || result.Status != turns.Ack {
+			if result, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "s", Text: "hi"}); err != nil || result.Status != event.Ack {
 				t.Errorf("then: %v, %v", result, err)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
@@ -128,7 +129,7 @@ func TestLongConversationCostsTheSame(t *testing.T) {
 		}
 		defer runner.Close()
 		run := func() {
-			if result, err := runner.Run(t.Context(), turns.Input{Message: "Hi!", Session: "s"}); err != nil || result.Status != turns.Ack {
+			if result, err := runner.Run(t.Context(), turns.Input{Message: "Hi!", Session: "s"}); err != nil || result.Status != event.Ack {
 				t.Fatalf("%+v, %v", result, err)
 			}
 		}
@@ -229,7 +230,7 @@ func watch(t *testing.T, store store.Store) func(session string) string {
 	})
 	return func(session string) string {
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Stash: map[string]any{turns.SessionKey: session}})
-		if err != nil || result.Status != turns.Ack {
+		if err != nil || result.Status != event.Ack {
 			t.Fatalf("%+v, %v", result, err)
 		}
 		return strings.Join(saw, " ")
@@ -255,7 +256,7 @@ func TestOwnMessageIsNotDoubled(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []string{"0", "0 answer 1", "0 answer 1 answer 2"} {
-			if result, err := runner.Run(t.Context(), turns.Input{Message: strconv.Itoa(i)}); err != nil || result.Status != turns.Ack {
+			if result, err := runner.Run(t.Context(), turns.Input{Message: strconv.Itoa(i)}); err != nil || result.Status != event.Ack {
 				t.Fatalf("%+v, %v", result, err)
 			}
 			if got := strings.Join(saw, " "); got != want {
@@ -293,7 +294,7 @@ func TestLoadConversationAtOnce(t *testing.T) {
 			commit(t, sessions, store.Delta{Op: store.OpStore, Kind: "message", ID: id, Record: message(id, "x")})
 			for range 4 {
 				all.Go(func() {
-					if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+					if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 						t.Errorf("%+v, %v", result, err)
 					}
 				})
@@ -325,7 +326,7 @@ func TestLoadConversationRefusesAnotherRevision(t *testing.T) {
 		for range 2 {
 			result, _ = r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
 		}
-		if result == nil || result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), want) {
+		if result == nil || result.Status != event.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), want) {
 			t.Errorf("%+v, want %s", result, want)
 		}
 	}
@@ -353,7 +354,7 @@ func TestLoadConversationKeepsNoReaders(t *testing.T) {
 		},
 	})
 	for range 2 {
-		if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+		if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 			t.Fatalf("%+v, %v", result, err)
 		}
 	}

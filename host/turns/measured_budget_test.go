@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -70,7 +71,7 @@ func byteBudget(t *testing.T, h *turns.Host, limit int, options map[string]any, 
 func TestBudgetMeasuresTheRequest(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		all, counted, result := byteBudget(t, h, 1<<30, nil, 20)
-		if result.Status != turns.Ack || len(all) != 2 || counted[0] < len(all[0]) {
+		if result.Status != event.Ack || len(all) != 2 || counted[0] < len(all[0]) {
 			t.Fatalf("%+v, %d requests, counted %v", result, len(all), counted)
 		}
 		// What an earlier request held is not counted again.
@@ -82,7 +83,7 @@ func TestBudgetMeasuresTheRequest(t *testing.T) {
 		}
 		fits := func(limit int) []string {
 			some, _, result := byteBudget(t, h, limit, nil, 20)
-			if result.Status != turns.Ack || len(some) != 2 || len(some[0]) > limit || len(some[1]) > limit {
+			if result.Status != event.Ack || len(some) != 2 || len(some[0]) > limit || len(some[1]) > limit {
 				t.Fatalf("limit %d: %+v, %d requests", limit, result, len(some))
 			}
 			return some

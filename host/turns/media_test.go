@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -97,7 +98,7 @@ func TestMediaInRecords(t *testing.T) {
 			},
 		}, turns.TurnInput{Message: message})
 		records, err := store.Load(t.Context(), "", "")
-		if result.Status != turns.Ack || err != nil {
+		if result.Status != event.Ack || err != nil {
 			t.Fatalf("%+v, %v", result, err)
 		}
 		calls := records.ToolCalls

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
@@ -87,7 +88,7 @@ func TestMisbehaviour(t *testing.T) {
 				log := &recorder{}
 				r := newRunner(t, c)
 				if place == "listener" {
-					r.Observe(turns.KindIterationStart, func(turns.Event) {
+					r.Observe(event.KindIterationStart, func(event.Event) {
 						if err := bad(); err != nil {
 							panic(err)
 						}
@@ -95,7 +96,7 @@ func TestMisbehaviour(t *testing.T) {
 				}
 				ended := make(chan struct{})
 				r.OnAny(log.add)
-				r.Observe(turns.KindTurnEnd, func(turns.Event) { close(ended) })
+				r.Observe(event.KindTurnEnd, func(event.Event) { close(ended) })
 				go r.Run(context.WithoutCancel(t.Context()), turns.TurnInput{SystemPrompt: "test"}) //nolint:errcheck // user code may end this goroutine
 				<-ended
 				words := log.words()
@@ -157,13 +158,13 @@ func TestWrongArguments(t *testing.T) {
 				for field, err := range map[string]error{
 					"bytes: must be a reader": media, " bytes: must be a reader": text, "ctx: must be a DispatchContext": outside,
 					"stats.cachedTokens: must":         h.ReportGenerationStats(model.Stats{CachedTokens: -1}),
-					"args: a func() cannot be encoded": h.ReportToolCall("c", turns.ToolCallReport{Tool: "t", Args: func() {}}),
+					"args: a func() cannot be encoded": h.ReportToolCall("c", event.ToolCallReport{Tool: "t", Args: func() {}}),
 				} {
 					if !errors.Is(err, host.CodeInvalidValue) || !strings.Contains(err.Error(), field) {
 						t.Errorf("%s: %v", field, err)
 					}
 				}
-				h.Log(turns.LevelInfo, "k", "m", map[string]any{"f": func() {}})
+				h.Log(event.LevelInfo, "k", "m", map[string]any{"f": func() {}})
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{})

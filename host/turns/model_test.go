@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/model"
@@ -54,7 +55,7 @@ func TestModelEngine(t *testing.T) {
 		var requests []model.Request
 		var log bytes.Buffer
 		_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: scripted(&requests), Options: map[string]any{"seed": 3}}, Tools: []*turns.Tool{weather}}, turns.TurnInput{Text: "Hi!", Journal: &log})
-		if result.Status != turns.Ack || !strings.HasPrefix(result.Text, "It is 4 degrees <ä>. xxx") || len(result.Text) != 200_022 {
+		if result.Status != event.Ack || !strings.HasPrefix(result.Text, "It is 4 degrees <ä>. xxx") || len(result.Text) != 200_022 {
 			t.Fatalf("%v %v %d %.100q", result.Status, result.Err, len(result.Text), result.Text)
 		}
 		if len(requests) != 2 || requests[0].Options["seed"] != 3.0 || !strings.Contains(requests[0].Grammar, "get_weather") || requests[0].Tools != nil {
@@ -90,7 +91,7 @@ func TestModelEngineFails(t *testing.T) {
 			"nothing": {func(context.Context, *model.Request, send) error { return nil }, host.CodeChatEmptyResponse},
 		} {
 			_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: &model.Engine{Generate: c.generate}}}, turns.TurnInput{Text: "Hi!"})
-			if result.Status == turns.Ack || c.want != "" && !errors.Is(result.Err, c.want) {
+			if result.Status == event.Ack || c.want != "" && !errors.Is(result.Err, c.want) {
 				t.Errorf("%s: %v %v, want %v", name, result.Status, result.Err, c.want)
 			}
 		}
@@ -125,7 +126,7 @@ func TestModelEngineStops(t *testing.T) {
 		}}
 		r := newRunner(t, turns.TurnRunnerConfig{Callbacks: noStorage(), Chat: &model.ChatOptions{Engine: engine}, Host: h})
 		result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}))
-		if err != nil || result.Status != turns.Aborted || late == nil {
+		if err != nil || result.Status != event.Aborted || late == nil {
 			t.Errorf("%+v, %v; late %v", result, err, late)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/partial"
 )
 
@@ -50,7 +51,7 @@ func PartialObjects[T any](s *Stream) iter.Seq2[T, error] {
 				yield(v, err)
 				return
 			}
-			message, ok := ev.(*MessageEvent)
+			message, ok := ev.(*event.Message)
 			if !ok {
 				continue
 			}
@@ -78,7 +79,7 @@ type objectReader struct {
 
 // next takes a delta of a message. It returns the object so far when there is enough of it that was not shown, nil otherwise.
 // The text is valid until the next call.
-func (o *objectReader) next(ev *MessageEvent) []byte {
+func (o *objectReader) next(ev *event.Message) []byte {
 	if !o.known || o.id != ev.ID || o.dispatch != ev.DispatchID {
 		*o = objectReader{dispatch: ev.DispatchID, id: ev.ID, known: true, out: o.out}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
@@ -181,7 +182,7 @@ func TestPartialObjects(t *testing.T) {
 		for range turns.PartialObjects[any](stream) {
 			break // does not abort the turn
 		}
-		if result, err := stream.Result(); err != nil || result.Status != turns.Ack {
+		if result, err := stream.Result(); err != nil || result.Status != event.Ack {
 			t.Errorf("%s: %+v, %v", c.Name, result, err)
 		}
 		runner.Close()

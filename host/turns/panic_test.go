@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -40,11 +41,11 @@ func TestCommitThatPanics(t *testing.T) {
 			})
 			ended := make(chan struct{})
 			r.OnAny(log.add)
-			r.Observe(turns.KindTurnEnd, func(turns.Event) { close(ended) })
+			r.Observe(event.KindTurnEnd, func(event.Event) { close(ended) })
 			go r.Run(context.WithoutCancel(t.Context()), turns.TurnInput{SystemPrompt: "test"}) //nolint:errcheck // the callback may end this goroutine
 			<-ended
 			var dropped []string
-			for _, e := range find[*turns.IterationEndEvent](log) {
+			for _, e := range find[*event.IterationEnd](log) {
 				for _, d := range e.Discarded {
 					dropped = append(dropped, d.ID)
 				}
@@ -55,7 +56,7 @@ func TestCommitThatPanics(t *testing.T) {
 			if has := turn.TurnMessages().Slice(); len(has) != 1 || has[0].ID != "a" {
 				t.Errorf("%s: the turn has %v", name, has)
 			}
-			if e := find[*turns.TurnEndEvent](log)[0].Err; !errors.Is(e, host.CodeStorageCommitError) {
+			if e := find[*event.TurnEnd](log)[0].Err; !errors.Is(e, host.CodeStorageCommitError) {
 				t.Errorf("%s: %v", name, e)
 			}
 		})
@@ -134,9 +135,9 @@ func TestTheStackOfAPanic(t *testing.T) {
 				config.Host = h
 				r := newRunner(t, config)
 				var told error
-				turns.Listen(r, func(ev *turns.ErrorEvent) { told = ev.Err })
+				turns.Listen(r, func(ev *event.Error) { told = ev.Err })
 				if name == "listener" {
-					turns.Listen(r, func(*turns.MessageEvent) { deref(nil) })
+					turns.Listen(r, func(*event.Message) { deref(nil) })
 				}
 				if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); name != "listener" && err != told {
 					t.Errorf("Run returned %v, the event has %v", err, told)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -76,7 +77,7 @@ func TestLastBytesAreNotLost(t *testing.T) {
 					})})
 					for range 10 {
 						_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}}, turns.TurnInput{Text: "Hi!"})
-						if result.Status != turns.Ack || result.Text != "Hello." {
+						if result.Status != event.Ack || result.Text != "Hello." {
 							t.Errorf("%s, %q %s, with the end %v: %+v", engine.Name(), end, name, withEOF, result)
 						}
 					}
@@ -118,7 +119,7 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 5 {
-				if result, err := runner.Run(t.Context(), turns.Input{Message: "work"}); err != nil || result.Status != turns.Ack {
+				if result, err := runner.Run(t.Context(), turns.Input{Message: "work"}); err != nil || result.Status != event.Ack {
 					t.Fatalf("%s: %+v, %v", id, result, err)
 				}
 			}
@@ -183,7 +184,7 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 						return "done", ctx.Err()
 					})},
 				})
-				result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(turns.Event) {
+				result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(event.Event) {
 					if seen == at {
 						cancel()
 						// The abort comes from another goroutine: here it has time to.
@@ -197,7 +198,7 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 				return seen, result
 			}
 			total, result := abortAt(-1)
-			if result.Status != turns.Ack || total < 12 {
+			if result.Status != event.Ack || total < 12 {
 				t.Fatalf("%+v, %d events", result, total)
 			}
 			before := runtime.NumGoroutine()
@@ -205,9 +206,9 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 			for at := range total {
 				_, result := abortAt(at)
 				switch result.Status {
-				case turns.Aborted:
+				case event.Aborted:
 					aborted++
-				case turns.Ack:
+				case event.Ack:
 					if at < total/2 {
 						t.Errorf("event %d of %d: %+v", at, total, result)
 					}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -100,7 +101,7 @@ func TestStashHoldsNoLiveObjects(t *testing.T) {
 				return nil
 			},
 		}, turns.TurnInput{Stash: map[string]any{"plain": map[string]any{"n": 1}}})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})
@@ -149,7 +150,7 @@ func TestThousandEstimates(t *testing.T) {
 		if took := time.Since(begun); took > 30*time.Second {
 			t.Errorf("4,000 estimates took %v", took)
 		}
-		if n := len(find[*turns.WarningEvent](log)); result.Status != turns.Ack || made != 1 || n != 1 {
+		if n := len(find[*event.Warning](log)); result.Status != event.Ack || made != 1 || n != 1 {
 			t.Errorf("%s; made %d times, %d warnings", result.Status, made, n)
 		}
 	})
@@ -217,7 +218,7 @@ func TestBytesStayBytes(t *testing.T) {
 			same("stash", v.([]byte), nil)
 			return ctx.Ack()
 		}}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Fatalf("%+v", result)
 		}
 		records, err := store.Load(t.Context(), "", "")
@@ -231,8 +232,8 @@ func TestBytesStayBytes(t *testing.T) {
 		log, result := play(t, h, turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
 			return errors.Join(helpers.ReportMessage("m", broken, true), helpers.ReportMessage("again", repaired, true), ctx.Ack())
 		}}, turns.TurnInput{})
-		told := find[*turns.MessageEvent](log)
-		if result.Status != turns.Ack || len(told) != 2 || told[0].Full != repaired || told[1].Full != told[0].Full {
+		told := find[*event.Message](log)
+		if result.Status != event.Ack || len(told) != 2 || told[0].Full != repaired || told[1].Full != told[0].Full {
 			t.Errorf("%+v, told %+v", result, told)
 		}
 	})
@@ -286,7 +287,7 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 					return nothing
 				},
 			}, turns.TurnInput{})
-			if n := len(find[*turns.ErrorEvent](log)); result.Status != turns.Nack || result.Err == nil || n != 1 || len(find[*turns.WarningEvent](log)) != 1 {
+			if n := len(find[*event.Error](log)); result.Status != event.Nack || result.Err == nil || n != 1 || len(find[*event.Warning](log)) != 1 {
 				t.Errorf("%s: %s, %v, %d error events", name, result.Status, result.Err, n)
 			}
 			// The model, and the network.
@@ -302,7 +303,7 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 					t.Fatal(err)
 				}
 				result, err := finished(runner.Run(t.Context(), turns.Input{Message: "hi"}))
-				if err == nil && (result.Status == turns.Ack || result.Err == nil) {
+				if err == nil && (result.Status == event.Ack || result.Err == nil) {
 					t.Errorf("%s, %s: %+v", name, where, result)
 				}
 				if err := runner.Close(); err != nil {
@@ -332,9 +333,9 @@ func TestNilAsAReason(t *testing.T) {
 		log := &recorder{}
 		r := newRunner(t, config)
 		r.OnAny(log.add)
-		r.Observe(turns.KindTurnGateOpen, func(ev turns.Event) { ev.(*turns.TurnGateOpenEvent).Gate.Reject(nil) })
+		r.Observe(event.KindTurnGateOpen, func(ev event.Event) { ev.(*event.TurnGateOpen).Gate.Reject(nil) })
 		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
-		if err != nil || result.Status != turns.Nack || result.Err == nil || waited == nil || errors.Is(waited, host.Code("E_INVALID_INITIAL_TURN_GATE_VALUE")) {
+		if err != nil || result.Status != event.Nack || result.Err == nil || waited == nil || errors.Is(waited, host.Code("E_INVALID_INITIAL_TURN_GATE_VALUE")) {
 			t.Errorf("%+v, %v; the gate gave %v", result, err, waited)
 		}
 		_, result = play(t, h, turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
@@ -342,7 +343,7 @@ func TestNilAsAReason(t *testing.T) {
 			next()
 			return nil
 		}}}, turns.TurnInput{})
-		if result.Status != turns.Aborted {
+		if result.Status != event.Aborted {
 			t.Errorf("aborted for nothing: %+v", result)
 		}
 	})

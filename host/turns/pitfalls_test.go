@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/store"
@@ -97,7 +98,7 @@ func TestLongResultsStayOutOfPrompts(t *testing.T) {
 				}
 				defer runner.Close()
 				result, err := runner.Run(t.Context(), turns.Input{Message: all.Message})
-				if err != nil || result.Status != turns.Ack || len(result.ToolCalls) == 0 {
+				if err != nil || result.Status != event.Ack || len(result.ToolCalls) == 0 {
 					t.Fatalf("%+v, %v", result, err)
 				}
 				last := requests[len(requests)-1]
@@ -154,10 +155,10 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 				}
 				defer runner.Close()
 				result, err := finished(runner.Run(ctx, turns.Input{Message: "work"}))
-				if err == nil && result.Status != turns.Ack {
+				if err == nil && result.Status != event.Ack {
 					result, err = finished(runner.Run(t.Context(), turns.Input{}))
 				}
-				if err != nil || result.Status != turns.Ack {
+				if err != nil || result.Status != event.Ack {
 					t.Fatalf("killed behind commit %d: %+v, %v", kill, result, err)
 				}
 				records, err := store.Load(t.Context(), "", "")

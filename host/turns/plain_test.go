@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/record"
 )
@@ -74,11 +75,11 @@ func TestReportedResultsArePlainData(t *testing.T) {
 	var turn turn
 	for text, want := range map[string]any{nested: nestedPlain, otherNested: nestedPlain, `[{"a":1}]`: []any{map[string]any{"a": int64(1)}}, `"text"`: "text"} {
 		p := abi.ToolCallEvent{ID: "c", Tool: "t", Results: abi.ResultsValue, Value: encoded(t, text)}
-		ev, err := turn.toolCallEvent(Head{}, &abi.Event{Payload: p.Append(nil)})
+		ev, err := turn.toolCallEvent(event.Head{}, &abi.Event{Payload: p.Append(nil)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ev.(*ToolCallEvent).Results; !reflect.DeepEqual(got, want) {
+		if got := ev.(*event.ToolCall).Results; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: results %#v", text, got)
 		}
 		if line, err := ev.MarshalJSON(); err != nil || !bytes.Contains(line, []byte(`"results":`+text+`,`)) {

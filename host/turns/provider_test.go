@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
@@ -93,7 +94,7 @@ func TestProviders(t *testing.T) {
 				}
 				defer runner.Close()
 				result, err := runner.Run(t.Context(), turns.Input{Message: all.Message})
-				if err != nil || result.Status != turns.Ack {
+				if err != nil || result.Status != event.Ack {
 					t.Fatalf("%+v, %v", result, err)
 				}
 				if n != len(c.Requests) || result.Text != c.Expect.Text || result.Usage != c.Expect.Usage {

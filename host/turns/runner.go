@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/record"
@@ -67,17 +68,21 @@ func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 //
 // A fn registered twice is called twice. The returned function removes fn. On panics for a nil fn and for an unknown
 // kind.
-func (r *TurnRunner) On(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
+func (r *TurnRunner) On(kind event.Kind, fn func(event.Event)) (off func()) {
+	return r.bus.add(bit(kind), fn)
+}
 
 // Observe is On for the kinds of event that report the progress of a turn. Both accept any kind.
-func (r *TurnRunner) Observe(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
+func (r *TurnRunner) Observe(kind event.Kind, fn func(event.Event)) (off func()) {
+	return r.bus.add(bit(kind), fn)
+}
 
 // OnAny calls fn for every event of any kind.
-func (r *TurnRunner) OnAny(fn func(Event)) (off func()) { return r.bus.add(allKinds, fn) }
+func (r *TurnRunner) OnAny(fn func(event.Event)) (off func()) { return r.bus.add(allKinds, fn) }
 
-// Listen calls fn for every event of one type of all the runner's turns, such as *MessageEvent.
+// Listen calls fn for every event of one type of all the runner's turns, such as *event.Message.
 // It panics for a nil function, and for the type Event itself, which OnAny is for.
-func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
+func Listen[E event.Event](r *TurnRunner, fn func(E)) (off func()) {
 	var e E
 	if fn == nil {
 		panic("turns: nil listener")
@@ -85,7 +90,7 @@ func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
 	if any(e) == nil {
 		panic("turns: Listen is for one type of event, OnAny for all")
 	}
-	return r.bus.add(bit(e.Kind()), func(ev Event) {
+	return r.bus.add(bit(e.Kind()), func(ev event.Event) {
 		if ev, ok := ev.(E); ok {
 			fn(ev)
 		}
@@ -140,7 +145,7 @@ type TurnInput struct {
 	// Stash has the initial values of the turn's stash: JSON-like values.
 	Stash map[string]any
 	// OnEvent is called for every event of this turn, after the runner's own listeners.
-	OnEvent func(Event)
+	OnEvent func(event.Event)
 	// Journal receives the turn's journal, for a replay.
 	Journal io.Writer
 

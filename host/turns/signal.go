@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 )
 
 // Ack ends the dispatch successfully after the current iteration. A second signal fails with
@@ -119,7 +120,7 @@ func (t *turn) tellAcked(c *DispatchContext) {
 	callAcked(handlers, func(fn *func()) {
 		// As listeners are called, for deliveries wait for it alike. Its failure is nobody's, as after an own ack.
 		var failures []error
-		notify(func(Event) { (*fn)() }, nil, &failures)
+		notify(func(event.Event) { (*fn)() }, nil, &failures)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/model"
@@ -76,7 +77,7 @@ func TestMediaInRequests(t *testing.T) {
 		in.Journal = &log
 		_, result := play(t, h, turns.TurnRunnerConfig{Chat: chat, Tools: []*turns.Tool{tool}}, in)
 		requests := provider.Requests()
-		if result.Status != turns.Ack || len(requests) != 3 {
+		if result.Status != event.Ack || len(requests) != 3 {
 			t.Fatalf("%+v after %d requests", result, len(requests))
 		}
 		first := `{"type":"image_url","image_url":{"url":"data:image/png;base64,` + base64.StdEncoding.EncodeToString(photo) + `"}}`
@@ -142,7 +143,7 @@ func TestLargeMediaIsNoted(t *testing.T) {
 		m := record.UserAttachment(record.Image, "image/png", "p.png", record.NewBlob(pixels(100)))
 		_, result := play(t, h, turns.TurnRunnerConfig{Chat: chat}, attached(m))
 		body := string(provider.Requests()[0].Body)
-		if result.Status != turns.Ack || !strings.Contains(body, `What is this?\n\n[image `+m.ID+` \"p.png\", image/png]"`) || strings.Contains(body, "base64") {
+		if result.Status != event.Ack || !strings.Contains(body, `What is this?\n\n[image `+m.ID+` \"p.png\", image/png]"`) || strings.Contains(body, "base64") {
 			t.Errorf("%+v: %s", result, body)
 		}
 	})
@@ -160,7 +161,7 @@ func TestMediaForEngines(t *testing.T) {
 			},
 		}
 		in := attached(record.UserAttachment(record.Image, "image/png", "p.png", &unmeasured{data: []byte("hello")}))
-		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: engine}}, in); result.Status != turns.Ack {
+		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: engine}}, in); result.Status != event.Ack {
 			t.Fatalf("%+v", result)
 		}
 		last := asked.Messages[len(asked.Messages)-1]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
@@ -59,7 +60,7 @@ type Callbacks struct {
 	// functions are called one by one.
 	Commit func(ctx Context, deltas []store.Delta) error
 	// Discard gets the discarded writes of an iteration.
-	Discard func(ctx Context, deltas []store.Delta, status Status) error
+	Discard func(ctx Context, deltas []store.Delta, status event.Status) error
 
 	// made tells which of the functions StoreCallbacks has put here, nil for none of them.
 	made *madeFunctions

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -77,7 +78,7 @@ func TestWritesAreCommitted(t *testing.T) {
 				var trace []string
 				callbacks := tracing(&trace)
 				discarded := 0
-				callbacks.Discard = func(_ turns.Context, deltas []store.Delta, _ turns.Status) error {
+				callbacks.Discard = func(_ turns.Context, deltas []store.Delta, _ event.Status) error {
 					discarded += len(deltas)
 					return nil
 				}
@@ -119,7 +120,7 @@ func TestWritesAreCommitted(t *testing.T) {
 				if c.turn != "" && ids(turn.StandingInstructions()) != "y" {
 					t.Errorf("the turn's instructions: %s", ids(turn.StandingInstructions()))
 				}
-				end := find[*turns.IterationEndEvent](log)[0]
+				end := find[*event.IterationEnd](log)[0]
 				if discarded != c.discard || len(end.Discarded) != c.discard {
 					t.Errorf("%d discarded, %d in the event, want %d", discarded, len(end.Discarded), c.discard)
 				}
@@ -151,7 +152,7 @@ func TestCommitFailure(t *testing.T) {
 		if !slices.Equal(trace, []string{"store a"}) {
 			t.Errorf("storage saw %v", trace)
 		}
-		if end := find[*turns.IterationEndEvent](log)[0]; len(end.Discarded) != 2 {
+		if end := find[*event.IterationEnd](log)[0]; len(end.Discarded) != 2 {
 			t.Errorf("discarded %v", end.Discarded)
 		}
 	})
@@ -167,7 +168,7 @@ func TestCommitCallback(t *testing.T) {
 		_, result := play(t, h, turns.TurnRunnerConfig{Callbacks: callbacks, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			return errors.Join(ctx.StoreToolCall(a), ctx.ReplaceToolCallGroup([]string{"a"}, []*record.ToolCall{b}), ctx.Ack())
 		}}, turns.TurnInput{})
-		if result.Status != turns.Ack || len(batches) != 1 || len(batches[0]) != 2 {
+		if result.Status != event.Ack || len(batches) != 1 || len(batches[0]) != 2 {
 			t.Fatalf("%v, %v", result, batches)
 		}
 		if d := batches[0][0]; d.Op != store.OpStore || d.Record != any(a) || d.ID != "a" {
@@ -208,7 +209,7 @@ func TestTurnWritesAreImmediate(t *testing.T) {
 				return nil
 			}},
 		}, turns.TurnInput{TurnID: "t", Text: "hello"})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Fatal(result.Err)
 		}
 		if want := "store t.user|store a|call c|uncall c|call d"; strings.Join(trace, "|") != want {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -100,7 +101,7 @@ func TestLoadConversation(t *testing.T) {
 		})
 		for i, want := range []string{"0.user", "0.user 0! 1.user", "0.user 0! 1.user 1! 2.user"} {
 			result, err := r.Run(t.Context(), turns.TurnInput{TurnID: fmt.Sprint(i), SystemPrompt: "test", Text: "x"})
-			if err != nil || result.Status != turns.Ack {
+			if err != nil || result.Status != event.Ack {
 				t.Fatal(result, err)
 			}
 			if seen != want {
@@ -124,7 +125,7 @@ func TestSessionOfAnotherType(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), "stash.sessionId: must be a string") {
+		if result.Status != event.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), "stash.sessionId: must be a string") {
 			t.Errorf("with message %q: %s, %v", text, result.Status, result.Err)
 		}
 		if sessions := store.Sessions(); len(sessions) > 0 {
@@ -161,7 +162,7 @@ func TestByteConduits(t *testing.T) {
 			}
 			return ctx.Ack()
 		}}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"sync"
+
+	"github.com/turncore/turncore/host/event"
 )
 
 // Stream is a running turn with its events.
@@ -21,7 +23,7 @@ type Stream struct {
 
 	mu     sync.Mutex
 	more   sync.Cond
-	events []Event
+	events []event.Event
 	ended  bool
 	result *Result
 	err    error
@@ -39,7 +41,7 @@ func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
 	ctx, abort := context.WithCancel(ctx)
 	s := newStream(abort)
 	listen := in.OnEvent
-	in.OnEvent = func(ev Event) {
+	in.OnEvent = func(ev event.Event) {
 		if listen != nil {
 			listen(ev)
 		}
@@ -52,7 +54,7 @@ func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
 	return s
 }
 
-func (s *Stream) push(ev Event) {
+func (s *Stream) push(ev event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, ev)
@@ -69,8 +71,8 @@ func (s *Stream) end(result *Result, err error) {
 // Events yields the turn's events from the first on, as they come; unread events are kept. Leaving the loop aborts
 // the turn. If the turn was nacked or failed, or the input was rejected, a last pair without an event has the
 // result's Err. After an abort the loop ends without an error.
-func (s *Stream) Events() iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
+func (s *Stream) Events() iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
 		for ev, err := range s.all() {
 			if !yield(ev, err) {
 				s.abort()
@@ -81,8 +83,8 @@ func (s *Stream) Events() iter.Seq2[Event, error] {
 }
 
 // all is like Events, but leaving the loop does nothing.
-func (s *Stream) all() iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
+func (s *Stream) all() iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
 		for next := 0; ; next++ {
 			s.mu.Lock()
 			for next == len(s.events) && !s.ended {
@@ -97,7 +99,7 @@ func (s *Stream) all() iter.Seq2[Event, error] {
 				continue
 			}
 			err := s.err
-			if s.result != nil && s.result.Status == Aborted {
+			if s.result != nil && s.result.Status == event.Aborted {
 				err = nil
 			}
 			s.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
@@ -44,14 +45,14 @@ func TestToolsRunTogether(t *testing.T) {
 			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error { turn = ctx; next(); return nil }},
 		})
 		starts := 0
-		r.OnAny(func(ev turns.Event) {
+		r.OnAny(func(ev event.Event) {
 			switch ev := ev.(type) {
-			case *turns.MessageEvent:
+			case *event.Message:
 				if ev.ID == "other" {
 					close(holding)
 					<-held
 				}
-			case *turns.ToolExecutionStartEvent:
+			case *event.ToolExecutionStart:
 				if starts++; starts == 2 {
 					<-begun[0]
 				}
@@ -60,7 +61,7 @@ func TestToolsRunTogether(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}); err != nil || result.Status != turns.Ack {
+			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}); err != nil || result.Status != event.Ack {
 				t.Error(result, err)
 			}
 		}()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -130,7 +131,7 @@ func TestTokenizableInATurn(t *testing.T) {
 		return d.Ack()
 	}
 	result, err := newRunner(t, config).Run(t.Context(), turns.TurnInput{SystemPrompt: "x"})
-	if err != nil || result.Status != turns.Ack || !done {
+	if err != nil || result.Status != event.Ack || !done {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -158,7 +159,7 @@ func TestTokenizableContent(t *testing.T) {
 		}}
 		config.StoreMessage = func(_ turns.Context, got *record.Message) error { stored = got; return nil }
 		_, result := play(t, h, config, turns.TurnInput{})
-		if result.Status != turns.Ack || stored != m {
+		if result.Status != event.Ack || stored != m {
 			t.Errorf("%+v, stored %v", result, stored)
 		}
 		provider, err := hosttest.NewProvider(1, says("ok"))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -63,7 +64,7 @@ func TestToolExecutor(t *testing.T) {
 			if _, err := run(map[string]any{"query": "fail"}); !errors.Is(err, host.CodeToolDownstreamError) || !errors.Is(err, errX) {
 				t.Errorf("D5: %v", err)
 			}
-			helpers.Log(turns.LevelInfo, "", "", nil)
+			helpers.Log(event.LevelInfo, "", "", nil)
 			return ctx.Ack()
 		}))
 		if err != nil {
@@ -72,11 +73,11 @@ func TestToolExecutor(t *testing.T) {
 		if want := "dS iS(0) xS xE(false) xS xE(true) log(info) iE(0,ack) dE(ack,1)"; log.words() != want {
 			t.Errorf("events\n got %s\nwant %s", log.words(), want)
 		}
-		start := find[*turns.ToolExecutionStartEvent](log)[0]
+		start := find[*event.ToolExecutionStart](log)[0]
 		if start.CallID != "e0b6feaa14a993179f474568e2c0a63075752fe3a8bc629bc0cd1442a002448e" || start.ToolName != "search" {
 			t.Errorf("%+v", start)
 		}
-		if end := find[*turns.ToolExecutionEndEvent](log)[0]; end.CallID != start.CallID {
+		if end := find[*event.ToolExecutionEnd](log)[0]; end.CallID != start.CallID {
 			t.Errorf("%+v", end)
 		}
 	})
@@ -133,7 +134,7 @@ func TestToolRegistry(t *testing.T) {
 				return nil
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})
@@ -271,7 +272,7 @@ func TestToolWithValidator(t *testing.T) {
 		if want := "dS iS(0) xS xE(false) xS xE(false) iE(0,ack) dE(ack,1)"; log.words() != want {
 			t.Errorf("events\n got %s\nwant %s", log.words(), want)
 		}
-		if args := find[*turns.ToolExecutionStartEvent](log)[0].Args; string(args) != `{"half":4}` {
+		if args := find[*event.ToolExecutionStart](log)[0].Args; string(args) != `{"half":4}` {
 			t.Errorf("toolExecutionStart has %s, want the validated arguments", args)
 		}
 		if got, err := tool.ValidateArgs(t.Context(), h, `{"n":4}`); err != nil || got.Number("half") != 2 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
@@ -49,7 +50,7 @@ func TestZeroValues(t *testing.T) {
 		"Host.Load":         {func() { _ = place.Load(t.Context()) }, "NewHost"},
 		"History.Len":       {func() { history.Len() }, ""},
 		"History.Slice":     {func() { history.Slice() }, ""},
-		"TurnRunner.On":     {func() { runner.On(turns.KindMessage, func(turns.Event) {})() }, ""},
+		"TurnRunner.On":     {func() { runner.On(event.KindMessage, func(event.Event) {})() }, ""},
 		"TurnRunner.Gates":  {func() { runner.Gates() }, ""},
 		"InMemory.Forget":   {func() { (&store.InMemory{}).Forget("a") }, ""},
 	} {
@@ -149,7 +150,7 @@ func TestNewestFails(t *testing.T) {
 	} {
 		ctx := context.WithValue(t.Context(), key{}, "mine")
 		r := newFront(t, turns.Config{Store: bareStore{newest: newest}, Executor: say("Hi.")})
-		r.OnAny(func(ev turns.Event) { t.Errorf("%s: an event %s", name, ev.Kind()) })
+		r.OnAny(func(ev event.Event) { t.Errorf("%s: an event %s", name, ev.Kind()) })
 		if result, err := r.Run(ctx, turns.Input{Message: "hello", Session: "s"}); result != nil || !errors.Is(err, errRefused) {
 			t.Errorf("%s: %+v, %v", name, result, err)
 		}

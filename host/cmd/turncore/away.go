@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -274,8 +275,8 @@ func (e *endReader) result() (*turns.Result, error) {
 		return nil, errors.New("its event log has no end")
 	}
 	result := &turns.Result{Iterations: end.Iterations}
-	statuses := []turns.Status{turns.Ack, turns.Nack, turns.Aborted, turns.Failed}
-	i := slices.IndexFunc(statuses, func(s turns.Status) bool { return s.String() == end.Status })
+	statuses := []event.Status{event.Ack, event.Nack, event.Aborted, event.Failed}
+	i := slices.IndexFunc(statuses, func(s event.Status) bool { return s.String() == end.Status })
 	if i < 0 {
 		return nil, fmt.Errorf("its turn ended with %q", end.Status)
 	}

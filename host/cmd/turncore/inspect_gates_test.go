@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
@@ -41,7 +42,7 @@ func TestInspectGates(t *testing.T) {
 	}
 	var journal bytes.Buffer
 	var open string
-	turns.Listen(runner, func(ev *turns.TurnGateOpenEvent) {
+	turns.Listen(runner, func(ev *event.TurnGateOpen) {
 		now += 1500
 		if ev.Gate.ID() == "delete" {
 			err = ev.Gate.Resolve(true)

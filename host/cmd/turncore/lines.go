@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -23,7 +24,7 @@ type lines struct {
 	err error // the first failure
 }
 
-func (l *lines) event(ev turns.Event) {
+func (l *lines) event(ev event.Event) {
 	text, err := ev.MarshalJSON()
 	l.write(append(text, '\n'), err)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
@@ -87,7 +88,7 @@ func (c *conversation) ask() error {
 	if err != nil {
 		return err
 	}
-	if result.Status != turns.Ack || c.events < quietEvents+c.deltas {
+	if result.Status != event.Ack || c.events < quietEvents+c.deltas {
 		return fmt.Errorf("the turn ended %s after %d events: %w", result.Status, c.events, errors.Join(result.Err, errUnexpected))
 	}
 	return nil

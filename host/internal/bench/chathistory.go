@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
@@ -108,7 +109,7 @@ func chatIterating(e host.Engine, history []*record.Message, id string) (s *subj
 	c.host = h
 	return &subject{figure: id, sample: func() (float64, error) {
 		result, err := c.runner.Run(context.Background(), c.input)
-		if err == nil && (result.Status != turns.Ack || calls != 0) {
+		if err == nil && (result.Status != event.Ack || calls != 0) {
 			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
 		}
 		return float64(took.Nanoseconds()) / iterations, err

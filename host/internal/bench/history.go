@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
@@ -149,7 +150,7 @@ func iterating(e host.Engine, n int, id string) (s *subject, done func(), err er
 	}
 	return &subject{figure: id, sample: func() (float64, error) {
 		result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
-		if err == nil && result.Status != turns.Ack {
+		if err == nil && result.Status != event.Ack {
 			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
 		}
 		return float64(took.Nanoseconds()) / iterations, err
@@ -182,7 +183,7 @@ func measureAdding(p pace, e host.Engine) ([]figure.Row, error) {
 	defer c.close()
 	s := &subject{figure: figure.AddEach, sample: func() (float64, error) {
 		result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
-		if err == nil && result.Status != turns.Ack {
+		if err == nil && result.Status != event.Ack {
 			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
 		}
 		return float64(took.Nanoseconds()) / longHistory, err

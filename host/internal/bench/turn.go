@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
@@ -97,7 +98,7 @@ func newConversation(e host.Engine, deltas int, change func(*turns.TurnRunnerCon
 	if c.runner, err = turns.NewTurnRunner(config); err != nil {
 		return nil, err
 	}
-	c.runner.OnAny(func(turns.Event) { c.events++ })
+	c.runner.OnAny(func(event.Event) { c.events++ })
 	return c, nil
 }
 
@@ -133,7 +134,7 @@ func (c *conversation) turn() error {
 	if err != nil {
 		return err
 	}
-	if result.Status != turns.Ack || c.events != quietEvents+c.deltas {
+	if result.Status != event.Ack || c.events != quietEvents+c.deltas {
 		return fmt.Errorf("the turn ended %s after %d events: %w", result.Status, c.events, errors.Join(result.Err, errUnexpected))
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/record"
@@ -92,7 +93,7 @@ func run() ([]step, error) {
 			return d.Ack()
 		}
 		args := map[string]any{"text": "hi"}
-		if err := h.ReportToolCall("c", turns.ToolCallReport{Tool: "shout", Args: args}); err != nil {
+		if err := h.ReportToolCall("c", event.ToolCallReport{Tool: "shout", Args: args}); err != nil {
 			return err
 		}
 		results, err := shout.Executor(d)(args)

@@ -44,7 +44,7 @@ export function fill(sink: TextSink, text: Tokenizable, name: string, spec: Text
   });
 }
 
-/** The context that a text is read with: that of the function, unless the argument says that there is none. */
+/** The context for reading a text: the function's, unless the argument asks for none. */
 function reading(f: Frame, alone: unknown): DispatchContext | undefined {
   return alone === true ? undefined : f.inDispatch;
 }

@@ -1,4 +1,4 @@
-package turns
+package event
 
 import (
 	"encoding/json"
@@ -14,23 +14,23 @@ type Kind uint8
 // Kinds of event. An application shows the first three (register with On); the others report the progress of the turn
 // (register with Observe). The comment names the event's type.
 const (
-	KindMessage            = Kind(abi.EventMessage)            // *MessageEvent
-	KindThought            = Kind(abi.EventThought)            // *ThoughtEvent
-	KindToolCall           = Kind(abi.EventToolCall)           // *ToolCallEvent
-	KindTurnStart          = Kind(abi.EventTurnStart)          // *TurnStartEvent
-	KindTurnEnd            = Kind(abi.EventTurnEnd)            // *TurnEndEvent
-	KindDispatchStart      = Kind(abi.EventDispatchStart)      // *DispatchStartEvent
-	KindDispatchEnd        = Kind(abi.EventDispatchEnd)        // *DispatchEndEvent
-	KindIterationStart     = Kind(abi.EventIterationStart)     // *IterationStartEvent
-	KindIterationEnd       = Kind(abi.EventIterationEnd)       // *IterationEndEvent
-	KindToolExecutionStart = Kind(abi.EventToolExecutionStart) // *ToolExecutionStartEvent
-	KindToolExecutionEnd   = Kind(abi.EventToolExecutionEnd)   // *ToolExecutionEndEvent
-	KindTurnGateOpen       = Kind(abi.EventTurnGateOpen)       // *TurnGateOpenEvent
-	KindTurnGateClosed     = Kind(abi.EventTurnGateClosed)     // *TurnGateClosedEvent
-	KindLog                = Kind(abi.EventLog)                // *LogEvent
-	KindWarning            = Kind(abi.EventWarning)            // *WarningEvent
-	KindError              = Kind(abi.EventError)              // *ErrorEvent
-	KindGenerationStats    = Kind(abi.EventGenerationStats)    // *GenerationStatsEvent
+	KindMessage            = Kind(abi.EventMessage)            // *Message
+	KindThought            = Kind(abi.EventThought)            // *Thought
+	KindToolCall           = Kind(abi.EventToolCall)           // *ToolCall
+	KindTurnStart          = Kind(abi.EventTurnStart)          // *TurnStart
+	KindTurnEnd            = Kind(abi.EventTurnEnd)            // *TurnEnd
+	KindDispatchStart      = Kind(abi.EventDispatchStart)      // *DispatchStart
+	KindDispatchEnd        = Kind(abi.EventDispatchEnd)        // *DispatchEnd
+	KindIterationStart     = Kind(abi.EventIterationStart)     // *IterationStart
+	KindIterationEnd       = Kind(abi.EventIterationEnd)       // *IterationEnd
+	KindToolExecutionStart = Kind(abi.EventToolExecutionStart) // *ToolExecutionStart
+	KindToolExecutionEnd   = Kind(abi.EventToolExecutionEnd)   // *ToolExecutionEnd
+	KindTurnGateOpen       = Kind(abi.EventTurnGateOpen)       // *TurnGateOpen
+	KindTurnGateClosed     = Kind(abi.EventTurnGateClosed)     // *TurnGateClosed
+	KindLog                = Kind(abi.EventLog)                // *Log
+	KindWarning            = Kind(abi.EventWarning)            // *Warning
+	KindError              = Kind(abi.EventError)              // *Error
+	KindGenerationStats    = Kind(abi.EventGenerationStats)    // *GenerationStats
 )
 
 // lastKind is the highest number of a kind.
@@ -77,14 +77,14 @@ type Head struct {
 // Meta returns the head itself.
 func (h *Head) Meta() *Head { return h }
 
-// MessageEvent is a delta of a message that is being generated.
-type MessageEvent struct {
+// Message is a delta of a message that is being generated.
+type Message struct {
 	Head
 	StreamDelta
 }
 
-// ThoughtEvent is a delta of a thought that is being generated.
-type ThoughtEvent struct {
+// Thought is a delta of a thought that is being generated.
+type Thought struct {
 	Head
 	StreamDelta
 }
@@ -100,8 +100,8 @@ type StreamDelta struct {
 	IsInterrupted bool
 }
 
-// ToolCallEvent is a report of a tool call.
-type ToolCallEvent struct {
+// ToolCall is a report of a tool call.
+type ToolCall struct {
 	Head
 	ID       string
 	Tool     string          // "" until known
@@ -116,26 +116,27 @@ type ToolCallEvent struct {
 	Results    any // what was reported, nil until then; of a tool call inside the core plain data, as WaitFor gives it
 	CreatedAt  time.Time
 
-	results json.RawMessage // Results from inside the core, its members in their order
+	// ResultsJSON are the Results of a tool call inside the core as JSON text, their members in their order; nil otherwise.
+	ResultsJSON json.RawMessage
 }
 
-// TurnStartEvent begins a turn; its time is Head.At.
-type TurnStartEvent struct{ Head }
+// TurnStart begins a turn; its time is Head.At.
+type TurnStart struct{ Head }
 
-// TurnEndEvent ends a turn.
-type TurnEndEvent struct {
+// TurnEnd ends a turn.
+type TurnEnd struct {
 	Head
 	Status    Status
 	StartedAt time.Time
 	Err       error // set when Status is Failed
 }
 
-// DispatchStartEvent begins a dispatch.
-type DispatchStartEvent struct{ Head }
+// DispatchStart begins a dispatch.
+type DispatchStart struct{ Head }
 
-// DispatchEndEvent ends a dispatch. After Nack, Err is the same error value that the executor or a middleware passed
+// DispatchEnd ends a dispatch. After Nack, Err is the same error value that the executor or a middleware passed
 // to Nack.
-type DispatchEndEvent struct {
+type DispatchEnd struct {
 	Head
 	Status     Status
 	Iterations int // that ran
@@ -143,11 +144,11 @@ type DispatchEndEvent struct {
 	Err        error
 }
 
-// IterationStartEvent begins an iteration.
-type IterationStartEvent struct{ Head }
+// IterationStart begins an iteration.
+type IterationStart struct{ Head }
 
-// IterationEndEvent ends an iteration.
-type IterationEndEvent struct {
+// IterationEnd ends an iteration.
+type IterationEnd struct {
 	Head
 	Status    Status
 	StartedAt time.Time
@@ -162,38 +163,38 @@ type ToolExecution struct {
 	ProviderCallID string // the provider's id of the call, "" for none
 }
 
-// ToolExecutionStartEvent says that a tool's handler is about to run.
-type ToolExecutionStartEvent struct {
+// ToolExecutionStart says that a tool's handler is about to run.
+type ToolExecutionStart struct {
 	Head
 	ToolExecution
 	Args json.RawMessage // validated, defaults applied
 }
 
-// ToolExecutionEndEvent says that a tool's handler has returned.
-type ToolExecutionEndEvent struct {
+// ToolExecutionEnd says that a tool's handler has returned.
+type ToolExecutionEnd struct {
 	Head
 	ToolExecution
 	IsError   bool
 	StartedAt time.Time
 }
 
-// TurnGateOpenEvent says that a turn waits at a gate. The gate is live: a listener may settle it, immediately or
+// TurnGateOpen says that a turn waits at a gate. The gate is live: a listener may settle it, immediately or
 // later.
-type TurnGateOpenEvent struct {
+type TurnGateOpen struct {
 	Head
-	Gate *OpenGate
+	Gate OpenGate
 }
 
-// TurnGateClosedEvent says that a gate was settled, at Head.At. It comes before the waiting code continues. Every
+// TurnGateClosed says that a gate was settled, at Head.At. It comes before the waiting code continues. Every
 // open gate is closed before its turn's end, as aborted if it was not settled.
-type TurnGateClosedEvent struct {
+type TurnGateClosed struct {
 	Head
 	GateID string
 	Result GateResult
 }
 
-// LogEvent is a line of the structured log.
-type LogEvent struct {
+// Log is a line of the structured log.
+type Log struct {
 	Head
 	Level   Level
 	Type    string // what kind of line it is: "kind" in JSON
@@ -201,8 +202,8 @@ type LogEvent struct {
 	Payload json.RawMessage // nil for none
 }
 
-// WarningEvent reports a problem that did not stop the turn.
-type WarningEvent struct {
+// Warning reports a problem that did not stop the turn.
+type Warning struct {
 	Head
 	Source  string // "turn-runner" or "dispatch-runner"
 	Type    string // "kind" in JSON
@@ -211,68 +212,68 @@ type WarningEvent struct {
 	Payload json.RawMessage
 }
 
-// ErrorEvent carries an error. An error from user code is the same error value.
-type ErrorEvent struct {
+// Error carries an error. An error from user code is the same error value.
+type Error struct {
 	Head
 	Err error
 }
 
-// GenerationStatsEvent carries the cost of a model call.
-type GenerationStatsEvent struct {
+// GenerationStats carries the cost of a model call.
+type GenerationStats struct {
 	Head
 	Stats json.RawMessage // an object
 }
 
 // Kind is KindMessage.
-func (*MessageEvent) Kind() Kind { return KindMessage }
+func (*Message) Kind() Kind { return KindMessage }
 
 // Kind is KindThought.
-func (*ThoughtEvent) Kind() Kind { return KindThought }
+func (*Thought) Kind() Kind { return KindThought }
 
 // Kind is KindToolCall.
-func (*ToolCallEvent) Kind() Kind { return KindToolCall }
+func (*ToolCall) Kind() Kind { return KindToolCall }
 
 // Kind is KindTurnStart.
-func (*TurnStartEvent) Kind() Kind { return KindTurnStart }
+func (*TurnStart) Kind() Kind { return KindTurnStart }
 
 // Kind is KindTurnEnd.
-func (*TurnEndEvent) Kind() Kind { return KindTurnEnd }
+func (*TurnEnd) Kind() Kind { return KindTurnEnd }
 
 // Kind is KindDispatchStart.
-func (*DispatchStartEvent) Kind() Kind { return KindDispatchStart }
+func (*DispatchStart) Kind() Kind { return KindDispatchStart }
 
 // Kind is KindDispatchEnd.
-func (*DispatchEndEvent) Kind() Kind { return KindDispatchEnd }
+func (*DispatchEnd) Kind() Kind { return KindDispatchEnd }
 
 // Kind is KindIterationStart.
-func (*IterationStartEvent) Kind() Kind { return KindIterationStart }
+func (*IterationStart) Kind() Kind { return KindIterationStart }
 
 // Kind is KindIterationEnd.
-func (*IterationEndEvent) Kind() Kind { return KindIterationEnd }
+func (*IterationEnd) Kind() Kind { return KindIterationEnd }
 
 // Kind is KindToolExecutionStart.
-func (*ToolExecutionStartEvent) Kind() Kind { return KindToolExecutionStart }
+func (*ToolExecutionStart) Kind() Kind { return KindToolExecutionStart }
 
 // Kind is KindToolExecutionEnd.
-func (*ToolExecutionEndEvent) Kind() Kind { return KindToolExecutionEnd }
+func (*ToolExecutionEnd) Kind() Kind { return KindToolExecutionEnd }
 
 // Kind is KindTurnGateOpen.
-func (*TurnGateOpenEvent) Kind() Kind { return KindTurnGateOpen }
+func (*TurnGateOpen) Kind() Kind { return KindTurnGateOpen }
 
 // Kind is KindTurnGateClosed.
-func (*TurnGateClosedEvent) Kind() Kind { return KindTurnGateClosed }
+func (*TurnGateClosed) Kind() Kind { return KindTurnGateClosed }
 
 // Kind is KindLog.
-func (*LogEvent) Kind() Kind { return KindLog }
+func (*Log) Kind() Kind { return KindLog }
 
 // Kind is KindWarning.
-func (*WarningEvent) Kind() Kind { return KindWarning }
+func (*Warning) Kind() Kind { return KindWarning }
 
 // Kind is KindError.
-func (*ErrorEvent) Kind() Kind { return KindError }
+func (*Error) Kind() Kind { return KindError }
 
 // Kind is KindGenerationStats.
-func (*GenerationStatsEvent) Kind() Kind { return KindGenerationStats }
+func (*GenerationStats) Kind() Kind { return KindGenerationStats }
 
 // Status says how a turn, a dispatch or an iteration ended.
 type Status uint8

@@ -1,4 +1,4 @@
-package turns
+package event
 
 import (
 	"encoding/json"
@@ -142,13 +142,13 @@ func (d *StreamDelta) line(e Event) ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *MessageEvent) MarshalJSON() ([]byte, error) { return e.line(e) }
+func (e *Message) MarshalJSON() ([]byte, error) { return e.line(e) }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *ThoughtEvent) MarshalJSON() ([]byte, error) { return e.line(e) }
+func (e *Thought) MarshalJSON() ([]byte, error) { return e.line(e) }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *ToolCallEvent) MarshalJSON() ([]byte, error) {
+func (e *ToolCall) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.str("id", e.ID)
 	l.str("tool", e.Tool)
@@ -158,8 +158,8 @@ func (e *ToolCallEvent) MarshalJSON() ([]byte, error) {
 	l.optional("providerCallId", e.ProviderCallID)
 	l.truth("isComplete", e.IsComplete)
 	l.truth("isError", e.IsError)
-	if e.results != nil {
-		l.raw("results", e.results)
+	if e.ResultsJSON != nil {
+		l.raw("results", e.ResultsJSON)
 	} else {
 		l.any("results", e.Results)
 	}
@@ -172,13 +172,13 @@ func (e *ToolCallEvent) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *TurnStartEvent) MarshalJSON() ([]byte, error) { return startLine(e) }
+func (e *TurnStart) MarshalJSON() ([]byte, error) { return startLine(e) }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *DispatchStartEvent) MarshalJSON() ([]byte, error) { return startLine(e) }
+func (e *DispatchStart) MarshalJSON() ([]byte, error) { return startLine(e) }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *IterationStartEvent) MarshalJSON() ([]byte, error) { return startLine(e) }
+func (e *IterationStart) MarshalJSON() ([]byte, error) { return startLine(e) }
 
 func startLine(e Event) ([]byte, error) {
 	l := begin(e)
@@ -187,7 +187,7 @@ func startLine(e Event) ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *TurnEndEvent) MarshalJSON() ([]byte, error) {
+func (e *TurnEnd) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.str("status", e.Status.String())
 	l.span(e.StartedAt, e.At)
@@ -196,7 +196,7 @@ func (e *TurnEndEvent) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *DispatchEndEvent) MarshalJSON() ([]byte, error) {
+func (e *DispatchEnd) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.str("status", e.Status.String())
 	l.num("iterations", int64(e.Iterations))
@@ -206,7 +206,7 @@ func (e *DispatchEndEvent) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *IterationEndEvent) MarshalJSON() ([]byte, error) {
+func (e *IterationEnd) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.str("status", e.Status.String())
 	l.span(e.StartedAt, e.At)
@@ -230,7 +230,7 @@ func (e *IterationEndEvent) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *ToolExecutionStartEvent) MarshalJSON() ([]byte, error) {
+func (e *ToolExecutionStart) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.execution(&e.ToolExecution)
 	l.raw("args", e.Args)
@@ -253,7 +253,7 @@ func (l *line) optional(key, text string) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *ToolExecutionEndEvent) MarshalJSON() ([]byte, error) {
+func (e *ToolExecutionEnd) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.execution(&e.ToolExecution)
 	l.truth("isError", e.IsError)
@@ -262,18 +262,18 @@ func (e *ToolExecutionEndEvent) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *TurnGateOpenEvent) MarshalJSON() ([]byte, error) {
+func (e *TurnGateOpen) MarshalJSON() ([]byte, error) {
 	l := begin(e)
-	l.str("gateId", e.Gate.id)
-	l.str("reason", e.Gate.reason)
-	l.raw("payload", e.Gate.payload)
-	l.time("createdAt", e.Gate.createdAt)
-	l.str("digest", e.Gate.digest)
+	l.str("gateId", e.Gate.ID())
+	l.str("reason", e.Gate.Reason())
+	l.raw("payload", e.Gate.Payload())
+	l.time("createdAt", e.Gate.CreatedAt())
+	l.str("digest", e.Gate.Digest())
 	return l.end()
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *TurnGateClosedEvent) MarshalJSON() ([]byte, error) {
+func (e *TurnGateClosed) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.str("gateId", e.GateID)
 	l.str("result", e.Result.String())
@@ -282,7 +282,7 @@ func (e *TurnGateClosedEvent) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *LogEvent) MarshalJSON() ([]byte, error) {
+func (e *Log) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.str("level", e.Level.String())
 	l.str("kind", e.Type)
@@ -292,7 +292,7 @@ func (e *LogEvent) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *WarningEvent) MarshalJSON() ([]byte, error) {
+func (e *Warning) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.str("source", e.Source)
 	l.str("kind", e.Type)
@@ -303,14 +303,14 @@ func (e *WarningEvent) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *ErrorEvent) MarshalJSON() ([]byte, error) {
+func (e *Error) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	l.err("error", e.Err)
 	return l.end()
 }
 
 // MarshalJSON writes the event as a line of the event log.
-func (e *GenerationStatsEvent) MarshalJSON() ([]byte, error) {
+func (e *GenerationStats) MarshalJSON() ([]byte, error) {
 	l := begin(e)
 	if n := len(e.Stats); n > 2 && e.Stats[0] == '{' {
 		l.text = append(append(l.text, ','), e.Stats[1:n-1]...)
