@@ -1,10 +1,10 @@
 // Package host is the contract between Turncore's Go API and the engines that run the core: engines, instances, the
 // greeting of a fresh instance, errors, and the sources of time and entropy.
 //
-// Engines live in separate packages: [github.com/turncore/turncore/host/wazero] runs the WebAssembly module,
+// Engines live in packages of their own: [github.com/turncore/turncore/host/wazero] runs the WebAssembly module,
 // [github.com/turncore/turncore/host/native] runs the same code in process, and
-// [github.com/turncore/turncore/host/engine] picks one. Programs that only run turns use
-// [github.com/turncore/turncore/host/turns].
+// [github.com/turncore/turncore/host/engine] has what engines share, for those who write one. Programs that only run
+// turns use [github.com/turncore/turncore/host/turns].
 package host
 
 import "context"

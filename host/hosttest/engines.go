@@ -48,11 +48,7 @@ func Engines(t TB) []host.Engine {
 		t.Fatalf("hosttest: %v", err)
 	}
 	if len(engines) == 1 {
-		const missing = "hosttest: this build carries no module, `make wasm` builds it"
-		if os.Getenv("CI") == "true" {
-			t.Fatalf(missing)
-		}
-		t.Logf("%s; the test runs on the native engine only", missing)
+		withoutModule(t, "the test runs on the native engine only")
 	}
 	if folder := os.Getenv(RecordTo); folder != "" {
 		recorded := make([]host.Engine, len(engines))
@@ -62,4 +58,14 @@ func Engines(t TB) []host.Engine {
 		return recorded
 	}
 	return engines
+}
+
+// withoutModule says what a test does where this build carries no module, or fails.
+func withoutModule(t TB, instead string) {
+	t.Helper()
+	const missing = "hosttest: this build carries no module, `make wasm` builds it"
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(missing)
+	}
+	t.Logf("%s; %s", missing, instead)
 }

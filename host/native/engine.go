@@ -7,13 +7,11 @@ package native
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/internal/fair"
+	"github.com/turncore/turncore/host/engine"
+	"github.com/turncore/turncore/host/internal/inprocess"
 	"github.com/turncore/turncore/internal/catalogue"
 	"github.com/turncore/turncore/internal/fetch"
 	"github.com/turncore/turncore/internal/guest"
@@ -24,36 +22,24 @@ import (
 // Name is the result of [Engine.Name] and [Engine.ModuleHash].
 const Name = "native"
 
-// core is the code of an instance. Inbox returns a buffer of size+1 bytes, or nil if size exceeds the limit. Step
-// returns the answer to the frames in that buffer, valid until the next call. Close ends its coroutines.
-type core interface {
-	Inbox(size uint32) []byte
-	Step(in []byte) []byte
-	Close()
-}
-
 // Engine runs package guest. Make one with [New].
 type Engine struct {
-	start func() core
-
-	mu     sync.Mutex
-	closed bool
-	open   map[*instance]struct{}
+	start     func() engine.Core
+	instances engine.Instances
 }
 
 var _ host.Engine = (*Engine)(nil)
 
-func init() { catalogue.Fetch = fetch.New }
+func init() {
+	catalogue.Fetch = fetch.New
+	inprocess.New = func() host.Engine { return New() }
+}
 
 // New returns an engine. Its chat executor knows these providers in addition to those of the full module; a provider
 // replaces a built-in one of the same name.
 func New(providers ...chat.Provider) *Engine {
 	all := slices.Concat(provider.All, providers)
-	return newEngine(func() core { return guest.New(all...) })
-}
-
-func newEngine(start func() core) *Engine {
-	return &Engine{start: start, open: map[*instance]struct{}{}}
+	return &Engine{start: func() engine.Core { return guest.New(all...) }}
 }
 
 // Name returns "native".
@@ -62,48 +48,14 @@ func (e *Engine) Name() string { return Name }
 // ModuleHash returns "native": the code is part of the program.
 func (e *Engine) ModuleHash() string { return Name }
 
-// Open starts an instance.
+// Open starts an instance. A panic of the core ends it, and nothing else.
 func (e *Engine) Open(context.Context) (host.Instance, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil, failure(errors.New("the engine is closed"))
+	i, err := e.instances.OpenCore(e.start)
+	if err != nil {
+		return nil, err
 	}
-	i := &instance{engine: e, mu: fair.NewMutex(), core: e.start()}
-	e.open[i] = struct{}{}
 	return i, nil
 }
 
 // Close ends all instances, each after its current step.
-func (e *Engine) Close(ctx context.Context) error {
-	e.mu.Lock()
-	e.closed = true
-	open := make([]*instance, 0, len(e.open))
-	for i := range e.open {
-		open = append(open, i)
-	}
-	e.mu.Unlock()
-	var errs []error
-	for _, i := range open {
-		errs = append(errs, i.Close(ctx))
-	}
-	return errors.Join(errs...)
-}
-
-func (e *Engine) forget(i *instance) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.open, i)
-}
-
-func failure(cause error) *host.Error {
-	return host.NewError(host.CodeInstanceFailed, cause.Error(), cause)
-}
-
-// panicked turns the value of a panic into an error.
-func panicked(cause any) error {
-	if err, ok := cause.(error); ok {
-		return fmt.Errorf("panic: %w", err)
-	}
-	return fmt.Errorf("panic: %v", cause)
-}
+func (e *Engine) Close(ctx context.Context) error { return e.instances.Close(ctx) }

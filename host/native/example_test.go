@@ -12,6 +12,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/framing"
 )
@@ -29,7 +30,7 @@ func (lines) Protocol() chat.Protocol {
 
 func (lines) Path(string, bool) string { return "/generate" }
 
-func (lines) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
+func (lines) AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte {
 	dst = chat.AppendMember(append(dst, '{'), "name", []byte(t.Name))
 	dst = chat.AppendMember(dst, "about", []byte(t.Description))
 	if text, err := value.AppendJSON(nil, t.InputSchema); err == nil {

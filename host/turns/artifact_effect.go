@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 )
 
 // spoolBytes writes a text and returns the reader that storage gives for it.
@@ -157,7 +158,7 @@ func performRead(ctx context.Context, a *SpooledArtifact, args *abi.ReadArgs, li
 		if err != nil {
 			return nil, err
 		}
-		if text = strings.ToValidUTF8(text, "\uFFFD"); int64(len(text)) > room {
+		if text = value.UTF8(text); int64(len(text)) > room {
 			return nil, tooLargeToRead("a text", int64(len(text)), args.Max)
 		}
 		result.Lines = []string{text}
@@ -167,7 +168,7 @@ func performRead(ctx context.Context, a *SpooledArtifact, args *abi.ReadArgs, li
 			break
 		}
 		err = readLines(ctx, r, int(args.From), func(line []byte) bool {
-			text := strings.ToValidUTF8(string(line), "\uFFFD")
+			text := value.UTF8(string(line))
 			if room -= int64(len(text)); room < 0 {
 				return false
 			}

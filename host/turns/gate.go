@@ -3,10 +3,10 @@ package turns
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/wire"
 )
@@ -45,7 +45,7 @@ func (g *Gate) encode() (*abi.OpenGateArgs, error) {
 	}
 	list := violations(rules, "", v[:])
 	args := &abi.OpenGateArgs{
-		ID: strings.ToValidUTF8(g.ID, "\uFFFD"), Reason: strings.ToValidUTF8(g.Reason, "\uFFFD"), CreatedAt: g.CreatedAt.UnixMilli(),
+		ID: value.UTF8(g.ID), Reason: value.UTF8(g.Reason), CreatedAt: g.CreatedAt.UnixMilli(),
 	}
 	var err error
 	if g.Payload != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/engine"
 )
 
 // Host is where turns run: an engine, the instance that runners share, and what the core gets from outside. Make one
@@ -29,7 +28,8 @@ type Host struct {
 
 // HostOptions configure a Host. The zero value is fine.
 type HostOptions struct {
-	// Engine runs the core. nil means engine.Default, loaded when the first turn starts. An engine that is given here
+	// Engine runs the core. nil means wazero with the module that the program
+	// imports, package wasm/full or wasm/core, loaded when the first turn starts. An engine that is given here
 	// is not closed with the host.
 	Engine host.Engine
 	// Clock and Entropy are where the core's time and randomness come from: the machine by default.
@@ -82,7 +82,7 @@ func (h *Host) engine(ctx context.Context) (host.Engine, error) {
 	case h.options.Engine != nil:
 		return h.options.Engine, nil
 	case h.chosen == nil:
-		e, err := engine.Default(ctx)
+		e, err := defaultEngine(ctx)
 		if err != nil {
 			return nil, err
 		}

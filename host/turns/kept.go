@@ -69,7 +69,7 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 	case *SpooledArtifact, []*SpooledArtifact, *Media, []*Media:
 	default:
 		if isText && spool > 0 && uint64(len(text)) > spool {
-			result = spooledText(SpooledText, strings.ToValidUTF8(text, "\uFFFD"))
+			result = spooledText(SpooledText, value.UTF8(text))
 			break
 		}
 		raw, err := tool.encodeResult(result)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -364,7 +363,7 @@ func (h *Host) open(ctx context.Context, config *definition) (*core, *openRunner
 func (t *turn) instruct(f *abi.StartTurn, text string) {
 	handle := t.handles.give(&Instruction{text})
 	t.root.state.records[abi.CollectionInstructions].add(handle, 1)
-	f.Instructions = append(f.Instructions, abi.Instruction{Handle: handle, Text: strings.ToValidUTF8(text, "\uFFFD")})
+	f.Instructions = append(f.Instructions, abi.Instruction{Handle: handle, Text: value.UTF8(text)})
 }
 
 // maxTime is the last instant that records may bear, ms since the Unix epoch.
@@ -416,7 +415,7 @@ func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func(f *abi.StartTurn) 
 		return nil, err
 	}
 	f.Turn, f.Runner, f.Standalone, f.Now, f.Seed = t.number, t.runner.number, t.standalone, t.now, seed
-	f.ID, f.SystemPrompt = strings.ToValidUTF8(t.id, "\uFFFD"), strings.ToValidUTF8(t.systemPrompt, "\uFFFD")
+	f.ID, f.SystemPrompt = value.UTF8(t.id), value.UTF8(t.systemPrompt)
 	if t.outer.Err() != nil {
 		f.Aborted = true
 		t.root.state.abort(context.Cause(t.outer))

@@ -14,7 +14,8 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/internal/confine"
+	"github.com/turncore/turncore/host/engine"
+	"github.com/turncore/turncore/internal/carried"
 )
 
 // Name is the result of [Engine.Name].
@@ -28,13 +29,10 @@ type Engine struct {
 	runtime wz.Runtime
 	module  wz.CompiledModule
 
-	// starting is held for reading while an instance starts, so that the runtime is not closed meanwhile.
-	starting sync.RWMutex
-	closed   bool
+	instances engine.Instances
 
 	mu    sync.Mutex
-	open  map[*instance]struct{}
-	spare *instance // made to check the module, handed out by the first Open
+	spare *engine.Instance // made to check the module, handed out by the first Open
 }
 
 var _ host.Engine = (*Engine)(nil)
@@ -46,7 +44,7 @@ var _ host.Engine = (*Engine)(nil)
 // Other bytes give [host.CodeInvalidModule], a module of another ABI major gives [host.CodeABIVersion].
 func New(ctx context.Context, module []byte, options ...Option) (*Engine, error) {
 	sum := sha256.Sum256(module)
-	e := &Engine{config: newConfig(options), hash: hex.EncodeToString(sum[:]), open: map[*instance]struct{}{}}
+	e := &Engine{config: newConfig(options), hash: hex.EncodeToString(sum[:])}
 	if err := e.load(ctx, module); err != nil {
 		_ = e.Close(ctx) // the reason why it is closed says more
 		return nil, err
@@ -54,11 +52,21 @@ func New(ctx context.Context, module []byte, options ...Option) (*Engine, error)
 	return e, nil
 }
 
+// Default is New with the module that the program carries: that of package wasm/full or of wasm/core, whichever it
+// imports. Without one the error has [host.CodeInvalidModule].
+func Default(ctx context.Context, options ...Option) (*Engine, error) {
+	module, err := carried.Module()
+	if err != nil {
+		return nil, host.NewError(host.CodeInvalidModule, err.Error(), err)
+	}
+	return New(ctx, module, options...)
+}
+
 // load compiles and checks the module, and makes the first instance.
 func (e *Engine) load(ctx context.Context, module []byte) error {
-	module, err := confine.Module(module, e.config.pages)
+	module, err := engine.Confine(module, e.config.pages)
 	if err != nil {
-		return host.NewError(host.CodeInvalidModule, err.Error(), err)
+		return err
 	}
 	if e.config.cache != "" {
 		switch err := e.compileCached(ctx, module); {
@@ -79,12 +87,13 @@ func (e *Engine) load(ctx context.Context, module []byte) error {
 	if err := checkModule(e.module, wasi); err != nil {
 		return err
 	}
-	first, err := e.instantiate(ctx)
-	if err != nil {
-		return err
-	}
-	e.spare = first
-	return first.checkVersion()
+	e.spare, err = e.open(ctx)
+	return err
+}
+
+// open starts an instance.
+func (e *Engine) open(ctx context.Context) (*engine.Instance, error) {
+	return e.instances.Open(func(g *engine.Guest) (engine.Module, error) { return e.start(ctx, g) })
 }
 
 // errCache marks errors of the cache folder itself.
@@ -145,38 +154,19 @@ func (e *Engine) Open(ctx context.Context) (host.Instance, error) {
 	if first != nil {
 		return first, nil
 	}
-	i, err := e.instantiate(ctx)
+	i, err := e.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return i, nil
 }
 
-// forget removes an ended instance from the list.
-func (e *Engine) forget(i *instance) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.open, i)
-}
-
 // Close ends all instances, each after its current step, and frees the compiled code.
 func (e *Engine) Close(ctx context.Context) error {
-	e.starting.Lock()
-	e.closed = true
-	e.starting.Unlock()
-
 	e.mu.Lock()
 	e.spare = nil
-	open := make([]*instance, 0, len(e.open))
-	for i := range e.open {
-		open = append(open, i)
-	}
 	e.mu.Unlock()
-
-	var errs []error
-	for _, i := range open {
-		errs = append(errs, i.Close(ctx))
-	}
+	errs := []error{e.instances.Close(ctx)}
 	if e.runtime != nil {
 		errs = append(errs, e.runtime.Close(ctx))
 	}

@@ -9,13 +9,15 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/turncore/turncore/host/internal/testmodule"
 )
 
 // newSmallEngine makes an engine of a module that takes no time to compile, with the options alone, and sees that it
 // starts.
 func newSmallEngine(t *testing.T, options ...Option) {
 	t.Helper()
-	e, err := New(context.Background(), moduleText{exports: fine()}.encode(), options...)
+	e, err := New(context.Background(), testmodule.Text{Exports: testmodule.Fine()}.Encode(), options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +114,7 @@ func TestUnusableCacheDir(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if e, err := New(context.Background(), moduleText{exports: fine()}.encode(), WithCacheDir(file)); err == nil {
+	if e, err := New(context.Background(), testmodule.Text{Exports: testmodule.Fine()}.Encode(), WithCacheDir(file)); err == nil {
 		_ = e.Close(context.Background())
 		t.Error("a file was taken for the folder that the caller chose")
 	}
@@ -124,7 +126,9 @@ func TestUnusableCacheDir(t *testing.T) {
 func TestMemoryOnTheHeap(t *testing.T) {
 	e := newEngine(t, func(c *config) { c.heap = true }, WithMemoryLimitPages(256))
 	i := open(t, e)
-	echo(t, i, "hello")
+	if out, err := i.Step(nil, []byte("\x00hello")); err != nil || string(out) != "hello" {
+		t.Fatalf("%q, %v", out, err)
+	}
 	if _, err := i.Step(nil, []byte("hoard")); err == nil {
 		t.Fatal("the limit does not hold")
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/host/wazero"
@@ -40,11 +41,11 @@ func TestSecretStaysOnTheHost(t *testing.T) {
 		hosttest.Engines(t) // says what is missing, or fails
 		return
 	}
-	engine, err := wazero.New(t.Context(), module)
+	e, err := wazero.New(t.Context(), module)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer engine.Close(t.Context())
+	defer e.Close(t.Context())
 
 	const key, marker = "sk-planted-0123456789", "a marker that the module is told"
 	const ofProcess = "sk-of-the-process-0123456789"
@@ -99,7 +100,7 @@ func TestSecretStaysOnTheHost(t *testing.T) {
 			}))
 			defer server.Close()
 
-			w := &watched{Engine: engine}
+			w := &watched{Engine: e}
 			runner, err := turns.New(t.Context(), turns.Config{
 				Model: turns.Model{Name: "m", BaseURL: server.URL + "/v1", APIKey: key}, Engine: w,
 			})
@@ -132,7 +133,8 @@ func TestSecretStaysOnTheHost(t *testing.T) {
 			if sent == 0 || leaked != 0 {
 				t.Errorf("the key was sent %d times, elsewhere %d times", sent, leaked)
 			}
-			memory := wazero.Memory(w.instances[0])
+			var memory []byte
+			w.instances[0].(*engine.Instance).View(func(m []byte) { memory = bytes.Clone(m) })
 			for place, text := range map[string][]byte{"memory": memory, "journal": journal.Bytes(), "events": []byte(told.String())} {
 				if bytes.Contains(text, []byte(key)) || bytes.Contains(text, []byte(ofProcess)) {
 					t.Errorf("a key is in the %s", place)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/fetch/address"
 	"github.com/turncore/turncore/internal/fetch/htmltext"
 )
@@ -65,7 +66,7 @@ func (p *page) text(at address.Address, most int) (text []byte, problem string) 
 	}
 	switch {
 	case charset == "" || charset == "utf-8" || charset == "utf8":
-		text = bytes.ToValidUTF8(body, []byte("\uFFFD"))
+		text = []byte(value.UTF8(string(body)))
 	case strings.Contains(" us-ascii ascii iso-8859-1 latin1 windows-1252 cp1252 ", " "+charset+" "): // all the same on the web
 		text = make([]byte, 0, len(body))
 		for _, c := range body {

@@ -1,7 +1,6 @@
 package guest
 
 import (
-	"errors"
 	"unsafe"
 
 	"github.com/turncore/turncore/abi"
@@ -92,21 +91,9 @@ func (c *chatDispatch) Instructions(yield func(text []byte) bool) {
 	})
 }
 
-func (c *chatDispatch) Tools(yield func(chat.Tool) bool) {
-	c.Dispatch.Tools().Visible(func(t *runtime.Tool) bool { return yield(chatTool(t)) })
-}
+func (c *chatDispatch) Tools(yield func(*runtime.Tool) bool) { c.Dispatch.Tools().Visible(yield) }
 
-func (c *chatDispatch) Tool(name string) (chat.Tool, bool) {
-	t, ok := c.Dispatch.Tools().Get(name)
-	if !ok {
-		return chat.Tool{}, false
-	}
-	return chatTool(t), true
-}
-
-func chatTool(t *runtime.Tool) chat.Tool {
-	return chat.Tool{Number: t.Number, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, Artifact: t.Artifact, Trusted: t.Trusted}
-}
+func (c *chatDispatch) Tool(name string) (*runtime.Tool, bool) { return c.Dispatch.Tools().Get(name) }
 
 func (c *chatDispatch) ArtifactSize(kind record.Kind, handle int64, part int) (bytes, lines uint64, err error) {
 	return c.Dispatch.ArtifactSize(c.task, kind, handle, part)
@@ -168,15 +155,11 @@ func (c *chatDispatch) seal(kind runtime.StreamKind, id string, interrupted bool
 	return c.Report(kind, bytesOf(id), nil, true)
 }
 
-func (c *chatDispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
+func (c *chatDispatch) ReportToolCall(id string, r runtime.ToolCallReport) error {
 	if err := c.fits(len(id) + len(r.Args) + len(r.Results)); err != nil {
 		return err
 	}
-	return c.Dispatch.ReportToolCall(id, runtime.ToolCallReport{
-		Tool: r.Tool, HasTool: r.Tool != "", Args: r.Args, Results: r.Results, Kept: r.Kept,
-		IsError: r.IsError, HasIsError: r.HasIsError, Complete: r.Complete,
-		ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
-	})
+	return c.Dispatch.ReportToolCall(id, r)
 }
 
 func (c *chatDispatch) ReportStats(stats []byte) error {
@@ -205,33 +188,23 @@ func (c *chatDispatch) store(kind record.Kind, body []byte) error {
 	return c.StoreBody(kind, body)
 }
 
-func (c *chatDispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (chat.ToolResult, error) {
-	tool, ok := c.Turn().ToolByNumber(t.Number)
-	if !ok {
-		return chat.ToolResult{}, errors.New("tool " + t.Name + " is not defined")
-	}
+func (c *chatDispatch) ExecuteTool(tool *runtime.Tool, args []byte, run runtime.ToolRun, timeout uint64) (r runtime.ToolResult, err error) {
 	if err := c.fits(len(args)); err != nil {
-		return chat.ToolResult{}, err
+		return r, err
 	}
-	how := runtime.ToolRun{ProviderCallID: run.CallID, Spool: run.Spool, Timed: run.Timeout > 0}
-	if t.Artifact {
-		how.Spool = 0 // the model has asked for the text itself
+	if timeout == 0 {
+		return c.Dispatch.ExecuteTool(c.task, tool, args, run)
 	}
-	var r runtime.ToolResult
-	var err error
-	if run.Timeout == 0 {
-		r, err = c.Dispatch.ExecuteTool(c.task, tool, args, how)
-	} else {
-		late := fault.New(fault.ChatToolTimeout, "more than "+itoa(int64(run.Timeout))+" ms")
-		if c.task.(*coroutine).within(run.Timeout, late, func(task runtime.Task) {
-			r, err = c.Dispatch.ExecuteTool(task, tool, args, how)
-		}, func(cause error) {
-			err = cause
-		}) {
-			r, err = runtime.ToolResult{ExecutionID: r.ExecutionID}, late
-		}
+	run.Timed = true
+	late := fault.New(fault.ChatToolTimeout, "more than "+itoa(int64(timeout))+" ms")
+	if c.task.(*coroutine).within(timeout, late, func(task runtime.Task) {
+		r, err = c.Dispatch.ExecuteTool(task, tool, args, run)
+	}, func(cause error) {
+		err = cause
+	}) {
+		return runtime.ToolResult{ExecutionID: r.ExecutionID}, late
 	}
-	return chat.ToolResult{Value: r.Value, Parts: r.Parts, Kept: r.Effect, ExecutionID: r.ExecutionID}, err
+	return r, err
 }
 
 func (c *chatDispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) error) error {
@@ -242,41 +215,14 @@ func (c *chatDispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) err
 	})
 }
 
-func (c *chatDispatch) HTTP(r chat.Request) (chat.Stream, error) {
-	s, err := c.task.Request(&runtime.HTTPRequest{
-		Context: c.Number(), Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Body, Credential: r.Credential,
-		Redirect: runtime.RedirectFollow, Redirects: r.Redirects, Splices: splices(r.Splices),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return chatStream{s}, nil
+func (c *chatDispatch) HTTP(r *runtime.HTTPRequest) (runtime.Stream, error) {
+	r.Context = c.Number()
+	return c.task.Request(r)
 }
 
-func (c *chatDispatch) Model(r chat.ModelRequest) (chat.Stream, error) {
-	s, err := c.task.Generate(&runtime.ModelRequest{Context: c.Number(), Model: r.Model, Body: r.Body, Splices: splices(r.Splices)})
-	if err != nil {
-		return nil, err
-	}
-	return chatStream{s}, nil
-}
-
-func splices(list []chat.Splice) (all []runtime.Splice) {
-	for _, s := range list {
-		all = append(all, runtime.Splice(s))
-	}
-	return all
-}
-
-// chatStream shows an answer in chunks to the chat executor.
-type chatStream struct{ runtime.Stream }
-
-func (s chatStream) Next() (chat.Chunk, bool, error) {
-	c, more, err := s.Stream.Next()
-	if errors.Is(err, runtime.ErrIdle) {
-		err = chat.ErrIdle
-	}
-	return chat.Chunk(c), more, err
+func (c *chatDispatch) Model(r *runtime.ModelRequest) (runtime.Stream, error) {
+	r.Context = c.Number()
+	return c.task.Generate(r)
 }
 
 // bytesOf shows a string as bytes, which are not to be changed.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 )
 
@@ -40,7 +41,7 @@ func (anthropic) Protocol() chat.Protocol {
 
 func (anthropic) Path(string, bool) string { return "/messages" }
 
-func (anthropic) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
+func (anthropic) AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte {
 	dst = value.AppendJSONString(append(dst, `{"name":`...), t.Name)
 	dst = value.AppendJSONString(append(dst, `,"description":`...), t.Description)
 	dst = appendSchema(append(dst, `,"input_schema":`...), t.InputSchema)

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 )
 
@@ -21,9 +22,9 @@ func (e elsewhere) Protocol() chat.Protocol {
 	return chat.Protocol{Name: string(e), Elsewhere: fullModule}
 }
 
-func (elsewhere) Path(string, bool) string                            { return "" }
-func (elsewhere) AppendTool(dst []byte, _ chat.Tool, _ []byte) []byte { return dst }
-func (elsewhere) AppendHead(dst []byte, _ *chat.Head) []byte          { return dst }
-func (elsewhere) AppendUnit(dst []byte, _ *chat.Unit) []byte          { return dst }
-func (elsewhere) Read(_ *chat.Answer, _ []byte, s *value.Scanner)     { s.Skip() }
-func (elsewhere) Usage([]byte) chat.Usage                             { return chat.Usage{} }
+func (elsewhere) Path(string, bool) string                                { return "" }
+func (elsewhere) AppendTool(dst []byte, _ *runtime.Tool, _ []byte) []byte { return dst }
+func (elsewhere) AppendHead(dst []byte, _ *chat.Head) []byte              { return dst }
+func (elsewhere) AppendUnit(dst []byte, _ *chat.Unit) []byte              { return dst }
+func (elsewhere) Read(_ *chat.Answer, _ []byte, s *value.Scanner)         { s.Skip() }
+func (elsewhere) Usage([]byte) chat.Usage                                 { return chat.Usage{} }

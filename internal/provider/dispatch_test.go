@@ -9,6 +9,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/trust"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -17,7 +18,7 @@ import (
 type dispatch struct {
 	prompt   string   // system prompt
 	events   []string // what was reported and stored, in order
-	requests []chat.Request
+	requests []*runtime.HTTPRequest
 	acked    bool
 	nackedBy error
 
@@ -43,7 +44,7 @@ type item struct {
 }
 
 type offered struct {
-	chat.Tool
+	*runtime.Tool
 	run func(args string) (string, error)
 }
 
@@ -95,7 +96,7 @@ func (d *dispatch) offer(name, schema string, run func(args string) (string, err
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	tool := chat.Tool{Number: uint32(len(d.tools) + 1), Name: name, Description: "Does " + name, InputSchema: v}
+	tool := &runtime.Tool{Number: uint32(len(d.tools) + 1), Name: name, Description: "Does " + name, InputSchema: v}
 	d.tools = append(d.tools, offered{tool, run})
 }
 
@@ -161,8 +162,8 @@ func (d *dispatch) SystemPrompt() string                   { return d.prompt }
 func (d *dispatch) Instructions(func([]byte) bool)         {}
 func (d *dispatch) ReaderTools(string) []string            { return nil }
 func (d *dispatch) Log(chat.Level, string, string, []byte) {}
-func (d *dispatch) Model(r chat.ModelRequest) (chat.Stream, error) {
-	s, err := d.answer(chat.Request{Body: r.Body, Splices: r.Splices})
+func (d *dispatch) Model(r *runtime.ModelRequest) (runtime.Stream, error) {
+	s, err := d.answer(&runtime.HTTPRequest{Body: r.Body, Splices: r.Splices})
 	if err == nil {
 		s.(*response).begun = true // parts have no head
 	}
@@ -185,7 +186,7 @@ func (d *dispatch) Each(n, _ int, body func(d chat.Dispatch, i int) error) error
 	return errors.Join(errs...)
 }
 
-func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) { return d.answer(r) }
+func (d *dispatch) HTTP(r *runtime.HTTPRequest) (runtime.Stream, error) { return d.answer(r) }
 func (d *dispatch) ReportMessage(id string, delta []byte, complete bool) error {
 	return d.report("message", id, delta, complete)
 }
@@ -249,7 +250,7 @@ func (d *dispatch) Records(kind record.Kind, yield func(handle int64, body []byt
 	}
 }
 
-func (d *dispatch) Tools(yield func(chat.Tool) bool) {
+func (d *dispatch) Tools(yield func(*runtime.Tool) bool) {
 	for _, t := range d.tools {
 		if !yield(t.Tool) {
 			return
@@ -257,16 +258,16 @@ func (d *dispatch) Tools(yield func(chat.Tool) bool) {
 	}
 }
 
-func (d *dispatch) Tool(name string) (chat.Tool, bool) {
+func (d *dispatch) Tool(name string) (*runtime.Tool, bool) {
 	for _, t := range d.tools {
 		if t.Name == name {
 			return t.Tool, true
 		}
 	}
-	return chat.Tool{}, false
+	return nil, false
 }
 
-func (d *dispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
+func (d *dispatch) ReportToolCall(id string, r runtime.ToolCallReport) error {
 	text := r.Tool
 	if r.Args != nil {
 		text += d.json(r.Args)
@@ -282,14 +283,14 @@ func (d *dispatch) ReportStats(stats []byte) error {
 	return nil
 }
 
-func (d *dispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (chat.ToolResult, error) {
+func (d *dispatch) ExecuteTool(t *runtime.Tool, args []byte, run runtime.ToolRun, timeout uint64) (runtime.ToolResult, error) {
 	text, err := d.tools[t.Number-1].run(d.json(args))
 	if d.gives != nil && err == nil {
 		if parts := d.gives(); parts != nil {
-			return chat.ToolResult{Parts: parts, Kept: 1}, nil
+			return runtime.ToolResult{Parts: parts, Effect: 1}, nil
 		}
 	}
-	return chat.ToolResult{Value: value.AppendString(nil, text)}, err
+	return runtime.ToolResult{Value: value.AppendString(nil, text)}, err
 }
 
 func (d *dispatch) signal(acked *bool, err error) error {

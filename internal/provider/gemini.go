@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 )
 
@@ -61,7 +62,7 @@ func (gemini) Path(model string, stream bool) string {
 }
 
 // AppendTool gives the schema as JSON Schema: the other way, parameters, takes a few keywords only and refuses the rest.
-func (gemini) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
+func (gemini) AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte {
 	dst = value.AppendJSONString(append(dst, `{"name":`...), t.Name)
 	dst = value.AppendJSONString(append(dst, `,"description":`...), t.Description)
 	dst = appendSchema(append(dst, `,"parametersJsonSchema":`...), t.InputSchema)

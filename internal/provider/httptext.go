@@ -5,6 +5,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider/markup"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 )
 
@@ -84,7 +85,7 @@ func (t *answerText) Tell(d chat.Dispatch, definitions []byte) chat.Told {
 	}
 	told := chat.Told{InText: t.told}
 	var tools []markup.Tool
-	d.Tools(func(tool chat.Tool) bool {
+	d.Tools(func(tool *runtime.Tool) bool {
 		told.Names = append(told.Names, tool.Name)
 		if t.told {
 			tools = append(tools, markup.Tool{Name: tool.Name, Description: tool.Description, Schema: appendSchema(nil, tool.InputSchema)})

@@ -7,6 +7,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider/grammar"
 	"github.com/turncore/turncore/internal/provider/markup"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 )
 
@@ -131,7 +132,7 @@ func (e *engine) Tell(d chat.Dispatch, definitions []byte) chat.Told {
 	t.Text = append(t.Text, "To call one, answer in this form, and wait for its result:\n"...)
 	t.Text = append(e.appendCalls(t.Text, []chat.UnitCall{{Name: []byte("TOOL"), Args: []byte("{...}")}}), '\n')
 	var tools []grammar.Tool
-	d.Tools(func(tool chat.Tool) bool {
+	d.Tools(func(tool *runtime.Tool) bool {
 		t.Names = append(t.Names, tool.Name)
 		tools = append(tools, grammar.Tool{Name: tool.Name, Schema: tool.InputSchema})
 		return true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -42,7 +43,7 @@ func (d *dispatch) give(media []byte) {
 }
 
 // filled is the conversation of a request with AAAA in the places of media.
-func filled(t *testing.T, r chat.Request) string {
+func filled(t *testing.T, r *runtime.HTTPRequest) string {
 	t.Helper()
 	body, from, out := string(r.Body), 0, ""
 	for _, s := range r.Splices {

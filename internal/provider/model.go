@@ -2,6 +2,7 @@ package provider
 
 import (
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/framing"
 )
@@ -20,7 +21,7 @@ func (model) Protocol() chat.Protocol {
 
 func (model) Path(string, bool) string { return "" }
 
-func (model) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
+func (model) AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte {
 	return openAI{}.AppendTool(dst, t, extras)
 }
 

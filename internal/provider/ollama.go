@@ -2,6 +2,7 @@ package provider
 
 import (
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/framing"
 )
@@ -33,7 +34,7 @@ func (ollama) Protocol() chat.Protocol {
 
 func (ollama) Path(string, bool) string { return "/api/chat" }
 
-func (ollama) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
+func (ollama) AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte {
 	return OpenAI.AppendTool(dst, t, extras)
 }
 

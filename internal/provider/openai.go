@@ -2,6 +2,7 @@ package provider
 
 import (
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 )
 
@@ -50,7 +51,7 @@ func openAIMedia(kind, mimeType string) bool {
 
 func (openAI) Path(string, bool) string { return "/chat/completions" }
 
-func (openAI) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
+func (openAI) AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte {
 	dst = value.AppendJSONString(append(dst, `{"type":"function","function":{"name":`...), t.Name)
 	dst = value.AppendJSONString(append(dst, `,"description":`...), t.Description)
 	dst = appendParameters(append(dst, `,"parameters":`...), t.InputSchema)

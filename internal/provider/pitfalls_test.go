@@ -13,6 +13,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -27,7 +28,7 @@ func inJSON(text string) string {
 
 // turns plays an answer in so many turns, each with an executor of its own and a message of the user's, and returns the request
 // of one more.
-func (d *dispatch) turns(options string, p chat.Provider, body string, n int) chat.Request {
+func (d *dispatch) turns(options string, p chat.Provider, body string, n int) *runtime.HTTPRequest {
 	d.t.Helper()
 	for range n {
 		d.say("user", "again")

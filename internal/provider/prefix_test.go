@@ -9,6 +9,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -127,7 +128,7 @@ func executorOf(t testing.TB, options string, p chat.Provider) *chat.Executor {
 }
 
 // sent runs an iteration and returns its request.
-func (c *converse) sent(e *chat.Executor, body string) chat.Request {
+func (c *converse) sent(e *chat.Executor, body string) *runtime.HTTPRequest {
 	c.t.Helper()
 	c.replies = []reply{{body: body}}
 	n := len(c.requests)
@@ -142,7 +143,7 @@ func (c *converse) sent(e *chat.Executor, body string) chat.Request {
 }
 
 // afresh is what an executor that knows no earlier request sends.
-func (c *converse) afresh(options string) chat.Request {
+func (c *converse) afresh(options string) *runtime.HTTPRequest {
 	other := newDispatch(c.t)
 	other.prompt, other.clock, other.records, other.tools = c.prompt, c.clock, c.records, c.tools
 	for kind := range other.records {

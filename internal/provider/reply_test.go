@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 )
 
 // reply is a response. Its body is a stream of events unless mediaType says otherwise.
@@ -25,7 +25,7 @@ type response struct {
 	rest  []byte
 }
 
-func (d *dispatch) answer(r chat.Request) (chat.Stream, error) {
+func (d *dispatch) answer(r *runtime.HTTPRequest) (runtime.Stream, error) {
 	if len(d.replies) == 0 {
 		return nil, errors.New("a request too many")
 	}
@@ -36,7 +36,7 @@ func (d *dispatch) answer(r chat.Request) (chat.Stream, error) {
 	return &response{reply: reply, rest: []byte(reply.body)}, nil
 }
 
-func (r *response) Next() (chat.Chunk, bool, error) {
+func (r *response) Next() (runtime.Chunk, bool, error) {
 	if !r.begun {
 		r.begun = true
 		status, mediaType := r.reply.status, r.reply.mediaType
@@ -46,7 +46,7 @@ func (r *response) Next() (chat.Chunk, bool, error) {
 		if mediaType == "" {
 			mediaType = "text/event-stream"
 		}
-		return chat.Chunk{Status: status, Headers: [][2]string{{"content-type", mediaType}}}, true, nil
+		return runtime.Chunk{Status: status, Headers: [][2]string{{"content-type", mediaType}}}, true, nil
 	}
 	n := len(r.rest)
 	if r.reply.part > 0 {
@@ -56,11 +56,11 @@ func (r *response) Next() (chat.Chunk, bool, error) {
 		n, r.reply.first = min(n, r.reply.first), 0
 	}
 	if n == 0 {
-		return chat.Chunk{}, false, r.reply.err
+		return runtime.Chunk{}, false, r.reply.err
 	}
 	part := r.rest[:n]
 	r.rest = r.rest[n:]
-	return chat.Chunk{Data: bytes.Clone(part)}, true, nil
+	return runtime.Chunk{Data: bytes.Clone(part)}, true, nil
 }
 
 func (r *response) Idle(uint64) {}

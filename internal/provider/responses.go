@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 )
 
@@ -41,7 +42,7 @@ func (responses) Protocol() chat.Protocol {
 
 func (responses) Path(string, bool) string { return "/responses" }
 
-func (responses) AppendTool(dst []byte, t chat.Tool, extras []byte) []byte {
+func (responses) AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte {
 	dst = chat.AppendMember(append(dst, `{"type":"function"`...), "name", []byte(t.Name))
 	dst = chat.AppendMember(dst, "description", []byte(t.Description))
 	dst = appendParameters(append(dst, `,"parameters":`...), t.InputSchema)

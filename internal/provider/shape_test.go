@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 )
@@ -116,7 +117,7 @@ func TestSchemasOfTools(t *testing.T) {
 		{`{"type":"object","properties":{"a":{"const":{"type":"array"},"default":{"type":"object"}}}}`, `{"type":"object","properties":{"a":{"const":{"type":"array"},"default":{"type":"object"}}}}`},
 		{`{"type":"object","properties":[],"anyOf":{}}`, `{"type":"object","properties":[],"anyOf":{}}`},
 	} {
-		tool := chat.Tool{Name: "f", Description: "d", InputSchema: schemaValue(t, c.schema)}
+		tool := &runtime.Tool{Name: "f", Description: "d", InputSchema: schemaValue(t, c.schema)}
 		for _, p := range []struct {
 			provider chat.Provider
 			path     []string

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -116,8 +116,8 @@ func TestArtifactsThatCannotBeRead(t *testing.T) {
 // H10, as far as the executor does it: what an artifact tool answers is stored as its text, and never offered again.
 func TestArtifactToolsInAnswers(t *testing.T) {
 	d := newDispatch(t)
-	d.tools = []chat.Tool{{Number: 1 << 31, Name: "artifact_head", InputSchema: fromJSON(t, `{"type":"object"}`), Artifact: true}}
-	d.run = func(chat.Tool, []byte) ([]byte, error) { return value.AppendString(nil, "beta\nbanana"), nil }
+	d.tools = []*runtime.Tool{{Number: 1 << 31, Name: "artifact_head", InputSchema: fromJSON(t, `{"type":"object"}`), Artifact: true}}
+	d.run = func(*runtime.Tool, []byte) ([]byte, error) { return value.AppendString(nil, "beta\nbanana"), nil }
 	d.replies(sse(calls(`{"index":0,"id":"a","function":{"name":"artifact_head"}}`)), sse(text("ok"), stop))
 	d.iterate(newExecutor(t, `{"model":"m"}`), 2)
 	stored := d.records[record.ToolCalls]
@@ -147,8 +147,8 @@ func TestKeptResults(t *testing.T) {
 		{"artifact tool", artifact, true, []string{`"text 0 of toolCall"`}},
 	} {
 		d := newDispatch(t)
-		d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`), Artifact: tt.artifact}}
-		d.run = func(chat.Tool, []byte) ([]byte, error) { return tt.parts, nil }
+		d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`), Artifact: tt.artifact}}
+		d.run = func(*runtime.Tool, []byte) ([]byte, error) { return tt.parts, nil }
 		d.replies(sse(calls(`{"index":0,"id":"a","function":{"name":"get"}}`)), sse(text("ok"), stop))
 		d.iterate(newExecutor(t, `{"model":"m","trust":"off"}`), 2)
 		if len(d.records[record.ToolCalls]) != 1 || len(d.requests) != 2 {

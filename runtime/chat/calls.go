@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -133,14 +134,14 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	if problem != "" {
 		args = emptyMap
 	}
-	how := a.options.toolRun
-	how.CallID = clip(bytes.TrimSpace(c.id), maxName)
-	if err := d.ReportToolCall(c.record, ToolCallReport{Tool: name, Args: args, ProviderCallID: how.CallID}); err != nil {
+	how := runtime.ToolRun{ProviderCallID: clip(bytes.TrimSpace(c.id), maxName), Spool: a.options.spoolOver}
+	if err := d.ReportToolCall(c.record, runtime.ToolCallReport{Tool: name, HasTool: name != "", Args: args, ProviderCallID: how.ProviderCallID}); err != nil {
 		return err
 	}
-	var result ToolResult
+	var result runtime.ToolResult
 	var err error
 	tool, known := d.Tool(name)
+	reads := known && tool.Artifact // text of an artifact
 	switch {
 	case c.rejected != "":
 		err = fault.New(fault.ChatToolUseFailed, c.rejected)
@@ -149,16 +150,19 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	case problem != "":
 		err = fault.New(fault.ChatInvalidToolCallArgs, problem, "the arguments were "+clip(c.args, maxMessage))
 	default:
-		result, err = d.ExecuteTool(tool, args, how)
+		if reads {
+			how.Spool = 0 // the model has asked for the text itself
+		}
+		result, err = d.ExecuteTool(tool, args, how, a.options.toolTimeout)
 	}
-	report := ToolCallReport{IsError: err != nil, HasIsError: true, Complete: true, ExecutionID: result.ExecutionID}
+	report := runtime.ToolCallReport{IsError: err != nil, HasIsError: true, Complete: true, ExecutionID: result.ExecutionID}
 	results := result.Parts
 	switch {
 	case err != nil:
 		results = value.AppendString(nil, fault.MessageOf(err))
 		report.Results = results
 	case results != nil:
-		report.Kept = result.Kept
+		report.Kept = result.Effect
 	default:
 		results = resultText(result.Value)
 		report.Results = results
@@ -173,9 +177,9 @@ func (a *Answer) run(d Dispatch, c *pending, group string) error {
 	now := d.Stamp()
 	c.kept = report.Kept
 	c.body = record.AppendToolCall(nil, record.ToolCallFields{
-		ID: c.record, Tool: name, Args: args, Checksum: sum, ExecutionID: result.ExecutionID, ProviderCallID: how.CallID, IsComplete: true, IsError: report.IsError, Results: results,
-		Payload: a.payload(c, group, args, problem), ReplayCompatibility: compatibility, FromArtifactTool: tool.Artifact,
-		Inline:    tool.Artifact && report.Kept != 0, // no reader tool is offered for it
+		ID: c.record, Tool: name, Args: args, Checksum: sum, ExecutionID: result.ExecutionID, ProviderCallID: how.ProviderCallID, IsComplete: true, IsError: report.IsError, Results: results,
+		Payload: a.payload(c, group, args, problem), ReplayCompatibility: compatibility, FromArtifactTool: reads,
+		Inline:    reads && report.Kept != 0, // no reader tool is offered for it
 		CreatedAt: c.created, UpdatedAt: now, CompletedAt: now,
 	})
 	return nil
@@ -207,7 +211,7 @@ func fits(v []byte) bool { return value.Fits(v, maxArgsDepth, maxItems) }
 
 func unknownTool(d Dispatch, name string) error {
 	var names []string
-	d.Tools(func(t Tool) bool {
+	d.Tools(func(t *runtime.Tool) bool {
 		names = append(names, t.Name)
 		return true
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -19,9 +19,9 @@ func calls(list string) string { return delta(`{"tool_calls":[` + list + `]}`) }
 // withTools gives the dispatch tools that answer with their arguments, and "boom" that fails.
 func withTools(t testing.TB, d *dispatch) {
 	schema := fromJSON(t, `{"type":"object"}`)
-	d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: schema}, {Number: 2, Name: "boom", InputSchema: schema}}
-	d.hidden = []chat.Tool{{Number: 3, Name: "secret", InputSchema: schema}}
-	d.run = func(tool chat.Tool, args []byte) ([]byte, error) {
+	d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: schema}, {Number: 2, Name: "boom", InputSchema: schema}}
+	d.hidden = []*runtime.Tool{{Number: 3, Name: "secret", InputSchema: schema}}
+	d.run = func(tool *runtime.Tool, args []byte) ([]byte, error) {
 		if tool.Name == "boom" {
 			return nil, fault.Wrap(fault.ToolDownstreamError, errors.New("no network"))
 		}
@@ -129,7 +129,7 @@ func TestResultKinds(t *testing.T) {
 	} {
 		d := newDispatch(t)
 		withTools(t, d)
-		d.run = func(chat.Tool, []byte) ([]byte, error) { return tt.result, nil }
+		d.run = func(*runtime.Tool, []byte) ([]byte, error) { return tt.result, nil }
 		d.replies(sse(calls(`{"index":0,"id":"a","function":{"name":"get"}}`)))
 		d.iterate(newExecutor(t, `{"model":"m"}`), 1)
 		got, _ := value.String(record.ToolCall(d.records[record.ToolCalls][0].body).Results())
@@ -174,7 +174,7 @@ func TestOrder(t *testing.T) {
 func TestSignalInTool(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
-	d.run = func(chat.Tool, []byte) ([]byte, error) { return fromJSON(t, `"done"`), d.Ack() }
+	d.run = func(*runtime.Tool, []byte) ([]byte, error) { return fromJSON(t, `"done"`), d.Ack() }
 	d.replies(sse(calls(`{"index":0,"id":"a","function":{"name":"get"}},{"index":1,"id":"b","function":{"name":"get"}}`)))
 	d.iterate(newExecutor(t, `{"model":"m"}`), 1)
 	if !d.acked || len(d.records[record.ToolCalls]) != 1 {
@@ -240,7 +240,7 @@ func TestFailedGenerationWithoutAName(t *testing.T) {
 				}
 				d := newDispatch(t)
 				withTools(t, d)
-				d.answer = func(chat.Request) (chat.Stream, error) {
+				d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 					return &response{status: status, mime: mime, parts: split(body, 5)}, nil
 				}
 				d.iterate(newExecutor(t, `{"model":"m"}`), 3)
@@ -300,7 +300,7 @@ func TestFailedGeneration(t *testing.T) {
 				}
 				d := newDispatch(t)
 				withTools(t, d)
-				d.answer = func(chat.Request) (chat.Stream, error) {
+				d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 					if len(d.requests) > 1 {
 						return &response{parts: split(sse(text("ok"), stop), 0)}, nil
 					}

@@ -12,6 +12,7 @@ package chat
 import (
 	"bytes"
 
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 )
 
@@ -159,7 +160,7 @@ func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 	o, a := &e.options, &st.answer
 	a.readMarkup(st.projection.names)
 	if o.engine != nil {
-		stream, err := d.Model(ModelRequest{Model: o.head.Model, Body: body, Splices: st.projection.splices})
+		stream, err := d.Model(&runtime.ModelRequest{Model: o.head.Model, Body: body, Splices: st.projection.splices})
 		if err != nil {
 			return err
 		}
@@ -167,9 +168,9 @@ func (e *Executor) exchange(d Dispatch, st *state, body []byte) error {
 		a.endMarkup(err)
 		return err
 	}
-	stream, err := d.HTTP(Request{
-		Method: "POST", URL: o.url, Headers: o.headers, Credential: o.credential, Body: body, Redirects: maxRedirects,
-		Splices: st.projection.splices,
+	stream, err := d.HTTP(&runtime.HTTPRequest{
+		Method: "POST", URL: o.url, Headers: o.headers, Credential: o.credential, Body: body,
+		Redirect: runtime.RedirectFollow, Redirects: maxRedirects, Splices: st.projection.splices,
 	})
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/record"
 )
 
@@ -20,9 +20,9 @@ func FuzzChatStream(f *testing.F) {
 	f.Add([]byte("event: error\ndata: {\"error\":{\"error\":{}}}\n\n"), uint64(5), true)
 	f.Fuzz(func(t *testing.T, body []byte, seed uint64, ok bool) {
 		d := newDispatch(t)
-		d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
-		d.run = func(_ chat.Tool, args []byte) ([]byte, error) { return args, nil }
-		d.answer = func(chat.Request) (chat.Stream, error) {
+		d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
+		d.run = func(_ *runtime.Tool, args []byte) ([]byte, error) { return args, nil }
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 			status := 200
 			if !ok {
 				status = 400
@@ -68,7 +68,7 @@ func BenchmarkDeltas(b *testing.B) {
 			d.quiet = true
 			d.addMessage("user", "What is the capital of Mexico?")
 			r := &response{parts: parts}
-			d.answer = func(chat.Request) (chat.Stream, error) { return r, nil }
+			d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return r, nil }
 			b.ReportAllocs()
 			for b.Loop() {
 				r.at, d.acked, d.requests, d.records[record.Messages] = 0, false, d.requests[:0], d.records[record.Messages][:1]
@@ -93,7 +93,7 @@ func BenchmarkRequest(b *testing.B) {
 				d.addMessage("user", strings.Repeat("question ", 10))
 				d.addMessage("assistant", strings.Repeat("answer ", 20))
 			}
-			d.answer = func(chat.Request) (chat.Stream, error) { return failing{errSealed}, nil }
+			d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return failing{errSealed}, nil }
 			b.ReportAllocs()
 			for b.Loop() {
 				d.nacked = nil
@@ -121,7 +121,7 @@ func BenchmarkIteration(b *testing.B) {
 		var body []byte
 		r := &response{parts: [][]byte{[]byte(sse(calls(`{"index":0,"id":"a","function":{"name":"get"}}`)))}}
 		d.hand = func(sent []byte) { body = append(body[:0], sent...) }
-		d.answer = func(chat.Request) (chat.Stream, error) { r.at = 0; return r, nil }
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { r.at = 0; return r, nil }
 		b.Run("iteration/"+strconv.Itoa(n), func(b *testing.B) {
 			iterate := func() {
 				clear(d.streams)
@@ -167,7 +167,7 @@ func deltasDoNotAllocate(t *testing.T, begin string) {
 		d := newDispatch(t)
 		d.quiet = true
 		r := &response{parts: parts}
-		d.answer = func(chat.Request) (chat.Stream, error) { return r, nil }
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return r, nil }
 		return testing.AllocsPerRun(20, func() {
 			r.at, d.acked, d.requests, d.records[record.Messages], d.records[record.Thoughts] = 0, false, d.requests[:0], nil, nil
 			clear(d.streams)

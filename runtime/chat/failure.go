@@ -24,7 +24,7 @@ func clip(text []byte, limit int) string {
 			text = text[:len(text)-1]
 		}
 	}
-	s := strings.ToValidUTF8(string(text), "\uFFFD")
+	s := value.UTF8(string(text))
 	if cut {
 		s += "…"
 	}

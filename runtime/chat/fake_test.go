@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
 	"github.com/turncore/turncore/internal/trust"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -31,11 +32,11 @@ type dispatch struct {
 	versions     [record.Kinds]uint32
 	visited      int // records of the timeline
 	handles      int64
-	tools        []chat.Tool
-	hidden       []chat.Tool
-	run          func(t chat.Tool, args []byte) ([]byte, error)
-	answer       func(r chat.Request) (chat.Stream, error)
-	generate     func(r chat.ModelRequest) (chat.Stream, error)
+	tools        []*runtime.Tool
+	hidden       []*runtime.Tool
+	run          func(t *runtime.Tool, args []byte) ([]byte, error)
+	answer       func(r *runtime.HTTPRequest) (runtime.Stream, error)
+	generate     func(r *runtime.ModelRequest) (runtime.Stream, error)
 	hand         func(body []byte) // takes requests in place of keeping them; may be nil
 	onReport     func()
 	onSleep      func()
@@ -56,8 +57,8 @@ type dispatch struct {
 	read           []string // what was asked of artifacts
 	failRead       error
 	mediaSize      int64
-	splices        []chat.Splice // of the last request
-	quiet          bool          // keep no events
+	splices        []runtime.Splice // of the last request
+	quiet          bool             // keep no events
 }
 
 type item struct {
@@ -211,7 +212,7 @@ func (d *dispatch) MediaSize(handle int64, part int) (int64, error) {
 
 func (d *dispatch) ReaderTools(class string) []string { return []string{"read_" + class, "read"} }
 
-func (d *dispatch) Tools(yield func(chat.Tool) bool) {
+func (d *dispatch) Tools(yield func(*runtime.Tool) bool) {
 	for _, t := range d.tools {
 		if !yield(t) {
 			return
@@ -219,13 +220,13 @@ func (d *dispatch) Tools(yield func(chat.Tool) bool) {
 	}
 }
 
-func (d *dispatch) Tool(name string) (chat.Tool, bool) {
+func (d *dispatch) Tool(name string) (*runtime.Tool, bool) {
 	for _, t := range slices.Concat(d.tools, d.hidden) {
 		if t.Name == name {
 			return t, true
 		}
 	}
-	return chat.Tool{}, false
+	return nil, false
 }
 
 func (d *dispatch) report(kind, id string, delta []byte, complete bool) error {
@@ -281,7 +282,7 @@ func (d *dispatch) seal(kind, id string, interrupted bool) error {
 	return err
 }
 
-func (d *dispatch) ReportToolCall(id string, r chat.ToolCallReport) error {
+func (d *dispatch) ReportToolCall(id string, r runtime.ToolCallReport) error {
 	text := r.Tool
 	if r.Args != nil {
 		text += d.json(r.Args)
@@ -340,13 +341,13 @@ func (d *dispatch) StoreToolCall(body []byte, kept uint32) error {
 	return d.store(record.ToolCalls, body)
 }
 
-func (d *dispatch) ExecuteTool(t chat.Tool, args []byte, run chat.ToolRun) (chat.ToolResult, error) {
+func (d *dispatch) ExecuteTool(t *runtime.Tool, args []byte, run runtime.ToolRun, timeout uint64) (runtime.ToolResult, error) {
 	d.events = append(d.events, "run "+t.Name+d.json(args))
 	v, err := d.run(t, args)
 	if err == nil && record.IsParts(v) {
-		return chat.ToolResult{Parts: v, Kept: 7}, nil
+		return runtime.ToolResult{Parts: v, Effect: 7}, nil
 	}
-	return chat.ToolResult{Value: v}, err
+	return runtime.ToolResult{Value: v}, err
 }
 
 func (d *dispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) error) error {
@@ -361,7 +362,7 @@ func (d *dispatch) Each(n, atOnce int, body func(d chat.Dispatch, i int) error) 
 	return errors.Join(errs...)
 }
 
-func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) {
+func (d *dispatch) HTTP(r *runtime.HTTPRequest) (runtime.Stream, error) {
 	if d.hand != nil {
 		d.hand(r.Body)
 		return d.answer(r)
@@ -370,7 +371,7 @@ func (d *dispatch) HTTP(r chat.Request) (chat.Stream, error) {
 	return d.answer(r)
 }
 
-func (d *dispatch) Model(r chat.ModelRequest) (chat.Stream, error) {
+func (d *dispatch) Model(r *runtime.ModelRequest) (runtime.Stream, error) {
 	d.requests, d.splices = append(d.requests, bytes.Clone(r.Body)), slices.Clone(r.Splices)
 	return d.generate(r)
 }
@@ -404,7 +405,7 @@ type response struct {
 	at        int
 }
 
-func (r *response) Next() (chat.Chunk, bool, error) {
+func (r *response) Next() (runtime.Chunk, bool, error) {
 	if r.onNext != nil {
 		r.onNext(r.at)
 	}
@@ -418,13 +419,13 @@ func (r *response) Next() (chat.Chunk, bool, error) {
 		if mime == "" {
 			mime = "text/event-stream; charset=utf-8"
 		}
-		return chat.Chunk{Status: status, Headers: append(r.headers, [2]string{"content-type", mime})}, true, nil
+		return runtime.Chunk{Status: status, Headers: append(r.headers, [2]string{"content-type", mime})}, true, nil
 	}
 	if r.at <= len(r.parts) {
 		r.at++
-		return chat.Chunk{Data: r.parts[r.at-2]}, true, nil
+		return runtime.Chunk{Data: r.parts[r.at-2]}, true, nil
 	}
-	return chat.Chunk{}, false, r.err
+	return runtime.Chunk{}, false, r.err
 }
 
 func (r *response) Idle(ms uint64) { r.idle = ms }
@@ -450,7 +451,7 @@ func split(text string, seed uint64) [][]byte {
 // replies answers requests with the given bodies, in order.
 func (d *dispatch) replies(bodies ...string) {
 	n := 0
-	d.answer = func(chat.Request) (chat.Stream, error) {
+	d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 		if n == len(bodies) {
 			d.t.Fatal("a request too many")
 		}

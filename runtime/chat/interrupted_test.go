@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 )
 
@@ -43,14 +43,14 @@ func TestInterrupted(t *testing.T) {
 		{name: "error last", body: sse(text("Hello"), stop, failed), code: fault.ChatProviderError, seals: message},
 		{name: "error in the thought", body: sse(hm, failed), code: fault.ChatProviderError, seals: thought},
 		{name: "error behind the thought", body: sse(hm, text("Hel"), failed), code: fault.ChatProviderError, seals: both},
-		{name: "stall", body: body(text("Hel")), err: chat.ErrIdle, code: fault.ChatStreamStalled, seals: message},
-		{name: "stall in the thought", body: body(hm), err: chat.ErrIdle, code: fault.ChatStreamStalled, seals: thought},
+		{name: "stall", body: body(text("Hel")), err: runtime.ErrIdle, code: fault.ChatStreamStalled, seals: message},
+		{name: "stall in the thought", body: body(hm), err: runtime.ErrIdle, code: fault.ChatStreamStalled, seals: thought},
 		{name: "cut", body: body(hm, text("Hel")), err: reset, code: fault.ChatStreamError, seals: both},
 		{name: "no end", body: body(text("Hel")), code: fault.ChatStreamError, seals: message},
 		{name: "half a chunk", body: body(text("Hel"), `{"choices":[{"delta":{"content":"l`, text("o")), code: fault.ChatStreamError, seals: message},
 		{name: "too long", body: body(text("Hel"), text(strings.Repeat("x", 8<<20))), code: fault.ChatStreamError, seals: message},
 		{name: "abort", body: body(hm, text("Hel")), err: reset, before: "abort", seals: both},
-		{name: "total timeout", options: `"totalTimeoutMs":1000`, body: body(text("Hel")), err: chat.ErrIdle, before: "time", code: fault.ChatTotalTimeout, seals: message},
+		{name: "total timeout", options: `"totalTimeoutMs":1000`, body: body(text("Hel")), err: runtime.ErrIdle, before: "time", code: fault.ChatTotalTimeout, seals: message},
 
 		{name: "whole", body: sse(hm, text("Hello"), stop), seals: []string{"thought |", "message |"}},
 		{name: "cut behind the finish reason", body: body(text("Hello"), stop), err: reset, seals: []string{"message |"}},
@@ -62,7 +62,7 @@ func TestInterrupted(t *testing.T) {
 	} {
 		for seed := range uint64(3) {
 			d := newDispatch(t)
-			d.answer = func(chat.Request) (chat.Stream, error) {
+			d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 				r := &response{parts: split(tt.body, seed), err: tt.err}
 				r.onNext = func(n int) {
 					switch {

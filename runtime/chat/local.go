@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/framing"
 )
@@ -77,7 +78,7 @@ type TextCall struct {
 }
 
 // receiveParts reads the answer of an engine to its end, like receive.
-func (a *Answer) receiveParts(stream Stream) error {
+func (a *Answer) receiveParts(stream runtime.Stream) error {
 	lines := framing.Lines{Limit: maxAnswer}
 	event := a.event
 	for begun := false; ; begun = true {
@@ -85,7 +86,7 @@ func (a *Answer) receiveParts(stream Stream) error {
 		switch {
 		case err == errLate:
 			return a.late(stream)
-		case errors.Is(err, ErrIdle):
+		case errors.Is(err, runtime.ErrIdle):
 			stream.Cancel()
 			return fault.New(fault.ChatStreamStalled, "no part for "+strconv.FormatUint(a.options.idleTimeout, 10)+" ms")
 		case err != nil && !begun:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
@@ -22,13 +23,13 @@ type parts struct {
 	cancelled bool
 }
 
-func (p *parts) Next() (chat.Chunk, bool, error) {
+func (p *parts) Next() (runtime.Chunk, bool, error) {
 	if len(p.data) == 0 {
-		return chat.Chunk{}, false, p.err
+		return runtime.Chunk{}, false, p.err
 	}
 	data := p.data[0]
 	p.data = p.data[1:]
-	return chat.Chunk{Data: []byte(data)}, true, nil
+	return runtime.Chunk{Data: []byte(data)}, true, nil
 }
 
 func (p *parts) Idle(ms uint64) { p.idle = ms }
@@ -55,13 +56,13 @@ func localTurn(t *testing.T, options string, answers ...*parts) *dispatch {
 	d := newDispatch(t)
 	d.prompt = "Be brief."
 	d.addMessage("user", "Weather?")
-	d.tools = []chat.Tool{{Number: 1, Name: "get_weather", Description: "Weather in a city", InputSchema: fromJSON(t, `{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`)}}
-	d.run = func(_ chat.Tool, args []byte) ([]byte, error) {
+	d.tools = []*runtime.Tool{{Number: 1, Name: "get_weather", Description: "Weather in a city", InputSchema: fromJSON(t, `{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`)}}
+	d.run = func(_ *runtime.Tool, args []byte) ([]byte, error) {
 		city, _ := value.Get(args, "city")
 		name, _ := value.String(city)
 		return value.AppendString(nil, "4 degrees in "+string(name)), nil
 	}
-	d.generate = func(r chat.ModelRequest) (chat.Stream, error) {
+	d.generate = func(r *runtime.ModelRequest) (runtime.Stream, error) {
 		if r.Model != "tiny" {
 			t.Errorf("model %q", r.Model)
 		}
@@ -108,7 +109,7 @@ func TestAnswersThatLookLikeCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newDispatch(t)
-	d.generate = func(chat.ModelRequest) (chat.Stream, error) {
+	d.generate = func(*runtime.ModelRequest) (runtime.Stream, error) {
 		return &parts{data: saying("<think>Who?</think>"+answer, 4)}, nil
 	}
 	d.iterate(e, 1)
@@ -174,7 +175,7 @@ func TestRequiredCallsAndSchemas(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := newDispatch(t)
-		d.generate = func(chat.ModelRequest) (chat.Stream, error) { return &parts{data: saying("12", 1)}, nil }
+		d.generate = func(*runtime.ModelRequest) (runtime.Stream, error) { return &parts{data: saying("12", 1)}, nil }
 		d.iterate(e, 1)
 		r := requestOf(t, d.requests[0])
 		if !d.acked || (r.Grammar != "") != (want == "grammar") || (r.Schema != nil) != (want == "schema") || !strings.HasSuffix(r.Messages[0].Content, "{\"type\":\"integer\"}") {
@@ -196,7 +197,7 @@ func TestLocalFailures(t *testing.T) {
 		{"an error part", &parts{data: []string{"{\"text\":\"a\"}\n{\"error\":{\"code\":\"x\",\"message\":\"no\"}}\n"}}, fault.ChatProviderError},
 		{"nothing", &parts{}, fault.ChatEmptyResponse},
 		{"half a line", &parts{data: []string{"{\"text\":\"a\"}\n{\"te"}}, fault.ChatStreamError},
-		{"silence", &parts{err: chat.ErrIdle}, fault.ChatStreamStalled},
+		{"silence", &parts{err: runtime.ErrIdle}, fault.ChatStreamStalled},
 	} {
 		d := localTurn(t, options, c.answer)
 		var f *fault.Error

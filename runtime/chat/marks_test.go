@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/record"
 )
 
@@ -28,7 +28,7 @@ func TestMarks(t *testing.T) {
 	d := newDispatch(t)
 	d.prompt = "Be kind."
 	d.instructions = []string{"Be brief.", "Be exact."}
-	d.tools = []chat.Tool{{Number: 1, Name: "ask", InputSchema: fromJSON(t, `{"type":"object"}`), Trusted: true}}
+	d.tools = []*runtime.Tool{{Number: 1, Name: "ask", InputSchema: fromJSON(t, `{"type":"object"}`), Trusted: true}}
 	d.add(record.Memories, record.AppendMemory(nil, record.MemoryFields{ID: "m", Content: []byte("likes tea"), Confidence: 0.5, Importance: 1, CreatedAt: 1_700_000_000_000, UpdatedAt: 1_700_000_000_000}))
 	for _, r := range []record.RetrievableFields{
 		{ID: "late", Content: []byte("private"), TrustTier: "third-party-private", Source: "mail", CreatedAt: 9, UpdatedAt: 9},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/trust"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -246,7 +247,7 @@ func (p *projection) addPlaces(list []*UnitMedia, most int64) {
 		if m.at == 0 {
 			continue
 		}
-		p.splices = append(p.splices, Splice{At: m.at, Handle: m.handle, Part: m.part, Max: most})
+		p.splices = append(p.splices, runtime.Splice{At: m.at, Handle: m.handle, Part: m.part, Max: most})
 		for i := len(p.splices) - 1; i > 0 && p.splices[i].At < p.splices[i-1].At; i-- {
 			p.splices[i], p.splices[i-1] = p.splices[i-1], p.splices[i]
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
@@ -74,15 +75,15 @@ func TestMediaStaysInPlace(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
 	d.mediaSize = 5
-	d.run = func(chat.Tool, []byte) ([]byte, error) { return fromJSON(t, media), nil }
+	d.run = func(*runtime.Tool, []byte) ([]byte, error) { return fromJSON(t, media), nil }
 	d.attach("m1", "see", "["+media+"]")
 	type sent struct {
 		body    string
-		splices []chat.Splice
+		splices []runtime.Splice
 	}
 	var all []sent
 	replies := []string{"", sse(calls(`{"index":0,"id":"a","function":{"name":"get"}}`)), sse(text("ok"), stop)}
-	d.answer = func(r chat.Request) (chat.Stream, error) {
+	d.answer = func(r *runtime.HTTPRequest) (runtime.Stream, error) {
 		all = append(all, sent{string(r.Body), slices.Clone(r.Splices)})
 		if reply := replies[len(all)-1]; reply != "" {
 			return &response{parts: split(reply, 0)}, nil
@@ -195,7 +196,7 @@ func TestMediaOfEngines(t *testing.T) {
 	} {
 		d := newDispatch(t)
 		d.attach("m1", "see", "["+film+","+media+"]")
-		d.generate = func(chat.ModelRequest) (chat.Stream, error) {
+		d.generate = func(*runtime.ModelRequest) (runtime.Stream, error) {
 			return &parts{data: saying("ok", 9)}, nil
 		}
 		e, err := chat.New(fromJSON(t, `{"provider":"model","model":"m","capabilities":`+c.capabilities+`}`), provider.All...)
@@ -209,7 +210,7 @@ func TestMediaOfEngines(t *testing.T) {
 	// Where calls stand in texts, what they gave follows with the results.
 	d := newDispatch(t)
 	d.addResults(5, "c1", fromJSON(t, media), false)
-	d.generate = func(chat.ModelRequest) (chat.Stream, error) { return &parts{data: saying("ok", 9)}, nil }
+	d.generate = func(*runtime.ModelRequest) (runtime.Stream, error) { return &parts{data: saying("ok", 9)}, nil }
 	e, err := chat.New(fromJSON(t, `{"provider":"model","model":"m","capabilities":{"media":["image"]}}`), provider.All...)
 	if err != nil {
 		t.Fatal(err)

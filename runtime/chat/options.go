@@ -21,8 +21,9 @@ type options struct {
 	requestTimeout uint64 // ms, 0: none
 	totalTimeout   uint64 // ms, 0: none
 	retry          retry
-	parallel       int // tool calls that run at once
-	toolRun        ToolRun
+	parallel       int    // tool calls that run at once
+	toolTimeout    uint64 // ms that a tool may run; 0 for as long as it takes
+	spoolOver      uint64 // bytes of a result's text beyond which the host keeps it, as an artifact; 0 for none
 	reasoning      []string
 	thoughts       thoughtOptions
 	order          [buckets]uint8 // of the buckets in the system text
@@ -59,7 +60,7 @@ func parseOptions(v []byte, providers []Provider, prefix string, wrong ...string
 	p := parser{
 		prefix: prefix, wrong: wrong,
 		options: options{
-			stream: true, parallel: defaultParallel, toolRun: ToolRun{Timeout: defaultToolTimeoutMs, Spool: defaultSpoolResultsOver},
+			stream: true, parallel: defaultParallel, toolTimeout: defaultToolTimeoutMs, spoolOver: defaultSpoolResultsOver,
 			idleTimeout: defaultIdleTimeoutMs, requestTimeout: defaultRequestTimeoutMs, totalTimeout: defaultTotalTimeoutMs, retry: defaultRetry,
 			reasoning: []string{"reasoning", "reasoning_content"}, medias: mediaOptions{max: defaultMaxMediaBytes}, output: output{mode: modeNative},
 			order: [buckets]uint8{bucketInstructions, bucketMemories, bucketRetrievables},
@@ -187,9 +188,9 @@ func (p *parser) option(name string, v []byte) {
 	case "retry":
 		p.retry(v)
 	case "toolTimeoutMs":
-		p.toolRun.Timeout = p.duration(name, v)
+		p.toolTimeout = p.duration(name, v)
 	case "spoolResultsOver":
-		p.toolRun.Spool = uint64(p.whole(name, v, minSpoolResultsOver, maxSpoolResultsOver))
+		p.spoolOver = uint64(p.whole(name, v, minSpoolResultsOver, maxSpoolResultsOver))
 	case "parallel":
 		p.parallel = p.whole(name, v, minParallel, maxParallel)
 	case "headers":

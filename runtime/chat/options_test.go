@@ -7,20 +7,21 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 )
 
 // sent is what the first request of an executor with options is, and how long it waits for the head, for the rest
 // of the response and for the end of the stream that has said that it ends. The dispatch has a user's message, and the tool get when it is asked for.
-func sent(t *testing.T, options string, tool bool) (r chat.Request, idle []uint64, d *dispatch) {
+func sent(t *testing.T, options string, tool bool) (r *runtime.HTTPRequest, idle []uint64, d *dispatch) {
 	t.Helper()
 	d = newDispatch(t)
 	d.addMessage("user", "hi")
 	if tool {
-		d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
+		d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
 	}
-	d.answer = func(given chat.Request) (chat.Stream, error) {
+	d.answer = func(given *runtime.HTTPRequest) (runtime.Stream, error) {
 		r = given
 		r.Body = slices.Clone(given.Body)
 		return &waits{Stream: &response{parts: split(sse(`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`), 0)}, idle: &idle}, nil
@@ -31,7 +32,7 @@ func sent(t *testing.T, options string, tool bool) (r chat.Request, idle []uint6
 
 // waits notes how long a stream is waited for.
 type waits struct {
-	chat.Stream
+	runtime.Stream
 	idle *[]uint64
 }
 

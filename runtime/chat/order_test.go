@@ -3,15 +3,15 @@ package chat_test
 import (
 	"testing"
 
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 )
 
 // What an answer leaves comes after the records that it answers, though the clock is behind them.
 func TestAnswerFollowsTheConversation(t *testing.T) {
 	d := newDispatch(t)
 	d.clock = 100
-	d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
-	d.run = func(chat.Tool, []byte) ([]byte, error) { return fromJSON(t, `"42"`), nil }
+	d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
+	d.run = func(*runtime.Tool, []byte) ([]byte, error) { return fromJSON(t, `"42"`), nil }
 	d.addAt(8000, "user", "u1", "before")
 	d.addCall(9000, "old", `{}`, `"41"`, "")
 	d.addAt(9001, "user", "u2", "and now?")

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -113,8 +113,8 @@ func TestOutputIsRepairedOnce(t *testing.T) {
 func TestOutputWithTools(t *testing.T) {
 	d := newDispatch(t)
 	d.addMessage("user", "Weather?")
-	d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
-	d.run = func(chat.Tool, []byte) ([]byte, error) { return value.AppendString(nil, "4"), nil }
+	d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
+	d.run = func(*runtime.Tool, []byte) ([]byte, error) { return value.AppendString(nil, "4"), nil }
 	call := sse(`{"choices":[{"delta":{"content":"Let me see."}}]}`, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"get","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`)
 	again := strings.ReplaceAll(call, `"c"`, `"d"`)
 	d.replies(call, tells("words", "stop"), again, tells(`{"city":"Oslo","degrees":4}`, "stop"))
@@ -127,8 +127,8 @@ func TestOutputWithTools(t *testing.T) {
 	}
 	// The repair was used up.
 	d = newDispatch(t)
-	d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
-	d.run = func(chat.Tool, []byte) ([]byte, error) { return value.AppendString(nil, "4"), nil }
+	d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
+	d.run = func(*runtime.Tool, []byte) ([]byte, error) { return value.AppendString(nil, "4"), nil }
 	d.replies(tells("words", "stop"), call, sse(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`))
 	d.iterate(newExecutor(t, `{"model":"m","schema":`+weather+`}`), 5)
 	if !errors.Is(d.nacked, fault.ChatInvalidOutput) || !strings.Contains(d.nacked.Error(), "it is empty") {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 )
 
@@ -16,9 +16,9 @@ func TestOverrides(t *testing.T) {
 	d.addMessage("user", "hi")
 	call := sse(calls(`{"index":0,"function":{"name":"get","arguments":"{}"}}`))
 	d.replies(call, call, call, call)
-	var heads []chat.Request
+	var heads []*runtime.HTTPRequest
 	answer := d.answer
-	d.answer = func(r chat.Request) (chat.Stream, error) {
+	d.answer = func(r *runtime.HTTPRequest) (runtime.Stream, error) {
 		heads = append(heads, r)
 		return answer(r)
 	}
@@ -56,7 +56,7 @@ func TestOverrides(t *testing.T) {
 			}
 		}
 	}
-	header := func(r chat.Request) (list string) {
+	header := func(r *runtime.HTTPRequest) (list string) {
 		for _, h := range r.Headers {
 			if strings.HasPrefix(h[0], "x-") {
 				list += h[0] + h[1] + " "

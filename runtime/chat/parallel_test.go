@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -55,7 +56,7 @@ func TestCallsAreStoredInOrder(t *testing.T) {
 func TestParallelFailures(t *testing.T) {
 	d := newDispatch(t)
 	withTools(t, d)
-	d.run = func(_ chat.Tool, args []byte) ([]byte, error) {
+	d.run = func(_ *runtime.Tool, args []byte) ([]byte, error) {
 		if d.json(args) == `{"x":1}` {
 			return nil, errors.New("no network")
 		}

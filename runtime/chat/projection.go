@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sort"
 
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/record"
 )
 
@@ -18,7 +19,7 @@ type projection struct {
 	units   []unit    // what body holds of the timeline
 	head    int       // bytes of body before the timeline
 	body    []byte
-	splices []Splice // of body
+	splices []runtime.Splice // of body
 	// What stands for artifacts, and how long media are, as the host has told.
 	artifacts map[place]string
 	sizes     map[place]int64 // bytes; -1 for unknown
@@ -124,7 +125,7 @@ func (p *projection) request(e *Executor, d Dispatch) ([]byte, error) {
 // appendTools appends the definitions of the visible tools.
 func (e *Executor) appendTools(dst []byte, d Dispatch) []byte {
 	o := &e.options
-	d.Tools(func(t Tool) bool {
+	d.Tools(func(t *runtime.Tool) bool {
 		if len(dst) > 0 {
 			dst = append(dst, ',')
 		}

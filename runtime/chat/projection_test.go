@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/record"
 )
 
@@ -61,11 +61,11 @@ func (d *dispatch) request(options string) []byte {
 
 func TestHead(t *testing.T) {
 	d := newDispatch(t)
-	d.tools = []chat.Tool{
+	d.tools = []*runtime.Tool{
 		{Number: 1, Name: "get", Description: "gets \"it\"", InputSchema: fromJSON(t, `{"type":"object","properties":{"x":{"type":"number"}}}`)},
 		{Number: 70_000, Name: "put", InputSchema: fromJSON(t, `{"type":"object"}`)},
 	}
-	d.hidden = []chat.Tool{{Number: 3, Name: "secret"}}
+	d.hidden = []*runtime.Tool{{Number: 3, Name: "secret"}}
 	d.addAt(1, "user", "u", "hi")
 	got := string(d.request(`{"model":"m","trust":"off","temperature":1,"tool_choice":"auto","toolExtras":{"put":{"strict":true}}}`))
 	want := `{"model":"m","temperature":1,"stream":true,"stream_options":{"include_usage":true},` +
@@ -177,7 +177,7 @@ func TestNextRequest(t *testing.T) {
 	withTools(t, d)
 	d.prompt = "Be kind."
 	d.addAt(10, "user", "u", "hi")
-	d.run = func(chat.Tool, []byte) ([]byte, error) {
+	d.run = func(*runtime.Tool, []byte) ([]byte, error) {
 		d.addMessage("user", "in between")
 		return value.AppendString(nil, "r"), nil
 	}
@@ -211,7 +211,7 @@ func TestChanges(t *testing.T) {
 	withTools(t, d)
 	step := 0
 	e := newExecutor(t, `{"model":"m","trust":"off"}`)
-	d.answer = func(r chat.Request) (chat.Stream, error) {
+	d.answer = func(r *runtime.HTTPRequest) (runtime.Stream, error) {
 		fresh := *d
 		fresh.state = nil
 		fresh.acked = false
@@ -219,7 +219,7 @@ func TestChanges(t *testing.T) {
 		fresh.streams = map[string]*stream{}
 		fresh.events = nil
 		var clean []byte
-		fresh.answer = func(r chat.Request) (chat.Stream, error) {
+		fresh.answer = func(r *runtime.HTTPRequest) (runtime.Stream, error) {
 			clean = bytes.Clone(r.Body)
 			return failing{errSealed}, nil
 		}

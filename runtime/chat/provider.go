@@ -2,6 +2,7 @@ package chat
 
 import (
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/framing"
 )
 
@@ -17,7 +18,7 @@ type Provider interface {
 	Path(model string, stream bool) string
 	// AppendTool appends the definition of a tool, with members that are added to it: JSON text that begins with a comma,
 	// or nothing.
-	AppendTool(dst []byte, t Tool, extras []byte) []byte
+	AppendTool(dst []byte, t *runtime.Tool, extras []byte) []byte
 	// AppendHead appends a request from its opening brace up to where the first unit goes.
 	AppendHead(dst []byte, h *Head) []byte
 	// AppendUnit appends a unit of the conversation, behind a comma unless it is the first.

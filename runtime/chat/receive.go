@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/framing"
 )
@@ -19,12 +20,12 @@ const (
 
 // receive reads a response to its end. It returns the error to nack with, nil for an answer that can be used; a.err and
 // a.failure are not its business.
-func (a *Answer) receive(stream Stream) error {
+func (a *Answer) receive(stream runtime.Stream) error {
 	chunk, more, err := a.next(stream, a.options.requestTimeout)
 	switch {
 	case err == errLate:
 		return a.late(stream)
-	case errors.Is(err, ErrIdle):
+	case errors.Is(err, runtime.ErrIdle):
 		stream.Cancel()
 		return fault.New(fault.ChatRequestTimeout, "no response for "+strconv.FormatUint(a.options.requestTimeout, 10)+" ms")
 	case err != nil:
@@ -56,7 +57,7 @@ func (a *Answer) receive(stream Stream) error {
 			}
 			// Comments keep connections open, but nobody waits for them.
 			if quiet := a.d.Elapsed() - heard; idle > 0 && quiet >= idle {
-				return a.cutOff(stream, ErrIdle)
+				return a.cutOff(stream, runtime.ErrIdle)
 			} else if idle > 0 {
 				idle -= quiet
 			}
@@ -75,11 +76,11 @@ func (a *Answer) receive(stream Stream) error {
 }
 
 // cutOff tells what an answer is worth whose stream failed. One that has its finish reason is whole.
-func (a *Answer) cutOff(stream Stream, err error) error {
+func (a *Answer) cutOff(stream runtime.Stream, err error) error {
 	a.cut = true
 	if err == errLate {
 		err = a.late(stream)
-	} else if errors.Is(err, ErrIdle) {
+	} else if errors.Is(err, runtime.ErrIdle) {
 		stream.Cancel()
 		err = fault.New(fault.ChatStreamStalled, "no event for "+strconv.FormatUint(a.options.idleTimeout, 10)+" ms")
 	} else {
@@ -95,7 +96,7 @@ func (a *Answer) cutOff(stream Stream, err error) error {
 var errLate = errors.New("chat: the time of the call is over")
 
 // next waits for the next chunk: for idle ms, 0 for as long as it takes, and not beyond the deadline of the call.
-func (a *Answer) next(stream Stream, idle uint64) (chunk Chunk, more bool, err error) {
+func (a *Answer) next(stream runtime.Stream, idle uint64) (chunk runtime.Chunk, more bool, err error) {
 	if a.deadline > 0 {
 		now := a.d.Elapsed()
 		if now >= a.deadline {
@@ -107,14 +108,14 @@ func (a *Answer) next(stream Stream, idle uint64) (chunk Chunk, more bool, err e
 	}
 	stream.Idle(idle)
 	chunk, more, err = stream.Next()
-	if a.deadline > 0 && errors.Is(err, ErrIdle) && a.d.Elapsed() >= a.deadline {
+	if a.deadline > 0 && errors.Is(err, runtime.ErrIdle) && a.d.Elapsed() >= a.deadline {
 		err = errLate
 	}
 	return chunk, more, err
 }
 
 // late gives up a response whose call has taken too long.
-func (a *Answer) late(stream Stream) error {
+func (a *Answer) late(stream runtime.Stream) error {
 	stream.Cancel()
 	return fault.New(fault.ChatTotalTimeout, "the answer took longer than "+strconv.FormatUint(a.options.totalTimeout, 10)+" ms")
 }
@@ -131,7 +132,7 @@ func (a *Answer) unusable(err error) error {
 }
 
 // refused reads the body of an error response.
-func (a *Answer) refused(stream Stream, head Chunk) error {
+func (a *Answer) refused(stream runtime.Stream, head runtime.Chunk) error {
 	text := append([]byte(nil), head.Data...)
 	for len(text) < maxErrorBody {
 		chunk, more, err := a.next(stream, a.options.idleTimeout)

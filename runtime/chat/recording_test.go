@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -187,7 +187,7 @@ func replay(t *testing.T, name string, r recording, seed uint64) {
 	tools, _ := first["tools"].([]any)
 	for i, tool := range tools {
 		f := tool.(map[string]any)["function"].(map[string]any)
-		d.tools = append(d.tools, chat.Tool{
+		d.tools = append(d.tools, &runtime.Tool{
 			Number: uint32(i + 1), Name: f["name"].(string), Description: f["description"].(string), InputSchema: fromJSON(t, toJSON(t, f["parameters"])),
 		})
 		if strict, ok := f["strict"]; ok {
@@ -205,7 +205,7 @@ func replay(t *testing.T, name string, r recording, seed uint64) {
 	}
 
 	sent := 0
-	d.answer = func(q chat.Request) (chat.Stream, error) {
+	d.answer = func(q *runtime.HTTPRequest) (runtime.Stream, error) {
 		if sent == len(r.Interactions) {
 			t.Fatalf("%s: a request too many", name)
 		}
@@ -237,7 +237,7 @@ func replay(t *testing.T, name string, r recording, seed uint64) {
 			results[m["tool_call_id"].(string)] = m["content"].(string)
 		}
 	}
-	d.run = func(tool chat.Tool, args []byte) ([]byte, error) {
+	d.run = func(tool *runtime.Tool, args []byte) ([]byte, error) {
 		for _, said := range listen(t, r.Interactions[sent-1].Response.Body).calls {
 			if said.name == tool.Name && results[said.id] != "" {
 				return value.AppendString(nil, results[said.id]), nil

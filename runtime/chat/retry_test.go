@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/fault"
 )
 
 // attempts answers each request with the next of the streams, and the last one with text.
-func (d *dispatch) attempts(list ...chat.Stream) {
+func (d *dispatch) attempts(list ...runtime.Stream) {
 	n := 0
-	d.answer = func(chat.Request) (chat.Stream, error) {
+	d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 		if n++; n <= len(list) {
 			return list[n-1], nil
 		}
@@ -24,11 +25,11 @@ func (d *dispatch) attempts(list ...chat.Stream) {
 	}
 }
 
-func status(n int, body string, headers ...[2]string) chat.Stream {
+func status(n int, body string, headers ...[2]string) runtime.Stream {
 	return &response{status: n, parts: split(body, 0), headers: headers}
 }
 
-func broken(body string, err error) chat.Stream { return &response{parts: split(body, 0), err: err} }
+func broken(body string, err error) runtime.Stream { return &response{parts: split(body, 0), err: err} }
 
 // What is tried again, with its reason, and what is not.
 func TestRetries(t *testing.T) {
@@ -36,7 +37,7 @@ func TestRetries(t *testing.T) {
 	transport := fault.New(fault.HTTPTransport, "connection refused")
 	for _, tt := range []struct {
 		name   string
-		first  chat.Stream
+		first  runtime.Stream
 		reason string // in the log; empty if it is not tried again
 		code   fault.Code
 	}{
@@ -56,10 +57,10 @@ func TestRetries(t *testing.T) {
 		{"transport", failing{transport}, "transport-error", fault.HTTPTransport},
 		{"not allowed", failing{fault.New(fault.HTTPNotAllowed)}, "", fault.HTTPNotAllowed},
 		{"no credential", failing{fault.New(fault.CredentialUnknown)}, "", fault.CredentialUnknown},
-		{"request timeout", failing{chat.ErrIdle}, "request-timeout", fault.ChatRequestTimeout},
+		{"request timeout", failing{runtime.ErrIdle}, "request-timeout", fault.ChatRequestTimeout},
 		{"no response", failing{nil}, "stream-error", fault.ChatStreamError},
-		{"stalled before text", broken("", chat.ErrIdle), "stream-stalled", fault.ChatStreamStalled},
-		{"stalled in a call", broken("data: "+delta(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"get","arguments":"{"}}]}`)+"\n\n", chat.ErrIdle), "stream-stalled", fault.ChatStreamStalled},
+		{"stalled before text", broken("", runtime.ErrIdle), "stream-stalled", fault.ChatStreamStalled},
+		{"stalled in a call", broken("data: "+delta(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"get","arguments":"{"}}]}`)+"\n\n", runtime.ErrIdle), "stream-stalled", fault.ChatStreamStalled},
 		{"broken before text", broken("data: "+delta(`{"role":"assistant"}`)+"\n\n", reset), "stream-error", fault.ChatStreamError},
 		{"broken after the head, by the transport", broken("", transport), "stream-error", fault.ChatStreamError},
 		{"cut in a call", broken("data: "+delta(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"get","arguments":"{"}}]}`)+"\n\n", nil), "stream-error", fault.ChatStreamError},
@@ -78,7 +79,7 @@ func TestRetries(t *testing.T) {
 		{"error after text", broken(sse(text("Hel"), `{"error":{"message":"slow","code":429}}`), nil), "", fault.ChatProviderError},
 		{"error after reasoning", broken(sse(delta(`{"reasoning":"hm"}`), `{"error":{"message":"slow","code":429}}`), nil), "", fault.ChatProviderError},
 		{"broken after text", broken("data: "+text("Hel")+"\n\n", reset), "", fault.ChatStreamError},
-		{"stalled after text", broken("data: "+text("Hel")+"\n\n", chat.ErrIdle), "", fault.ChatStreamStalled},
+		{"stalled after text", broken("data: "+text("Hel")+"\n\n", runtime.ErrIdle), "", fault.ChatStreamStalled},
 	} {
 		d := newDispatch(t)
 		d.attempts(tt.first)
@@ -122,7 +123,7 @@ func TestRetries(t *testing.T) {
 // A request that the host does not even take is its error at once.
 func TestNoRetryWithoutRequest(t *testing.T) {
 	d := newDispatch(t)
-	d.answer = func(chat.Request) (chat.Stream, error) { return nil, fault.New(fault.ABILimitExceeded) }
+	d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return nil, fault.New(fault.ABILimitExceeded) }
 	d.iterate(newExecutor(t, `{"model":"m"}`), 1)
 	if !fault.Is(d.nacked, fault.ABILimitExceeded) || len(d.requests) != 1 {
 		t.Errorf("nacked with %v after %d requests", d.nacked, len(d.requests))
@@ -133,7 +134,7 @@ func TestNoRetryWithoutRequest(t *testing.T) {
 func TestAttempts(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 100} {
 		d := newDispatch(t)
-		var list []chat.Stream
+		var list []runtime.Stream
 		for i := range n {
 			list = append(list, status(503, "try "+strconv.Itoa(i+1)))
 		}
@@ -162,7 +163,7 @@ func TestBackoff(t *testing.T) {
 	} {
 		d := newDispatch(t)
 		d.random = tt.random
-		var list []chat.Stream
+		var list []runtime.Stream
 		for range tt.want {
 			list = append(list, status(500, ""))
 		}
@@ -218,7 +219,7 @@ func TestRetryAfter(t *testing.T) {
 // What the log says about an attempt can be read by programs.
 func TestRetryLog(t *testing.T) {
 	d := newDispatch(t)
-	d.attempts(status(503, `{"error":{"message":"down"}}`), failing{chat.ErrIdle})
+	d.attempts(status(503, `{"error":{"message":"down"}}`), failing{runtime.ErrIdle})
 	d.iterate(newExecutor(t, `{"model":"m","requestTimeoutMs":50}`), 1)
 	want := []string{
 		`{"reason":"http-status","error":"The model provider answered with an HTTP error: status 503; down","status":503,"attempt":1,"delayMs":500}`,
@@ -268,10 +269,10 @@ type slow struct {
 	ms uint64
 }
 
-func (s *slow) Next() (chat.Chunk, bool, error) {
+func (s *slow) Next() (runtime.Chunk, bool, error) {
 	if s.idle > 0 && s.ms > s.idle {
 		s.d.elapsed += s.idle
-		return chat.Chunk{}, false, chat.ErrIdle
+		return runtime.Chunk{}, false, runtime.ErrIdle
 	}
 	s.d.elapsed += s.ms
 	return s.response.Next()
@@ -295,7 +296,7 @@ func TestTotalTimeout(t *testing.T) {
 		{"never without an end", 10, strings.Repeat(": ping\n\n", 200), `"totalTimeoutMs":1000`, fault.ChatTotalTimeout, 1, 1000},
 	} {
 		d := newDispatch(t)
-		d.answer = func(chat.Request) (chat.Stream, error) {
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 			r := &response{}
 			for _, part := range strings.SplitAfter(tt.body, "\n\n") {
 				r.parts = append(r.parts, []byte(part))

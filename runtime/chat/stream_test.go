@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -108,7 +108,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for seed := range uint64(4) {
 				d := newDispatch(t)
-				d.answer = func(chat.Request) (chat.Stream, error) {
+				d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 					return &response{mime: tt.mime, parts: split(tt.body, seed)}, nil
 				}
 				d.iterate(newExecutor(t, `{"model":"m"}`), 1)
@@ -183,7 +183,7 @@ func TestNacks(t *testing.T) {
 		{name: "a page", response: response{mime: "text/html"}, body: "<html>log in</html>", code: fault.ChatStreamError, want: []string{`"text/html"`}},
 		{name: "half a JSON", response: response{mime: "application/json"}, body: `{"choices":[{"message":{"content":"Hel`, code: fault.ChatStreamError},
 		{name: "connection lost", body: "data: " + text("Hel") + "\n\n", response: response{err: transport}, code: fault.ChatStreamError, want: []string{"connection reset"}, open: true},
-		{name: "stalled", body: "data: " + text("Hel") + "\n\n", response: response{err: chat.ErrIdle}, code: fault.ChatStreamStalled, want: []string{"60000 ms"}, open: true},
+		{name: "stalled", body: "data: " + text("Hel") + "\n\n", response: response{err: runtime.ErrIdle}, code: fault.ChatStreamStalled, want: []string{"60000 ms"}, open: true},
 		{name: "an event without end", body: "data: " + strings.Repeat("a", 9<<20), code: fault.ChatStreamError, want: []string{"longer than"}},
 		{name: "too many calls", body: sse(delta(`{"tool_calls":[` + strings.Repeat(`{"function":{"name":"x"}},`, 256) + `{"function":{"name":"x"}}]}`)), code: fault.ChatStreamError, want: []string{"256 tool calls"}},
 	}
@@ -192,7 +192,7 @@ func TestNacks(t *testing.T) {
 			d := newDispatch(t)
 			r := tt.response
 			r.parts = split(tt.body, 0)
-			d.answer = func(chat.Request) (chat.Stream, error) { return &r, nil }
+			d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return &r, nil }
 			d.iterate(newExecutor(t, `{"model":"m","retry":{"maxAttempts":1}}`), 1)
 			if !fault.Is(d.nacked, tt.code) {
 				t.Fatalf("nacked with %v, acked: %v", d.nacked, d.acked)
@@ -222,7 +222,7 @@ func TestRequestFails(t *testing.T) {
 	refused := fault.New(fault.HTTPNotAllowed)
 	for _, early := range []bool{true, false} {
 		d := newDispatch(t)
-		d.answer = func(chat.Request) (chat.Stream, error) {
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 			if early {
 				return nil, refused
 			}
@@ -234,7 +234,7 @@ func TestRequestFails(t *testing.T) {
 		}
 	}
 	d := newDispatch(t)
-	d.answer = func(chat.Request) (chat.Stream, error) { return failing{chat.ErrIdle}, nil }
+	d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return failing{runtime.ErrIdle}, nil }
 	d.iterate(newExecutor(t, `{"model":"m","requestTimeoutMs":50}`), 1)
 	if !fault.Is(d.nacked, fault.ChatRequestTimeout) || !strings.Contains(d.nacked.Error(), "50 ms") {
 		t.Errorf("nacked with %v", d.nacked)
@@ -243,16 +243,16 @@ func TestRequestFails(t *testing.T) {
 
 type failing struct{ err error }
 
-func (f failing) Next() (chat.Chunk, bool, error) { return chat.Chunk{}, false, f.err }
-func (f failing) Idle(uint64)                     {}
-func (f failing) Cancel()                         {}
+func (f failing) Next() (runtime.Chunk, bool, error) { return runtime.Chunk{}, false, f.err }
+func (f failing) Idle(uint64)                        {}
+func (f failing) Cancel()                            {}
 
 // A stream that has said that it ends has ended, whatever the connection does afterwards.
 func TestAfterDone(t *testing.T) {
-	for _, err := range []error{chat.ErrIdle, errors.New("reset")} {
+	for _, err := range []error{runtime.ErrIdle, errors.New("reset")} {
 		r := &response{parts: split(sse(text("a"), stop), 0), err: err}
 		d := newDispatch(t)
-		d.answer = func(chat.Request) (chat.Stream, error) { return r, nil }
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return r, nil }
 		d.iterate(newExecutor(t, `{"model":"m","idleTimeoutMs":0}`), 1)
 		if !d.acked {
 			t.Errorf("%v: nacked with %v", err, d.nacked)
@@ -269,7 +269,7 @@ func TestAbort(t *testing.T) {
 	parts := len(split(body, 1))
 	for at := range parts + 3 {
 		d := newDispatch(t)
-		d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
+		d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
 		r := &response{parts: split(body, 1)}
 		r.onNext = func(n int) {
 			if n == at {
@@ -277,8 +277,8 @@ func TestAbort(t *testing.T) {
 				r.at, r.err = len(r.parts)+1, errors.New("aborted")
 			}
 		}
-		d.answer = func(chat.Request) (chat.Stream, error) { return r, nil }
-		d.run = func(chat.Tool, []byte) ([]byte, error) {
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return r, nil }
+		d.run = func(*runtime.Tool, []byte) ([]byte, error) {
 			d.aborted = true
 			return nil, errors.New("aborted")
 		}
@@ -315,8 +315,8 @@ func TestReportFails(t *testing.T) {
 // The model may have nothing to add to what its tools did.
 func TestEmptyAfterTools(t *testing.T) {
 	d := newDispatch(t)
-	d.tools = []chat.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
-	d.run = func(chat.Tool, []byte) ([]byte, error) { return fromJSON(t, `"ok"`), nil }
+	d.tools = []*runtime.Tool{{Number: 1, Name: "get", InputSchema: fromJSON(t, `{"type":"object"}`)}}
+	d.run = func(*runtime.Tool, []byte) ([]byte, error) { return fromJSON(t, `"ok"`), nil }
 	d.replies(sse(delta(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"get"}}]}`)), sse(stop))
 	d.iterate(newExecutor(t, `{"model":"m"}`), 5)
 	if !d.acked || d.iteration != 2 {
@@ -402,10 +402,10 @@ func TestBrokenChunk(t *testing.T) {
 
 // A stream that has given its finish reason has ended, whatever the connection does afterwards.
 func TestAfterFinish(t *testing.T) {
-	for _, err := range []error{chat.ErrIdle, errors.New("reset")} {
+	for _, err := range []error{runtime.ErrIdle, errors.New("reset")} {
 		r := &response{parts: split("data: "+text("a")+"\n\ndata: "+stop+"\n\n", 0), err: err}
 		d := newDispatch(t)
-		d.answer = func(chat.Request) (chat.Stream, error) { return r, nil }
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return r, nil }
 		d.iterate(newExecutor(t, `{"model":"m"}`), 1)
 		if !d.acked || r.idle > 10_000 {
 			t.Errorf("%v: nacked with %v, waits %d ms", err, d.nacked, r.idle)

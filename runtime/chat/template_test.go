@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/runtime/chat"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/record"
 )
 
@@ -35,7 +35,7 @@ var similar = [][2]string{
 func hear(t *testing.T, chunks ...string) []string {
 	t.Helper()
 	d := newDispatch(t)
-	d.answer = func(chat.Request) (chat.Stream, error) {
+	d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
 		return &response{parts: split(sse(chunks...), 0)}, nil
 	}
 	if err := newExecutor(t, `{"model":"m"}`).Execute(d); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/internal/provider"
+	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 	"github.com/turncore/turncore/runtime/record"
 )
@@ -63,7 +64,7 @@ func TestThoughtOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.answer = func(chat.Request) (chat.Stream, error) { return &response{status: 400}, nil }
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) { return &response{status: 400}, nil }
 		d.iterate(e, 1)
 		var got []string
 		for _, m := range messagesOf(t, d.requests[0])[1:] {

@@ -118,6 +118,21 @@ func TestPackagesKnowOnlyWhatTheyMay(t *testing.T) {
 	}
 }
 
+// A program links the module that it imports, and the core's Go code only if it imports the native engine.
+func TestTurnsCarryNoModule(t *testing.T) {
+	deps := goList(t, testRoot(t), "", "-deps", "./host/turns")
+	if !slices.ContainsFunc(deps, func(dep string) bool { return within(dep, "host/wazero") }) {
+		t.Errorf("host/turns knows no engine: %v", deps)
+	}
+	for _, dep := range deps {
+		for _, folder := range []string{"wasm", "host/native", "internal/guest", "internal/provider"} {
+			if within(dep, folder) {
+				t.Errorf("host/turns depends on %s", dep)
+			}
+		}
+	}
+}
+
 // The host API talks to the core in frames. Only the engine that runs the core
 // in process may know how the core works.
 func TestHostsKnowFramesOnly(t *testing.T) {
@@ -131,7 +146,7 @@ func TestHostsKnowFramesOnly(t *testing.T) {
 		hosts++
 		for _, dep := range fields[1:] {
 			for _, folder := range []string{"runtime", "internal", "wasm/module"} {
-				if within(dep, folder) && !within(dep, "internal/confine") {
+				if within(dep, folder) && !within(dep, "internal/confine") && !within(dep, "internal/carried") {
 					t.Errorf("%s imports %s", fields[0], dep)
 				}
 			}

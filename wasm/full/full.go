@@ -1,12 +1,22 @@
 // Package full carries the built full module inside a Go program: the core module with all providers of models. Package
 // core carries the one whose only provider is OpenAI's protocol.
 //
+// A program that names no engine runs the module that it imports:
+//
+//	import _ "github.com/turncore/turncore/wasm/full"
+//
 // The module is a build product: releases hold it, the main branch does not.
 // The package compiles either way and Module says which case it is, so that a
 // caller can fall back to an engine that needs no module and tell its user.
 package full
 
-import "embed"
+import (
+	"embed"
+
+	"github.com/turncore/turncore/internal/carried"
+)
+
+func init() { carried.Full = Module }
 
 // The pattern also matches the committed text file: embedding fails when
 // nothing matches, and the module itself may be absent.

@@ -8,11 +8,13 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/wazero"
 	"github.com/turncore/turncore/wasm/full"
 )
+
+// engineNames are the engines of this process.
+var engineNames = []string{wazero.Name, native.Name}
 
 // engineFlags choose what the core runs on.
 type engineFlags struct {
@@ -27,7 +29,7 @@ func (e *engineFlags) register(f *flag.FlagSet) {
 }
 
 func (e *engineFlags) check() error {
-	if e.name != "" && !slices.Contains(engine.Names, e.name) {
+	if e.name != "" && !slices.Contains(engineNames, e.name) {
 		return fmt.Errorf("there is no engine %q, only wazero and native", e.name)
 	}
 	if e.module != "" && e.name != "" && e.name != wazero.Name {
@@ -48,13 +50,13 @@ func (e *engineFlags) open(ctx context.Context, notice func(string)) (host.Engin
 		}
 		return wazero.New(ctx, module)
 	}
-	if e.name != "" {
-		return engine.Named(ctx, e.name)
-	}
-	module, ok := full.Module()
-	if !ok {
+	_, carried := full.Module()
+	switch {
+	case e.name == "" && !carried:
 		notice("this build carries no WebAssembly module, so the core runs natively, without isolation")
 		return native.New(), nil
+	case e.name == native.Name:
+		return native.New(), nil
 	}
-	return wazero.New(ctx, module)
+	return wazero.Default(ctx)
 }

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +110,18 @@ func TestInspectVerbose(t *testing.T) {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("no %q in %s", want, got.stdout)
 		}
+	}
+}
+
+// Bytes that are not UTF-8 are shown as the command in JavaScript shows them, each with a mark of its own.
+func TestInspectBytes(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("data: \xff\xfe\xe2\x82\n\n"))
+	}))
+	defer server.Close()
+	log := recordTurn(t, "--base-url", server.URL+"/v1", "hello")
+	if got := turncore(t, "inspect", log, "--verbose"); !strings.Contains(got.stdout, "data: \uFFFD\uFFFD\uFFFD\n") {
+		t.Errorf("%+v", got)
 	}
 }
 

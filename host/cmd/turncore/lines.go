@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/turncore/turncore/abi/value"
@@ -127,5 +126,5 @@ func appendCompact(dst []byte, text json.RawMessage) []byte {
 // appendString appends a string as JSON, escaped as JavaScript does: no more than what must be. Anything that is not UTF-8 becomes
 // U+FFFD.
 func appendString(dst []byte, s string) []byte {
-	return value.AppendJSONString(dst, strings.ToValidUTF8(s, "\ufffd"))
+	return value.AppendJSONString(dst, value.UTF8(s))
 }

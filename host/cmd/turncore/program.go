@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -83,4 +84,4 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // text is what was kept, as valid UTF-8.
-func (l *limited) text() string { return strings.ToValidUTF8(l.kept.String(), "\uFFFD") }
+func (l *limited) text() string { return value.UTF8(l.kept.String()) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/journal"
 )
 
@@ -320,7 +321,7 @@ func (t *timeline) effect(f *frame) {
 // attach shows a body, if all is to be shown.
 func (t *timeline) attach(m *moment, body []byte) {
 	if t.verbose && len(body) > 0 {
-		m.body = append(m.body, strings.Split(strings.TrimRight(strings.ToValidUTF8(string(body), "\uFFFD"), "\r\n"), "\n")...)
+		m.body = append(m.body, strings.Split(strings.TrimRight(value.UTF8(string(body)), "\r\n"), "\n")...)
 	}
 }
 

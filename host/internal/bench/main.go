@@ -21,7 +21,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/turncore/turncore/host/engine"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 )
 
@@ -37,7 +36,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	out := flags.String("json", "", "write the results to this file")
-	engines := flags.String("engine", strings.Join(engine.Names, ","), "engines to measure")
+	engines := flags.String("engine", strings.Join(engineNames, ","), "engines to measure")
 	hurry := flags.Bool("quick", false, "few and short samples")
 	modules := flags.String("modules", "wasm", "folder of the built modules, whose sizes are taken; empty for none")
 	start := flags.String("start", "", "load this engine, run one turn and say what it took (what the benchmark starts itself for)")

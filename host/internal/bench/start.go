@@ -22,6 +22,9 @@ type started struct {
 	Turn     int64
 }
 
+// engineNames are what newEngine knows.
+var engineNames = []string{wazero.Name, native.Name}
+
 // newEngine makes an engine. wazero keeps compiled code in the folder cache.
 func newEngine(ctx context.Context, name, cache string, module []byte) (host.Engine, error) {
 	if name == native.Name {

@@ -14,25 +14,25 @@ export interface EngineOptions extends EngineChatOptions {
   readonly engine: ModelEngine;
   /** An engine has none. */
   readonly provider?: undefined;
-  /** What it is called. Default: the engine's name. */
+  /** Its name. Default: the engine's name. */
   readonly model?: string | undefined;
 }
 
 /**
- * Stands for the executor inside the module: it projects the context to a request of the provider's API, streams the answer,
- * runs the tools that the model calls and acks when there are none. Give it in place of an executor function.
+ * Represents the executor inside the module: it turns the context into a request of the provider's API, streams the
+ * answer, runs the tools that the model calls, and acks if there are none. Pass it instead of an executor function.
  */
 export class ChatExecutor<Output = unknown> {
-  /** What the module is told of it, deeply frozen. */
+  /** Its options for the module, deeply frozen. */
   readonly options: Readonly<Record<string, unknown>> & { readonly model: string };
-  /** The model that the host runs itself, if it is one. */
+  /** The engine of the host, if it has one. */
   readonly engine: ModelEngine | undefined;
-  /** What answers must be, as it was given. */
+  /** The given schema of answers. */
   readonly schema: OutputSchema<Output> | undefined;
 
   /**
-   * @throws TurncoreError E_INVALID_VALUE for options that are no JSON-like data, E_CHAT_INVALID_OPTIONS for an engine that
-   * is none, and for a Standard Schema that gives no JSON Schema
+   * @throws TurncoreError E_INVALID_VALUE for options that are not JSON-like data, E_CHAT_INVALID_OPTIONS for an
+   * invalid engine, and for a Standard Schema without a JSON Schema
    */
   constructor(
     options: (ChatOptions | EngineOptions) & { schema?: OutputSchema<Output> | undefined },
@@ -48,7 +48,7 @@ export class ChatExecutor<Output = unknown> {
   }
 }
 
-/** What the module is told of an engine. */
+/** The description of an engine for the module. */
 function aboutEngine(engine: ModelEngine, model: string | undefined): Record<string, unknown> {
   if (typeof (engine as Partial<ModelEngine> | null)?.generate !== 'function') {
     throw violationError('E_CHAT_INVALID_OPTIONS', [

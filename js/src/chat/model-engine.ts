@@ -1,22 +1,22 @@
 /**
- * Engines: models that the host runs itself, in place of an API. An engine is one function; everything else of an
- * executor is the module's.
+ * Engines: models that the host runs itself, instead of an API. An engine is one function; the module does everything
+ * else of an executor.
  */
 import type { ModelCapabilities } from './options.gen.js';
 
-/** A model that runs in the page, or any function in place of one. */
+/** A model that runs in the page, or any function that replaces one. */
 export interface ModelEngine {
-  /** What it is called in statistics and errors. Default: "engine". */
+  /** Its name in statistics and errors. Default: "engine". */
   readonly name?: string | undefined;
-  /** What it can do. Default: text in, text out. */
+  /** Its capabilities. Default: text in, text out. */
   readonly capabilities?: ModelCapabilities | undefined;
-  /** Generates an answer, part by part. What it throws fails the model call; when `signal` fires nobody waits any more. */
+  /** Generates an answer in parts. An error fails the model call; after `signal` fires no code waits for the answer. */
   generate(request: ModelRequest): AsyncIterable<ModelPart> | Promise<AsyncIterable<ModelPart>>;
 }
 
-/** What an engine is asked. */
+/** A request to an engine. */
 export interface ModelRequest {
-  /** The conversation, as chat completions has it. */
+  /** The conversation, in the format of chat completions. */
   readonly messages: readonly ModelMessage[];
   /** Tools to offer; only for engines with native tools. */
   readonly tools?: readonly ModelTool[] | undefined;
@@ -26,24 +26,24 @@ export interface ModelRequest {
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
   /** GBNF that the answer must match; only for engines with the capability. */
   readonly grammar?: string | undefined;
-  /** Fires when the answer is not wanted any more. */
+  /** Fires when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }
 
 /** A message of the conversation. */
 export interface ModelMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
-  /** A list when there are media, which only engines with the capability get. */
+  /** A list if there are media, which only engines with the capability get. */
   readonly content: string | null | readonly ModelContent[];
-  /** Of an assistant: the calls that it made. */
+  /** For an assistant: its calls. */
   readonly tool_calls?: readonly ModelCall[] | undefined;
-  /** Of a tool: the call whose result this is. */
+  /** For a tool: the call of this result. */
   readonly tool_call_id?: string | undefined;
-  /** Who says it, where the role does not tell. */
+  /** The speaker, if the role does not identify it. */
   readonly name?: string | undefined;
 }
 
-/** A part of a message that has media. Their bytes stand in data URIs, or in base64. */
+/** A part of a message that has media. Their bytes are in data URIs, or in base64. */
 export type ModelContent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
@@ -57,7 +57,7 @@ export type ModelContent =
       readonly file: { readonly filename: string; readonly file_data: string };
     };
 
-/** A call that an assistant made. */
+/** A call of an assistant. */
 export interface ModelCall {
   readonly id: string;
   readonly type: 'function';
@@ -75,19 +75,19 @@ export interface ModelTool {
   };
 }
 
-/** A part of an answer: one or several of these. */
+/** A part of an answer: one or more of these members. */
 export interface ModelPart {
-  /** A piece of what the model thinks. */
+  /** A piece of the model's reasoning. */
   readonly reasoning?: string | undefined;
   /** A piece of the answer. */
   readonly text?: string | undefined;
   /** A piece of a call. */
   readonly toolCall?: ModelToolCall | undefined;
-  /** What the answer cost, in tokens. */
+  /** The cost of the answer, in tokens. */
   readonly usage?: ModelUsage | undefined;
   /** Why the answer ended: "stop", "length", "tool_calls". */
   readonly finish?: string | undefined;
-  /** The answer has failed. */
+  /** The answer failed. */
   readonly error?: { readonly message: string; readonly code?: string | undefined } | undefined;
 }
 
@@ -105,6 +105,6 @@ export interface ModelUsage {
   readonly promptTokens?: number | undefined;
   readonly completionTokens?: number | undefined;
   readonly totalTokens?: number | undefined;
-  /** Of the prompt, from a cache. */
+  /** Prompt tokens from a cache. */
   readonly cachedTokens?: number | undefined;
 }

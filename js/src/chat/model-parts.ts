@@ -9,7 +9,7 @@ import { check, type Checked, phrase, violationError, within } from '../validati
 const OBJECTS = { toolCall: 'ModelToolCall', usage: 'ModelUsage', error: 'ModelError' } as const;
 
 /**
- * The line of a part, its line feed included.
+ * The line of a part, including its line feed.
  *
  * @throws TurncoreError E_MODEL_INVALID_PART listing every violation
  */
@@ -26,7 +26,7 @@ export function lineOf(part: unknown): string {
   return `${JSON.stringify(fields)}\n`;
 }
 
-/** Checks an object, the whole part or the field of a name. What is wrong with it goes into the list. */
+/** Checks an object: the whole part, or a named field. Adds its violations to the list. */
 function gather(type: RuledType, raw: unknown, field: string, violations: string[]): Checked {
   try {
     return check(type, raw);

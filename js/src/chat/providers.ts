@@ -1,14 +1,14 @@
 /**
- * Providers of models: what a host knows of their APIs.
+ * Model providers: a host's knowledge of their APIs.
  */
 import type { ChatOptions, ProviderName } from './options.gen.js';
 import { CORE_VALUES, type ProviderAPI, PROVIDERS } from './providers.gen.js';
 import type { Credential } from '../http/credential.js';
 
-/** All protocols that the full module knows, beside engines. The first one serves where none is named. */
+/** All protocols of the full module, besides engines. The first one is the default. */
 export const providerNames = Object.keys(PROVIDERS) as readonly ProviderName[];
 
-/** Tells whether the module that is loaded by default lacks the provider of a model, or what its options ask for. */
+/** Whether the default module lacks a model's provider, or a feature in its options. */
 export function needsFullModule(model: Partial<ChatOptions>): boolean {
   if (apiOf(model.provider ?? 'openai')?.core === false) return true;
   return Object.entries(CORE_VALUES).some(([name, values]) => {
@@ -17,15 +17,15 @@ export function needsFullModule(model: Partial<ChatOptions>): boolean {
   });
 }
 
-/** Where a provider's own API is, up to the version; undefined for an unknown provider. */
+/** The address of a provider's own API, up to the version; undefined for an unknown provider. */
 export function baseURLOf(provider: string): string | undefined {
   return apiOf(provider)?.baseURL;
 }
 
 /**
- * The credential of an API key, in the header where the provider's API wants it.
+ * The credential of an API key, in the header that the provider's API expects.
  *
- * @param origins that it may be sent to, such as `https://api.anthropic.com`
+ * @param origins to which it may be sent, such as `https://api.anthropic.com`
  */
 export function providerKey(
   provider: ProviderName,

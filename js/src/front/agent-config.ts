@@ -1,5 +1,5 @@
 /**
- * What is wrong with the configuration of an ordinary runner, and with the input of its turns.
+ * Checks the configuration of an ordinary runner, and the input of its turns.
  */
 import { RULES, type TypeRules } from '../abi/rules.gen.js';
 import { toText } from '../primitives/tokenizable.js';
@@ -68,7 +68,7 @@ const pipelineNames = {
 };
 
 /**
- * Checks a configuration. Fields that are null are left out.
+ * Checks a configuration. Null fields are omitted.
  *
  * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
  */
@@ -79,7 +79,7 @@ export function checkConfig(config: unknown): Checked {
 }
 
 /**
- * Checks what an ordinary turn's input has beside a turn's: the rest of it the turn checks.
+ * Checks the additional fields of an ordinary turn's input; the turn checks the others.
  *
  * @throws TurncoreError E_INVALID_TURN_CONTEXT listing every violation
  */

@@ -1,5 +1,5 @@
 /**
- * The front door: a runner with everything filled in.
+ * The front door: a runner with defaults for everything.
  */
 import type {
   DispatchExecutorFn,
@@ -30,47 +30,47 @@ import { baseURLOf, needsFullModule, providerKey } from '../chat/providers.js';
 /** A model behind an API. Without a provider the API speaks OpenAI's chat completions. */
 export type ChatModel = ChatOptions & {
   /**
-   * A key for the API. It stays on the host, which sends it to the API's origin only, in the header where the provider
-   * wants it. In a page every visitor can read it: use a proxy there.
+   * A key for the API. It stays on the host, which sends it to the API's origin only, in the provider's header. In a
+   * page every visitor can read it: use a proxy there.
    */
   readonly apiKey?: string | undefined;
 };
 
-/** What a runner is made with: exactly one of model and executor. */
+/** The configuration of a runner: exactly one of model and executor. */
 export type AgentConfig<Output = unknown> = ModelConfig<Output> | ExecutorConfig<Output>;
 
-/** What a runner with a model is made with. */
+/** The configuration of a runner with a model. */
 export interface ModelConfig<Output = unknown> extends AgentSettings {
   /** The model, behind an API or run by the host itself; the executor inside the module calls it. */
   readonly model: ChatModel | EngineOptions | ModelEngine;
   /**
-   * What the model's answers must be: a JSON Schema 2020-12, or a Standard Schema such as Zod's, which types the `object`
-   * of results.
+   * The schema of the model's answers: a JSON Schema 2020-12, or a Standard Schema such as Zod's, which types the
+   * `object` of results.
    */
   readonly schema?: OutputSchema<Output> | undefined;
   readonly executor?: undefined;
 }
 
-/** What a runner with an executor is made with. */
+/** The configuration of a runner with an executor. */
 export interface ExecutorConfig<Output = unknown> extends AgentSettings {
-  /** A model call of one's own. */
+  /** Your own model call. */
   readonly executor: DispatchExecutorFn | ChatExecutor<Output>;
   readonly model?: undefined;
   readonly schema?: undefined;
 }
 
-/** What runners are made with, whatever calls their model. */
+/** The common configuration of runners. */
 export interface AgentSettings {
-  /** Where conversations live between turns. Default: in memory. */
+  /** Keeps conversations between turns. Default: in memory. */
   readonly store?: Store | undefined;
-  /** System prompt of turns that give none. Default: "You are a helpful assistant." */
+  /** System prompt of turns without one. Default: "You are a helpful assistant." */
   readonly system?: string | Tokenizable | undefined;
-  /** Tools that every turn begins with. */
+  /** Tools available in every turn. */
   readonly tools?: readonly AnyTool[] | undefined;
   /** Bounds of a dispatch's loop. */
   readonly bounds?:
     | {
-        /** Iterations that a dispatch may have. Default 16; false for no bound. */
+        /** Largest number of iterations of a dispatch. Default 16; false for no bound. */
         readonly maxIterations?: number | false | undefined;
       }
     | undefined;
@@ -79,17 +79,17 @@ export interface AgentSettings {
   readonly turnOutputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
   readonly dispatchInputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
   readonly dispatchOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
-  /** Tokenizers by the names of their encodings, as a TurnRunner takes them. */
+  /** Tokenizers by the names of their encodings, as for a TurnRunner. */
   readonly tokenizers?: Readonly<Record<string, Tokenizer>> | undefined;
-  /** What the machine gives the turns; or a Host, to share one instance among runners. */
+  /** Options of the turns' host; or a Host, to share one instance among runners. */
   readonly host?: HostOptions | Host | undefined;
 }
 
-/** What a turn of an {@link AgentRunner} is started with. Everything has a default. */
+/** The input of a turn of an {@link AgentRunner}. Everything has a default. */
 export interface AgentInput extends Omit<TurnInput, 'systemPrompt'> {
   /** Default: the runner's. */
   readonly systemPrompt?: string | Tokenizable | undefined;
-  /** Which conversation it belongs to. Default: "default". */
+  /** Its conversation. Default: "default". */
   readonly sessionId?: string | undefined;
   /** Aborts the turn. */
   readonly signal?: AbortSignal | undefined;
@@ -97,12 +97,12 @@ export interface AgentInput extends Omit<TurnInput, 'systemPrompt'> {
 
 const DEFAULT_SYSTEM = 'You are a helpful assistant.';
 const DEFAULT_ITERATIONS = 16;
-/** The last instant that a Date can hold. */
+/** The last instant of a Date. */
 const MAX_TIME = 8.64e15;
-/** Name that the module knows the given key by. */
+/** The given key's name in the module. */
 const API_KEY = 'apiKey';
 
-/** An ordinary runner whose turns need nothing but a message. */
+/** An ordinary runner whose turns need only a message. */
 export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
   readonly #system: string | Tokenizable;
   readonly #store: Store;
@@ -149,13 +149,13 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
     }
   }
 
-  /** @internal After all that the session holds: a conversation is ordered by time. */
+  /** @internal Later than all records of the session: a conversation is ordered by time. */
   protected override messageTime(now: number, stash: Readonly<Record<string, unknown>>): number {
     const newest = this.#store.newest?.(sessionNamed(stash['sessionId']));
     return newest === undefined ? now : Math.min(Math.max(now, newest + 1), MAX_TIME);
   }
 
-  /** The input of an ordinary turn, and what lets go of the caller's signal. */
+  /** The input of an ordinary turn, and a function that releases the caller's signal. */
   #turn(input: AgentInput): { turn: TurnInput; settle: () => void } {
     requireInput(input);
     const { sessionId, signal: given, systemPrompt, ...rest } = input;
@@ -177,8 +177,8 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
 }
 
 /**
- * A runner with every callback filled from a store, the conversation loaded at the start of each turn, and a bound on
- * the loop unless it is refused by name.
+ * Makes a runner with all callbacks from a store, the conversation loaded at the start of each turn, and a bound on
+ * the loop unless it is turned off.
  *
  * @example
  * const runner = createRunner({ model: { model: 'gpt-4o-mini', apiKey } });
@@ -209,7 +209,7 @@ function isEngine(model: ChatModel | EngineOptions | ModelEngine): model is Mode
   return typeof (model as Partial<ModelEngine>).generate === 'function';
 }
 
-/** The host's settings, with the module that can speak to the model, and the model's key for the API's origin. */
+/** The host's settings, with the module that supports the model, and the model's key for the API's origin. */
 function hostFor(config: AgentConfig): HostOptions | Host | undefined {
   const { host, model } = config;
   if (model === undefined || host instanceof Host) return host ?? undefined;

@@ -1,5 +1,5 @@
 /**
- * What is wrong with the options of a host.
+ * Checks the options of a host.
  */
 import type { TypeRules } from '../abi/rules.gen.js';
 import { DEFAULT_INSTANCE_LIMITS, DEFAULT_QUOTA } from '../instance/limits.js';
@@ -37,7 +37,7 @@ const credentialRules: TypeRules = {
 };
 
 /**
- * Checks the options of a host. Fields that are null are left out.
+ * Checks the options of a host. Null fields are omitted.
  *
  * @throws TurncoreError E_INVALID_VALUE listing every violation
  */
@@ -52,7 +52,7 @@ export function checkHost(options: unknown): Checked {
   });
 }
 
-/** Infinity is no bound. */
+/** Infinity is not a bound. */
 function byteViolations(field: string, bytes: unknown): string[] {
   const right = bytes === undefined || bytes === null || (typeof bytes === 'number' && bytes >= 0);
   return right ? [] : [`\`${field}\` must be a number of bytes`];

@@ -1,5 +1,5 @@
 /**
- * Where a runner's turns run: a module, its instance, and what the machine gives them.
+ * A host runs a runner's turns: a module, its instance, and the machine's services.
  */
 import { rejected } from '../attempt.js';
 import { DEFAULT_QUOTA, type Limits, type Quota } from '../instance/limits.js';
@@ -16,76 +16,80 @@ import type { HttpSettings } from '../http/exchange.js';
 import { checkHost } from './host-options.js';
 import { Core } from '../turn/core.js';
 
-/** What the machine gives a runner's turns. Everything has a default. */
+/** The services for a runner's turns. Everything has a default. */
 export interface HostOptions {
-  /** The module: a handle from `loadModule`, or what that accepts. Default: the package's own. */
+  /** The module: a handle from `loadModule`, or an argument of it. Default: the package's own. */
   readonly module?: Module | ModuleSource | undefined;
   /** Milliseconds since the Unix epoch. Default: Date.now. */
   readonly clock?: Clock | undefined;
   /** Random bytes. Default: crypto.getRandomValues. */
   readonly entropy?: Entropy | undefined;
-  /** Bounds, where less than the ABI's own is wanted. */
+  /** Limits below the ABI's own. */
   readonly limits?: Partial<Limits> | undefined;
-  /** Gets the journal of each turn; asked for a place with the turn's id. Default: none is written. */
+  /** Returns the sink for the journal of a turn, by the turn's id. Default: no journals. */
   readonly journal?: ((turnId: string) => JournalSink | undefined) | undefined;
-  /** Secrets that requests of the module may name. */
+  /** Credentials that the module's requests may name. */
   readonly credentials?: Readonly<Record<string, Credential>> | undefined;
   /**
-   * Origins that the module may request, redirects too. Default: those that the program has named itself, which are that
-   * of the chat executor's `baseURL` and what its fetch tools may fetch.
+   * Allowed origins of the module's requests and redirects. Default: the origins in the program's own configuration:
+   * the chat executor's `baseURL` and the addresses of its fetch tools.
    */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Makes the module's requests. Default: fetch. */
   readonly fetch?: typeof fetch | undefined;
   /**
-   * Bytes of memory an instance may grow to. Default 1 GiB. One that needs more fails. A module that is given compiled,
-   * as a `WebAssembly.Module`, is looked at after each step only.
+   * Bound on an instance's memory in bytes. Default 1 GiB. An instance that needs more fails. For a compiled module
+   * (a `WebAssembly.Module`) the bound is checked only after each step.
    */
   readonly maxMemory?: number | undefined;
   /**
-   * Bytes of memory beyond which an instance takes no further turns: they go to a fresh one, and it ends with the last
-   * of its own. At most two instances end like this at a time; then turns are refused with `E_OVERLOADED`. Default
-   * 256 MiB.
+   * Bytes of memory beyond which an instance takes no further turns: they go to a fresh instance, and the old one
+   * ends with its last turn. At most two instances end like this at a time; beyond that, new turns fail with
+   * `E_OVERLOADED`. Default 256 MiB.
    */
   readonly highWater?: number | undefined;
   /**
-   * Bytes that the module may hold: records, queued writes, open streams and requests, for one turn and for all of an
-   * instance. The turn that would pass a bound fails with `E_TURN_QUOTA_EXCEEDED`. Default: 64 MiB for a turn; for an
-   * instance 128 MiB, or half of `highWater` if that is more: its memory is up to twice what it holds.
+   * Bounds on the bytes that the module holds: records, queued writes, open streams and requests, for one turn and
+   * for all turns of an instance. A turn that would exceed a bound fails with `E_TURN_QUOTA_EXCEEDED`. Default: 64
+   * MiB for a turn; for an instance 128 MiB, or half of `highWater` if that is more, because its memory is up to
+   * twice these bytes.
    */
   readonly quota?: Partial<Quota> | undefined;
-  /** Gets each line the module writes to stderr. */
+  /** Gets each line of the module's stderr. */
   readonly onStderr?: ((line: string) => void) | undefined;
-  /** Compares the mirrored collections with the module's after each frame. For tests: it slows everything down. */
+  /** Compares the mirrored collections with the module's after each frame. For tests; it slows everything down. */
   readonly verify?: boolean | undefined;
 }
 
 const HIGH_WATER = 256 << 20;
-/** Instances that may wait for the last of their turns at a time. */
+/** Number of instances that may wait for their last turns at the same time. */
 const MAX_DRAINING = 2;
-/** When a turn that was refused with E_OVERLOADED is worth another try, in ms. */
+/** Time until a retry after E_OVERLOADED, in ms. */
 const RETRY_AFTER = 1000;
 
-/** Runs the turns of one runner, or of several that share it: in one instance, and a fresh one when that is done for. */
+/**
+ * Runs the turns of one runner, or of several that share it, in one instance, and in a fresh one when that has failed
+ * or is full.
+ */
 export class Host {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly #options: HostOptions;
   /** @internal How requests of its turns are made. */
   readonly http: HttpSettings;
-  /** The one whose instance it shares, if it has none of its own. */
+  /** The host whose instance it shares, if it has none of its own. */
   #shared: Host | undefined;
   #module: Module | undefined;
   #compiled = false;
-  /** What takes turns. */
+  /** The core that takes turns. */
   #core: Core | undefined;
-  /** What has turns to end and takes none. */
+  /** The cores that finish their turns and take no new ones. */
   #draining: Core[] = [];
   #hash = '';
   #acquiring: Promise<Core> | undefined;
 
   /**
-   * Loads nothing: this is legal in a Worker's global scope.
+   * Loads nothing, so it may be called in a Worker's global scope.
    *
    * @throws TurncoreError E_INVALID_VALUE listing every violation
    */
@@ -101,14 +105,14 @@ export class Host {
     };
   }
 
-  /** @internal A host of the same instance, whose turns have secrets of their own. */
+  /** @internal A host of the same instance with separate credentials. */
   withCredentials(credentials: Readonly<Record<string, Credential>>): Host {
     const host = new Host({ credentials });
     host.#shared = this;
     return host;
   }
 
-  /** The core of a live instance, if there is one that has room. */
+  /** The core of a live instance with room, if there is one. */
   ready(): Core | undefined {
     if (this.#shared !== undefined) return this.#shared.ready();
     const core = this.#core;
@@ -119,7 +123,7 @@ export class Host {
       if (this.#draining.length >= MAX_DRAINING) return undefined;
       this.#draining.push(core);
     }
-    // Nobody holds it beside its turns: it is let go when they have ended.
+    // Only its turns hold it: it is released when they have ended.
     this.#core = undefined;
     return undefined;
   }
@@ -138,7 +142,7 @@ export class Host {
   }
 
   /**
-   * The core of a live instance, started if need be.
+   * The core of a live instance; starts one if needed.
    *
    * @throws TurncoreError (rejects) E_INVALID_MODULE, E_ABI_VERSION, E_INSTANCE_FAILED, E_OVERLOADED
    */
@@ -147,7 +151,7 @@ export class Host {
     const core = this.ready();
     if (core !== undefined) return Promise.resolve(core);
     if (this.#core?.alive === true) return Promise.reject(this.#overloaded());
-    // A module that is compiled starts at once: in workerd no request may wait for what another one began.
+    // A compiled module starts synchronously: in workerd a request must not wait for work that another request began.
     if (this.#compiled || tagOf(this.#options.module) === 'WebAssembly.Module') {
       try {
         return Promise.resolve(this.#start());
@@ -159,7 +163,7 @@ export class Host {
     return this.#acquiring;
   }
 
-  /** A writer of a turn's journal, if one is wanted. */
+  /** The writer of a turn's journal, if there is a sink. */
   recorder(id: string, core: Core, turn: number): StepRecorder | undefined {
     const sink = this.#options.journal?.(id);
     if (sink === undefined) return undefined;
@@ -217,7 +221,7 @@ export class Host {
   }
 }
 
-/** Lists what is wrong with the fields `host` and `module` of a configuration. */
+/** Lists the violations of the fields `host` and `module` of a configuration. */
 export function hostViolations(config: Readonly<Record<string, unknown>>): string[] {
   const { host, module } = config;
   const both = module !== undefined && module !== null;
@@ -233,7 +237,7 @@ export function hostViolations(config: Readonly<Record<string, unknown>>): strin
   ];
 }
 
-/** The host that an option stands for: without one, the one that all share which name none. */
+/** The host for an option. Without the option, the host shared by all runners that name none. */
 export function hostOf(option: unknown, module: unknown): Host {
   if (option instanceof Host) return option;
   if (option === undefined) return sharedHost(module as HostOptions['module']);
@@ -241,12 +245,12 @@ export function hostOf(option: unknown, module: unknown): Host {
   return new Host(module === undefined ? options : { ...options, module: module as ModuleSource });
 }
 
-/** Hosts of what names no host: they hold an instance and nothing of a turn. */
+/** Hosts of runners that name none: they hold an instance and no turn's data. */
 const shared: { host?: Host; readonly byModule: WeakMap<object, Host> } = {
   byModule: new WeakMap(),
 };
 
-/** The host that all share which name none, and no module or the same. */
+/** The host shared by all runners that name no host and the same module, or none. */
 export function sharedHost(module?: HostOptions['module']): Host {
   if (module === undefined) return (shared.host ??= new Host());
   if (typeof module !== 'object') return new Host({ module });
@@ -267,10 +271,10 @@ function engineName(): string {
   return 'document' in g || 'importScripts' in g ? 'browser' : 'node';
 }
 
-/** Bytes that are drawn from the platform at once: a call costs more than a thousand bytes. */
+/** Bytes drawn from the platform per call: a call costs more than a thousand bytes. */
 const POOL = 4096;
 
-/** The platform's randomness, drawn ahead. No byte is given twice. */
+/** The platform's randomness, drawn in advance. No byte is used twice. */
 function pooledEntropy(): Entropy {
   let pool = new Uint8Array(0);
   let used = 0;

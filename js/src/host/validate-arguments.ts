@@ -1,13 +1,13 @@
 /**
- * Checks a tool's arguments by its JSON Schema, which the module does.
+ * Lets the module check a tool's arguments against its JSON Schema.
  */
 import type { AnyTool } from '../tools/tool.js';
 import { hostOf } from './host.js';
 
 /**
- * Gives what a tool's handler would get.
+ * Returns the arguments for a tool's handler.
  *
- * @param host a Host, or options for one; undefined for the one that all share which name none
+ * @param host a Host, or options for one; undefined for the shared default host
  * @throws TurncoreError (rejects) E_INVALID_TOOL_ARGS, E_INVALID_INITIAL_TOOL_VALUE
  */
 export async function validateBySchema(

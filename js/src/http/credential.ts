@@ -3,36 +3,36 @@
  */
 
 /**
- * A secret that requests may carry, by name. The module only ever knows the name: the host adds the secret to a request on
- * its way out, and takes it out of what comes back.
+ * A secret that requests may carry, by name. The module knows only the name: the host adds the secret to outgoing
+ * requests and removes it from everything that comes back.
  */
 export interface Credential {
   /** Header that it goes into, such as `authorization`. */
   readonly header: string;
-  /** Its value, or a function that gets it when it is needed. */
+  /** Its value, or a function that returns it when needed. */
   readonly value: string | (() => string | Promise<string>);
-  /** Origins that it may be sent to, such as `https://api.openai.com`. No others ever get it. */
+  /** Origins to which it may be sent, such as `https://api.openai.com`. No other origin ever gets it. */
   readonly origins: readonly string[];
 }
 
-/** What a secret is replaced with. */
+/** The replacement of a secret. */
 const REDACTED = '[redacted]';
 const REDACTED_BYTES = new TextEncoder().encode(REDACTED);
-/** Bytes that a secret must have: a shorter one would be found in ordinary text. */
+/** Shortest secret to look for, in bytes: a shorter one would be found in ordinary text. */
 const MIN_SECRET = 8;
-/** How far a chain of causes is looked through. */
+/** Bound on the searched chain of causes. */
 const MAX_CAUSES = 8;
 const NOTHING = new Uint8Array(0);
 
-/** How many backslashes in a row may stand before a character: JSON within JSON within JSON doubles them each time. */
+/** Bound on consecutive backslashes before a character: each level of JSON within JSON doubles them. */
 const MAX_ESCAPES = 15;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const ASCII = 0x80;
-/** What {@link matchOf} answers when the data ends too early. */
+/** The result of {@link matchOf} if the data ends too early. */
 const CUT = -1;
 
-/** Takes a secret out of what goes to the module: as it is, and as JSON writes it with escapes, however deep. */
+/** Removes a secret from data for the module: literally, and with JSON escapes of any depth. */
 export class Redactor {
   readonly #bytes: Uint8Array;
   /** End of what was written that may be the beginning of the secret. */
@@ -42,7 +42,10 @@ export class Redactor {
     this.#bytes = bytes;
   }
 
-  /** The redactor of a header's value: of what follows the scheme in `Bearer token`. Undefined for one that is too short. */
+  /**
+   * The redactor of a header's value, for the part after the scheme in `Bearer token`. Undefined for a value that is
+   * too short.
+   */
   static of(value: string): Redactor | undefined {
     const space = value.indexOf(' ');
     const text = (space > 0 ? value.slice(space + 1) : value).trim();
@@ -57,7 +60,7 @@ export class Redactor {
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(joined(done));
   }
 
-  /** Tells whether an error, or one of its causes, quotes the secret. */
+  /** Whether an error, or one of its causes, quotes the secret. */
   finds(error: unknown): boolean {
     let e = error;
     for (let depth = 0; depth < MAX_CAUSES && e instanceof Error; depth++) {
@@ -73,8 +76,8 @@ export class Redactor {
   }
 
   /**
-   * Takes the next part of a body and returns what can be passed on, which is valid until that part changes. What may be
-   * the beginning of the secret waits for the next part.
+   * Takes the next part of a body and returns the bytes to pass on, which are valid until that part changes. A
+   * possible beginning of the secret waits for the next part.
    */
   write(part: Uint8Array): Uint8Array {
     let data = this.#held.length === 0 ? part : joined([this.#held, part]);
@@ -98,7 +101,7 @@ export class Redactor {
     return done.length === 0 ? data : joined([...done, data.subarray(from)]);
   }
 
-  /** What waits, at the end of a body. */
+  /** The waiting bytes, at the end of a body. */
   rest(): Uint8Array {
     const rest = this.#held;
     this.#held = NOTHING;
@@ -106,7 +109,7 @@ export class Redactor {
   }
 }
 
-/** How many bytes a secret takes that stands at a place; 0 if it does not stand there, CUT if the data ends before that shows. */
+/** The number of bytes of the secret at an index; 0 if it is not there, CUT if the data ends too early to tell. */
 function matchOf(data: Uint8Array, start: number, secret: Uint8Array): number {
   let at = start;
   for (let i = 0; i < secret.length; i++) {
@@ -124,14 +127,14 @@ function matchOf(data: Uint8Array, start: number, secret: Uint8Array): number {
   return at - start;
 }
 
-/** How many backslashes stand at a place, of a few at most. */
+/** The number of backslashes at an index, up to a bound. */
 function backslashes(data: Uint8Array, start: number, most: number): number {
   let at = start;
   while (at < data.length && at - start < most && data[at] === BACKSLASH) at++;
   return at - start;
 }
 
-/** The size of an escape, without its backslash, if one that means a character stands at a place; 0 if not, or CUT. */
+/** The size of the escape of a character at an index, without its backslash; 0 if there is none, or CUT. */
 function sizeOfCode(data: Uint8Array, start: number, c: number): number {
   if (data[start] !== LETTER_U) return 0;
   const code = c.toString(16).padStart(4, '0');

@@ -1,6 +1,6 @@
 /**
- * HTTP requests that the module asks for. The module names a credential; only the host has it, and attaches it for the
- * origins that it is meant for.
+ * HTTP requests of the module. The module names a credential; only the host has it, and attaches it for the
+ * credential's origins.
  */
 import { Redirect } from '../abi/frames.gen.js';
 import type { HTTPArgs } from '../codec/tuples.gen.js';
@@ -9,17 +9,17 @@ import { TurncoreError } from '../errors.js';
 import { type Credential, Redactor } from './credential.js';
 import { insertMedia, type MediaSplice, mediaSplices, type RecordOf } from './splice.js';
 
-/** What a host allows a module's requests. */
+/** A host's permissions for a module's requests. */
 export interface HttpSettings {
-  /** Secrets by the name that a request gives. */
+  /** Credentials by name. */
   readonly credentials: Readonly<Record<string, Credential>>;
-  /** Origins that may be requested; undefined for all. */
+  /** Allowed origins; undefined for all. */
   readonly allowedOrigins: readonly string[] | undefined;
   /** Makes requests. */
   readonly fetch: typeof fetch;
 }
 
-/** Told how a request goes. */
+/** Gets the progress of a request. */
 export interface HttpListener {
   head(status: number, headers: readonly (readonly [string, string])[]): void;
   data(bytes: Uint8Array): void;
@@ -27,13 +27,13 @@ export interface HttpListener {
   failed(error: unknown): void;
 }
 
-/** Bytes of a body that cross at once. */
+/** Bytes of a body per chunk. */
 const CHUNK = 64 << 10;
-/** Redirects that a request follows at most, whatever the module asks for. */
+/** Largest number of redirects of a request, whatever the module asks for. */
 const MAX_REDIRECTS = 20;
 /** Statuses that redirect. */
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Headers that go with a request to another origin: they tell nothing about who asks. */
+/** Headers of a request to another origin: they do not identify the sender. */
 const PLAIN_HEADERS = new Set([
   'accept',
   'accept-language',
@@ -43,7 +43,7 @@ const PLAIN_HEADERS = new Set([
   'range',
   'user-agent',
 ]);
-/** Methods that no request has. */
+/** Forbidden methods. */
 const FORBIDDEN_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 /** One request. */
@@ -59,14 +59,14 @@ export class HttpExchange {
   #headers: [string, string][];
   #body: Uint8Array<ArrayBuffer> | undefined;
   readonly #splices: readonly MediaSplice[];
-  /** What is attached; undefined for nothing, and once a redirect has led to another origin. */
+  /** The attached header; undefined for none, and after a redirect to another origin. */
   #secret: [string, string] | undefined;
-  /** Takes the secret out of what comes back, also when it is not sent. */
+  /** Removes the secret from everything that comes back, even when it is not sent. */
   #redactor: Redactor | undefined;
 
   /**
    * @param recordOf finds the records whose media belong in the body
-   * @throws CodecError for arguments that make no sense
+   * @throws CodecError for invalid arguments
    */
   constructor(
     settings: HttpSettings,
@@ -94,12 +94,12 @@ export class HttpExchange {
     }
   }
 
-  /** Stops the request: its answer is not wanted any more. */
+  /** Stops the request: its answer is no longer wanted. */
   cancel(): void {
     this.#abort.abort();
   }
 
-  /** Makes the request and tells the listener. Never rejects. */
+  /** Makes the request and notifies the listener. Never rejects. */
   async run(): Promise<void> {
     try {
       const response = await this.#request();
@@ -126,7 +126,7 @@ export class HttpExchange {
       }
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
       if ((location ?? '') === '' || this.#redirect === Redirect.Manual) return response;
-      response.body?.cancel().catch(() => undefined); // nobody wants it
+      response.body?.cancel().catch(() => undefined); // not wanted
       if (this.#redirect === Redirect.Error) throw redirected(`status ${response.status}`);
       if (followed >= this.#redirects) throw redirected(`more than ${this.#redirects}`);
       url = this.#follow(url, response.status, location!);
@@ -149,8 +149,8 @@ export class HttpExchange {
   }
 
   /**
-   * Whether the platform may follow redirects by itself. Browsers do not show where they lead: there a request may meet
-   * one that has nothing to check and nothing to hide.
+   * Whether the platform may follow redirects itself. Browsers do not show where they lead, so there only a request
+   * with nothing to check and nothing to hide may.
    */
   #isOpen(): boolean {
     return (
@@ -163,7 +163,7 @@ export class HttpExchange {
     );
   }
 
-  /** Where the request is about to go. @throws TurncoreError E_HTTP_NOT_ALLOWED when it may not */
+  /** The next address of the request. @throws TurncoreError E_HTTP_NOT_ALLOWED if it is not allowed */
   #target(): URL {
     let url: URL;
     try {
@@ -190,7 +190,7 @@ export class HttpExchange {
     return url;
   }
 
-  /** Gets the credential. @throws TurncoreError E_CREDENTIAL_UNKNOWN when there is none for the origin */
+  /** Gets the credential. @throws TurncoreError E_CREDENTIAL_UNKNOWN if there is none for the origin */
   async #attach(url: URL): Promise<void> {
     const name = this.#credential;
     if (name === '') return;
@@ -206,8 +206,8 @@ export class HttpExchange {
   }
 
   /**
-   * Makes the request the one that a redirect asks for, by the rules of the Fetch standard. At another origin it has no
-   * credential, and only those headers that tell nothing about who asks.
+   * Changes the request as a redirect requires, by the rules of the Fetch standard. At another origin it has no
+   * credential, and only headers that do not identify the sender.
    */
   #follow(from: URL, status: number, location: string): URL {
     let url: URL;
@@ -233,7 +233,7 @@ export class HttpExchange {
     return this.#target();
   }
 
-  /** The head's names and values, by name, without the secret. Cookies stay behind: the module keeps none. */
+  /** The head's names and values, by name, without the secret. Cookies are dropped: the module keeps none. */
   #headersOf(response: Response): [string, string][] {
     const headers: [string, string][] = [];
     response.headers.forEach((value, name) => {
@@ -248,7 +248,7 @@ export class HttpExchange {
     const redactor = this.#redactor;
     const { signal } = this.#abort;
     const reader = body.getReader();
-    // A fetch of the program's own may not follow the signal: its body would be read to an end that never comes.
+    // The program's own fetch may ignore the signal: its body would be read to an end that never comes.
     const leave = (): void => void reader.cancel().catch(() => undefined);
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
@@ -271,7 +271,7 @@ export class HttpExchange {
     }
   }
 
-  /** What went wrong, without the secret: platforms quote a header that cannot be sent. */
+  /** The error's text without the secret: platforms quote a header that cannot be sent. */
   #explain(cause: unknown): unknown {
     if (this.#abort.signal.aborted) return this.#abort.signal.reason;
     if (cause instanceof TurncoreError) return cause;
@@ -294,7 +294,7 @@ function redirected(detail: string): TurncoreError {
   return TurncoreError.of('E_HTTP_REDIRECT', detail);
 }
 
-/** The origin of a URL, undefined for what is none. */
+/** The origin of a URL, undefined for an invalid URL. */
 function originOf(url: string): string | undefined {
   try {
     return new URL(url).origin;

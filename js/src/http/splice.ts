@@ -1,5 +1,5 @@
 /**
- * Media in the bodies of requests: the module says where they go, and their bytes never come near it.
+ * Media in the bodies of requests: the module names their places but never gets their bytes.
  */
 import type { Splice } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
@@ -13,7 +13,7 @@ export interface MediaSplice {
   /** Offset in the body as the module sent it. */
   readonly at: number;
   readonly media: Media;
-  /** Bytes that it may have. */
+  /** Largest size in bytes. */
   readonly max: number;
 }
 
@@ -33,7 +33,7 @@ export function mediaOf(entry: unknown, part: number): Media | undefined {
   return found instanceof Media ? found : undefined;
 }
 
-/** The splices of a body. @throws CodecError for those that make no sense */
+/** The splices of a body. @throws CodecError for invalid ones */
 export function mediaSplices(
   wire: readonly Splice[],
   length: number,
@@ -55,7 +55,7 @@ export function mediaSplices(
 /**
  * The body with the bytes of the media in their places, in base64.
  *
- * @throws TurncoreError (rejects) E_MEDIA_TOO_LARGE, or whatever a reader fails with
+ * @throws TurncoreError (rejects) E_MEDIA_TOO_LARGE, or the error of a reader
  */
 export async function insertMedia(
   body: Uint8Array,
@@ -81,7 +81,7 @@ export async function insertMedia(
   return whole;
 }
 
-/** Reads a media, as far as it may be read. */
+/** Reads a media up to its bound. */
 async function readMedia({ media, max }: MediaSplice, signal: AbortSignal): Promise<Uint8Array> {
   const reader = (await media.stream()).getReader();
   const pieces: Uint8Array[] = [];
@@ -98,7 +98,7 @@ async function readMedia({ media, max }: MediaSplice, signal: AbortSignal): Prom
       pieces.push(value);
     }
   } catch (error) {
-    reader.cancel(error).catch(() => undefined); // the failure that counts is told
+    reader.cancel(error).catch(() => undefined); // the decisive failure is reported
     throw error;
   }
   const bytes = new Uint8Array(size);
@@ -119,7 +119,7 @@ const DIGITS = new TextEncoder().encode(
 );
 const PADDING = 0x3d;
 
-/** Writes bytes in base64 and returns the place behind them. */
+/** Writes bytes in base64 and returns the index behind them. */
 function writeBase64(into: Uint8Array, at: number, bytes: Uint8Array): number {
   const whole = bytes.length - (bytes.length % 3);
   for (let i = 0; i < whole; i += 3) {

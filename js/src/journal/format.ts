@@ -1,7 +1,7 @@
 /**
- * The journal of a turn: the frames it took and gave, step by step. msgpack values back to back: first the header, a
- * map, then for each step an array of two byte strings, the frames in and the frames out. Only frames of this turn are
- * in it, and before them those it needs: Hello, OpenRunner, History.
+ * The journal of a turn: its inbound and outbound frames, step by step. It is a sequence of msgpack values: first the
+ * header, a map, then for each step an array of two byte strings, the frames in and the frames out. It has only
+ * frames of this turn, preceded by the frames that it depends on: Hello, OpenRunner, History.
  */
 import { Op } from '../abi/frames.gen.js';
 import type { OutboundFrame } from '../codec/tuples.gen.js';
@@ -10,7 +10,7 @@ import type { CodecLimits } from '../codec/decoder.js';
 /** Version of the format. */
 export const JOURNAL_VERSION = 1;
 
-/** What a journal says of itself. */
+/** The header of a journal. */
 export interface JournalHeader {
   /** ABI version of the module, major in the high 16 bits. */
   readonly abi: number;
@@ -18,13 +18,13 @@ export interface JournalHeader {
   readonly features: number;
   /** SHA-256 of the module in hex, `native` for code without a module, empty if unknown. */
   readonly module: string;
-  /** What ran it, such as `node` or `wazero`. */
+  /** Its engine, such as `node` or `wazero`. */
   readonly engine: string;
   /** Number of the turn in its instance. */
   readonly turn: number;
 }
 
-/** One step: frames back to back. */
+/** One step: consecutive frames. */
 export interface JournalEntry {
   readonly in: Uint8Array;
   readonly out: Uint8Array;
@@ -39,10 +39,10 @@ export const JOURNAL_LIMITS: Readonly<CodecLimits> = Object.freeze({
 });
 
 /**
- * The frames of a step that belong to a turn, back to back.
+ * The frames of a step that belong to a turn, one after another.
  *
  * @param frames the decoded frames
- * @param offsets where they are in the bytes, as framesOf tells
+ * @param offsets their offsets in the bytes, from framesOf
  */
 export function framesOfTurn(
   bytes: Uint8Array,
@@ -72,7 +72,7 @@ function isOfTurn(frame: OutboundFrame, turn: number): boolean {
   switch (frame.op) {
     case Op.Welcome:
       return false;
-    case Op.Fault: // 0: the module cannot tell whose frame it refused
+    case Op.Fault: // 0: the module does not know the turn of a rejected frame
       return frame.turn === turn || frame.turn === 0;
     default:
       return frame.turn === turn;

@@ -1,12 +1,12 @@
 /**
- * Frames as JSON, for people and programs that look into a journal.
+ * Frames as JSON, for people and programs that inspect a journal.
  */
 import { GROUPS, PAYLOADS, TUPLES } from './layouts.gen.js';
 
 /**
- * The frames of a batch as a JSON array. Each is an object: `frame` has its name, and the fields have the names of the
- * ABI's tuples, numbers of kinds and collections their names. Byte strings are strings where they are UTF-8, and
- * `{"hex": "…"}` otherwise. Bytes that are no frames come last, as `{"malformed": …}`.
+ * The frames of a batch as a JSON array. Each is an object: `frame` has its name, and the fields have the names of
+ * the ABI's tuples, numbers of kinds and collections their names. Byte strings in UTF-8 are strings, others are
+ * `{"hex": "…"}`. Malformed bytes come last, as `{"malformed": …}`.
  *
  * The Go host writes the same bytes.
  */
@@ -16,7 +16,7 @@ export function framesJSON(batch: Uint8Array): string {
     .join(',')}]`;
 }
 
-/** The frames of a batch. Bytes that are none are the last one. */
+/** The frames of a batch. Malformed bytes are the last one. */
 export function framesOf(batch: Uint8Array): Uint8Array[] {
   const frames: Uint8Array[] = [];
   for (let rest = batch; rest.length > 0;) {
@@ -44,7 +44,7 @@ export function frameJSON(frame: Uint8Array): string {
   return text ?? `{"malformed":{"hex":"${hex(frame)}"}}`;
 }
 
-/** What a function gives, undefined when the bytes that it reads are malformed. */
+/** A function's result, undefined if the bytes that it reads are malformed. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -56,7 +56,7 @@ function attempt<T>(read: () => T): T | undefined {
 
 class Malformed extends Error {}
 
-/** How deep values may nest, with those that stand encoded in byte strings. */
+/** Nesting limit of values, including those encoded in byte strings. */
 const MAX_NESTING = 128;
 
 type What = 'nil' | 'bool' | 'int' | 'float' | 'text' | 'bytes' | 'array' | 'map';
@@ -72,7 +72,7 @@ const LONG: Readonly<Record<number, readonly [What, number]>> = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Turns encoded values into JSON. What is malformed throws {@link Malformed}. */
+/** Turns encoded values into JSON. Throws {@link Malformed} for malformed bytes. */
 class Writer {
   /** To be read. */
   rest: Uint8Array;
@@ -81,7 +81,7 @@ class Writer {
     this.rest = bytes;
   }
 
-  /** Reads the head of a value: what it is, and its number or its length. */
+  /** Reads the head of a value: its kind, and its number or its length. */
   head(): { what: What; n: number } {
     const [c] = this.take(1) as unknown as [number];
     if (c < 0x80) return { what: 'int', n: c };

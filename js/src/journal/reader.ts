@@ -14,9 +14,9 @@ import {
 export interface Journal {
   readonly header: JournalHeader;
   readonly entries: readonly JournalEntry[];
-  /** Why there are no more entries, E_INVALID_JOURNAL; undefined if the journal is whole. */
+  /** The reason why there are no more entries, E_INVALID_JOURNAL; undefined if the journal is complete. */
   readonly damage: TurncoreError | undefined;
-  /** True if the damage is that the last entry was cut off, as a crash leaves it. */
+  /** True if the damage is a cut last entry, as after a crash. */
   readonly torn: boolean;
 }
 
@@ -79,7 +79,7 @@ function readHeader(decoder: Decoder): JournalHeader {
   return { abi, features, module, engine, turn };
 }
 
-/** @param why text, or what the decoder threw */
+/** @param why text, or the decoder's error */
 function invalid(where: string, why?: unknown): TurncoreError {
   const text = typeof why === 'string' ? why : isTorn(why) ? 'it breaks off' : 'malformed';
   return TurncoreError.of('E_INVALID_JOURNAL', `${where}: ${text}`, {

@@ -9,34 +9,34 @@ import type { JournalHeader } from './format.js';
 import { frameJSON, framesOf, hex } from './json.js';
 import { readJournal } from './reader.js';
 
-/** The first place where a replay went another way. */
+/** The first difference of a replay. */
 export interface ReplayDifference {
   /** Number of the entry, from 0. */
   readonly entry: number;
   /** Number of the outbound frame within it, from 0. */
   readonly frame: number;
-  /** Place of the first different byte in the frame, from 0. */
+  /** Offset of the first different byte in the frame, from 0. */
   readonly byte: number;
-  /** The journal's frame; undefined if it has none there. */
+  /** The journal's frame; undefined if it has none. */
   readonly expected: Uint8Array | undefined;
-  /** The replay's frame; undefined if it gave none there. */
+  /** The replay's frame; undefined if it has none. */
   readonly actual: Uint8Array | undefined;
 }
 
-/** How a replay went. */
+/** The result of a replay. */
 export interface ReplayReport {
   readonly header: JournalHeader;
-  /** Entries that were replayed. */
+  /** Number of replayed entries. */
   readonly entries: number;
-  /** Outbound frames that were compared and are the same. */
+  /** Number of outbound frames that are the same. */
   readonly frames: number;
   /** Bytes of those frames. */
   readonly bytes: number;
-  /** True if the journal was written with these very module bytes; undefined where that is not known. */
+  /** True if the journal was written with the same module bytes; undefined if unknown. */
   readonly sameModule: boolean | undefined;
   /** True if the journal's last entry is cut off. */
   readonly torn: boolean;
-  /** Where the replay differs; undefined if it does not. */
+  /** The difference; undefined if there is none. */
   readonly difference: ReplayDifference | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface ReplayReport {
  * Replays a journal.
  *
  * @param module the module to run it in
- * @throws TurncoreError E_INVALID_JOURNAL, E_ABI_VERSION, or what instantiate and step throw
+ * @throws TurncoreError E_INVALID_JOURNAL, E_ABI_VERSION, or the errors of instantiate and step
  */
 export async function replay(
   journal: Uint8Array,
@@ -87,11 +87,11 @@ export function divergence(report: ReplayReport): TurncoreError | undefined {
   return TurncoreError.of('E_REPLAY_DIVERGED', describe(d), { details: d });
 }
 
-/** How many characters are shown around a difference. */
+/** Number of characters shown around a difference. */
 const SHOWN_BEFORE = 80;
 const SHOWN_AFTER = 120;
 
-/** The place of a difference and what stands around it in both frames, decoded. */
+/** The place of a difference and its surroundings in both frames, decoded. */
 function describe({ entry, frame, byte, expected, actual }: ReplayDifference): string {
   const place = `entry ${entry}, frame ${frame}, byte ${byte}:`;
   if (expected === undefined || actual === undefined) {
@@ -127,7 +127,7 @@ function show(frame: Uint8Array | undefined): string[] {
   return Array.from(frame === undefined ? 'no frame' : frameJSON(frame));
 }
 
-/** The length of what two lists begin with. */
+/** The length of the common prefix of two lists. */
 function commonLength(a: ArrayLike<unknown>, b: ArrayLike<unknown>): number {
   let at = 0;
   while (at < a.length && at < b.length && a[at] === b[at]) at++;
@@ -150,8 +150,8 @@ function compare(
 }
 
 /**
- * Tells whether two frames are the same. What modules that agreed to the same have besides, and how they were built, may
- * differ: a journal of the core module plays on the full one.
+ * Whether two frames are the same. Modules that agreed to the same terms may have different providers and builds: a
+ * journal of the core module plays on the full one.
  */
 function sameFrame(a: Uint8Array, b: Uint8Array): boolean {
   return equal(a, b) || (a[1] === Op.Welcome && agreed(a) === agreed(b));

@@ -5,34 +5,34 @@ import type { Awaitable } from '../awaitable.js';
 import { Encoder } from '../codec/encoder.js';
 import { JOURNAL_VERSION, type JournalHeader } from './format.js';
 
-/** Where a journal goes: a file, an array, a database. */
+/** The target of a journal: a file, an array, a database. */
 export interface JournalSink {
   /**
-   * Takes the next bytes. They are the sink's to keep. When it throws, or gives a promise that is rejected, nothing more is
-   * written; the turn goes on, and `run` rejects with that error when it has ended.
+   * Takes the next bytes, which the sink may keep. If it throws or rejects, nothing more is written; the turn goes
+   * on, and `run` rejects with that error when it has ended.
    */
   write(bytes: Uint8Array): Awaitable<void>;
 }
 
-/** What the core tells of each step that had frames of a turn. */
+/** Gets each step that had frames of a turn. */
 export interface StepRecorder {
   /**
-   * @param inbound the turn's frames in that step, back to back
-   * @param outbound what the turn answered
+   * @param inbound the turn's consecutive frames in that step
+   * @param outbound the turn's answer
    */
   step(inbound: Uint8Array, outbound: Uint8Array): void;
-  /** Resolves when all is written. Rejects with what the sink threw first: the journal is not whole. */
+  /** Resolves when everything is written. Rejects with the sink's first error: the journal is incomplete. */
   close(): Promise<void>;
 }
 
-/** The journal of one turn, from its header on. */
+/** The journal of one turn, starting with its header. */
 export class JournalWriter implements StepRecorder {
   readonly #sink: JournalSink;
   readonly #encoder = new Encoder();
   #written: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  /** Writes the header. @throws what the sink throws at once */
+  /** Writes the header. @throws the sink's synchronous error */
   constructor(sink: JournalSink, header: JournalHeader) {
     this.#sink = sink;
     const { abi, features, module, engine, turn } = header;
@@ -50,7 +50,7 @@ export class JournalWriter implements StepRecorder {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Writes one step. One without frames is left out. */
+  /** Writes one step. A step without frames is omitted. */
   step(inbound: Uint8Array, outbound: Uint8Array): void {
     if (this.#failure !== undefined || (inbound.length === 0 && outbound.length === 0)) return;
     this.#encoder.arrayHeader(2);

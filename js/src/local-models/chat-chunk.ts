@@ -1,9 +1,9 @@
 /**
- * Chunks of chat completions, which several engines give.
+ * Chunks of chat completions, which several engines produce.
  */
 import type { ModelPart, ModelUsage } from '../chat/model-engine.js';
 
-/** A chunk, as far as it is read here. */
+/** The used part of a chunk. */
 export interface ChatChunk {
   readonly choices?: readonly {
     readonly delta?: {
@@ -31,7 +31,7 @@ export interface ChatChunk {
   } | null;
 }
 
-/** The parts of an answer that a chunk holds. */
+/** The parts of an answer in a chunk. */
 export function* partsOfChunk(chunk: ChatChunk): Generator<ModelPart> {
   const choice = chunk.choices?.[0];
   const { content, reasoning_content: reasoning, tool_calls: calls } = choice?.delta ?? {};

@@ -1,13 +1,13 @@
 /**
- * What all adapters have in common: an engine that is loaded when it is first needed, once, and told of as it goes.
+ * The common part of all adapters: an engine that is loaded once, at its first use, with progress reports.
  */
 import type { ModelCapabilities } from '../chat/options.gen.js';
 import type { ModelEngine, ModelPart, ModelRequest } from '../chat/model-engine.js';
 
-/** How an engine comes up. */
+/** The loading progress of an engine. */
 export interface EngineProgress {
   /**
-   * "loading": the model is fetched. "compiling": it is made ready to run, which may take longer. "ready", "failed" and
+   * "loading": the model is fetched. "compiling": it is prepared to run, which may take longer. "ready", "failed" and
    * "disposed" end it.
    */
   readonly phase: 'loading' | 'compiling' | 'ready' | 'failed' | 'disposed';
@@ -15,32 +15,32 @@ export interface EngineProgress {
   readonly progress?: number | undefined;
   /** The library's own words. */
   readonly detail?: string | undefined;
-  /** Why it failed. */
+  /** The reason of the failure. */
   readonly error?: unknown;
 }
 
-/** Tells how far loading has come. */
+/** Reports the progress of loading. */
 export type TellProgress = (progress: EngineProgress) => void;
 
-/** What every adapter takes. */
+/** The settings of every adapter. */
 export interface EngineSettings {
   /** Name in statistics and errors. Default: the adapter's. */
   readonly name?: string | undefined;
-  /** What the model can do, where that differs from the adapter's defaults. */
+  /** The model's capabilities, if they differ from the adapter's defaults. */
   readonly capabilities?: ModelCapabilities | undefined;
-  /** Told how the engine comes up. Errors it throws are ignored. */
+  /** Gets the loading progress. Its errors are ignored. */
   readonly onProgress?: TellProgress | undefined;
 }
 
 /** An engine that runs in the page. */
 export interface PageEngine extends ModelEngine {
-  /** Loads it ahead of its first use. All calls share one load; one that failed is tried again. */
+  /** Loads it before its first use. All calls share one load; a failed load is repeated. */
   load(): Promise<void>;
-  /** Frees what it holds. A later use loads it again. */
+  /** Frees its resources. A later use loads it again. */
   dispose(): Promise<void>;
 }
 
-/** What an adapter does with the thing that it loads. */
+/** An adapter's operations on its loaded library. */
 export interface Adapter<T> {
   readonly name: string;
   readonly capabilities: ModelCapabilities;
@@ -49,7 +49,7 @@ export interface Adapter<T> {
   generate(loaded: T, request: ModelRequest): AsyncIterable<ModelPart>;
 }
 
-/** Makes an engine of an adapter. */
+/** Makes an engine from an adapter. */
 export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): PageEngine {
   let current: Promise<T> | undefined;
   const tell: TellProgress = (progress) => {
@@ -70,7 +70,7 @@ export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): Pa
     }
   }
 
-  /** The one load that there is, or a first one. */
+  /** The current load, or a new one. */
   function loaded(): Promise<T> {
     if (current !== undefined) return current;
     const load: Promise<T> = loadNow().then(
@@ -111,9 +111,9 @@ export function pageEngine<T>(settings: EngineSettings, adapter: Adapter<T>): Pa
 }
 
 /**
- * The chunks of a stream that must be read to its end: its library holds a lock until then, or fails where nobody looks.
+ * The chunks of a stream that must be read to its end: until then its library holds a lock, or it fails unnoticed.
  *
- * @param stop asks the library to come to an end soon; may be called any number of times
+ * @param stop asks the library to end soon; may be called repeatedly
  */
 export async function* readThrough<C>(
   stream: AsyncIterable<C>,
@@ -141,7 +141,7 @@ export async function* readThrough<C>(
     }
   } finally {
     signal.removeEventListener('abort', stop);
-    // Asked again before each chunk: a library may begin only now, and forget what it was asked before.
+    // Called again before each chunk: a library may start late and forget earlier calls.
     while (!ended) {
       stop();
       await next().catch(() => undefined);

@@ -1,20 +1,20 @@
 /**
- * The model that the browser brings: the Prompt API.
+ * The browser's own model: the Prompt API.
  */
 import type { ModelContent, ModelMessage, ModelPart } from '../chat/model-engine.js';
 import { type EngineSettings, type PageEngine, pageEngine } from './page-engine.js';
 
-/** What is needed of the global `LanguageModel`. */
+/** The used part of the global `LanguageModel`. */
 export interface LanguageModelLike {
   availability(options?: object): Promise<string>;
   create(options?: object): Promise<LanguageModelSession>;
 }
 
-/** What is needed of a session. */
+/** The used part of a session. */
 export interface LanguageModelSession {
   promptStreaming(input: never, options?: object): AsyncIterable<unknown>;
   destroy(): void;
-  /** Tokens that the session has taken. */
+  /** Tokens used by the session. */
   readonly contextUsage?: number | undefined;
 }
 
@@ -27,8 +27,9 @@ export interface PromptAPISettings extends EngineSettings {
 }
 
 /**
- * An engine on the browser's model. It takes JSON Schemas. Each answer has a session of its own; one is kept open, so that
- * the model stays loaded. For `media` in the capabilities, image or audio, `create` must expect such inputs. Loading may need a user's click when the browser has to download the model.
+ * An engine on the browser's model. It accepts JSON Schemas. Each answer has its own session; one session stays open,
+ * so that the model stays loaded. For `media` in the capabilities, image or audio, `create` must expect such inputs.
+ * Loading may need a user's click if the browser must download the model.
  */
 export function promptAPIEngine(settings: PromptAPISettings = {}): PageEngine {
   const api = (): LanguageModelLike => {
@@ -71,7 +72,7 @@ export function promptAPIEngine(settings: PromptAPISettings = {}): PageEngine {
   });
 }
 
-/** A message as the API takes it: it knows no results of tools. */
+/** A message in the API's format, which has no tool results. */
 function promptOf({ role, content }: ModelMessage): { role: string; content: unknown } {
   return {
     role: role === 'tool' ? 'user' : role,
@@ -79,7 +80,7 @@ function promptOf({ role, content }: ModelMessage): { role: string; content: unk
   };
 }
 
-/** A part of a message as the API takes it: media are blobs. */
+/** A part of a message in the API's format: media are blobs. */
 function contentOf(part: ModelContent): { type: string; value: unknown } {
   switch (part.type) {
     case 'text':
@@ -95,14 +96,14 @@ function contentOf(part: ModelContent): { type: string; value: unknown } {
   }
 }
 
-/** What a data URI with base64 holds. */
+/** The data of a data URI with base64. */
 function blobOf(uri: string): Blob {
   const comma = uri.indexOf(',');
   const bytes = Uint8Array.from(atob(uri.slice(comma + 1)), (c) => c.charCodeAt(0));
   return new Blob([bytes], { type: uri.slice('data:'.length, uri.indexOf(';')) });
 }
 
-/** A piece of an answer: text, or an object that says what it is when the session shows its thoughts. */
+/** A piece of an answer: text, or an object with its type if the session shows its thoughts. */
 function partOf(piece: unknown): ModelPart | undefined {
   if (typeof piece === 'string') return piece === '' ? undefined : { text: piece };
   const { type, value } = piece as { type?: unknown; value?: unknown };

@@ -1,27 +1,27 @@
 /**
- * ONNX models, by way of the library transformers.js.
+ * ONNX models, through the library transformers.js.
  */
 import type { ModelPart, ModelRequest } from '../chat/model-engine.js';
 import { type EngineSettings, type PageEngine, pageEngine } from './page-engine.js';
 
-/** What is needed of a pipeline for `text-generation`. */
+/** The used part of a pipeline for `text-generation`. */
 export interface TextGenerator {
   (messages: never, options: never): Promise<unknown>;
   readonly tokenizer: unknown;
   dispose(): Promise<unknown>;
 }
 
-/** What is needed of the library: two of its classes. */
+/** The used part of the library: two of its classes. */
 export interface TransformersLike {
   readonly TextStreamer: new (tokenizer: never, options: never) => unknown;
   readonly InterruptableStoppingCriteria: new () => { interrupt(): void };
 }
 
-/** How transformers.js tells how far it has come. */
+/** A progress report of transformers.js. */
 export interface TransformersProgress {
   readonly status: string;
   readonly file?: string | undefined;
-  /** Percent of a file, or of all files when the status is "progress_total". */
+  /** Percent of a file, or of all files if the status is "progress_total". */
   readonly progress?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface TransformersSettings extends EngineSettings {
   readonly specialTokens?: boolean | undefined;
 }
 
-/** Tokens of an answer where a request sets no bound; the library's own is 20 or 256. */
+/** Bound on the tokens of an answer if a request sets none; the library's own is 20 or 256. */
 const MAX_TOKENS = 1024;
 
 /** An engine that runs ONNX models: text in, text out. It answers one request after another. */
@@ -51,7 +51,7 @@ export function transformersEngine(settings: TransformersSettings): PageEngine {
     capabilities: {},
     load: (tell) =>
       settings.load(({ status, file, progress }) => {
-        // Sessions are made of the files when the last one is there.
+        // Sessions are made when the last file has arrived.
         const phase = status === 'done' || status === 'ready' ? 'compiling' : 'loading';
         tell({
           phase,
@@ -129,7 +129,7 @@ async function* answer(
   }
 }
 
-/** Sampling options by the names that the library has for them. */
+/** Sampling options under the library's names. */
 function samplingOf(options: Readonly<Record<string, unknown>>): {
   max_new_tokens: number;
   [name: string]: unknown;
@@ -139,7 +139,7 @@ function samplingOf(options: Readonly<Record<string, unknown>>): {
   for (const name of ['top_p', 'top_k', 'repetition_penalty']) {
     if (rest[name] !== undefined) sampling[name] = rest[name];
   }
-  // A temperature of 0 is what the library calls not to sample; without one it does as the model's files say.
+  // A temperature of 0 turns sampling off in the library; without a temperature the model's files decide.
   if (typeof temperature === 'number') {
     sampling['do_sample'] = temperature > 0;
     if (temperature > 0) sampling['temperature'] = temperature;

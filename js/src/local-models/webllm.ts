@@ -1,18 +1,18 @@
 /**
- * Models on WebGPU, by way of the library WebLLM.
+ * Models on WebGPU, through the library WebLLM.
  */
 import type { ModelRequest } from '../chat/model-engine.js';
 import { type ChatChunk, partsOfChunk } from './chat-chunk.js';
 import { type EngineSettings, type PageEngine, pageEngine, readThrough } from './page-engine.js';
 
-/** What is needed of an `MLCEngine`. */
+/** The used part of an `MLCEngine`. */
 export interface WebLLMLike {
   readonly chat: { readonly completions: { create(request: never): Promise<unknown> } };
   interruptGenerate(): unknown;
   unload(): Promise<void>;
 }
 
-/** How WebLLM tells how far it has come. */
+/** A progress report of WebLLM. */
 export interface WebLLMProgress {
   readonly progress: number;
   readonly text: string;
@@ -30,8 +30,8 @@ export interface WebLLMSettings extends EngineSettings {
 }
 
 /**
- * An engine that runs models compiled for WebLLM. It takes JSON Schemas; say `grammar: 'gbnf'` in the capabilities for
- * grammars, and `tools: 'native'` for the few models whose tools WebLLM knows.
+ * An engine that runs models compiled for WebLLM. It accepts JSON Schemas. Set `grammar: 'gbnf'` in the capabilities
+ * for grammars, and `tools: 'native'` for the few models whose tools WebLLM supports.
  */
 export function webLLMEngine(settings: WebLLMSettings): PageEngine {
   return pageEngine<WebLLMLike>(settings, {
@@ -39,13 +39,13 @@ export function webLLMEngine(settings: WebLLMSettings): PageEngine {
     capabilities: { grammar: 'schema' },
     load: (tell) =>
       settings.load(({ progress, text }) => {
-        // Fetching ends at 1; what follows makes shaders.
+        // Fetching ends at 1; then shaders are compiled.
         const phase = progress < 1 ? 'loading' : 'compiling';
         tell({ phase, progress, detail: text });
       }),
     unload: (engine) => engine.unload(),
     async *generate(engine, request) {
-      // The library lets one answer begin when the one before has ended.
+      // The library starts an answer when the previous one has ended.
       const stream = await engine.chat.completions.create(completion(request) as never);
       for await (const chunk of readThrough(
         stream as AsyncIterable<ChatChunk>,

@@ -1,5 +1,5 @@
 /**
- * llama.cpp in the page, by way of the library wllama.
+ * llama.cpp in the page, through the library wllama.
  */
 import type { ModelRequest } from '../chat/model-engine.js';
 import { type ChatChunk, partsOfChunk } from './chat-chunk.js';
@@ -11,7 +11,7 @@ import {
   type TellProgress,
 } from './page-engine.js';
 
-/** What is needed of an instance of `Wllama` that has a model. */
+/** The used part of an instance of `Wllama` with a model. */
 export interface WllamaLike {
   createChatCompletion(options: never): Promise<unknown>;
   exit(): Promise<void>;
@@ -35,7 +35,7 @@ export interface WllamaSettings extends EngineSettings {
   readonly load: (tell: TellProgress) => Promise<WllamaLike>;
 }
 
-/** A chunk of llama.cpp's, which counts tokens in its own way. */
+/** A chunk of llama.cpp, which counts tokens in its own way. */
 interface Chunk extends ChatChunk {
   readonly timings?: {
     readonly cache_n?: number;
@@ -45,8 +45,8 @@ interface Chunk extends ChatChunk {
 }
 
 /**
- * An engine that runs GGUF models. It takes GBNF grammars; tools are told in the prompt unless the capabilities say
- * `tools: 'native'`, which leaves them to the chat template of the model.
+ * An engine that runs GGUF models. It accepts GBNF grammars. The prompt describes tools unless the capabilities set
+ * `tools: 'native'`, which leaves them to the model's chat template.
  */
 export function wllamaEngine(settings: WllamaSettings): PageEngine {
   return pageEngine<WllamaLike>(settings, {
@@ -81,7 +81,7 @@ function completion(request: ModelRequest, abortSignal: AbortSignal): object {
   };
 }
 
-/** Streams tell how many tokens they took by their timings. */
+/** The timings of a stream have its token counts. */
 function withUsage(chunk: Chunk): ChatChunk {
   const { timings } = chunk;
   if (timings?.prompt_n === undefined || chunk.usage != null) return chunk;

@@ -7,7 +7,7 @@ import type { MediaReader, SpoolReader } from '../primitives/readers.js';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Reads bytes that it holds: as a text by lines, or as they are. What it was given does not change any more. */
+/** Reads bytes in memory: as a text by lines, or as bytes. Its content does not change. */
 export class MemoryReader implements SpoolReader, MediaReader {
   readonly #bytes: Uint8Array;
   #lines: readonly string[] | undefined;
@@ -23,12 +23,12 @@ export class MemoryReader implements SpoolReader, MediaReader {
     this.#bytes = typeof content === 'string' ? encoder.encode(content) : content.slice();
   }
 
-  /** The line in a place, from 0, without its line feed; undefined beyond the last. */
+  /** The line with an index, from 0, without its line feed; undefined beyond the last. */
   line(index: number): string | undefined {
     return this.#split()[index];
   }
 
-  /** Lines: one more than there are line feeds, 0 when it is empty. */
+  /** Number of lines: one more than the line feeds, 0 for an empty text. */
   lineCount(): number {
     return this.#split().length;
   }
@@ -43,7 +43,7 @@ export class MemoryReader implements SpoolReader, MediaReader {
     return decoder.decode(this.#bytes);
   }
 
-  /** The bytes from the first on. */
+  /** The bytes from the start. */
   stream(): ReadableStream<Uint8Array> {
     const bytes = this.#bytes;
     return new ReadableStream({

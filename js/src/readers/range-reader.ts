@@ -1,39 +1,39 @@
 /**
- * Readers of bytes that can be read from any place: Blobs, files, objects of a storage that knows ranges.
+ * Readers of bytes with random access: Blobs, files, objects of a storage with ranges.
  */
 import type { Awaitable } from '../awaitable.js';
 import type { MediaReader, SpoolReader } from '../primitives/readers.js';
 
-/** Bytes that can be read from any place, and do not change. */
+/** Bytes with random access that do not change. */
 export interface ByteSource {
-  /** How many bytes there are. */
+  /** The number of bytes. */
   size(): Awaitable<number>;
-  /** The bytes from one place to another, the last not included; both lie within the size. */
+  /** The bytes from a start to an end offset, end excluded; both lie within the size. */
   read(from: number, to: number): Awaitable<Uint8Array>;
 }
 
-/** Bytes that are read at once. */
+/** Bytes per read. */
 const WINDOW = 1 << 16;
-/** Of so many lines the place of the first is kept. */
+/** The start of one line in this many is kept. */
 const STEP = 256;
 const LINE_FEED = 10;
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A place in the text: where a line begins. */
+/** The start of a line in the text. */
 interface Place {
   readonly line: number;
   readonly offset: number;
 }
 
 /**
- * Reads a {@link ByteSource} as a text by lines, or as bytes, a window of 64 KiB at a time. The first look at a line
- * goes through the whole text once, to learn where lines begin: it keeps eight bytes for each 256 lines.
+ * Reads a {@link ByteSource} as a text by lines, or as bytes, a window of 64 KiB at a time. The first access to a
+ * line scans the whole text once to find its lines, and keeps eight bytes per 256 lines.
  */
 export class RangeReader implements SpoolReader, MediaReader {
   readonly #source: ByteSource;
   #indexing: Promise<LineIndex> | undefined;
-  /** Where the line after the one that was read last begins. */
+  /** The start of the line after the last one read. */
   #next: Place = { line: 0, offset: 0 };
   #window: { readonly from: number; readonly bytes: Uint8Array } | undefined;
 
@@ -41,7 +41,7 @@ export class RangeReader implements SpoolReader, MediaReader {
     this.#source = source;
   }
 
-  /** The line in a place, from 0, without its line feed; undefined beyond the last. */
+  /** The line with an index, from 0, without its line feed; undefined beyond the last. */
   async line(index: number): Promise<string | undefined> {
     const lines = await this.#index();
     if (!Number.isInteger(index) || index < 0 || index >= lines.count) return undefined;
@@ -56,7 +56,7 @@ export class RangeReader implements SpoolReader, MediaReader {
     return decoder.decode(await this.#read(offset, end));
   }
 
-  /** Lines: one more than there are line feeds, 0 when it is empty. */
+  /** Number of lines: one more than the line feeds, 0 for an empty text. */
   async lineCount(): Promise<number> {
     return (await this.#index()).count;
   }
@@ -71,7 +71,7 @@ export class RangeReader implements SpoolReader, MediaReader {
     return decoder.decode(await this.#source.read(0, await this.#source.size()));
   }
 
-  /** The bytes from the first on. */
+  /** The bytes from the start. */
   stream(): ReadableStream<Uint8Array> {
     const source = this.#source;
     let at = 0;
@@ -89,7 +89,7 @@ export class RangeReader implements SpoolReader, MediaReader {
     });
   }
 
-  /** Goes through the text once; again when that failed. */
+  /** Scans the text once; again if that failed. */
   #index(): Promise<LineIndex> {
     this.#indexing ??= this.#learn().catch((error: unknown) => {
       this.#indexing = undefined;
@@ -110,7 +110,7 @@ export class RangeReader implements SpoolReader, MediaReader {
     return index;
   }
 
-  /** Where the line ends that a place is in: at its line feed, or at the end of the text. */
+  /** The end of the line at an offset: its line feed, or the end of the text. */
   async #endOfLine(offset: number, size: number): Promise<number> {
     for (let from = offset; from < size;) {
       const window = await this.#windowAt(from, size);
@@ -141,7 +141,7 @@ export class RangeReader implements SpoolReader, MediaReader {
   }
 }
 
-/** Where lines begin, one in so many. */
+/** The starts of some lines, at regular intervals. */
 class LineIndex {
   readonly size: number;
   count: number;
@@ -158,14 +158,14 @@ class LineIndex {
     this.count++;
   }
 
-  /** The nearest place at or before a line that is known. */
+  /** The nearest known start at or before a line. */
   before(line: number): Place {
     const step = Math.floor(line / STEP);
     return { line: step * STEP, offset: this.#offsets[step]! };
   }
 }
 
-/** A reader of a Blob or File, such as one that a page's user chose. Nothing is read before it is asked for. */
+/** A reader of a Blob or File, such as one chosen by a page's user. It reads nothing in advance. */
 export function blobReader(blob: Blob): RangeReader {
   return new RangeReader({
     size: () => blob.size,
@@ -173,7 +173,7 @@ export function blobReader(blob: Blob): RangeReader {
   });
 }
 
-/** An open file: what `open` of `node:fs/promises` gives. */
+/** An open file, as returned by `open` of `node:fs/promises`. */
 export interface ReadableFile {
   read(
     buffer: Uint8Array,
@@ -185,8 +185,8 @@ export interface ReadableFile {
 }
 
 /**
- * A reader of an open file, which must stay open and unchanged for as long as it is read:
- * `fileReader(await open('log.txt'))`.
+ * A reader of an open file, which must stay open and unchanged while the reader is in use: `fileReader(await
+ * open('log.txt'))`.
  */
 export function fileReader(file: ReadableFile): RangeReader {
   let size: number | undefined;

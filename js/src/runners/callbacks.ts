@@ -47,9 +47,9 @@ export interface RecordCallbacks<Ctx> {
   readonly storeToolCall: (ctx: Ctx, toolCall: ToolCall) => unknown;
   readonly mutateToolCall: (ctx: Ctx, toolCall: ToolCall) => unknown;
   readonly deleteToolCall: (ctx: Ctx, id: string) => unknown;
-  /** Keeps the bytes of a media and gives a reader of them. */
+  /** Keeps the bytes of a media and returns a reader of them. */
   readonly storeMediaBytes: (ctx: Ctx, id: string, bytes: ConduitBytes) => Awaitable<MediaReader>;
-  /** Keeps the text of a retrieved document, and gives a reader of it. */
+  /** Keeps the text of a retrieved document and returns a reader of it. */
   readonly storeRetrievableBytes: (
     ctx: Ctx,
     id: string,
@@ -57,14 +57,14 @@ export interface RecordCallbacks<Ctx> {
   ) => Awaitable<SpoolReader>;
 }
 
-/** Functions that a context may do without. */
+/** Optional functions of a context. */
 export interface OptionalCallbacks<Ctx> {
   /** Replaces a group of tool calls in one transaction. Without it they are deleted and stored one by one. */
   readonly replaceToolCallGroup?:
     ((ctx: Ctx, removedIds: string[], replacements: ToolCall[]) => unknown) | undefined;
-  /** Writes an iteration's queue in one transaction. Without it the writes are done one by one. */
+  /** Writes an iteration's queue in one transaction. Without it the writes are made one by one. */
   readonly commit?: ((ctx: Ctx, deltas: Delta[]) => unknown) | undefined;
-  /** Is handed the writes that an iteration's nack, abort or failure dropped. */
+  /** Gets the writes dropped by an iteration's nack, abort or failure. */
   readonly discard?:
     ((ctx: Ctx, deltas: Delta[], status: 'nack' | 'aborted') => unknown) | undefined;
 }
@@ -84,7 +84,7 @@ export type TurnCallbacks = {
 export type DispatchCallbacks = RecordCallbacks<DispatchContext> &
   OptionalCallbacks<DispatchContext>;
 
-/** The same with `Callback` behind their names, as a TurnRunner takes them: either may be given. */
+/** The same with `Callback` behind their names, as for a TurnRunner: both forms are accepted. */
 export type NamedDispatchCallbacks = {
   readonly [
     K in keyof RecordCallbacks<DispatchContext> as `${K}Callback`
@@ -105,7 +105,7 @@ const fetches = [
   'fetchTools',
 ];
 
-/** The callbacks under the numbers that the wire uses, from checked values. */
+/** The callbacks by their numbers on the wire, from checked values. */
 export function callbacksOf(values: Checked, suffix: '' | 'Callback'): Callbacks {
   const get = (name: string): unknown => values[name + suffix];
   const own = ownWrites(values);

@@ -1,12 +1,12 @@
 /**
- * Handlers of a dispatch's events, as its input gives them.
+ * Handlers of a dispatch's events, from its input.
  */
 import type { Bus, Listener } from '../events/bus.js';
 import type { FunctionalEvents, ObservabilityEvents, TurnEvents } from '../events/events.js';
 import { functionalNames, observabilityNames, unknownEvent } from '../events/names.js';
 import { phrase } from '../validation/rules.js';
 
-/** One handler, or several: one that is there twice is called once. */
+/** One handler, or several; a handler listed twice is called once. */
 export type Handlers<E> = Listener<E> | readonly Listener<E>[];
 
 /** Handlers of a dispatch's functional events. */
@@ -32,7 +32,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Lists all that is wrong with the entries of an input's hooks and observers. */
+/** Lists the violations of an input's hooks and observers. */
 export function handlerViolations(input: Fields): string[] {
   const violations: string[] = [];
   for (const [group, names] of Object.entries(groups)) {
@@ -68,7 +68,7 @@ function handlerViolation(field: string, value: unknown, violations: string[]): 
   }
 }
 
-/** Adds the handlers of checked inputs to a bus, in order. One that is there twice for an event is called once. */
+/** Adds the handlers of checked inputs to a bus, in order. A handler listed twice for an event is called once. */
 export function addHandlers(bus: Bus<TurnEvents>, ...inputs: readonly Fields[]): void {
   const added = new Map<string, Set<unknown>>();
   for (const input of inputs) {

@@ -1,5 +1,5 @@
 /**
- * Runs dispatches by themselves, or from a context.
+ * Runs dispatches without a turn, or from a context.
  */
 import { Method } from '../abi/frames.gen.js';
 import { toDispatchResult } from '../codec/tuples.gen.js';
@@ -40,14 +40,14 @@ import {
   handlerViolations,
 } from './dispatch-handlers.js';
 
-/** The context of a standalone dispatch, put together by the caller. */
+/** The context of a standalone dispatch, supplied by the caller. */
 export type RawDispatchContext = RawDispatchFields & (DispatchCallbacks | NamedDispatchCallbacks);
 
-/** What a standalone dispatch begins with, beside its callbacks. */
+/** The input of a standalone dispatch, besides its callbacks. */
 export interface RawDispatchFields {
-  /** What the model is told first. Not empty when it is a string. */
+  /** The system prompt. Not empty when it is a string. */
   readonly systemPrompt: string | Tokenizable;
-  /** What the model is told beside it. */
+  /** Instructions to the model in addition to it. */
   readonly standingInstructions?: readonly (string | Tokenizable)[] | undefined;
   readonly memories?: readonly Memory[] | undefined;
   readonly retrievables?: readonly Retrievable[] | undefined;
@@ -57,17 +57,17 @@ export interface RawDispatchFields {
   readonly tools?: readonly AnyTool[] | undefined;
   /** Tokenizers by the names of their encodings. */
   readonly tokenizers?: Readonly<Record<string, Tokenizer>> | undefined;
-  /** Values that the stash begins with. */
+  /** Initial values of the stash. */
   readonly stash?: Readonly<Record<string, unknown>> | undefined;
-  /** Aborts the dispatch. Default: one of its own. */
+  /** Aborts the dispatch. Default: its own controller. */
   readonly turnAbortController?: AbortController | undefined;
-  /** What `ctx.waitFor` calls, there being no turn that could wait. Without it gates are refused. */
+  /** Called by `ctx.waitFor`, because there is no turn that could wait. Without it gates fail. */
   readonly waitFor?: ((gate: RawTurnGate) => unknown) | undefined;
-  /** Handlers that are called before those of the dispatch's input. */
+  /** Handlers called before those of the dispatch's input. */
   readonly hooks?: DispatchHooks | undefined;
 }
 
-/** What a dispatch is started with: exactly one of source and raw. */
+/** The input of a dispatch: exactly one of source and raw. */
 export interface DispatchInput {
   /** The context that the dispatch copies from and commits to. */
   readonly source?: TurnContext | DispatchContext | undefined;
@@ -81,21 +81,21 @@ export interface DispatchInput {
   readonly turnOutputPipeline?: readonly DispatchPipelineMiddlewareFn[] | undefined;
   readonly hooks?: DispatchHooks | undefined;
   readonly observers?: DispatchObservers | undefined;
-  /** For a raw dispatch: what the machine gives it; or a Host, to share an instance. */
+  /** For a raw dispatch: options of its host; or a Host, to share an instance. */
   readonly host?: HostOptions | Host | undefined;
   /** Short for `host: {module}`. */
   readonly module?: HostOptions['module'];
 }
 
-/** How a dispatch ended. One that was nacked rejects instead. */
+/** How a dispatch ended. A nacked dispatch rejects instead. */
 export interface DispatchOutcome {
   readonly dispatchId: string;
   readonly status: DispatchStatus;
-  /** Iterations that ran. */
+  /** Number of iterations that ran. */
   readonly iterations: number;
 }
 
-/** The classes that the rules of the input and of a raw context speak of. */
+/** The classes in the rules of the input and of a raw context. */
 const classes = {
   also: (input: Readonly<Record<string, unknown>>) => [
     ...handlerViolations(input),
@@ -130,8 +130,8 @@ const rawClasses = {
 const pipelineNames = { turn: [], input: 'turnInputPipeline', output: 'turnOutputPipeline' };
 
 const SEED = 16;
-/** Runs single dispatches: the loop around one act of calling a model. */
-// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the name and form that the contract gives it
+/** Runs single dispatches: the loop around the calls of a model. */
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- its name and form in the contract
 export class DispatchRunner {
   private constructor() {
     throw TurncoreError.of('E_INVALID_LLM_DISPATCH_INPUT', 'use DispatchRunner.dispatch');
@@ -141,12 +141,12 @@ export class DispatchRunner {
    * Runs a dispatch to its end.
    *
    * With `source` it begins with copies of that context's collections, stash and tools, its events also reach that
-   * turn's buses, and its writes are committed to that context. With `raw` it stands alone.
+   * turn's buses, and its writes are committed to that context. With `raw` it has no turn.
    *
-   * @returns how it ended, when it acked or was aborted
+   * @returns how it ended, if it acked or was aborted
    * @throws TurncoreError (rejects) before any event with E_INVALID_LLM_DISPATCH_INPUT, E_CALL_AFTER_END or
-   *   E_INVALID_LLM_EXECUTION_CONTEXT listing every violation; after a nack with its error as it is, after a failure
-   *   with what `dispatchEnd` carries
+   *   E_INVALID_LLM_EXECUTION_CONTEXT listing every violation; after a nack with the same error object, after a
+   *   failure with the error of `dispatchEnd`
    */
   static async dispatch(input: DispatchInput): Promise<DispatchOutcome> {
     const values = check('DispatchInput', input, classes);

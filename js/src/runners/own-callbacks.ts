@@ -1,5 +1,5 @@
 /**
- * Callbacks of the program's own in the places of a store's: each is called for every write of its kind.
+ * The program's own callbacks in place of a store's: each is called for every write of its kind.
  */
 import { Collection, Write } from '../abi/frames.gen.js';
 import { phrase } from '../validation/rules.js';
@@ -24,7 +24,7 @@ interface Made {
 
 const made = new WeakMap<object, Made>();
 
-/** Takes note of callbacks, by their names with `Callback`, that were made together for a store. */
+/** Records the callbacks of a store, by their names with `Callback`. */
 export function madeForStore<T extends object>(callbacks: T): T {
   for (const [name, callback] of Object.entries(callbacks) as [string, object][]) {
     made.set(callback, { set: callbacks, name });
@@ -32,7 +32,7 @@ export function madeForStore<T extends object>(callbacks: T): T {
   return callbacks;
 }
 
-/** Which writes functions of the program's own do, beside those of a store. */
+/** The writes that the program's own functions make, in addition to a store's. */
 export interface OwnWrites {
   /** By collection number and by kind of write. */
   readonly single: readonly (readonly boolean[])[];
@@ -45,16 +45,16 @@ const groupName = 'replaceToolCallGroup';
 const placeNames = [...singular.flatMap((kind) => ops.map((op) => op + kind)), groupName];
 
 /**
- * Tells which of the writes that a store's commit would take are the program's own.
+ * Returns which writes of a store's commit belong to the program's own functions.
  *
- * @returns undefined when all are of one kind: the store's, or the program's
+ * @returns undefined if all belong to the store, or all to the program
  */
 export function ownWrites(values: Fields): OwnWrites | undefined {
   const own = ownNames(values);
   if (own.size === 0) return undefined;
   const single = singular.map((kind) => ops.map((op) => own.has(op + kind)));
   const calls = single[Collection.ToolCalls]!;
-  // Who stores or deletes calls gets those of a group one by one.
+  // A callback that stores or deletes calls gets those of a group one by one.
   const replaceGroup = own.has(groupName) || calls[Write.Store]! || calls[Write.Delete]!;
   return { single, replaceGroup };
 }
@@ -64,7 +64,7 @@ export function ownGroup(values: Fields): boolean {
   return ownNames(values).has(groupName);
 }
 
-/** Lists functions for single writes that a commit of the program's own beside a store would leave without writes. */
+/** Lists functions for single writes that get no writes because of the program's own commit. */
 export function mixedViolations(raw: Fields): string[] {
   const [commitName, commit] = given(raw, 'commit');
   if (typeof commit !== 'function' || made.has(commit)) return [];
@@ -74,7 +74,7 @@ export function mixedViolations(raw: Fields): string[] {
   });
 }
 
-/** Places of a store's callbacks that have functions of the program's own. */
+/** Places of a store's callbacks that the program has replaced. */
 function ownNames(values: Fields): Set<string> {
   const own = new Set<string>();
   const set = setOf(values);
@@ -88,7 +88,7 @@ function ownNames(values: Fields): Set<string> {
   return own;
 }
 
-/** The store's callbacks that values have: those that its commit is one of, else those that come first. */
+/** The store's callbacks among values: those of the commit's store, otherwise of the first store. */
 function setOf(values: Fields): object | undefined {
   const [, commit] = given(values, 'commit');
   for (const callback of [commit, ...Object.values(values)]) {
@@ -98,7 +98,7 @@ function setOf(values: Fields): object | undefined {
   return undefined;
 }
 
-/** A callback and the name it was given under: a raw context takes it with `Callback` behind its name and without. */
+/** A callback and its given name: a raw context accepts names with and without `Callback`. */
 function given(values: Fields, name: string): readonly [string, unknown] {
   const long = `${name}Callback`;
   const absent = values[long] === undefined || values[long] === null;

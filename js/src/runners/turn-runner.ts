@@ -44,11 +44,11 @@ import { mixedViolations } from './own-callbacks.js';
 import type { OutputSchema } from '../output/output.js';
 import { TurnStream } from './turn-stream.js';
 
-/** What a {@link TurnRunner} is made with. */
+/** The configuration of a {@link TurnRunner}. */
 export interface TurnRunnerConfig<Output = unknown> extends TurnCallbacks {
   /** The model call, or a {@link ChatExecutor}, which runs inside the module. */
   readonly executorCallback: DispatchExecutorFn | ChatExecutor<Output>;
-  /** Tools that every turn begins with. */
+  /** Tools available in every turn. */
   readonly tools?: readonly AnyTool[] | undefined;
   /** Runs once per turn, before the dispatch. */
   readonly turnInputPipeline?: readonly TurnPipelineMiddlewareFn[] | undefined;
@@ -63,35 +63,35 @@ export interface TurnRunnerConfig<Output = unknown> extends TurnCallbacks {
   /** Older name of dispatchOutputPipeline. */
   readonly llmOutputMiddleware?: readonly DispatchPipelineMiddlewareFn[] | undefined;
   /**
-   * Tokenizers by the names of their encodings: `{ o200k_base: (texts) => texts.map((t) => encode(t).length) }`. Counts
-   * of encodings without one go by the length of texts.
+   * Tokenizers by the names of their encodings: `{ o200k_base: (texts) => texts.map((t) => encode(t).length) }`.
+   * Encodings without one are estimated by the length of texts.
    */
   readonly tokenizers?: Readonly<Record<string, Tokenizer>> | undefined;
-  /** What the machine gives the turns; or a Host, to share one instance among runners. */
+  /** Options of the turns' host; or a Host, to share one instance among runners. */
   readonly host?: HostOptions | Host | undefined;
   /** Short for `host: {module}`. */
   readonly module?: HostOptions['module'];
 }
 
-/** What a turn is started with. */
+/** The input of a turn. */
 export interface TurnInput {
-  /** What the model is told first. Not empty when it is a string. */
+  /** The system prompt. Not empty when it is a string. */
   readonly systemPrompt: string | Tokenizable;
-  /** What the model is told beside it. */
+  /** Instructions to the model in addition to it. */
   readonly standingInstructions?: readonly (string | Tokenizable)[] | undefined;
-  /** Aborts the turn. Default: one of the turn's own. */
+  /** Aborts the turn. Default: the turn's own controller. */
   readonly turnAbortController?: AbortController | undefined;
-  /** Values that the turn's stash begins with. */
+  /** Initial values of the turn's stash. */
   readonly stash?: Readonly<Record<string, unknown>> | undefined;
   /** A user message, stored before the input pipeline runs. */
   readonly message?: string | Message | undefined;
-  /** What goes with a message that is given as text, or stands alone: pictures, files. A Message has its own. */
+  /** Pictures and files to send with a text message, or alone. A Message has its own. */
   readonly attachments?: readonly Media[] | undefined;
-  /** The turn's id. While a turn of this id runs, starting it again attaches to it. Default: a UUID. */
+  /** The turn's id. Starting a turn whose id is already running attaches to the running turn. Default: a UUID. */
   readonly turnId?: string | undefined;
 }
 
-/** A turn that runs, or is about to. */
+/** A running turn, or one about to run. */
 interface Live {
   readonly id: string;
   readonly outcome: Promise<Outcome>;
@@ -104,10 +104,10 @@ const pipelineNames = {
   output: 'dispatchOutputPipeline',
 };
 
-/** Bytes of entropy that a turn begins with. */
+/** Bytes of entropy for a turn. */
 const SEED = 16;
 
-/** The classes that the rules of the configuration and of the input speak of. */
+/** The classes in the rules of the configuration and of the input. */
 const classes = {
   text: toText,
   message: toMessage,
@@ -126,7 +126,7 @@ const configClasses = {
     return [...more, ...tokenizerViolations(config['tokenizers'], [...found, ...more])];
   },
 };
-/** @internal Those that the rules of a turn's input speak of. */
+/** @internal The classes in the rules of a turn's input. */
 export const inputClasses: Classes = {
   ...classes,
   also: (input: Readonly<Record<string, unknown>>) => [
@@ -140,9 +140,9 @@ export const inputClasses: Classes = {
 /**
  * Runs turns: input pipeline, dispatch, output pipeline. It holds no state of a turn, so any number may run at once.
  *
- * There are two buses with the same surface: functional events (`on`) are the product's behaviour, observability
- * events (`observe`) are for instruments. Listeners are told before the call that caused the event returns; what they
- * throw is reported as an `error` event with E_LISTENER_ERROR.
+ * There are two buses with the same API: functional events (`on`) are the product's behaviour, observability events
+ * (`observe`) are for monitoring. Listeners run before the call that caused the event returns; their errors are
+ * reported as an `error` event with E_LISTENER_ERROR.
  */
 export class TurnRunner<Output = unknown> {
   readonly #definition: Definition;
@@ -153,7 +153,7 @@ export class TurnRunner<Output = unknown> {
   readonly #gates = new GateBook();
 
   /**
-   * Checks everything, loads nothing: this is legal before a module is there.
+   * Checks everything and loads nothing, so it may be called before a module is available.
    *
    * @throws TurncoreError E_INVALID_TURN_RUNNER_CONFIG listing every violation
    */
@@ -176,23 +176,23 @@ export class TurnRunner<Output = unknown> {
     this.#host = hostOf(values['host'], values['module']);
   }
 
-  /** Where its turns run. Give it to other runners to share the instance. */
+  /** The host of its turns. Pass it to other runners to share the instance. */
   get host(): Host {
     return this.#host;
   }
 
   /**
-   * Runs a turn. Resolves when it has ended, however it ended: what happened is told by events.
+   * Runs a turn. Resolves when it has ended, however it ended; events report what happened.
    *
    * @throws TurncoreError (rejects) before any event: E_INVALID_TURN_CONTEXT listing every violation of the input,
-   *   E_TOOL_ALREADY_REGISTERED, or why the module could not be started
+   *   E_TOOL_ALREADY_REGISTERED, or the reason why the module could not start
    */
   async run(input: TurnInput): Promise<void> {
     accepted(await this.#begin(check('TurnInput', input, inputClasses), false).outcome);
   }
 
   /**
-   * Runs a turn and gives its events as they come, those of both buses in order. Leaving the loop aborts the turn.
+   * Runs a turn and yields its events as they come, those of both buses in order. Leaving the loop aborts the turn.
    *
    * @throws TurncoreError E_INVALID_TURN_CONTEXT listing every violation of the input
    */
@@ -207,7 +207,7 @@ export class TurnRunner<Output = unknown> {
     return this;
   }
 
-  /** Takes a listener of functional events away. @returns this runner */
+  /** Removes a listener of functional events. @returns this runner */
   off<N extends keyof FunctionalEvents>(name: N, listener: Listener<FunctionalEvents[N]>): this {
     requireFunctional(name);
     this.#bus.remove(name, listener);
@@ -231,7 +231,7 @@ export class TurnRunner<Output = unknown> {
     return this;
   }
 
-  /** Takes a listener of observability events away. @returns this runner */
+  /** Removes a listener of observability events. @returns this runner */
   unobserve<N extends keyof ObservabilityEvents>(
     name: N,
     listener: Listener<ObservabilityEvents[N]>,
@@ -252,11 +252,10 @@ export class TurnRunner<Output = unknown> {
   }
 
   /**
-   * The open gate with an id, for somebody outside to settle: a button, an HTTP handler.
+   * The open gate with an id, for outside code to settle: a button, an HTTP handler.
    *
-   * @param turnId whose gate it is to be. Default: any turn's
-   * @returns undefined when there is none, and when there are several: nothing is guessed, as the wrong one could be
-   *   approved. Give `turnId` then
+   * @param turnId the gate's turn. Default: any turn
+   * @returns undefined if there is no such gate, or several: a guess could approve the wrong one, so pass `turnId`
    */
   gate(id: string, turnId?: string): TurnGate | undefined {
     return this.#gates.find(id, turnId);
@@ -268,11 +267,11 @@ export class TurnRunner<Output = unknown> {
   }
 
   /**
-   * A list of records that turns share, made when it is first asked for: `ctx.turnMessages.addAll(history)` takes the
-   * same small time however long it is.
+   * A list of records that turns share, created at the first call: `ctx.turnMessages.addAll(history)` takes the same
+   * small time, however long the list.
    *
-   * @param kind what it holds
-   * @param id tells histories of one kind apart, such as a turn's id
+   * @param kind its kind of record
+   * @param id identifies a history among those of its kind
    */
   history<K extends HistoryKind>(kind: K, id = ''): History<RecordOfKind[K]> {
     const key = `${kind} ${id}`;
@@ -284,15 +283,15 @@ export class TurnRunner<Output = unknown> {
     return history as unknown as History<RecordOfKind[K]>;
   }
 
-  /** Lets go of a history that {@link history} made. */
+  /** Releases a history made by {@link history}. */
   forgetHistory(kind: HistoryKind, id = ''): void {
     this.#histories.delete(`${kind} ${id}`);
   }
 
   /**
-   * When a user message that is given as text was created, in ms since the Unix epoch.
+   * The creation time of a user message given as text, in ms since the Unix epoch.
    *
-   * @param stash what the turn's stash begins with
+   * @param stash the initial values of the turn's stash
    * @internal
    */
   protected messageTime(now: number, _stash: Readonly<Record<string, unknown>>): number {
@@ -372,7 +371,7 @@ export class TurnRunner<Output = unknown> {
   }
 }
 
-/** Returns how a turn ended. @throws what refused it */
+/** Returns how a turn ended. @throws the error that rejected it */
 export function accepted(outcome: Outcome): Outcome {
   if (outcome.status === 'refused') throw outcome.error;
   return outcome;

@@ -7,7 +7,7 @@ import type { Outcome } from '../turn/turn.js';
 import { ObjectReader } from '../output/object-reader.js';
 import { outputOf, type OutputSchema } from '../output/output.js';
 
-/** Tokens that a turn's model calls took, as far as the provider said. */
+/** Tokens used by a turn's model calls, as reported by the provider. */
 export interface Usage {
   promptTokens: number;
   completionTokens: number;
@@ -23,54 +23,54 @@ export interface ToolCallResult {
   readonly results: unknown;
 }
 
-/** An object of which some has come: any member may be missing, and any string may be a part of one. */
+/** A partial object: any member may be missing, and any string may be incomplete. */
 export type PartialObject<T> = T extends readonly (infer Item)[]
   ? readonly PartialObject<Item>[]
   : T extends object
     ? { readonly [Name in keyof T]?: PartialObject<T[Name]> }
     : T;
 
-/** How a turn ended and what came out. @typeParam Output what the answers must be, by the schema of the chat executor */
+/** The result of a turn. @typeParam Output the type of answers, from the schema of the chat executor */
 export interface TurnResult<Output = unknown> {
-  /** `ack` when it ended well; `failed` also when it could not begin. */
+  /** `ack` for success; `failed` also if the turn could not start. */
   readonly status: TurnStatus;
-  /** The last message that was streamed, the answer. */
+  /** The last streamed message: the answer. */
   readonly text: string;
   /**
-   * This message was broken off, so that `text` is a part of it: its last event has `isInterrupted`, or nothing has completed
-   * it and the turn did not ack.
+   * This message was interrupted, so `text` is incomplete: its last event has `isInterrupted`, or it was never
+   * completed and the turn did not ack.
    */
   readonly interrupted: boolean;
-  /** The object that the answer is, when the chat executor has a schema and the turn has acked; undefined otherwise. */
+  /** The object of the answer if the chat executor has a schema and the turn has acked; undefined otherwise. */
   readonly object: Output | undefined;
-  /** The tool calls that were completed, in order. */
+  /** The completed tool calls, in order. */
   readonly toolCalls: readonly ToolCallResult[];
   /** Sums over the turn's model calls. */
   readonly usage: Readonly<Usage>;
-  /** Iterations that ran. */
+  /** Number of iterations that ran. */
   readonly iterations: number;
-  /** What went wrong; undefined when nothing did. */
+  /** The error; undefined if there was none. */
   readonly error: unknown;
-  /** The result as plain data, with the code, message and cause of the error: what `Response.json(result)` sends. */
+  /** The result as plain data, with the code, message and cause of the error, as sent by `Response.json(result)`. */
   toJSON(): Record<string, unknown>;
 }
 
-/** A result of its parts. Its method is not enumerable: copies of a result and clones hold data only. */
+/** Makes a result from its parts. Its method is not enumerable, so copies and clones have only data. */
 function resultOf<Output>(parts: Omit<TurnResult<Output>, 'toJSON'>): TurnResult<Output> {
   const toJSON = (): Record<string, unknown> =>
     parts.error === undefined ? { ...parts } : { ...parts, error: errorJSON(parts.error) };
   return Object.defineProperty(parts, 'toJSON', { value: toJSON }) as TurnResult<Output>;
 }
 
-/** As a method's, its type lets a stream of one output stand for a stream of any. */
+/** The method syntax makes a stream of one output type assignable to a stream of any. */
 type Resolve<Output> = { resolve(result: TurnResult<Output>): void }['resolve'];
 
 /**
- * A turn that runs: iterate over it for its events, or wait for {@link TurnStream.result}. Events that nobody has read
- * are kept, so both work, and a second loop gets all of them again.
+ * A running turn: iterate over it for its events, or wait for {@link TurnStream.result}. Unread events are kept, so
+ * both work, and a second loop gets all of them again.
  */
 export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
-  /** Resolves when the turn has ended, however it ended, and when it could not begin. Never rejects. */
+  /** Resolves when the turn has ended, however it ended, or could not start. Never rejects. */
   readonly result: Promise<TurnResult<Output>>;
 
   readonly #events: TurnEvent[] = [];
@@ -81,7 +81,7 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   #text = '';
   /** The message is not complete. */
   #open = false;
-  /** It was broken off. */
+  /** The message was interrupted. */
   #interrupted = false;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
@@ -103,7 +103,8 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   /**
    * The events in order, from the first. Leaving the loop before the end aborts the turn.
    *
-   * @throws the turn's error, after the last event, when it was nacked or failed. An abort ends the loop quietly
+   * @throws the turn's error, after the last event, if it was nacked or failed. After an abort the loop ends without
+   * an error
    */
   async *[Symbol.asyncIterator](): AsyncIterator<TurnEvent, void> {
     let complete = false;
@@ -117,10 +118,9 @@ export class TurnStream<Output = unknown> implements AsyncIterable<TurnEvent> {
   }
 
   /**
-   * The object that the answer is while it comes, for turns that ask the model for structured output: members as they are
-   * complete, and strings as they grow. Each is a fresh object. The longer the answer, the more of it comes between two
-   * of them, a thirty-second of it, so that all of them cost no more than a multiple of its length. The last one is the
-   * whole object, as the model wrote it.
+   * The partial objects of a streaming answer, for turns with structured output: with complete members, and growing
+   * strings. Each is a fresh object. A thirty-second of the answer comes between two objects, so that all of them
+   * together cost no more than a multiple of its length. The last one is the whole object, as the model wrote it.
    *
    * An answer that the model has to repair is followed by the objects of the next one, from the start. Leaving the loop
    * does not end the turn.

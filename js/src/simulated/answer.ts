@@ -1,10 +1,10 @@
 /**
- * What the simulated provider says to a request.
+ * The simulated provider's answer to a request.
  */
 import { findArguments } from './arguments.js';
 import { byteLength, isObject, lowerCase, wellFormed } from './text.js';
 
-/** The parts of a chat completions request that matter here. */
+/** The used parts of a chat completions request. */
 export interface ChatRequest {
   readonly model: string;
   readonly stream: boolean;
@@ -18,7 +18,7 @@ export interface ChatMessage {
   readonly text: string;
 }
 
-/** A tool on offer. */
+/** An available tool. */
 export interface ChatTool {
   readonly name: string;
   readonly parameters: unknown;
@@ -34,13 +34,13 @@ export interface Answer {
   readonly args: string;
 }
 
-/** The name that answers carry when the request names no model. */
+/** The model's name in answers to requests without one. */
 export const SIMULATED_MODEL = 'simulated';
 
 /**
  * Reads a request's body.
  *
- * @throws Error when it is no JSON, or not shaped like a request
+ * @throws Error if it is not JSON, or not shaped like a request
  */
 export function readRequest(body: string): ChatRequest {
   const value: unknown = JSON.parse(body, (_key, part: unknown) =>
@@ -88,7 +88,7 @@ function textOf(content: unknown): string {
     .join('');
 }
 
-/** A tool's result without the marks that say where it comes from, each on a line of its own. */
+/** A tool's result without its marks, which are separate lines. */
 function unmarked(text: string): string {
   if (!/^<(un)?trusted_content_/.test(text)) return text;
   const start = text.indexOf('\n') + 1;
@@ -96,7 +96,7 @@ function unmarked(text: string): string {
 }
 
 /**
- * Decides what to say: tells what a tool answered, calls a tool that the text mentions, or says the text back.
+ * Decides the answer: reports a tool's answer, calls a tool that the text mentions, or repeats the text.
  */
 export function answerTo(request: ChatRequest): Answer {
   const { messages, tools } = request;
@@ -129,7 +129,7 @@ function say(text: string): Answer {
   return { thought: '', text, tool: '', args: '' };
 }
 
-/** Tells whether a text speaks of a tool: it holds the name, or a word of it of four letters or more. */
+/** Whether a text mentions a tool: by its name, or by a word of the name with four letters or more. */
 function mentions(lowerText: string, name: string): boolean {
   const lowerName = lowerCase(name);
   const words = lowerName.split(/[_\- ]/).filter((word) => byteLength(word) >= 4);

@@ -1,8 +1,7 @@
 /**
- * A model provider that needs no network and no key, for Node: it speaks OpenAI's chat completions and answers by simple
- * rules. It calls a tool that the user's text mentions, with arguments found in that text, tells what a tool answered,
- * and otherwise says back what it was told. The same request gets the same answer, and the same one as from its twin in
- * the Go module.
+ * A model provider that needs no network and no key, for Node: it speaks OpenAI's chat completions and answers by
+ * simple rules. It calls a tool that the user's text mentions, with arguments found in that text, reports a tool's
+ * answer, and otherwise repeats the text. The same request gets the same answer, also from its twin in the Go module.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -19,13 +18,13 @@ export interface SimulatedProviderOptions {
   readonly pauseMs?: number | undefined;
 }
 
-/** What it needs of a request: an `IncomingMessage` of `node:http` has it. */
+/** The used part of a request: an `IncomingMessage` of `node:http` has it. */
 export interface ProviderRequest extends AsyncIterable<Uint8Array> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
 }
 
-/** What it needs of a response: a `ServerResponse` of `node:http` has it. */
+/** The used part of a response: a `ServerResponse` of `node:http` has it. */
 export interface ProviderResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
   write(text: string): unknown;
@@ -37,7 +36,7 @@ export interface ProviderResponse {
 /** Answers a request; never throws. */
 export type RequestHandler = (request: ProviderRequest, response: ProviderResponse) => void;
 
-/** Bytes that a request may have. */
+/** Largest size of a request in bytes. */
 const MAX_REQUEST = 32 << 20;
 
 /**
@@ -46,7 +45,7 @@ const MAX_REQUEST = 32 << 20;
 export function simulatedProvider(options: SimulatedProviderOptions = {}): RequestHandler {
   const pauseMs = options.pauseMs ?? 0;
   return (request, response) => {
-    // What fails here is the connection: the client has gone.
+    // Only the connection can fail here: the client has gone.
     handle(request, response, pauseMs).catch(() => response.destroy());
   };
 }

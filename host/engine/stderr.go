@@ -1,4 +1,4 @@
-package wazero
+package engine
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package native
+package engine_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/engine"
 )
 
 // fake is a core that does what the first byte of its input says, and echoes the rest otherwise.
@@ -44,9 +44,9 @@ func (f *fake) Step(in []byte) []byte {
 
 var errFake = errors.New("an error as a panic")
 
-func open(t testing.TB, e *Engine) host.Instance {
+func openFake(t testing.TB, e *engine.Instances) *engine.Instance {
 	t.Helper()
-	i, err := e.Open(context.Background())
+	i, err := e.OpenCore(func() engine.Core { return new(fake) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func open(t testing.TB, e *Engine) host.Instance {
 }
 
 func TestStepCopiesBothWays(t *testing.T) {
-	i := open(t, newEngine(func() core { return new(fake) }))
+	i := openFake(t, new(engine.Instances))
 	in := []byte("first")
 	first, err := i.Step([]byte("> "), in)
 	if err != nil {
@@ -78,12 +78,12 @@ func TestStepCopiesBothWays(t *testing.T) {
 }
 
 func TestPanicsEndTheInstance(t *testing.T) {
-	e := newEngine(func() core { return new(fake) })
-	neighbour := open(t, e)
+	e := new(engine.Instances)
+	neighbour := openFake(t, e)
 	for command, says := range map[string]string{
 		"panic": "panic: the floor is gone", "error": "panic: an error as a panic", "nil": "nil pointer",
 	} {
-		i := open(t, e)
+		i := openFake(t, e)
 		out, err := i.Step([]byte("kept"), []byte(command))
 		if !errors.Is(err, host.CodeInstanceFailed) || !strings.Contains(err.Error(), says) {
 			t.Fatalf("%s: error %v", command, err)
@@ -104,7 +104,7 @@ func TestPanicsEndTheInstance(t *testing.T) {
 }
 
 func TestGoexitEndsTheInstance(t *testing.T) {
-	i := open(t, newEngine(func() core { return new(fake) }))
+	i := openFake(t, new(engine.Instances))
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_, _ = i.Step(nil, []byte("goexit"))
@@ -117,8 +117,8 @@ func TestGoexitEndsTheInstance(t *testing.T) {
 }
 
 func TestCloseAndRetire(t *testing.T) {
-	e := newEngine(func() core { return new(fake) })
-	i, other := open(t, e), open(t, e)
+	e := new(engine.Instances)
+	i, other := openFake(t, e), openFake(t, e)
 	cause := errors.New("bad frame")
 	if err := i.Retire(cause); !errors.Is(err, host.CodeInstanceFailed) || !errors.Is(err, cause) {
 		t.Fatalf("error %v", err)
@@ -129,23 +129,7 @@ func TestCloseAndRetire(t *testing.T) {
 	if _, err := other.Step(nil, nil); !errors.Is(err, host.CodeInstanceFailed) {
 		t.Fatalf("a step after Close: %v", err)
 	}
-	if _, err := e.Open(context.Background()); !errors.Is(err, host.CodeInstanceFailed) {
+	if _, err := e.OpenCore(func() engine.Core { return new(fake) }); !errors.Is(err, host.CodeInstanceFailed) {
 		t.Fatalf("Open after Close: %v", err)
-	}
-}
-
-func TestGreetsTheCore(t *testing.T) {
-	e := New()
-	defer e.Close(context.Background())
-	i := open(t, e)
-	g, err := host.Greet(i, abi.Hello{Features: abi.FeatureChat | abi.FeatureHistory, Limits: abi.Limits{Depth: 40}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g.Features&abi.FeatureHistory == 0 || g.Limits.Depth != 40 || g.Limits.Frame != abi.MaxFrame {
-		t.Fatalf("greeting %+v", g)
-	}
-	if e.Name() != "native" || e.ModuleHash() != "native" {
-		t.Fatalf("%s, %s", e.Name(), e.ModuleHash())
 	}
 }
