@@ -1,9 +1,6 @@
 package abi
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Kind is the type that the value of a field must have.
 type Kind string
@@ -70,55 +67,4 @@ func Violation(key string, args ...string) string {
 		text = strings.ReplaceAll(text, "{"+args[i]+"}", args[i+1])
 	}
 	return text
-}
-
-// UnknownField returns the violation for an unknown field. It suggests the known field that was probably meant, by a
-// word of another library or by a typing error. path locates the field, name is the last part of it.
-func UnknownField(path, name string, known []string) string {
-	if meant := Suggest(name, known); meant != "" {
-		return Violation(RuleSuggested, "field", path, "known", meant)
-	}
-	return Violation(RuleUnknown, "field", path)
-}
-
-// Suggest returns the known name that was probably meant by another name, or an empty string.
-func Suggest(name string, known []string) string {
-	for _, meant := range words[name] {
-		if slices.Contains(known, meant) {
-			return meant
-		}
-	}
-	best, least := "", min(len(name)/3, maxTypos)+1
-	for _, k := range known {
-		if n := typos(strings.ToLower(name), strings.ToLower(k)); n < least {
-			best, least = k, n
-		}
-	}
-	return best
-}
-
-// maxTypos is the largest number of typing errors at which a name is recognised.
-const maxTypos = 2
-
-// typos counts the letters that must be changed, inserted, dropped or swapped with the next one to turn a into b.
-func typos(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 0
-			if a[i-1] != b[j-1] {
-				change = 1
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -141,10 +141,6 @@ func (t *ruleTable) goSource() ([]byte, error) {
 			fmt.Fprintf(&b, "\t%q: %q,\n", k, l.values[k])
 		}
 	}
-	b.WriteString("}\n\n// words are those of other libraries, with what may be meant by them.\nvar words = map[string][]string{\n")
-	for _, k := range t.Words.keys {
-		fmt.Fprintf(&b, "\t%q: %#v,\n", k, t.Words.values[k])
-	}
 	b.WriteString("}\n\n// Rules of the types that hosts check before anything reaches the module.\nvar (\n")
 	for _, name := range t.Types.keys {
 		r := t.Types.values[name]
@@ -167,6 +163,21 @@ func (t *ruleTable) goSource() ([]byte, error) {
 		b.WriteString("\t}\n")
 	}
 	b.WriteString(")\n")
+	return format.Source(b.Bytes())
+}
+
+// guestWords are the words of other libraries for internal/suggestion: text weighs less than a table.
+func (t *ruleTable) guestWords() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, goHeader, "rules.json", "suggestion")
+	b.WriteString("// words are those of other libraries, each on a line with what may be meant by it.\nconst words = `")
+	for i, k := range t.Words.keys {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(k + " " + strings.Join(t.Words.values[k], " "))
+	}
+	b.WriteString("`\n")
 	return format.Source(b.Bytes())
 }
 
