@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// Bound is a middleware that is compiled in. It lets the pipeline go on, or ends the dispatch by a signal; an error fails
-// the pipeline.
+// Bound is compiled-in middleware. It lets the pipeline go on, or ends the dispatch by a signal; an error fails the
+// pipeline.
 type Bound func(task Task, d *Dispatch) error
 
 // bounds is what a dispatch remembers for the middleware that is compiled in.
@@ -20,9 +20,9 @@ type bounds struct {
 	expired bool             // it came, and nacked the dispatch
 }
 
-// Deadline nacks with E_DEADLINE when the dispatch has run for ms milliseconds of the turn's clock: at once when a Tick says
-// so, which aborts what runs then, and else before the next model call. An ack stands, and an open gate is waited for. It
-// belongs in the dispatch input pipeline.
+// Deadline nacks with E_DEADLINE when the dispatch has run for ms milliseconds of the turn's clock: at once on a
+// Tick, which aborts running code, otherwise before the next model call. An earlier ack stands, and the dispatch
+// waits for an open gate. It belongs in the dispatch input pipeline.
 func Deadline(ms uint64) Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.iteration == 0 && !d.bounds.timed {
@@ -89,8 +89,8 @@ func (d *Dispatch) noteStore(delta Delta) {
 	d.bounds.repeats = append(d.bounds.repeats, repeat{string(checksum), string(call.Tool()), 1})
 }
 
-// MaxIterations nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so that what the n
-// iterations did is kept. It belongs in the dispatch input pipeline.
+// MaxIterations nacks with E_MAX_ITERATIONS when a dispatch begins an iteration after its n-th, so that the work of
+// the n iterations is kept. It belongs in the dispatch input pipeline.
 func MaxIterations(n int) Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.iteration < n || d.signalled() {
@@ -100,8 +100,8 @@ func MaxIterations(n int) Bound {
 	}
 }
 
-// MaxRepeats nacks with E_MAX_REPEATS when a tool call, which is a tool with certain arguments, was stored more than n
-// times in the dispatch. In the dispatch output pipeline it discards the iteration that repeats the call, in the input
+// MaxRepeats nacks with E_MAX_REPEATS when the same tool call (tool and arguments) was stored more than n times in
+// the dispatch. In the dispatch output pipeline it discards the iteration that repeats the call, in the input
 // pipeline that iteration is kept and no further one begins.
 func MaxRepeats(n int) Bound {
 	return func(_ Task, d *Dispatch) error {
@@ -117,7 +117,7 @@ func MaxRepeats(n int) Bound {
 	}
 }
 
-// AckOnNoToolCalls acks when the executor has not signalled and its iteration stored a message and no tool call: the
+// AckOnNoToolCalls acks if the executor has not signalled and its iteration stored a message and no tool call: the
 // model has answered and asks for nothing. It belongs in the dispatch output pipeline.
 func AckOnNoToolCalls() Bound {
 	return func(_ Task, d *Dispatch) error {

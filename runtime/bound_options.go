@@ -5,8 +5,8 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// NewBound returns the middleware of a name with its argument, a value. It refuses with E_INVALID_OPTIONS what does not
-// belong in the pipeline, an argument that breaks a rule, and unknown names.
+// NewBound returns the middleware of a name with its argument, a value. It fails with E_INVALID_OPTIONS for
+// middleware that does not belong in the pipeline, for an invalid argument, and for unknown names.
 func NewBound(pipeline Pipeline, name string, arg []byte) (Bound, error) {
 	input, output := pipeline == DispatchInput, pipeline == DispatchOutput
 	switch {

@@ -13,15 +13,15 @@ import (
 // Budget is the argument of TokenBudget.
 type Budget struct {
 	Encoding string
-	Limit    int64 // tokens that the model's window holds
-	Reserve  int64 // of them for the answer, and for what a provider puts around texts
+	Limit    int64 // size of the model's window in tokens
+	Reserve  int64 // of them for the answer, and for tokens that a provider adds around texts
 }
 
-// TokenBudget makes the dispatch's context fit into limit less reserve tokens: it takes records out of the dispatch's
-// collections, and out of nothing else, until it fits. First to go is the conversation before the last user message,
-// oldest first; then retrievables, those with the lowest score first; then memories, the least important first; then what
-// the dispatch has done since that message, oldest first. Neighbouring tool calls go together. System prompt, standing
-// instructions, tools and the last user message stay: when they alone do not fit it changes nothing and nacks with
+// TokenBudget fits the dispatch's context into limit minus reserve tokens: it removes records from the dispatch's
+// collections, and from nothing else, until it fits. First it removes the conversation before the last user message,
+// oldest first; then retrievables, lowest score first; then memories, least important first; then the dispatch's
+// records since that message, oldest first. Adjacent tool calls are removed together. System prompt, standing
+// instructions, tools and the last user message stay: if they alone do not fit, it changes nothing and nacks with
 // E_TOKEN_BUDGET. It belongs in the dispatch input pipeline.
 //
 // What a [Measurer] sends is measured as it would be sent, text by text. For all other executors the texts of the records are

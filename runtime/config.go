@@ -1,6 +1,6 @@
 package runtime
 
-// Config is what many turns share: a runner's configuration as far as the core knows it.
+// Config is the configuration that many turns share: the core's part of a runner's configuration.
 type Config struct {
 	Executor Executor // nil: the host's function
 	Tools    []*Tool  // baseline, in order
@@ -8,10 +8,10 @@ type Config struct {
 	TurnInput, TurnOutput, DispatchInput, DispatchOutput []Middleware
 
 	OnDiscard bool // the host has a discardCallback
-	Queue     int  // how many writes an iteration may queue; 0 for MaxQueue
+	Queue     int  // largest number of queued writes of an iteration; 0 for MaxQueue
 
-	Encodings []string // token encodings that the host has a tokenizer for
-	Frame     int      // bytes that one frame holds; 0 for 16 MiB
+	Encodings []string // token encodings for which the host has a tokenizer
+	Frame     int      // bytes of one frame; 0 for 16 MiB
 	Array     int      // elements that one array in a frame holds; 0 for 8,192
 
 	base    *Registry

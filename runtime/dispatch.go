@@ -5,21 +5,21 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// Executor is an executor that is compiled in. It runs once per iteration, signals with Ack or Nack or returns to be
-// run again; an error nacks the dispatch.
+// Executor is a compiled-in executor. It runs once per iteration; it signals with Ack or Nack, or returns to run
+// again. An error nacks the dispatch.
 type Executor interface {
 	Execute(task Task, d *Dispatch) error
 }
 
-// Measurer is an executor that can tell what it would send.
+// Measurer is an executor that can measure its next request.
 type Measurer interface {
-	// Measure visits the pieces of the text that Execute would send next, as if some records were not there, each with the
-	// handles of the records that it stands for. A piece that is inside stands in the one visited before. What is visited is
-	// valid until the executor is used again. An error is one that Execute would fail with too.
+	// Measure visits the pieces of the text that Execute would send next without some records, each with the handles of
+	// its records. A piece with inside is part of the previous piece. A visited piece is valid until the executor is
+	// used again. Execute would fail with the same error.
 	Measure(task Task, d *Dispatch, without map[int64]bool, visit func(text []byte, handles []int64, inside bool)) error
 }
 
-// Dispatch is one LLM execution cycle: the loop around the executor and the DispatchContext that its seams see.
+// Dispatch is one LLM execution cycle: the loop around the executor, and its DispatchContext.
 type Dispatch struct {
 	// As in Turn, what every delta takes is together.
 	turn      *Turn
@@ -62,7 +62,7 @@ type Dispatch struct {
 }
 
 // Dispatch runs a dispatch with the turn's context (source nil) or another dispatch's as its source. It returns the
-// failure that the dispatch ended with; d is nil when it was refused before it began.
+// failure of the dispatch; d is nil if it was rejected before its start.
 func (t *Turn) Dispatch(task Task, source *Dispatch, config *Config) (*Dispatch, error) {
 	if source == nil && t.iterating() {
 		return nil, fault.New(fault.InvalidLLMDispatchInput, "the turn's context cannot be the source while an iteration of that turn is open; use the dispatch's context")
@@ -121,7 +121,7 @@ func (t *Turn) open(source *Dispatch, config *Config) *Dispatch {
 	return d
 }
 
-// Standalone prepares a dispatch without a turn: the turn's state holds what raw gave.
+// Standalone prepares a dispatch without a turn: the turn's state holds the raw context.
 func (t *Turn) Standalone(task Task) (status Status, iterations int, err error) {
 	t.standalone = true
 	d := t.open(nil, t.config)
@@ -325,7 +325,7 @@ func (d *Dispatch) Iteration() int { return d.iteration }
 // Turn that the dispatch belongs to.
 func (d *Dispatch) Turn() *Turn { return d.turn }
 
-// Aborted tells whether the dispatch was aborted, by itself or with its turn.
+// Aborted reports whether the dispatch was aborted, by itself or with its turn.
 func (d *Dispatch) Aborted() bool { return d.aborted }
 
 // State is a place for the executor's own per-dispatch state.
@@ -341,8 +341,8 @@ func (d *Dispatch) RecordsFrom(kind record.Kind, n int, yield func(handle int64,
 	d.cols[kind].eachFrom(n, func(handle int64) { yield(handle, d.turn.records.body(handle)) })
 }
 
-// Version tells what has become of a collection: how many records it has, and a number that is another one when
-// anything but appending has been done to it.
+// Version returns the number of records of a collection, and a number that changes with every change except
+// appending.
 func (d *Dispatch) Version(kind record.Kind) (version uint32, size int) {
 	c := &d.cols[kind]
 	return c.edits, c.size()

@@ -13,8 +13,8 @@ func (t *Turn) contextOf(number uint32) *contextState {
 	return nil
 }
 
-// Add appends count records that handles name from first on, by host code's wish: one that may be in already, which
-// changes nothing, or several that are not. It tells whether context and handles exist.
+// Add appends count records with handles from first on, for host code: one record that may already be in the
+// collection, which changes nothing, or several new ones. It reports whether context and handles exist.
 func (t *Turn) Add(context uint32, kind record.Kind, first int64, count uint32) bool {
 	c := t.contextOf(context)
 	if c == nil || int(kind) >= Collections || count == 0 || !t.Known(first) || !t.Known(first+int64(count)-1) {
@@ -28,7 +28,7 @@ func (t *Turn) Add(context uint32, kind record.Kind, first int64, count uint32) 
 	return true
 }
 
-// Remove takes a record out of a collection, by host code's wish.
+// Remove removes a record from a collection, for host code.
 func (t *Turn) Remove(context uint32, kind record.Kind, handle int64) bool {
 	c := t.contextOf(context)
 	if c == nil || int(kind) >= Collections {
@@ -38,7 +38,7 @@ func (t *Turn) Remove(context uint32, kind record.Kind, handle int64) bool {
 	return c.cols[kind].remove(handle)
 }
 
-// Replace puts a record in the place of another, by host code's wish. It leaves the place where it may have been.
+// Replace replaces a record by another, for host code. The other leaves its earlier place.
 func (t *Turn) Replace(context uint32, kind record.Kind, handle, other int64) bool {
 	c := t.contextOf(context)
 	if c == nil || int(kind) >= Collections || !t.Known(other) {
@@ -53,7 +53,7 @@ func (t *Turn) Replace(context uint32, kind record.Kind, handle, other int64) bo
 	return col.replace(handle, other)
 }
 
-// Clear empties a collection, by host code's wish.
+// Clear empties a collection, for host code.
 func (t *Turn) Clear(context uint32, kind record.Kind) bool {
 	c := t.contextOf(context)
 	if c == nil || int(kind) >= Collections {
@@ -74,7 +74,7 @@ func (t *Turn) edited(context uint32, kind record.Kind) {
 	}
 }
 
-// Stash of a context; nil if there is no such context.
+// Stash returns the stash of a context; nil if there is no such context.
 func (t *Turn) Stash(context uint32) *Stash {
 	if c := t.contextOf(context); c != nil {
 		return &c.stash
@@ -92,7 +92,7 @@ func (t *Turn) Registry(context uint32) *Registry {
 	return c.registry
 }
 
-// Digest sums up the order of each of a context's collections, for comparison with the host's copies.
+// Digest returns a hash of the order of each of a context's collections, for comparison with the host's copies.
 func (t *Turn) Digest(context uint32) (sums [Collections]uint32, ok bool) {
 	c := t.contextOf(context)
 	if c == nil {

@@ -40,12 +40,12 @@ func (g *Gate) Number() uint32 { return g.number }
 // Settled tells whether the gate is settled.
 func (g *Gate) Settled() bool { return g.settled == nil }
 
-// OpenGate opens a gate from the turn's context (d nil) or from a dispatch's. settled is told once how the gate was
-// settled, after turnGateClosed: with the value that it was resolved with, or with the error that the waiting code is to
-// get. Nothing is parked meanwhile. A bad input is refused with E_INVALID_INITIAL_TURN_GATE_VALUE, without an event.
+// OpenGate opens a gate from the turn's context (d nil) or from a dispatch's. settled is called once, after
+// turnGateClosed, with the value of the resolution, or with the error for the waiting code. No task is parked
+// meanwhile. Invalid input fails with E_INVALID_INITIAL_TURN_GATE_VALUE, without an event.
 //
-// The turn's abort settles its gates at once. A gate that is opened after it is announced first, so that a listener may
-// still settle it; the next Tick, which it asks for, aborts it.
+// The turn's abort settles its gates at once. A gate opened after the abort still has its turnGateOpen, so that a
+// listener may settle it; the next Tick, which it requests, aborts it.
 func (t *Turn) OpenGate(d *Dispatch, in GateInput, settled func(value []byte, err error)) error {
 	switch {
 	case t.standalone:
@@ -73,8 +73,8 @@ func (t *Turn) OpenGate(d *Dispatch, in GateInput, settled func(value []byte, er
 	return nil
 }
 
-// WaitFor opens a gate and parks the task until it is settled. It is for code that is compiled in; calls of host code,
-// which wait outside, go to OpenGate.
+// WaitFor opens a gate and parks the task until it is settled. It is for compiled-in code; calls of host code wait in
+// the host and use OpenGate.
 func (t *Turn) WaitFor(task Task, d *Dispatch, in GateInput) (resolution []byte, err error) {
 	done := false
 	// A listener may settle the gate before OpenGate returns.
@@ -85,7 +85,7 @@ func (t *Turn) WaitFor(task Task, d *Dispatch, in GateInput) (resolution []byte,
 	return resolution, err
 }
 
-// check lists all that is wrong with the input.
+// check lists all violations of the input.
 func (in *GateInput) check() (compiled *schema.Schema, digest string, err error) {
 	var wrong []string
 	if in.ID == "" {
@@ -116,7 +116,7 @@ func (in *GateInput) check() (compiled *schema.Schema, digest string, err error)
 	return compiled, digest, nil
 }
 
-// Gate finds one of the turn's gates by its number. known is true and g nil for one that was settled before.
+// Gate finds one of the turn's gates by its number. For a gate that was settled before, known is true and g is nil.
 func (t *Turn) Gate(number uint32) (g *Gate, known bool) {
 	for _, g := range t.gates {
 		if g.number == number {
@@ -126,7 +126,7 @@ func (t *Turn) Gate(number uint32) (g *Gate, known bool) {
 	return nil, number > 0 && number <= t.lastGate
 }
 
-// GateSettled is the error for whoever settles a gate again: E_TURN_GATE_SETTLED, which says how it was settled.
+// GateSettled is the error for settling a gate again: E_TURN_GATE_SETTLED, which says how it was settled.
 func (t *Turn) GateSettled(number uint32) error {
 	result := gateWords[t.settled[number-1]]
 	err := fault.New(fault.TurnGateSettled, result)
@@ -137,12 +137,12 @@ func (t *Turn) GateSettled(number uint32) error {
 // gateWords are the words for how a gate was settled.
 var gateWords = [...]string{GateResolved: "resolved", GateRejected: "rejected", GateAborted: "aborted", GateTimeout: "timeout"}
 
-// OpenGates is how many of the turn's gates are open.
+// OpenGates is the number of the turn's open gates.
 func (t *Turn) OpenGates() int { return len(t.gates) }
 
-// Accept holds a resolution against the gate's schema, and shown, unless it is empty, against the digest of what the
-// gate shows. It returns the value with the schema's defaults filled in; nothing else is converted. A value that is
-// refused fails with E_INVALID_TURN_GATE_RESOLUTION, whose details list what is wrong, and leaves the gate open.
+// Accept checks a resolution against the gate's schema, and shown, unless it is empty, against the gate's digest. It
+// returns the value with the schema's defaults filled in; nothing else is converted. An invalid value fails with
+// E_INVALID_TURN_GATE_RESOLUTION, whose details list the violations, and leaves the gate open.
 func (g *Gate) Accept(resolution []byte, shown string) ([]byte, error) {
 	if shown != "" && shown != g.digest {
 		return nil, refusal(fault.InvalidTurnGateResolution, g.id, []schema.Violation{{Keyword: "digest", Message: "what was shown is not what the gate shows"}})
@@ -160,13 +160,13 @@ func (g *Gate) Accept(resolution []byte, shown string) ([]byte, error) {
 	return valid, nil
 }
 
-// ResolveGate settles a gate with a value that it accepted. It does nothing when the gate is settled, and so do the
-// other ways to settle one: the first wins.
+// ResolveGate settles a gate with a value that it accepted. It does nothing if the gate is settled, like the other
+// ways to settle one: the first wins.
 func (t *Turn) ResolveGate(g *Gate, resolution []byte) {
 	t.settleGate(g, GateResolved, resolution, nil)
 }
 
-// RejectGate settles a gate with an error, which the waiting code gets as it is; nil stands for one that says no more.
+// RejectGate settles a gate with an error; the waiting code gets the same error. nil stands for an unspecified error.
 func (t *Turn) RejectGate(g *Gate, err error) {
 	if err == nil {
 		err = fault.Plain("the gate was rejected without an error")
@@ -179,7 +179,7 @@ func (t *Turn) AbortGate(g *Gate) {
 	t.settleGate(g, GateAborted, nil, fault.New(fault.TurnGateAborted, g.id))
 }
 
-// abortGates settles all gates: the turn was aborted, or it ends and nobody could settle them any more.
+// abortGates settles all gates: the turn was aborted, or it ends and its gates can no longer be settled.
 func (t *Turn) abortGates(reason error) {
 	for len(t.gates) > 0 {
 		g := t.gates[0]
@@ -205,7 +205,7 @@ func (t *Turn) settleGate(g *Gate, result GateResult, resolution []byte, err err
 	t.askTick()
 }
 
-// Tick settles the gates and expires the dispatches whose time is up.
+// Tick settles gates whose timeout has passed, and ends dispatches whose deadline has passed.
 func (t *Turn) Tick() {
 	t.gateDue = 0 // this was it
 	for i := 0; i < len(t.gates); {
@@ -228,7 +228,7 @@ func (t *Turn) Tick() {
 	t.askTick()
 }
 
-// Due is when the gates and deadlines need the next Tick, by the turn's clock; 0 for never.
+// Due is the time of the next Tick for gates and deadlines, by the turn's clock; 0 for never.
 func (t *Turn) Due() uint64 { return t.gateDue }
 
 // askTick asks for the tick that the next of the open gates or of the deadlines needs.

@@ -18,16 +18,16 @@ type stream struct {
 	sealedIn int // the iteration
 }
 
-// StreamKind tells message streams from thought streams.
+// StreamKind is the kind of a stream: message or thought.
 type StreamKind uint8
 
-// Report adds a delta to a stream and tells listeners. The first report of an id opens its stream, complete seals it;
-// a report on a sealed stream fails with a *fault.StreamSealed.
+// Report adds a delta to a stream and notifies listeners. The first report of an id opens its stream, complete seals
+// it; a report on a sealed stream fails with a *fault.StreamSealed.
 func (d *Dispatch) Report(kind StreamKind, id, delta []byte, complete bool) error {
 	return d.add(kind, id, delta, complete, false)
 }
 
-// Interrupt adds the last delta to a stream that was broken off, and seals it as Report does.
+// Interrupt adds the last delta to an interrupted stream, and seals it like Report.
 func (d *Dispatch) Interrupt(kind StreamKind, id, delta []byte) error {
 	return d.add(kind, id, delta, true, true)
 }
@@ -80,7 +80,7 @@ func (d *Dispatch) stream(kind StreamKind, id []byte) *stream {
 	return s
 }
 
-// ToolCallReport is what is said about a tool call; absent parts keep what was said before.
+// ToolCallReport is a report of a tool call; absent parts keep their values.
 type ToolCallReport struct {
 	Tool       string
 	HasTool    bool
@@ -110,7 +110,7 @@ type toolStream struct {
 	executionID, providerCallID string
 }
 
-// ReportToolCall tells listeners about a tool call. A report after a complete one fails with a *fault.StreamSealed.
+// ReportToolCall notifies listeners of a tool call. A report after a complete one fails with a *fault.StreamSealed.
 func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 	if d.ended {
 		return fault.New(fault.CallAfterEnd, "the dispatch has ended")
@@ -169,19 +169,19 @@ func (d *Dispatch) ReportToolCall(id string, r ToolCallReport) error {
 	return nil
 }
 
-// Log tells observers a line of the structured log; nil payload for none.
+// Log sends observers a line of the structured log; nil payload for none.
 func (d *Dispatch) Log(level uint8, kind, message string, payload []byte) {
 	d.turn.emit(d, EventLog, &LogEvent{Level: level, Kind: kind, Message: message, HasPayload: payload != nil, Payload: payload})
 }
 
-// ReportStats tells observers what a model call cost; stats is an encoded map.
+// ReportStats sends observers the cost of a model call; stats is an encoded map.
 func (d *Dispatch) ReportStats(stats []byte) {
 	d.turn.noteUsage(stats)
 	d.turn.emit(d, EventGenerationStats, &StatsEvent{Stats: stats})
 }
 
-// Warn tells observers of a context, by its number, of something that went on in spite of a problem. Of several warnings of
-// a kind about one subject only the first is told; an empty subject is not compared.
+// Warn reports a problem that did not stop the turn to observers of a context, by its number. Of several warnings of
+// one kind about one subject only the first is reported; an empty subject is not compared.
 func (t *Turn) Warn(context uint32, subject string, e *WarningEvent) {
 	d := t.DispatchContext(context)
 	e.FromDispatch = d != nil
@@ -199,7 +199,7 @@ func (t *Turn) Warn(context uint32, subject string, e *WarningEvent) {
 	t.emit(d, EventWarning, e)
 }
 
-// Emit tells listeners of an event whose payload host code made, from a context.
+// Emit notifies listeners of an event from a context whose payload host code made.
 func (t *Turn) Emit(context uint32, kind EventKind, payload []byte) {
 	t.emit(t.DispatchContext(context), kind, &RawEvent{Payload: payload})
 }

@@ -45,8 +45,8 @@ func (b *block) split() {
 	}
 }
 
-// History is a list of records that many turns share. It only grows; a turn that refers to its first n records is not
-// touched by what comes after.
+// History is a list of records that many turns share. It only grows; later records do not affect a turn that refers
+// to its first n records.
 type History struct {
 	kind   record.Kind
 	blocks []block
@@ -72,7 +72,7 @@ func (h *History) Kind() record.Kind { return h.kind }
 // Len is the number of records.
 func (h *History) Len() uint32 { return h.count }
 
-// Append adds count records, data being their bodies back to back. It keeps data.
+// Append adds count records, whose bodies are consecutive in data. It keeps data.
 func (h *History) Append(count uint32, data []byte) {
 	if count == 0 {
 		return

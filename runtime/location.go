@@ -27,8 +27,9 @@ func (l *location) enter(seam byte) {
 	clear(l.calls)
 }
 
-// AppendPath appends where a context is, the same when the turn is run again: per level of nesting the dispatch, numbered
-// within the seam that it was opened from, its iteration and its seam, such as "d1.0.x" or "d1.0.x.d2.1.o".
+// AppendPath appends the location of a context, which is the same when the turn runs again. Each level of nesting has
+// the dispatch, numbered within the seam that opened it, its iteration and its seam, such as "d1.0.x" or
+// "d1.0.x.d2.1.o".
 func (t *Turn) AppendPath(dst []byte, context uint32) []byte {
 	d := t.DispatchContext(context)
 	if d == nil {

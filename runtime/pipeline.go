@@ -13,7 +13,7 @@ func (p Pipeline) String() string {
 	return [...]string{"turn-input", "turn-output", "dispatch-input", "dispatch-output"}[p&3]
 }
 
-// Middleware is one entry of a pipeline: the host's function at Index, or one compiled in.
+// Middleware is one entry of a pipeline: the host's function at Index, or a compiled-in one.
 type Middleware struct {
 	Index   int
 	Builtin Bound // nil for the host's; dispatch pipelines only

@@ -6,17 +6,17 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// Quota bounds the bytes that turns hold: bodies of records, queued writes, what came for open streams, and requests. The
+// Quota bounds the bytes that turns hold: bodies of records, queued writes, data of open streams, and requests. The
 // turns of an instance share one.
 type Quota struct {
 	Turn, Instance uint64 // bounds
 	held           uint64 // by all turns and histories
 }
 
-// AddHistory counts what a history has come to hold. It refuses nothing: the turn that takes it over is the one that fails.
+// AddHistory counts the bytes of a history. It rejects nothing: the turn that takes the history over fails instead.
 func (q *Quota) AddHistory(bytes int) { q.held += uint64(bytes) }
 
-// DropHistory takes back what a history holds, once no turn has it any more.
+// DropHistory subtracts the bytes of a history that no turn uses.
 func (q *Quota) DropHistory(h *History) {
 	h.dropped = true
 	q.settle(h)
@@ -75,13 +75,13 @@ func (t *Turn) exceed() {
 	t.world.Exceeded()
 }
 
-// Exceeded is the failure of a turn that holds more than its quota, nil for any other.
+// Exceeded is the failure of a turn that exceeds its quota, nil for any other.
 func (t *Turn) Exceeded() error { return t.over }
 
 // Hold counts n more bytes that are held for the turn, fewer if n is negative.
 func (t *Turn) Hold(n int) { t.hold(n) }
 
-// HoldRequest counts the request that a dispatch has rendered, in place of its last one.
+// HoldRequest counts a dispatch's rendered request and replaces the count of its last one.
 func (t *Turn) HoldRequest(context uint32, size int) error {
 	if d := t.DispatchContext(context); d != nil {
 		t.hold(size - d.rendered)
@@ -90,14 +90,14 @@ func (t *Turn) HoldRequest(context uint32, size int) error {
 	return t.over
 }
 
-// HoldStream counts what an executor has of streams that are open, until the iteration ends.
+// HoldStream counts an executor's data of open streams, until the iteration ends.
 func (d *Dispatch) HoldStream(n int) error {
 	d.streamed += n
 	d.turn.hold(n)
 	return d.turn.over
 }
 
-// Release takes all that the turn holds out of the quota: it has ended.
+// Release subtracts everything that the ended turn held.
 func (t *Turn) Release() {
 	if t.quota == nil {
 		return
@@ -112,5 +112,5 @@ func (t *Turn) Release() {
 	t.quota = nil
 }
 
-// Held is how many bytes all turns and histories hold.
+// Held is the number of bytes of all turns and histories.
 func (q *Quota) Held() uint64 { return q.held }

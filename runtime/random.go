@@ -1,7 +1,7 @@
 package runtime
 
-// Random is the next of the turn's random numbers, which grow from its seed: the same ones when it is replayed. They are
-// for spreading things out, not for secrets (splitmix64).
+// Random returns the next of the turn's random numbers, which derive from its seed and are the same when it is
+// replayed. They are for spreading values, not for secrets (splitmix64).
 func (t *Turn) Random() uint64 {
 	t.noise += 0x9e3779b97f4a7c15
 	z := t.noise

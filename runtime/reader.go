@@ -18,7 +18,8 @@ const (
 // readBound is how many bytes of a text, or of a line, the guest takes.
 func (c *Config) readBound() int { return min(maxRead, c.frame()/4) }
 
-// ReadBound is how many bytes of a text the guest takes at once: 8 MiB, or a quarter of the limit on frames.
+// ReadBound is the largest number of bytes of a text that the guest reads at once: 8 MiB, or a quarter of the limit
+// on frames.
 func (d *Dispatch) ReadBound() int { return d.turn.config.readBound() }
 
 // reader reads an artifact, by effects, a part of it at a time.
@@ -91,20 +92,20 @@ func (d *Dispatch) readerOf(task Task, kind record.Kind, handle int64, part int)
 	return &reader{task: task, d: d, source: s}
 }
 
-// ArtifactSize is how long an artifact is: the one at a place in the list of a tool call's results (0 for a single one),
-// or in a retrievable's content (0).
+// ArtifactSize is the size of an artifact: by its index in the list of a tool call's results (0 for a single one), or
+// in a retrievable's content (0).
 func (d *Dispatch) ArtifactSize(task Task, kind record.Kind, handle int64, part int) (bytes, lines uint64, err error) {
 	return d.readerOf(task, kind, handle, part).size()
 }
 
-// ArtifactText is the artifact's whole text, or that of a text of the host's; E_ARTIFACT_TOO_LARGE when it is more than
-// 8 MiB or a quarter of the limit on frames.
+// ArtifactText is the whole text of the artifact, or of a text of the host; E_ARTIFACT_TOO_LARGE if it exceeds 8 MiB
+// or a quarter of the limit on frames.
 func (d *Dispatch) ArtifactText(task Task, kind record.Kind, handle int64, part int) ([]byte, error) {
 	return d.readerOf(task, kind, handle, part).text()
 }
 
-// MediaSize is how many bytes a media has, the one at a place in the list of a message's attachments or a tool call's
-// results; -1 when nobody knows.
+// MediaSize is the size of a media in bytes, by its index in the list of a message's attachments or a tool call's
+// results; -1 if unknown.
 func (d *Dispatch) MediaSize(task Task, handle int64, part int) (int64, error) {
 	r := &reader{task: task, d: d, source: source{handle: handle, part: uint32(part)}}
 	e, err := r.read(ReadSize, 0, 0, 0)
@@ -172,7 +173,7 @@ func (p *page) add(line []byte) bool {
 	return true
 }
 
-// ClipText cuts text to n bytes, or up to three less so that no character is split.
+// ClipText cuts text to n bytes, or up to three fewer so that no character is split.
 func ClipText(text []byte, n int) []byte {
 	if len(text) <= n {
 		return text

@@ -29,8 +29,8 @@ func (r *Registry) own() *Registry {
 	return &Registry{tools: slices.Clone(r.tools), hidden: slices.Clone(r.hidden), edits: r.edits}
 }
 
-// Register adds a tool. One with the same name is overwritten in its place if overwrite is set, and an error
-// (E_TOOL_ALREADY_REGISTERED) otherwise.
+// Register adds a tool. A tool of the same name is replaced in place if overwrite is set; otherwise it is an error
+// (E_TOOL_ALREADY_REGISTERED).
 func (r *Registry) Register(tool *Tool, overwrite bool) error {
 	r.edits++
 	for i, have := range r.tools {
@@ -57,7 +57,7 @@ func (r *Registry) Unregister(name string) {
 // SetHidden replaces the hidden names.
 func (r *Registry) SetHidden(names []string) { r.hidden = names }
 
-// Get returns a tool by name, also a hidden one.
+// Get returns a tool by name, even a hidden one.
 func (r *Registry) Get(name string) (*Tool, bool) {
 	for _, t := range r.tools {
 		if t.Name == name {
@@ -103,7 +103,7 @@ func (d *Dispatch) pruneEphemeral() []*Tool {
 	return slices.DeleteFunc(slices.Clone(d.registry.tools), func(t *Tool) bool { return t.Ephemeral })
 }
 
-// Define makes a tool known to the turn, so that calls and registrations may name it by its number.
+// Define adds a tool to the turn, so that calls and registrations may name it by its number.
 func (t *Turn) Define(tool *Tool) { t.tools = append(t.tools, tool) }
 
 // ToolByNumber finds one of the turn's or the runner's tools.

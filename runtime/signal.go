@@ -4,10 +4,10 @@ import "github.com/turncore/turncore/runtime/fault"
 
 func (d *Dispatch) signalled() bool { return d.acked || d.nacked }
 
-// Signalled tells whether Ack or Nack was called.
+// Signalled reports whether Ack or Nack was called.
 func (d *Dispatch) Signalled() bool { return d.signalled() }
 
-// Ack ends the dispatch well when the iteration has ended. A second signal fails with
+// Ack ends the dispatch successfully after the current iteration. A second signal fails with
 // E_LLM_EXECUTION_ALREADY_SIGNALLED.
 func (d *Dispatch) Ack() error {
 	if d.signalled() {
@@ -21,8 +21,8 @@ func (d *Dispatch) Ack() error {
 	return nil
 }
 
-// Nack fails the dispatch with err when the running seam has returned; the iteration's writes are discarded. Without an
-// error a plain one is made.
+// Nack fails the dispatch with err once the running seam has returned; the iteration's writes are discarded. Without
+// an error it makes a plain one.
 func (d *Dispatch) Nack(err error) error {
 	if d.signalled() {
 		return fault.New(fault.LLMExecutionAlreadySignalled)
@@ -35,8 +35,8 @@ func (d *Dispatch) Nack(err error) error {
 	return nil
 }
 
-// nackedBy tells whether err is what a seam nacked the dispatch with, or the failure of its own executor, which counts
-// as one. Other failures end a dispatch outside of its signals.
+// nackedBy reports whether err is the error of a nack, or the failure of the dispatch's own executor, which counts as
+// one. Other failures end a dispatch without a signal.
 func (d *Dispatch) nackedBy(err error) bool {
 	if d.nacked && err == d.nackErr {
 		return true

@@ -58,7 +58,7 @@ func tokensIn(m []byte, name string) (n float64, ok bool) {
 	return n, true
 }
 
-// Price is what a model costs per million tokens.
+// Price is the price of a model per million tokens.
 type Price struct {
 	Model                      string
 	Input, CachedInput, Output float64
@@ -71,9 +71,9 @@ type Spending struct {
 	Prices   []Price
 }
 
-// SpendLimit nacks with E_SPEND_LIMIT before a model call when the calls of the turn, in all of its dispatches, have cost
-// as much as the limit by the usage that they reported. Usage that cannot be priced nacks with E_SPEND_UNKNOWN_PRICE. It
-// belongs in the dispatch input pipeline.
+// SpendLimit nacks with E_SPEND_LIMIT before a model call if the turn's calls, in all its dispatches, have reached
+// the limit by their reported usage. Usage that cannot be priced nacks with E_SPEND_UNKNOWN_PRICE. It belongs in the
+// dispatch input pipeline.
 func SpendLimit(s Spending) Bound {
 	return func(_ Task, d *Dispatch) error {
 		if d.signalled() {

@@ -5,10 +5,10 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// maxSpooling is how many texts of a dispatch are spooled at once.
+// maxSpooling is the number of texts of a dispatch to spool at once.
 const maxSpooling = 64
 
-// Spools tells whether storing a record has to wait until the text that the host holds for it is spooled.
+// Spools reports whether storing a record must wait until its text, held by the host, is spooled.
 func (t *Turn) Spools(kind record.Kind, handle int64) bool {
 	return kind == record.Retrievables && unspooled(t.records.body(handle))
 }
@@ -50,8 +50,8 @@ func (t *Turn) spool(task Task, context uint32, delta *Delta) error {
 	return err
 }
 
-// StoreSpooled is Store, or Mutate when op says so, of a record that Spools is true of. It returns the handle of the
-// record that was queued. The iteration does not end before it.
+// StoreSpooled is Store, or Mutate by op, for a record for which Spools is true. It returns the handle of the queued
+// record. The iteration does not end before it.
 func (d *Dispatch) StoreSpooled(task Task, op WriteOp, handle int64) (int64, error) {
 	delta := Delta{Op: op, Kind: record.Retrievables, Handle: handle}
 	if err := d.writable(1); err != nil {
@@ -69,8 +69,8 @@ func (d *Dispatch) StoreSpooled(task Task, op WriteOp, handle int64) (int64, err
 	return delta.Handle, d.write(delta)
 }
 
-// StoreDocument queues a retrievable that the guest made: body, whose text the host spools before that, so that an artifact
-// takes its place. It keeps body until then. The iteration does not end before it.
+// StoreDocument queues a retrievable of the guest. First the host spools the text of body, so that an artifact
+// replaces it. StoreDocument keeps body until then. The iteration does not end before it.
 func (d *Dispatch) StoreDocument(task Task, body []byte) error {
 	t := d.turn
 	delta := Delta{Op: WriteStore, Kind: record.Retrievables, Handle: t.records.make(body)}

@@ -28,7 +28,7 @@ func (s *Stash) own() {
 	}
 }
 
-// Load fills an empty stash from an encoded map. Of members with one key the last one counts.
+// Load fills an empty stash from an encoded map. If a key repeats, its last value counts.
 func (s *Stash) Load(m []byte) error {
 	if len(m) == 0 || value.KindOf(m) == value.KindNil {
 		return nil

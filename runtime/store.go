@@ -21,10 +21,10 @@ type Delta struct {
 	Handles []int64  // replace group: their replacements
 }
 
-// MaxQueue is how many writes an iteration may queue, unless its runner's Config says less.
+// MaxQueue is the largest number of queued writes of an iteration, unless its runner's Config sets less.
 const MaxQueue = 8192
 
-// Accept gives the handles from first on to count records whose bodies lie back to back in data.
+// Accept assigns the handles from first on to count records whose bodies are consecutive in data.
 func (t *Turn) Accept(first int64, count uint32, data []byte) bool {
 	if !t.records.put(span{first: first, count: count, block: &block{count: count, data: data}}) {
 		return false
@@ -33,7 +33,7 @@ func (t *Turn) Accept(first int64, count uint32, data []byte) bool {
 	return true
 }
 
-// AcceptHistory gives the handles from first on to the first count records of a history.
+// AcceptHistory assigns the handles from first on to the first count records of a history.
 func (t *Turn) AcceptHistory(first int64, count uint32, h *History) bool {
 	if count > h.Len() || !t.records.put(span{first: first, count: count, history: h}) {
 		return false
@@ -42,7 +42,7 @@ func (t *Turn) AcceptHistory(first int64, count uint32, h *History) bool {
 	return true
 }
 
-// Known tells whether a handle names a record.
+// Known reports whether a handle names a record.
 func (t *Turn) Known(handle int64) bool { return t.records.known(handle) }
 
 // check validates the record behind a handle.
@@ -50,15 +50,14 @@ func (t *Turn) check(kind record.Kind, handle int64) error {
 	return record.Check(kind, t.records.body(handle))
 }
 
-// Store stores a record from turn middleware: through the storage callback at once, then in the collection.
-// The text of a retrievable that the host holds is spooled before that. It returns the handle of the record that was
-// stored.
+// Store stores a record from turn middleware: immediately through the storage callback, then in the collection. If
+// the host holds the text of a retrievable, that text is spooled first. It returns the handle of the stored record.
 func (t *Turn) Store(task Task, kind record.Kind, handle int64) (int64, error) {
 	return t.write(task, Delta{Op: WriteStore, Kind: kind, Handle: handle})
 }
 
-// Mutate replaces a record by one with the same id; old is the text that an instruction replaces. It returns the handle
-// of the record that was stored, as Store does.
+// Mutate replaces a record by one with the same id; old is the text that an instruction replaces. Like Store it
+// returns the handle of the stored record.
 func (t *Turn) Mutate(task Task, kind record.Kind, handle int64, old string) (int64, error) {
 	return t.write(task, Delta{Op: WriteMutate, Kind: kind, Handle: handle, ID: old})
 }
@@ -116,7 +115,7 @@ func (t *Turn) admit(c *contextState, delta *Delta) error {
 	return nil
 }
 
-// collision refuses an id that a tool call and a retrievable would share.
+// collision rejects an id that a tool call and a retrievable would share.
 func (t *Turn) collision(c *contextState, kind record.Kind, handle int64) error {
 	other := record.ToolCalls
 	switch kind {
@@ -251,7 +250,7 @@ func (d *Dispatch) ReplaceGroup(ids []string, handles []int64) error {
 	return d.write(Delta{Op: WriteReplaceGroup, Kind: record.ToolCalls, IDs: ids, Handles: handles})
 }
 
-// StoreBody queues a record that the guest made. It keeps body.
+// StoreBody queues a record of the guest. It keeps body.
 func (d *Dispatch) StoreBody(kind record.Kind, body []byte) error {
 	d.turn.hold(len(body))
 	if d.turn.over != nil {
@@ -265,8 +264,8 @@ func (d *Dispatch) StoreBody(kind record.Kind, body []byte) error {
 	return err
 }
 
-// StoreToolCall queues a tool call that the guest made. kept is the number of the tool effect whose result, which the
-// host keeps, its results are; 0 when they are text.
+// StoreToolCall queues a tool call of the guest. If its results are a result that the host keeps, kept is the number
+// of that tool effect; 0 for text.
 func (d *Dispatch) StoreToolCall(body []byte, kept uint32) error {
 	d.turn.kept = kept
 	err := d.StoreBody(record.ToolCalls, body)
@@ -285,7 +284,7 @@ func (d *Dispatch) write(delta Delta) error {
 	return nil
 }
 
-// writable tells whether the iteration takes n more writes.
+// writable reports whether the iteration accepts n more writes.
 func (d *Dispatch) writable(n int) error {
 	if d.turn.over != nil {
 		return d.turn.over
@@ -316,9 +315,9 @@ func (d *Dispatch) enqueue(delta Delta) {
 	d.turn.hold(n)
 }
 
-// Commit writes the queue to storage, then to the parent's collections. What it committed a later nack does not take
-// back. When it fails the queue holds what was not written. Commits of a dispatch follow one another, so that storage
-// sees its writes in call order.
+// Commit writes the queue to storage, then to the parent's collections. A later nack does not undo it. If it fails,
+// the queue keeps the remaining writes. Commits of a dispatch run one after another, so that storage gets its writes
+// in call order.
 func (d *Dispatch) Commit(task Task) error {
 	if d.committing {
 		task.Wait(func() bool { return !d.committing })
@@ -376,7 +375,7 @@ func appliedOf(details []byte) (applied int) {
 	return applied
 }
 
-// ToolCallCount is how many current tool calls carry a checksum.
+// ToolCallCount is the number of current tool calls with a checksum.
 func (d *Dispatch) ToolCallCount(checksum string) int {
 	if d.counts == nil {
 		d.counts = make(map[string]int)

@@ -4,16 +4,16 @@ import "errors"
 
 // Task is a thread of control inside a turn. Code under runtime waits only through it.
 type Task interface {
-	// Await hands e to the outside and returns when it is settled: with its value (a msgpack value, nil if none) or
-	// with the error the outside answered.
+	// Await passes e to the host and returns when it is settled: with its value (a msgpack value, nil if none) or with
+	// the host's error.
 	Await(e Effect) ([]byte, error)
-	// AwaitAll hands several effects to the outside at once and returns when all of them are settled, with the first
-	// error by their order. It is for effects that hold their own results.
+	// AwaitAll passes several effects to the host at once and returns when all are settled, with the first error by
+	// their order. It is for effects that hold their own results.
 	AwaitAll(list []Effect) error
-	// Wait returns when ready says true, which another task of the turn brings about.
+	// Wait returns when ready returns true, because of another task of the turn.
 	Wait(ready func() bool)
-	// Sleep returns when ms milliseconds of the turn's clock have passed. It fails when the context is aborted, or the turn
-	// ended, before that.
+	// Sleep returns when ms milliseconds of the turn's clock have passed. It fails if the context is aborted, or the
+	// turn ends, before that.
 	Sleep(context uint32, ms uint64) error
 	// Request starts an HTTP exchange whose answer arrives in chunks.
 	Request(r *HTTPRequest) (Stream, error)
@@ -21,7 +21,7 @@ type Task interface {
 	Generate(r *ModelRequest) (Stream, error)
 }
 
-// Effect is something that only the outside can do.
+// Effect is an action that only the host can perform.
 type Effect interface{ effect() }
 
 // CallExecutor runs the host's executor for one iteration.
@@ -30,8 +30,8 @@ type CallExecutor struct {
 	Iteration int
 }
 
-// CallMiddleware runs a host middleware. Next runs what follows it in the pipeline, in the task it is given; calls
-// after the first do nothing.
+// CallMiddleware runs a host middleware. Next runs the rest of the pipeline in the given task; calls after the first
+// do nothing.
 type CallMiddleware struct {
 	Context  uint32
 	Pipeline Pipeline
@@ -44,17 +44,17 @@ type CallTool struct {
 	Context uint32
 	Tool    *Tool
 	CallID  string
-	// ExecutionID names this execution alone.
+	// ExecutionID identifies this execution.
 	ExecutionID string
 
 	Args   []byte // validated value
-	Number uint32 // set by Await: the effect's number, under which a kept result lies
+	Number uint32 // set by Await: the effect's number, which identifies a kept result
 	Valid  uint32 // number of the effect that validated Args; 0 if the schema did
 	Run    ToolRun
-	Parts  []byte // set by Await: what the outside keeps of the result, an artifact, a media or a list of either; nil for none
+	Parts  []byte // set by Await: parts that the host keeps of the result; nil for none
 }
 
-// CallValidate runs a tool's own validation; its value is what the handler is to get.
+// CallValidate runs a tool's own validation; its value is the handler's arguments.
 type CallValidate struct {
 	Context uint32
 	Tool    *Tool
@@ -62,7 +62,7 @@ type CallValidate struct {
 	Number  uint32 // set by Await: the effect's number
 }
 
-// Write does one write through its storage callback.
+// Write makes one write through its storage callback.
 type Write struct {
 	Context uint32
 	Delta   Delta
@@ -74,19 +74,19 @@ type Commit struct {
 	Deltas  []Delta
 }
 
-// Discard tells of writes that reach neither storage nor the parent.
+// Discard reports writes that reach neither storage nor the parent.
 type Discard struct {
 	Context uint32
 	Deltas  []Delta
 	Status  Status
 }
 
-// Spool asks for the record that takes the place of a retrievable whose text the host holds: the same one with an
-// artifact as its content, which reads that text.
+// Spool requests the replacement of a retrievable whose text the host holds: the same record with an artifact over
+// that text.
 type Spool struct {
 	Context uint32
 	Handle  int64
-	Into    int64 // set by Await: the handle of that record; 0 when the retrievable stays as it is
+	Into    int64 // set by Await: the handle of that record; 0 if the retrievable does not change
 }
 
 // ReadOp is a way to read an artifact.
@@ -101,7 +101,7 @@ type Read struct {
 	From, To uint64 // lines
 	Max      uint32 // bytes
 
-	// Set by Await. Lines are without their line feeds.
+	// Set by Await. Lines have no line feeds.
 	Bytes, Count uint64
 	Lines        [][]byte
 }
@@ -113,10 +113,10 @@ type Estimate struct {
 	Handle   int64
 	Part     uint32
 	Texts    [][]byte
-	Tokens   []int64 // set by Await: one, or as many as there are Texts
+	Tokens   []int64 // set by Await: one, or one per text
 }
 
-// Forge asks host code to register the reader tools of artifact classes of its own.
+// Forge asks host code to register the reader tools of its own artifact classes.
 type Forge struct {
 	Context uint32
 	Classes []string
@@ -143,22 +143,22 @@ type HTTPRequest struct {
 	Body       []byte
 	Credential string // name of a credential for the host to attach; empty for none
 	Redirect   RedirectOp
-	Redirects  int // with RedirectFollow: how many are followed
+	Redirects  int // with RedirectFollow: how many to follow
 	Splices    []Splice
 }
 
-// Splice is a place in a body where the host puts the bytes of a media in base64.
+// Splice is a place in a body where the host inserts the bytes of a media in base64.
 type Splice struct {
 	At     int   // offset in the body
 	Handle int64 // of the record that holds the media
 	Part   int   // its place in the list, from 0
-	Max    int64 // bytes that it may have
+	Max    int64 // its largest size in bytes
 }
 
-// RedirectOp says what becomes of a redirect.
+// RedirectOp is the handling of a redirect.
 type RedirectOp uint8
 
-// ModelRequest asks an engine of the host's for an answer.
+// ModelRequest asks an engine of the host for an answer.
 type ModelRequest struct {
 	Context uint32
 	Model   string // name of the engine
@@ -168,13 +168,12 @@ type ModelRequest struct {
 
 // Stream is the answer to a request.
 type Stream interface {
-	// Next waits for the next chunk; more is false at the end of the answer. The chunk is valid until the next call.
-	// It fails with the abort's cause when the context is aborted, and with ErrIdle when nothing came for the time
-	// set by Idle.
+	// Next waits for the next chunk; more is false at the end of the answer. The chunk is valid until the next call. It
+	// fails with the abort's cause if the context is aborted, and with ErrIdle if nothing came for the time set by Idle.
 	Next() (chunk Chunk, more bool, err error)
-	// Idle sets how many milliseconds Next waits; 0 for as long as it takes.
+	// Idle sets how many milliseconds Next waits; 0 for no limit.
 	Idle(ms uint64)
-	// Cancel tells the host that no more is wanted.
+	// Cancel tells the host that the rest is not wanted.
 	Cancel()
 }
 
@@ -185,5 +184,5 @@ type Chunk struct {
 	Data    []byte
 }
 
-// ErrIdle is how a [Stream] says that nothing came for the time that Idle set.
+// ErrIdle says that nothing came from a [Stream] for the time set by Idle.
 var ErrIdle = errors.New("nothing came in time")

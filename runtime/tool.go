@@ -9,7 +9,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// Handler is a tool's handler that is compiled in. args are valid; the result is a value. It waits through task only.
+// Handler is a compiled-in tool handler. args are valid; the result is a value. It waits only through task.
 type Handler func(task Task, d *Dispatch, args []byte) (result []byte, err error)
 
 // Tool is a capability that a model may call.
@@ -21,7 +21,7 @@ type Tool struct {
 	Trusted     bool
 	Ephemeral   bool
 	Hidden      bool
-	Artifact    bool    // its result is text for the model, which no artifact tool reads
+	Artifact    bool    // its result is text for the model that no artifact tool reads
 	Validates   bool    // its own validation runs outside; the schema only describes
 	Handler     Handler // nil: it runs outside
 
@@ -29,8 +29,7 @@ type Tool struct {
 	compiled *schema.Schema
 }
 
-// Compile prepares the tool's schema; a schema that uses what is not supported is refused with
-// E_INVALID_INITIAL_TOOL_VALUE.
+// Compile prepares the tool's schema; a schema with unsupported features fails with E_INVALID_INITIAL_TOOL_VALUE.
 func (t *Tool) Compile() error {
 	if t.Name == "" {
 		return fault.New(fault.InvalidInitialToolValue, "name must be a non-empty string")
@@ -53,25 +52,24 @@ func isObjectType(kind []byte) bool {
 	return ok && string(s) == "object"
 }
 
-// ToolResult is what a tool's handler returned.
+// ToolResult is the result of a tool's handler.
 type ToolResult struct {
 	Value []byte // nil if the host keeps it
-	// ExecutionID names the execution; empty when the handler was not run.
+	// ExecutionID identifies the execution; empty if the handler did not run.
 	ExecutionID string
-	// Effect is the number under which the host keeps it; 0 when the handler is compiled in, whose result is in Value.
+	// Effect is the number under which the host keeps it; 0 for a compiled-in handler, whose result is in Value.
 	Effect uint32
-	// Parts stand for what the host keeps although it was not asked to: an artifact, a media or a list of either. Nil for
-	// none.
+	// Parts stand for results that the host always keeps: an artifact, a media or a list of either. Nil for none.
 	Parts []byte
 }
 
-// ToolRun says how a tool's handler is run, and what becomes of its result.
+// ToolRun says how to run a tool's handler, and how to handle its result.
 type ToolRun struct {
-	ProviderCallID string // what the provider called the call; empty for none
+	ProviderCallID string // the provider's id of the call; empty for none
 
-	Keep  bool   // the outside keeps the result, whatever it is
-	Spool uint64 // the outside keeps a result whose text is longer than this many bytes, as an artifact; 0 for none
-	Timed bool   // the call may be given up
+	Keep  bool   // the host keeps any result
+	Spool uint64 // the host keeps a text result of more bytes, as an artifact; 0 for no bound
+	Timed bool   // the call may be cancelled
 }
 
 // ExecuteTool runs Tool.executor(ctx)(args): checksum, validation, events, handler.
@@ -111,8 +109,8 @@ func (d *Dispatch) ExecuteTool(task Task, tool *Tool, args []byte, run ToolRun) 
 	return result, nil
 }
 
-// validate checks a call's arguments, by the tool's schema or by the tool's own validation. It returns what the handler
-// gets, and the number of the effect that gave it.
+// validate checks a call's arguments, by the tool's schema or by the tool's own validation. It returns the handler's
+// arguments, and the number of the effect that returned them.
 func (d *Dispatch) validate(task Task, tool *Tool, args []byte) (valid []byte, number uint32, err error) {
 	if !tool.Validates {
 		valid, err = tool.Check(args)
@@ -128,8 +126,8 @@ func (d *Dispatch) validate(task Task, tool *Tool, args []byte) (valid []byte, n
 	return valid, call.Number, nil
 }
 
-// Check validates arguments against the tool's schema, without any conversion, and fills its defaults in;
-// E_INVALID_TOOL_ARGS says all that is wrong with them.
+// Check validates arguments against the tool's schema, without any conversion, and fills in its defaults;
+// E_INVALID_TOOL_ARGS lists all violations.
 func (t *Tool) Check(args []byte) ([]byte, error) {
 	valid, violations := t.compiled.Validate(args)
 	if len(violations) > 0 {
@@ -138,7 +136,7 @@ func (t *Tool) Check(args []byte) ([]byte, error) {
 	return valid, nil
 }
 
-// toolRun is an execution of a tool that has not ended.
+// toolRun is a running execution of a tool.
 type toolRun struct {
 	ToolEndEvent      // what its end will say
 	cut          bool // the dispatch has ended before it
@@ -153,7 +151,7 @@ func (d *Dispatch) beginTool(call *CallTool) *toolRun {
 	return run
 }
 
-// endTool tells that an execution has ended. It returns false when the end of the dispatch has told so before.
+// endTool reports the end of an execution. It returns false if the end of the dispatch has already reported it.
 func (d *Dispatch) endTool(run *toolRun, failed bool) bool {
 	if run.cut {
 		return false
@@ -164,7 +162,7 @@ func (d *Dispatch) endTool(run *toolRun, failed bool) bool {
 	return true
 }
 
-// cutTools ends the executions that nobody awaited: a dispatch's events end with it.
+// cutTools ends the executions that no code awaited: a dispatch's events end with it.
 func (d *Dispatch) cutTools() {
 	for len(d.running) > 0 {
 		run := d.running[0]
@@ -173,12 +171,13 @@ func (d *Dispatch) cutTools() {
 	}
 }
 
-// invalidArgs says all that is wrong with a call's arguments.
+// invalidArgs lists all violations of a call's arguments.
 func invalidArgs(tool string, violations []schema.Violation) error {
 	return refusal(fault.InvalidToolArgs, tool, violations)
 }
 
-// refusal says all by which a value breaks a schema: in words, as a list of {path, keyword, message}, and by its cause.
+// refusal lists all violations of a schema by a value: as text, as a list of {path, keyword, message}, and by its
+// cause.
 func refusal(code fault.Code, subject string, violations []schema.Violation) error {
 	text, details := schema.Report(violations)
 	f := fault.New(code, subject+": "+text)

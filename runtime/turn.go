@@ -7,7 +7,7 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// Collections is how many kinds of collection a context has.
+// Collections is the number of kinds of collection.
 const Collections = 6
 
 // Input starts a turn or a standalone dispatch.
@@ -21,7 +21,7 @@ type Input struct {
 }
 
 // Turn is one end-to-end agent request: input pipeline, dispatch, output pipeline. It holds the TurnContext's
-// collections; a standalone dispatch has one too, which nobody sees.
+// collections; a standalone dispatch has an invisible Turn too.
 type Turn struct {
 	// What every delta of a stream takes is together: of a thousand turns nothing stays in a processor's cache.
 	elapsed    uint64
@@ -58,7 +58,7 @@ type Turn struct {
 	over      error      // it holds more than it may
 }
 
-// contextState is what a TurnContext and a DispatchContext both have.
+// contextState is the common part of a TurnContext and a DispatchContext.
 type contextState struct {
 	number   uint32
 	aborted  bool
@@ -70,7 +70,7 @@ type contextState struct {
 	place    location
 }
 
-// NewTurn prepares a turn. It fails with the error that refuses the input, before any event.
+// NewTurn prepares a turn. Invalid input fails before any event.
 func NewTurn(config *Config, in Input, world World) (*Turn, error) {
 	t := &Turn{Input: in, config: config, world: world, noise: seeded(in.Seed), quota: in.Quota}
 	t.context.aborted = in.Aborted
@@ -95,20 +95,20 @@ func (t *Turn) SetElapsed(ms uint64) {
 // Elapsed is the turn's clock, ms since its start.
 func (t *Turn) Elapsed() uint64 { return t.elapsed }
 
-// maxStamp is the last instant that records may bear.
+// maxStamp is the last instant allowed in records.
 const maxStamp = 8_640_000_000_000_000
 
-// Stamp is a creation time for a record that the guest makes, ms since the Unix epoch. Stamps of a turn strictly
-// increase, so that sorting records by time keeps the order in which they were made, also when the clock stands still.
+// Stamp is a creation time for a record of the guest, in ms since the Unix epoch. Stamps of a turn strictly increase,
+// so that sorting records by time keeps their order even when the clock stands still.
 func (t *Turn) Stamp() int64 {
 	t.stamp = min(max(t.stamp+1, t.Now+int64(t.elapsed)), maxStamp)
 	return t.stamp
 }
 
-// Floor makes all further stamps higher than ms, the time of a record that they are to follow.
+// Floor makes all further stamps higher than ms, the time of a record that they must follow.
 func (t *Turn) Floor(ms int64) { t.stamp = max(t.stamp, min(ms, maxStamp)) }
 
-// NewID mints an id that is unique in the turn and the same when the turn is replayed.
+// NewID makes an id that is unique in the turn and the same when the turn is replayed.
 func (t *Turn) NewID(prefix string) string {
 	if t.minted == nil {
 		t.minted = make(map[string]uint32)
@@ -242,7 +242,7 @@ func (t *Turn) DispatchContext(n uint32) *Dispatch {
 	return t.dispatches[n-1]
 }
 
-// isAbort tells whether an error counts as the abort of the turn (d nil) or of a dispatch.
+// isAbort reports whether an error counts as the abort of the turn (d nil) or of a dispatch.
 func (t *Turn) isAbort(d *Dispatch, err error) bool {
 	aborted := t.context.aborted
 	if d != nil {
@@ -251,7 +251,7 @@ func (t *Turn) isAbort(d *Dispatch, err error) bool {
 	return aborted && fault.IsAbort(err)
 }
 
-// emit tells of an event of the turn, or of the dispatch d.
+// emit reports an event of the turn, or of the dispatch d.
 func (t *Turn) emit(d *Dispatch, kind EventKind, payload any) {
 	t.world.Event(t.head(d, kind), payload)
 }
@@ -268,8 +268,8 @@ func (t *Turn) head(d *Dispatch, kind EventKind) Head {
 	return h
 }
 
-// emitError tells of an error: on the turn's bus, or on the observers of the dispatch d only, whose failure the turn
-// reports itself.
+// emitError reports an error: on the turn's bus, or only to the observers of the dispatch d, if the turn reports that
+// failure itself.
 func (t *Turn) emitError(d *Dispatch, err error) {
 	h := t.head(d, EventError)
 	if d != nil {

@@ -2,23 +2,23 @@ package runtime
 
 import "github.com/turncore/turncore/runtime/record"
 
-// World is told what happens in a turn. Its methods return at once and keep nothing of what they are given.
+// World receives the events of a turn. Its methods return immediately and keep none of their arguments.
 type World interface {
-	// Stream tells of a delta of a message or thought stream.
+	// Stream reports a delta of a message or thought stream.
 	Stream(h Head, e StreamEvent)
-	// Event tells of anything else; p is one of the payload types of this file, or nil.
+	// Event reports any other event; p is one of the payload types of this file, or nil.
 	Event(h Head, p any)
-	// Sync tells of a change to a collection that host code did not make, and of the signal of a dispatch.
+	// Sync reports a change to a collection that host code did not make, and the signal of a dispatch.
 	Sync(s Sync)
-	// Timer asks for a call of Turn.Tick when the turn's clock has reached due, in place of what it asked for before; 0
-	// for none.
+	// Timer requests a call of Turn.Tick when the turn's clock has reached due. It replaces the earlier request; 0 for
+	// none.
 	Timer(due uint64)
-	// Exceeded says that the turn holds more than its quota: it is to be ended, by Turn.Break, when what runs has waited or
-	// returned. It is called once.
+	// Exceeded reports that the turn exceeds its quota. Turn.Break must end the turn once the running code waits or has
+	// returned. Exceeded is called once.
 	Exceeded()
 }
 
-// Head is what all events carry.
+// Head is the common part of all events.
 type Head struct {
 	Seq       uint32
 	Kind      EventKind
@@ -28,10 +28,10 @@ type Head struct {
 	Scope     Scope
 }
 
-// Scope says whose listeners an event is for.
+// Scope is the set of listeners for an event.
 type Scope uint8
 
-// EventKind tells events apart.
+// EventKind is a kind of event.
 type EventKind uint8
 
 // Status of an iteration, a dispatch or a turn.
@@ -42,9 +42,9 @@ type StreamEvent struct {
 	ID       []byte
 	Created  uint64
 	Delta    []byte
-	Length   uint64 // bytes of the stream so far, this delta included
+	Length   uint64 // bytes of the stream so far, including this delta
 	Complete bool
-	// Interrupted says of a stream that is complete that it was broken off.
+	// Interrupted marks a complete stream that was interrupted.
 	Interrupted bool
 }
 
@@ -89,8 +89,8 @@ type IterationEndEvent struct {
 type ToolExecution struct {
 	Tool           string
 	CallID         string // the checksum, which equal calls share
-	ExecutionID    string // of this execution alone
-	ProviderCallID string // what the provider called the call; empty for none
+	ExecutionID    string // unique to this execution
+	ProviderCallID string // the provider's id of the call; empty for none
 }
 
 // ToolStartEvent says that a handler is about to run.
@@ -106,7 +106,7 @@ type ToolEndEvent struct {
 	IsError bool
 }
 
-// GateOpenEvent says that a gate waits to be settled.
+// GateOpenEvent says that a gate is waiting to be settled.
 type GateOpenEvent struct {
 	Gate      uint32
 	ID        string
@@ -131,7 +131,7 @@ type LogEvent struct {
 	Payload       []byte
 }
 
-// WarningEvent tells of something that went on in spite of a problem.
+// WarningEvent reports a problem that did not stop the turn.
 type WarningEvent struct {
 	FromDispatch  bool
 	Kind, Message string
@@ -142,7 +142,7 @@ type WarningEvent struct {
 // ErrorEvent carries an error.
 type ErrorEvent struct{ Err error }
 
-// StatsEvent carries what a model call cost, a map.
+// StatsEvent carries the cost of a model call, a map.
 type StatsEvent struct{ Stats []byte }
 
 // RawEvent carries a payload that host code made.

@@ -11,6 +11,17 @@ others=$(cd "$consumer/node_modules" && find . -mindepth 1 -maxdepth 1 ! -name t
 [[ -z $others ]] || fail "the package brings dependencies: $others"
 tests_ran 1
 
+echo 'every entry point can be imported'
+cat >"$consumer/entries.mjs" <<'END'
+import { createRequire } from 'node:module';
+const { exports } = createRequire(import.meta.url)('turncore/package.json');
+const entries = Object.keys(exports).filter((path) => exports[path].default);
+for (const path of entries) await import(`turncore${path.slice(1)}`);
+if (entries.length < 10) throw new Error(entries.join(' '));
+END
+(cd "$consumer" && node entries.mjs)
+tests_ran 1
+
 echo 'no declaration says any'
 node .ci/consumer/find-any.mjs "$package/dist" || fail 'found any in a declaration'
 tests_ran 1

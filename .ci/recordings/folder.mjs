@@ -5,7 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { mulberry32 } from '../../js/dist/entropy.js';
-import { loadModule, replay } from '../../js/dist/index.js';
+import { loadModule } from '../../js/dist/index.js';
+import { replay } from '../../js/dist/entries/replay.js';
 
 const [folder] = process.argv.slice(2);
 const module = loadModule(

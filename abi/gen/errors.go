@@ -185,7 +185,7 @@ func (l faults) markdown() []byte {
 # Errors
 
 Every error that Turncore raises has a code. In JavaScript it is a ` + "`TurncoreError`" + ` whose ` + "`code`" + ` and ` + "`name`" + ` are the code, and
-` + "`instanceof`" + ` the exported class of that name; in Go ` + "`errors.Is(err, host.Code…)`" + ` tells it and ` + "`errors.As`" + ` finds the ` + "`*host.Error`" + `. A
+` + "`instanceof`" + ` the class of that name in ` + "`turncore/errors`" + `; in Go ` + "`errors.Is(err, host.Code…)`" + ` tells it and ` + "`errors.As`" + ` finds the ` + "`*host.Error`" + `. A
 code keeps its meaning for good, messages may get better.
 
 | property | meaning |

@@ -100,8 +100,8 @@ func generate(root string) (map[string][]byte, error) {
 		"internal/suggestion/words_gen.go": rules.guestWords,
 		"runtime/chat/options_gen.go":      options.guestOptions,
 		"internal/provider/members_gen.go": options.guestProviders,
-		"host/turns/model_options_gen.go":  options.hostOptions,
-		"host/turns/provider_gen.go":       options.hostProviders,
+		"host/model/options_gen.go":        options.hostOptions,
+		"host/model/provider_gen.go":       options.hostProviders,
 	} {
 		if files[path], err = text(); err != nil {
 			return nil, err

@@ -66,18 +66,18 @@ var optionTypes = map[string]optionType{
 	"integer":   {"*int", "number", "integer", "Integer"},
 	"number":    {"*float64", "number", "number", "Number"},
 	"ms":        {"*time.Duration", "number", "milliseconds", ""},
-	"object":    {"map[string]any", "JsonObject", "object", "Object"},
+	"object":    {"map[string]any", "JSONObject", "object", "Object"},
 	"string[]":  {"[]string", "readonly string[]", "list of strings", "List"},
 	"integer[]": {"[]int", "readonly number[]", "list of integers", "List"},
-	"object[]":  {"[]map[string]any", "readonly JsonObject[]", "list of objects", "List"},
-	"media[]":   {"[]MediaKind", "readonly MediaKind[]", "list", ""},
+	"object[]":  {"[]map[string]any", "readonly JSONObject[]", "list of objects", "List"},
+	"media[]":   {"[]record.MediaKind", "readonly MediaKind[]", "list", ""},
 	"bucket[]":  {"[]string", "readonly Bucket[]", "list", ""},
 	"string{}":  {"map[string]string", "Readonly<Record<string, string>>", "object of strings", ""},
-	"object{}":  {"map[string]map[string]any", "Readonly<Record<string, JsonObject>>", "object of objects", ""},
+	"object{}":  {"map[string]map[string]any", "Readonly<Record<string, JSONObject>>", "object of objects", ""},
 	"schema":    {"any", "OutputSchema", "JSON Schema", ""},
 	// Of these the members are described, and the type is made of them.
 	"retry":        {"*RetryOptions", "RetryOptions", "object", ""},
-	"capabilities": {"ModelCapabilities", "ModelCapabilities", "object", ""},
+	"capabilities": {"Capabilities", "ModelCapabilities", "object", ""},
 }
 
 func loadOptions(path string) (*optionTable, error) {

@@ -149,11 +149,11 @@ func (o *option) member() string {
 	return s + fmt.Sprintf(", Bounded: true, Min: %d, Max: %s", *o.Min, most)
 }
 
-// hostOptions are the typed options of package turns.
+// hostOptions are the typed options of package model.
 func (t *optionTable) hostOptions() ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, goHeader, "options.json", "turns")
-	b.WriteString("import \"time\"\n")
+	fmt.Fprintf(&b, goHeader, "options.json", "model")
+	b.WriteString("import (\n\t\"time\"\n\n\t\"github.com/turncore/turncore/host/record\"\n)\n")
 	for _, list := range [][]option{t.Common, t.Own} {
 		for _, o := range list {
 			switch o.Type {
@@ -163,8 +163,8 @@ func (t *optionTable) hostOptions() ([]byte, error) {
 				goFields(&b, o.Members)
 				b.WriteString("}\n")
 			case "capabilities":
-				b.WriteString("\n// ModelCapabilities are what an engine can do. Zero values are the defaults.\n")
-				b.WriteString("type ModelCapabilities struct {\n")
+				b.WriteString("\n// Capabilities are what an engine can do. Zero values are the defaults.\n")
+				b.WriteString("type Capabilities struct {\n")
 				goFields(&b, o.Members)
 				b.WriteString("}\n")
 			}
@@ -184,7 +184,7 @@ func (t *optionTable) hostOptions() ([]byte, error) {
 		goFields(&b, t.options(p))
 		goFields(&b, p.Members)
 		b.WriteString("}\n\n")
-		fmt.Fprintf(&b, "// Map returns what [Model.Options] and [ChatOptions] take.\nfunc (o %sOptions) Map() map[string]any { return optionMap(o) }\n", p.Go)
+		fmt.Fprintf(&b, "// Map returns what turns.Model and [ChatOptions] take as Options.\nfunc (o %sOptions) Map() map[string]any { return optionMap(o) }\n", p.Go)
 	}
 	return format.Source(b.Bytes())
 }
@@ -256,20 +256,20 @@ func wrap(prefix, text string, columns int) string {
 	return b.String() + prefix + line + "\n"
 }
 
-// hostProviders is what package turns knows of providers.
+// hostProviders is what package model knows of providers.
 func (t *optionTable) hostProviders() ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, goHeader, "options.json", "turns")
+	fmt.Fprintf(&b, goHeader, "options.json", "model")
 	b.WriteString("// Providers.\nconst (\n")
 	for i := range t.Providers {
 		if p := &t.Providers[i]; !p.Engine {
-			fmt.Fprintf(&b, "\tProvider%s Provider = %q // %s\n", p.Go, p.Name, p.Title)
+			fmt.Fprintf(&b, "\t%s Provider = %q // %s\n", p.Go, p.Name, p.Title)
 		}
 	}
 	b.WriteString(")\n\n// providerAPIs are the APIs of the providers, in the order of [Providers].\nvar providerAPIs = [...]providerAPI{\n")
 	for i := range t.Providers {
 		if p := &t.Providers[i]; !p.Engine {
-			fmt.Fprintf(&b, "\t{Provider%s, %q, %q, %q},\n", p.Go, p.BaseURL, p.Header, p.Prefix)
+			fmt.Fprintf(&b, "\t{%s, %q, %q, %q},\n", p.Go, p.BaseURL, p.Header, p.Prefix)
 		}
 	}
 	b.WriteString("}\n")

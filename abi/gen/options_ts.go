@@ -14,7 +14,7 @@ func (t *optionTable) typeScript() []byte {
 import type { MediaKind } from '../primitives/media.js';
 
 /** Any JSON object. */
-type JsonObject = Readonly<Record<string, unknown>>;
+export type JSONObject = Readonly<Record<string, unknown>>;
 `)
 	for _, list := range [][]option{t.Common, t.Own} {
 		for i := range list {

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // prepare makes the tools and the runner of a scenario.
 func (g *game) prepare() {
-	g.records, g.tools, g.texts = map[string]any{}, map[string]*turns.Tool{}, map[string]*turns.Tokenizable{}
+	g.records, g.tools, g.texts = map[string]any{}, map[string]*turns.Tool{}, map[string]*record.Tokenizable{}
 	for name := range g.scenario.Errors {
 		g.error(name)
 	}
@@ -42,7 +44,7 @@ func (g *game) open() error {
 	if g.invalid != nil {
 		return g.invalid
 	}
-	g.runner.OnAny(func(ev turns.Event) { g.event(ev, "") })
+	g.runner.OnAny(func(ev event.Event) { g.event(ev, "") })
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -14,28 +15,28 @@ type writer interface {
 	StoreStandingInstruction(text string) error
 	MutateStandingInstruction(old, text string) error
 	DeleteStandingInstruction(text string) error
-	StoreMemory(*turns.Memory) error
-	MutateMemory(*turns.Memory) error
+	StoreMemory(*record.Memory) error
+	MutateMemory(*record.Memory) error
 	DeleteMemory(id string) error
-	StoreRetrievable(*turns.Retrievable) (*turns.Retrievable, error)
-	MutateRetrievable(*turns.Retrievable) (*turns.Retrievable, error)
+	StoreRetrievable(*record.Retrievable) (*record.Retrievable, error)
+	MutateRetrievable(*record.Retrievable) (*record.Retrievable, error)
 	DeleteRetrievable(id string) error
-	StoreMessage(*turns.Message) error
-	MutateMessage(*turns.Message) error
+	StoreMessage(*record.Message) error
+	MutateMessage(*record.Message) error
 	DeleteMessage(id string) error
-	StoreThought(*turns.Thought) error
-	MutateThought(*turns.Thought) error
+	StoreThought(*record.Thought) error
+	MutateThought(*record.Thought) error
 	DeleteThought(id string) error
-	StoreToolCall(*turns.ToolCall) error
-	MutateToolCall(*turns.ToolCall) error
+	StoreToolCall(*record.ToolCall) error
+	MutateToolCall(*record.ToolCall) error
 	DeleteToolCall(id string) error
-	ReplaceToolCallGroup(ids []string, replacements []*turns.ToolCall) error
-	FetchMemories() ([]*turns.Memory, error)
-	FetchMessages() ([]*turns.Message, error)
-	FetchThoughts() ([]*turns.Thought, error)
-	FetchToolCalls() ([]*turns.ToolCall, error)
+	ReplaceToolCallGroup(ids []string, replacements []*record.ToolCall) error
+	FetchMemories() ([]*record.Memory, error)
+	FetchMessages() ([]*record.Message, error)
+	FetchThoughts() ([]*record.Thought, error)
+	FetchToolCalls() ([]*record.ToolCall, error)
 	FetchTools() ([]*turns.Tool, error)
-	FetchRetrievables() ([]*turns.Retrievable, error)
+	FetchRetrievables() ([]*record.Retrievable, error)
 	RefreshStandingInstructions() ([]string, error)
 	EmitMessage(id, delta string, isComplete bool) error
 	EmitThought(id, delta string, isComplete bool) error

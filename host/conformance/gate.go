@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -29,21 +30,21 @@ func waitFor(f *frame, arg any) (any, error) {
 }
 
 // opened keeps the live gate of an event.
-func (g *game) opened(ev turns.Event) {
-	if open, ok := ev.(*turns.TurnGateOpenEvent); ok {
+func (g *game) opened(ev event.Event) {
+	if open, ok := ev.(*event.TurnGateOpen); ok {
 		g.keepValue("gate "+open.Gate.ID(), open.Gate)
 	}
 }
 
 // settle settles a gate that was opened.
-func (g *game) settle(arg any, how func(gate *turns.OpenGate, a *fields) error) (any, error) {
+func (g *game) settle(arg any, how func(gate event.OpenGate, a *fields) error) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
-	return nil, how(g.value("gate "+a.str("gate", "gate")).(*turns.OpenGate), a)
+	return nil, how(g.value("gate "+a.str("gate", "gate")).(event.OpenGate), a)
 }
 
 func resolve(f *frame, arg any) (any, error) {
-	return f.game.settle(arg, func(gate *turns.OpenGate, a *fields) error {
+	return f.game.settle(arg, func(gate event.OpenGate, a *fields) error {
 		value := a.any("value")
 		if digest, there := a.take("digest"); there {
 			if digest == true {
@@ -56,7 +57,7 @@ func resolve(f *frame, arg any) (any, error) {
 }
 
 func reject(f *frame, arg any) (any, error) {
-	return f.game.settle(arg, func(gate *turns.OpenGate, a *fields) error {
+	return f.game.settle(arg, func(gate event.OpenGate, a *fields) error {
 		name, there := a.take("error")
 		if !there {
 			return gate.Reject(nil)
@@ -66,7 +67,7 @@ func reject(f *frame, arg any) (any, error) {
 }
 
 func abortGate(f *frame, arg any) (any, error) {
-	return f.game.settle(arg, func(gate *turns.OpenGate, _ *fields) error {
+	return f.game.settle(arg, func(gate event.OpenGate, _ *fields) error {
 		return gate.Abort()
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -26,7 +27,7 @@ type Answer struct {
 // provider is the default target of requests, and credential is the host's credential for it.
 const provider = "http://provider.test"
 
-var credentials = map[string]turns.Credential{"key": turns.Bearer("secret-of-the-corpus", provider)}
+var credentials = map[string]model.Credential{"key": model.Bearer("secret-of-the-corpus", provider)}
 
 var errNetwork = errors.New("the connection failed")
 
@@ -153,13 +154,13 @@ func (b *answerBody) Read(p []byte) (int, error) {
 func (b *answerBody) Close() error { return nil }
 
 // chat returns the options of the executor inside the core.
-func (g *game) chat(spec map[string]any) *turns.ChatOptions {
+func (g *game) chat(spec map[string]any) *model.ChatOptions {
 	if spec == nil {
 		return nil
 	}
 	f := fieldsOf(spec)
-	o := &turns.ChatOptions{
-		Provider: turns.Provider(f.str("provider", "")), Credential: f.str("credential", ""), Options: f.left,
+	o := &model.ChatOptions{
+		Provider: model.Provider(f.str("provider", "")), Credential: f.str("credential", ""), Options: f.left,
 	}
 	if engine, there := f.take("engine"); there {
 		o.Model, o.Engine = f.str("model", ""), g.engine(engine)
@@ -170,13 +171,13 @@ func (g *game) chat(spec map[string]any) *turns.ChatOptions {
 }
 
 // engine returns a model that answers as the scenario says.
-func (g *game) engine(v any) *turns.ModelEngine {
+func (g *game) engine(v any) *model.Engine {
 	f := fieldsOf(v)
 	defer f.end()
-	e := &turns.ModelEngine{Name: f.str("name", "scripted")}
+	e := &model.Engine{Name: f.str("name", "scripted")}
 	decode(f.any("capabilities"), &e.Capabilities)
 	answers := list(f.any("answers"))
-	e.Generate = func(ctx context.Context, r *turns.ModelRequest, send func(turns.ModelPart) error) error {
+	e.Generate = func(ctx context.Context, r *model.Request, send func(model.Part) error) error {
 		var request any
 		decode(r, &request)
 		g.write(Line{"model": e.Name, "request": request})
@@ -193,7 +194,7 @@ func (g *game) engine(v any) *turns.ModelEngine {
 				<-ctx.Done()
 				return ctx.Err()
 			}
-			var p turns.ModelPart
+			var p model.Part
 			decode(part, &p)
 			if err := send(p); err != nil {
 				return err

@@ -6,6 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -106,10 +109,10 @@ func init() {
 		"replaceGroup": func(f *frame, arg any) (any, error) {
 			a := fieldsOf(arg)
 			defer a.end()
-			var calls []*turns.ToolCall
+			var calls []*record.ToolCall
 			ids := strs(a.any("ids"))
 			for _, item := range list(a.any("with")) {
-				calls = append(calls, f.game.record(item).(*turns.ToolCall))
+				calls = append(calls, f.game.record(item).(*record.ToolCall))
 			}
 			return nil, f.inTurn().ReplaceToolCallGroup(ids, calls)
 		},
@@ -123,7 +126,7 @@ func init() {
 		"report": report,
 		"log":    writeLog,
 		"stats": func(f *frame, arg any) (any, error) {
-			var stats turns.GenerationStats
+			var stats model.Stats
 			decode(arg, &stats)
 			return nil, f.helper().ReportGenerationStats(stats)
 		},
@@ -268,16 +271,16 @@ func mutate(f *frame, arg any) (any, error) {
 	}
 	ctx := f.inTurn()
 	switch r := f.game.record(arg).(type) {
-	case *turns.Memory:
+	case *record.Memory:
 		return nil, ctx.MutateMemory(r)
-	case *turns.Message:
+	case *record.Message:
 		return nil, ctx.MutateMessage(r)
-	case *turns.Thought:
+	case *record.Thought:
 		return nil, ctx.MutateThought(r)
-	case *turns.Retrievable:
+	case *record.Retrievable:
 		_, err := ctx.MutateRetrievable(r)
 		return nil, err
-	case *turns.ToolCall:
+	case *record.ToolCall:
 		return nil, ctx.MutateToolCall(r)
 	}
 	panic(malformed("mutate takes a record"))
@@ -321,13 +324,13 @@ func report(f *frame, arg any) (any, error) {
 		return nil, h.ReportThought(str(id), a.str("delta", ""), complete)
 	}
 	id := a.str("toolCall", "")
-	return nil, h.ReportToolCall(id, turns.ToolCallReport{
+	return nil, h.ReportToolCall(id, event.ToolCallReport{
 		Tool: a.str("tool", ""), Args: a.any("args"), Results: a.any("results"), IsError: a.truth("isError"), IsComplete: complete,
 	})
 }
 
-var levels = map[string]turns.Level{
-	"trace": turns.LevelTrace, "debug": turns.LevelDebug, "info": turns.LevelInfo, "warn": turns.LevelWarn, "error": turns.LevelError,
+var levels = map[string]event.Level{
+	"trace": event.LevelTrace, "debug": event.LevelDebug, "info": event.LevelInfo, "warn": event.LevelWarn, "error": event.LevelError,
 }
 
 func writeLog(f *frame, arg any) (any, error) {

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/host/record"
 )
 
 // part makes the content of a record: a text, {text: name}, {artifact: text, kind?, hints?, reader?}, {media: …}, or
@@ -17,13 +17,13 @@ func (g *game) part(v any) any {
 	case string:
 		return v
 	case []any:
-		var artifacts []*turns.SpooledArtifact
-		var media []*turns.Media
+		var artifacts []*record.SpooledArtifact
+		var media []*record.Media
 		for _, item := range v {
 			switch p := g.part(item).(type) {
-			case *turns.SpooledArtifact:
+			case *record.SpooledArtifact:
 				artifacts = append(artifacts, p)
-			case *turns.Media:
+			case *record.Media:
 				media = append(media, p)
 			}
 		}
@@ -43,23 +43,23 @@ func (g *game) part(v any) any {
 	return g.artifact(f)
 }
 
-func (g *game) artifact(f *fields) *turns.SpooledArtifact {
+func (g *game) artifact(f *fields) *record.SpooledArtifact {
 	text, there := f.take("artifact")
 	if there && text == nil {
-		return turns.NewSpooledArtifact(nil)
+		return record.NewSpooledArtifact(nil)
 	}
-	var reader turns.SpoolReader = turns.NewBlob([]byte(str(text)))
+	var reader record.SpoolReader = record.NewBlob([]byte(str(text)))
 	if scripts, there := f.take("reader"); there {
 		reader = spoolReader{reader, scriptsOf(g, scripts)}
 	}
-	var a *turns.SpooledArtifact
+	var a *record.SpooledArtifact
 	switch f.str("kind", "text") {
 	case "json":
-		a = turns.NewSpooledJSONArtifact(reader, turns.AnyJSON)
+		a = record.NewSpooledJSONArtifact(reader, record.AnyJSON)
 	case "markdown":
-		a = turns.NewSpooledMarkdownArtifact(reader)
+		a = record.NewSpooledMarkdownArtifact(reader)
 	default:
-		a = turns.NewSpooledArtifact(reader)
+		a = record.NewSpooledArtifact(reader)
 	}
 	if v, there := f.take("hints"); there {
 		sizes := list(v)
@@ -69,24 +69,24 @@ func (g *game) artifact(f *fields) *turns.SpooledArtifact {
 }
 
 // newMedia makes a medium from its fields, or by a factory.
-func (g *game) newMedia(v any) *turns.Media {
+func (g *game) newMedia(v any) *record.Media {
 	f := fieldsOf(v)
 	defer f.end()
-	var reader turns.MediaReader = turns.NewBlob([]byte(f.str("bytes", "bytes")))
+	var reader record.MediaReader = record.NewBlob([]byte(f.str("bytes", "bytes")))
 	if scripts, there := f.take("reader"); there {
 		reader = mediaReader{reader, scriptsOf(g, scripts)}
 	}
-	kind, mime, name := turns.MediaKind(f.str("kind", "image")), f.str("mimeType", "image/png"), f.str("filename", "a.png")
-	factories := map[string]func(turns.MediaKind, string, string, turns.MediaReader) *turns.Media{
-		"userAttachment": turns.UserAttachment, "toolGenerated": turns.ToolGenerated,
-		"retrievedPublic": turns.RetrievedPublic, "retrievedPrivate": turns.RetrievedPrivate,
+	kind, mime, name := record.MediaKind(f.str("kind", "image")), f.str("mimeType", "image/png"), f.str("filename", "a.png")
+	factories := map[string]func(record.MediaKind, string, string, record.MediaReader) *record.Media{
+		"userAttachment": record.UserAttachment, "toolGenerated": record.ToolGenerated,
+		"retrievedPublic": record.RetrievedPublic, "retrievedPrivate": record.RetrievedPrivate,
 	}
 	if factory, there := f.take("factory"); there {
 		return factories[str(factory)](kind, mime, name, reader)
 	}
-	return &turns.Media{
+	return &record.Media{
 		ID: f.str("id", "media"), Kind: kind, MimeType: mime, Filename: name, Reader: reader,
-		TrustTier: turns.TrustTier(f.str("trustTier", "first-party")), ModalityHazard: turns.ModalityHazard(f.str("modalityHazard", "inert")),
+		TrustTier: record.TrustTier(f.str("trustTier", "first-party")), ModalityHazard: record.ModalityHazard(f.str("modalityHazard", "inert")),
 	}
 }
 
@@ -98,9 +98,9 @@ func shown(content any) string {
 		return ""
 	case string:
 		return c
-	case *turns.Tokenizable:
+	case *record.Tokenizable:
 		return c.String()
-	case *turns.SpooledArtifact:
+	case *record.SpooledArtifact:
 		if !c.HasSizeHints() {
 			return "[" + c.Class().Name + "]"
 		}
@@ -110,11 +110,11 @@ func shown(content any) string {
 			panic(malformed("%v %v", err, lineErr))
 		}
 		return fmt.Sprintf("[%s %d %d]", c.Class().Name, bytes, lines)
-	case *turns.Media:
+	case *record.Media:
 		return "[" + string(c.Kind) + " " + c.Filename + "]"
-	case []*turns.SpooledArtifact:
+	case []*record.SpooledArtifact:
 		return shownList(c)
-	case []*turns.Media:
+	case []*record.Media:
 		return shownList(c)
 	}
 	panic(malformed("a %T in a record", content))
@@ -132,7 +132,7 @@ func shownList[P any](list []P) string {
 func (f *frame) read(arg any) (any, error) {
 	given := fieldsOf(arg)
 	defer given.end()
-	a := f.game.part(given.any("of")).(*turns.SpooledArtifact)
+	a := f.game.part(given.any("of")).(*record.SpooledArtifact)
 	ctx := context.Background()
 	if f.ctx != nil {
 		ctx = f.ctx

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -117,7 +120,7 @@ type game struct {
 	errors  map[string]error
 	records map[string]any
 	tools   map[string]*turns.Tool
-	texts   map[string]*turns.Tokenizable
+	texts   map[string]*record.Tokenizable
 
 	mu     sync.Mutex
 	lines  Log
@@ -173,7 +176,7 @@ func (g *game) write(line Line) {
 }
 
 // event writes an event's line.
-func (g *game) event(ev turns.Event, to string) {
+func (g *game) event(ev event.Event, to string) {
 	g.opened(ev)
 	text, err := ev.MarshalJSON()
 	if err != nil {
@@ -187,13 +190,13 @@ func (g *game) event(ev turns.Event, to string) {
 		line["to"] = to
 	}
 	switch ev := ev.(type) {
-	case *turns.TurnEndEvent:
+	case *event.TurnEnd:
 		line.err(g, ev.Err)
-	case *turns.DispatchEndEvent:
+	case *event.DispatchEnd:
 		line.err(g, ev.Err)
-	case *turns.WarningEvent:
+	case *event.Warning:
 		line.err(g, ev.Err)
-	case *turns.ErrorEvent:
+	case *event.Error:
 		line.err(g, ev.Err)
 	}
 	g.write(line)
@@ -212,7 +215,7 @@ func (g *game) describe(err error, depth int) map[string]any {
 			return map[string]any{"is": name}
 		}
 	}
-	if group, is := err.(*turns.ReplaceGroupError); is {
+	if group, is := err.(*store.ReplaceGroupError); is {
 		v := g.describe(group.Err, depth)
 		v["deletedIds"] = anyList(group.DeletedIDs)
 		return v

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -36,7 +37,7 @@ func (s readerScripts) call(name string, ctx context.Context) (any, error) {
 
 // spoolReader reads a text, with scripts.
 type spoolReader struct {
-	turns.SpoolReader
+	record.SpoolReader
 	readerScripts
 }
 
@@ -80,7 +81,7 @@ func (r spoolReader) ByteLength() (int64, bool) {
 
 // mediaReader reads bytes, with scripts.
 type mediaReader struct {
-	turns.MediaReader
+	record.MediaReader
 	readerScripts
 }
 

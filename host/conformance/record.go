@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
-	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/host/record"
 )
 
 // instant is the time of all records.
@@ -32,7 +32,7 @@ func (g *game) record(arg any) any {
 func (g *game) newRecord(spec any) any {
 	kind, value := only(spec)
 	if kind == "instruction" {
-		return turns.NewInstruction(str(value))
+		return record.NewInstruction(str(value))
 	}
 	given, ok := value.(map[string]any)
 	if !ok {
@@ -49,23 +49,23 @@ func (g *game) newRecord(spec any) any {
 	defer f.end()
 	switch kind {
 	case "message":
-		m := turns.NewMessage(id, turns.Role(f.str("role", "user")), content, created)
+		m := record.NewMessage(id, record.Role(f.str("role", "user")), content, created)
 		if v, there := f.take("attachments"); there {
-			m.Attachments, _ = g.part(v).([]*turns.Media)
+			m.Attachments, _ = g.part(v).([]*record.Media)
 		}
 		m.UpdatedAt, m.Identity = updated, identity(f)
 		return m
 	case "memory":
-		m := turns.NewMemory(id, content, number(f, "confidence", 0.5), number(f, "importance", 0.5), created)
+		m := record.NewMemory(id, content, number(f, "confidence", 0.5), number(f, "importance", 0.5), created)
 		m.UpdatedAt = updated
 		return m
 	case "thought":
-		t := turns.NewThought(id, content, created)
+		t := record.NewThought(id, content, created)
 		t.UpdatedAt, t.Identity, t.Payload = updated, identity(f), f.any("payload")
 		t.ReplayCompatibility = f.str("replayCompatibility", "")
 		return t
 	case "retrievable":
-		r := turns.NewRetrievable(id, content, turns.TrustTier(f.str("trustTier", "first-party")), created)
+		r := record.NewRetrievable(id, content, record.TrustTier(f.str("trustTier", "first-party")), created)
 		r.UpdatedAt, r.Source, r.Kind, r.Inline = updated, f.str("source", ""), f.str("kind", ""), f.truth("inline")
 		r.Content = g.part(body)
 		if v, there := f.take("score"); there {
@@ -74,7 +74,7 @@ func (g *game) newRecord(spec any) any {
 		}
 		return r
 	case "toolCall":
-		c := &turns.ToolCall{
+		c := &record.ToolCall{
 			ID: id, Tool: f.str("tool", "calc"), Checksum: f.str("checksum", id), IsComplete: true, Results: g.part(body),
 			CreatedAt: created, UpdatedAt: updated, CompletedAt: created, Args: json.RawMessage("{}"),
 			FromArtifactTool: f.truth("fromArtifactTool"), Inline: f.truth("inline"), IsError: f.truth("isError"),
@@ -114,33 +114,33 @@ func number(f *fields, name string, fallback float64) float64 {
 	return fallback
 }
 
-func identity(f *fields) *turns.Identity {
+func identity(f *fields) *record.Identity {
 	switch v, _ := f.take("identity"); v := v.(type) {
 	case nil:
 		return nil
 	case string:
-		return &turns.Identity{Identifier: v, Representation: v}
+		return &record.Identity{Identifier: v, Representation: v}
 	default:
 		i := fieldsOf(v)
 		defer i.end()
-		return &turns.Identity{Identifier: i.str("identifier", ""), Representation: i.str("representation", "")}
+		return &record.Identity{Identifier: i.str("identifier", ""), Representation: i.str("representation", "")}
 	}
 }
 
 // idOf returns a record's name in logs, and its text.
 func idOf(r any) (id, content string) {
 	switch r := r.(type) {
-	case *turns.Instruction:
+	case *record.Instruction:
 		return r.Text, r.Text
-	case *turns.Message:
+	case *record.Message:
 		return r.ID, r.Content
-	case *turns.Memory:
+	case *record.Memory:
 		return r.ID, r.Content
-	case *turns.Thought:
+	case *record.Thought:
 		return r.ID, r.Content
-	case *turns.Retrievable:
+	case *record.Retrievable:
 		return r.ID, shown(r.Content)
-	case *turns.ToolCall:
+	case *record.ToolCall:
 		return r.ID, shown(r.Results)
 	}
 	panic(malformed("a %T is no record", r))

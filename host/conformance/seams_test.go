@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host/conformance"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -168,7 +169,7 @@ func contractNames(t *testing.T) []string {
 
 func turnEvents() []string {
 	var all []string
-	for kind := range turns.Kind(64) {
+	for kind := range event.Kind(64) {
 		if name := kind.String(); name != "" {
 			all = append(all, name)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -22,7 +24,7 @@ func (f *frame) see(what string) any {
 		return open
 	}
 	if id, ok := strings.CutPrefix(what, "settled:"); ok {
-		return f.game.value("gate " + id).(*turns.OpenGate).IsSettled()
+		return f.game.value("gate " + id).(event.OpenGate).IsSettled()
 	}
 	if checksum, ok := strings.CutPrefix(what, "toolCallCount:"); ok {
 		n, err := f.inDispatch().ToolCallCount(checksum)
@@ -84,7 +86,7 @@ func (f *frame) see(what string) any {
 	panic(malformed("there is nothing to see as %q", what))
 }
 
-func items[R turns.Record](c *turns.Collection[R], content bool) []any {
+func items[R record.Type](c *turns.Collection[R], content bool) []any {
 	if content {
 		return contentsOf(c.Slice())
 	}

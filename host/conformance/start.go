@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -38,7 +40,7 @@ func runTurn(g *game, arg any) (*turns.Result, error) {
 		if text, ok := v.(string); ok {
 			in.Text = text
 		} else {
-			in.Message = g.record(v).(*turns.Message)
+			in.Message = g.record(v).(*record.Message)
 		}
 	}
 	if a.truth("journal") {
@@ -90,7 +92,7 @@ func dispatch(f *frame, arg any) (any, error) {
 		if in.Source != nil {
 			to = name
 		}
-		in.OnEvent = func(ev turns.Event) { g.event(ev, to) }
+		in.OnEvent = func(ev event.Event) { g.event(ev, to) }
 	}
 	if scripts, there := a.take("on"); there {
 		in.OnEvent = g.observer(name, scripts, in.OnEvent)
@@ -110,10 +112,10 @@ func dispatch(f *frame, arg any) (any, error) {
 }
 
 // observer returns an observer of a dispatch that does scripts, by the names of events, after what another one does.
-func (g *game) observer(name string, v any, before func(turns.Event)) func(turns.Event) {
+func (g *game) observer(name string, v any, before func(event.Event)) func(event.Event) {
 	var scripts map[string]Script
 	decode(v, &scripts)
-	return func(ev turns.Event) {
+	return func(ev event.Event) {
 		if before != nil {
 			before(ev)
 		}
@@ -147,11 +149,11 @@ func (g *game) raw(spec *RunnerSpec, arg any) *turns.RawContext {
 	if v, there := a.take("stash"); there {
 		raw.Stash = v.(map[string]any)
 	}
-	raw.Memories = given[*turns.Memory](g, a, "memories")
-	raw.Messages = given[*turns.Message](g, a, "messages")
-	raw.Thoughts = given[*turns.Thought](g, a, "thoughts")
-	raw.Retrievables = given[*turns.Retrievable](g, a, "retrievables")
-	raw.ToolCalls = given[*turns.ToolCall](g, a, "toolCalls")
+	raw.Memories = given[*record.Memory](g, a, "memories")
+	raw.Messages = given[*record.Message](g, a, "messages")
+	raw.Thoughts = given[*record.Thought](g, a, "thoughts")
+	raw.Retrievables = given[*record.Retrievable](g, a, "retrievables")
+	raw.ToolCalls = given[*record.ToolCall](g, a, "toolCalls")
 	return raw
 }
 
@@ -181,7 +183,7 @@ func listen(f *frame, arg any) (any, error) {
 	if !known {
 		panic(malformed("there is no event %q", kind))
 	}
-	off = g.runner.Observe(kindOf, func(turns.Event) {
+	off = g.runner.Observe(kindOf, func(event.Event) {
 		if once {
 			off()
 		}
@@ -195,9 +197,9 @@ func listen(f *frame, arg any) (any, error) {
 	return nil, nil
 }
 
-func kinds() map[string]turns.Kind {
-	all := map[string]turns.Kind{}
-	for k := range turns.Kind(32) {
+func kinds() map[string]event.Kind {
+	all := map[string]event.Kind{}
+	for k := range event.Kind(32) {
 		if name := k.String(); name != "" {
 			all[name] = k
 		}

@@ -7,27 +7,30 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // storage returns callbacks that write to the log and run their scripts.
 func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
-	s := store{g, spec, prefix}
+	s := storage{g, spec, prefix}
 	c := turns.Callbacks{
-		FetchMemories: func(ctx turns.Context) ([]*turns.Memory, error) {
-			return fetched[*turns.Memory](s, "fetchMemories", ctx)
+		FetchMemories: func(ctx turns.Context) ([]*record.Memory, error) {
+			return fetched[*record.Memory](s, "fetchMemories", ctx)
 		},
-		FetchMessages: func(ctx turns.Context) ([]*turns.Message, error) {
-			return fetched[*turns.Message](s, "fetchMessages", ctx)
+		FetchMessages: func(ctx turns.Context) ([]*record.Message, error) {
+			return fetched[*record.Message](s, "fetchMessages", ctx)
 		},
-		FetchThoughts: func(ctx turns.Context) ([]*turns.Thought, error) {
-			return fetched[*turns.Thought](s, "fetchThoughts", ctx)
+		FetchThoughts: func(ctx turns.Context) ([]*record.Thought, error) {
+			return fetched[*record.Thought](s, "fetchThoughts", ctx)
 		},
-		FetchToolCalls: func(ctx turns.Context) ([]*turns.ToolCall, error) {
-			return fetched[*turns.ToolCall](s, "fetchToolCalls", ctx)
+		FetchToolCalls: func(ctx turns.Context) ([]*record.ToolCall, error) {
+			return fetched[*record.ToolCall](s, "fetchToolCalls", ctx)
 		},
-		FetchRetrievables: func(ctx turns.Context) ([]*turns.Retrievable, error) {
-			return fetched[*turns.Retrievable](s, "fetchRetrievables", ctx)
+		FetchRetrievables: func(ctx turns.Context) ([]*record.Retrievable, error) {
+			return fetched[*record.Retrievable](s, "fetchRetrievables", ctx)
 		},
 		FetchTools: func(ctx turns.Context) ([]*turns.Tool, error) {
 			got, err := s.call("fetchTools", ctx, nil)
@@ -49,30 +52,30 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 		},
 		DeleteStandingInstruction: func(ctx turns.Context, text string) error { return s.done("deleteStandingInstruction", ctx, text) },
 
-		StoreMemory:       func(ctx turns.Context, r *turns.Memory) error { return s.write("storeMemory", ctx, r) },
-		MutateMemory:      func(ctx turns.Context, r *turns.Memory) error { return s.write("mutateMemory", ctx, r) },
+		StoreMemory:       func(ctx turns.Context, r *record.Memory) error { return s.write("storeMemory", ctx, r) },
+		MutateMemory:      func(ctx turns.Context, r *record.Memory) error { return s.write("mutateMemory", ctx, r) },
 		DeleteMemory:      func(ctx turns.Context, id string) error { return s.done("deleteMemory", ctx, id) },
-		StoreRetrievable:  func(ctx turns.Context, r *turns.Retrievable) error { return s.write("storeRetrievable", ctx, r) },
-		MutateRetrievable: func(ctx turns.Context, r *turns.Retrievable) error { return s.write("mutateRetrievable", ctx, r) },
+		StoreRetrievable:  func(ctx turns.Context, r *record.Retrievable) error { return s.write("storeRetrievable", ctx, r) },
+		MutateRetrievable: func(ctx turns.Context, r *record.Retrievable) error { return s.write("mutateRetrievable", ctx, r) },
 		DeleteRetrievable: func(ctx turns.Context, id string) error { return s.done("deleteRetrievable", ctx, id) },
-		StoreMessage:      func(ctx turns.Context, r *turns.Message) error { return s.write("storeMessage", ctx, r) },
-		MutateMessage:     func(ctx turns.Context, r *turns.Message) error { return s.write("mutateMessage", ctx, r) },
+		StoreMessage:      func(ctx turns.Context, r *record.Message) error { return s.write("storeMessage", ctx, r) },
+		MutateMessage:     func(ctx turns.Context, r *record.Message) error { return s.write("mutateMessage", ctx, r) },
 		DeleteMessage:     func(ctx turns.Context, id string) error { return s.done("deleteMessage", ctx, id) },
-		StoreThought:      func(ctx turns.Context, r *turns.Thought) error { return s.write("storeThought", ctx, r) },
-		MutateThought:     func(ctx turns.Context, r *turns.Thought) error { return s.write("mutateThought", ctx, r) },
+		StoreThought:      func(ctx turns.Context, r *record.Thought) error { return s.write("storeThought", ctx, r) },
+		MutateThought:     func(ctx turns.Context, r *record.Thought) error { return s.write("mutateThought", ctx, r) },
 		DeleteThought:     func(ctx turns.Context, id string) error { return s.done("deleteThought", ctx, id) },
-		StoreToolCall:     func(ctx turns.Context, r *turns.ToolCall) error { return s.write("storeToolCall", ctx, r) },
-		MutateToolCall:    func(ctx turns.Context, r *turns.ToolCall) error { return s.write("mutateToolCall", ctx, r) },
+		StoreToolCall:     func(ctx turns.Context, r *record.ToolCall) error { return s.write("storeToolCall", ctx, r) },
+		MutateToolCall:    func(ctx turns.Context, r *record.ToolCall) error { return s.write("mutateToolCall", ctx, r) },
 		DeleteToolCall:    func(ctx turns.Context, id string) error { return s.done("deleteToolCall", ctx, id) },
 
-		StoreMediaBytes: func(ctx turns.Context, id string, bytes io.Reader) (turns.MediaReader, error) {
+		StoreMediaBytes: func(ctx turns.Context, id string, bytes io.Reader) (record.MediaReader, error) {
 			blob, err := s.bytes("storeMediaBytes", ctx, id, bytes)
 			if blob == nil {
 				return nil, err
 			}
 			return blob, err
 		},
-		StoreRetrievableBytes: func(ctx turns.Context, id string, bytes io.Reader) (turns.SpoolReader, error) {
+		StoreRetrievableBytes: func(ctx turns.Context, id string, bytes io.Reader) (record.SpoolReader, error) {
 			blob, err := s.bytes("storeRetrievableBytes", ctx, id, bytes)
 			if blob == nil {
 				return nil, err
@@ -81,15 +84,15 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 		},
 	}
 	if _, there := spec.Storage["replaceToolCallGroup"]; there {
-		c.ReplaceToolCallGroup = func(ctx turns.Context, ids []string, replacements []*turns.ToolCall) error {
+		c.ReplaceToolCallGroup = func(ctx turns.Context, ids []string, replacements []*record.ToolCall) error {
 			return s.done("replaceToolCallGroup", ctx, ids, idsOf(replacements))
 		}
 	}
 	if _, there := spec.Storage["commit"]; there {
-		c.Commit = func(ctx turns.Context, deltas []turns.Delta) error { return s.done("commit", ctx, deltaWords(deltas)) }
+		c.Commit = func(ctx turns.Context, deltas []store.Delta) error { return s.done("commit", ctx, deltaWords(deltas)) }
 	}
 	if _, there := spec.Storage["discard"]; there {
-		c.Discard = func(ctx turns.Context, deltas []turns.Delta, status turns.Status) error {
+		c.Discard = func(ctx turns.Context, deltas []store.Delta, status event.Status) error {
 			return s.done("discard", ctx, deltaWords(deltas), status.String())
 		}
 	}
@@ -101,7 +104,7 @@ func (g *game) storage(spec *RunnerSpec, prefix string) turns.Callbacks {
 }
 
 // besideStore returns the callbacks of a store; callbacks with a script replace the store's.
-func (s store) besideStore(scripted turns.Callbacks) turns.Callbacks {
+func (s storage) besideStore(scripted turns.Callbacks) turns.Callbacks {
 	c := turns.StoreCallbacks(book{s.game})
 	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(scripted)
 	for name := range s.spec.Storage {
@@ -114,24 +117,24 @@ func (s store) besideStore(scripted turns.Callbacks) turns.Callbacks {
 // book is a store that logs its writes and keeps nothing.
 type book struct{ game *game }
 
-func (b book) Load(context.Context, string, string) (*turns.Conversation, error) { return nil, nil }
+func (b book) Load(context.Context, string, string) (*store.Conversation, error) { return nil, nil }
 
-func (b book) Commit(_ context.Context, _ string, writes []turns.Delta) error {
+func (b book) Commit(_ context.Context, _ string, writes []store.Delta) error {
 	b.game.write(Line{"store": deltaWords(writes)})
 	return nil
 }
 
 func (b book) WriteBytes(context.Context, string, string, []byte) error { return nil }
 
-// store holds the callbacks of a runner or dispatch.
-type store struct {
+// storage holds the callbacks of a runner or dispatch.
+type storage struct {
 	game   *game
 	spec   *RunnerSpec
 	prefix string
 }
 
 // call writes the line of a callback and runs its script.
-func (s store) call(name string, ctx turns.Context, line Line, args ...any) (any, error) {
+func (s storage) call(name string, ctx turns.Context, line Line, args ...any) (any, error) {
 	of := "turn"
 	if _, in := ctx.(*turns.DispatchContext); in {
 		of = "dispatch"
@@ -163,13 +166,13 @@ func (s store) call(name string, ctx turns.Context, line Line, args ...any) (any
 	return f.result, err
 }
 
-func (s store) done(name string, ctx turns.Context, args ...any) error {
+func (s storage) done(name string, ctx turns.Context, args ...any) error {
 	_, err := s.call(name, ctx, nil, args...)
 	return err
 }
 
 // write is the callback of a record; it shows the content only if it is not the id.
-func (s store) write(name string, ctx turns.Context, r any) error {
+func (s storage) write(name string, ctx turns.Context, r any) error {
 	id, content := idOf(r)
 	line := Line{}
 	if content != id {
@@ -179,7 +182,7 @@ func (s store) write(name string, ctx turns.Context, r any) error {
 	return err
 }
 
-func (s store) bytes(name string, ctx turns.Context, id string, bytes io.Reader) (*turns.Blob, error) {
+func (s storage) bytes(name string, ctx turns.Context, id string, bytes io.Reader) (*record.Blob, error) {
 	text, err := io.ReadAll(bytes)
 	if err != nil {
 		return nil, err
@@ -188,10 +191,10 @@ func (s store) bytes(name string, ctx turns.Context, id string, bytes io.Reader)
 	if got == "nothing" {
 		return nil, err
 	}
-	return turns.NewBlob(text), err
+	return record.NewBlob(text), err
 }
 
-func fetched[R any](s store, name string, ctx turns.Context) ([]R, error) {
+func fetched[R any](s storage, name string, ctx turns.Context) ([]R, error) {
 	got, err := s.call(name, ctx, nil)
 	if got == nil || err != nil {
 		return nil, err
@@ -207,7 +210,7 @@ func fetched[R any](s store, name string, ctx turns.Context) ([]R, error) {
 	return records, nil
 }
 
-func deltaWords(deltas []turns.Delta) []string {
+func deltaWords(deltas []store.Delta) []string {
 	var all []string
 	for _, d := range deltas {
 		id := d.ID
@@ -238,7 +241,7 @@ func anyList(list []string) []any {
 }
 
 // omit removes the callbacks that the scenario omits.
-func (s store) omit(c *turns.Callbacks) {
+func (s storage) omit(c *turns.Callbacks) {
 	for name, drop := range map[string]func(){
 		"fetchMessages": func() { c.FetchMessages = nil }, "storeMessage": func() { c.StoreMessage = nil },
 		"deleteThought": func() { c.DeleteThought = nil }, "storeMediaBytes": func() { c.StoreMediaBytes = nil },

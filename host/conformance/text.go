@@ -1,16 +1,18 @@
 package conformance
 
 import (
+	"context"
 	"errors"
 	"strings"
 
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // tokenizers makes tokenizers that write to the log and run their scripts. They count words unless a script returns a
 // value.
-func (g *game) tokenizers(scripts map[string]Script) map[string]turns.Tokenizer {
-	all := map[string]turns.Tokenizer{}
+func (g *game) tokenizers(scripts map[string]Script) map[string]record.Tokenizer {
+	all := map[string]record.Tokenizer{}
 	for name, script := range scripts {
 		all[name] = func(texts []string) ([]int, error) {
 			g.write(Line{"tokenizer": name, "texts": texts})
@@ -35,7 +37,7 @@ func (g *game) tokenizers(scripts map[string]Script) map[string]turns.Tokenizer 
 }
 
 // text returns the text of a name: one object for each name.
-func (g *game) text(name string) *turns.Tokenizable {
+func (g *game) text(name string) *record.Tokenizable {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.texts[name]
@@ -44,7 +46,7 @@ func (g *game) text(name string) *turns.Tokenizable {
 		if !there {
 			panic(malformed("there is no text %q", name))
 		}
-		t = turns.NewTokenizable("")
+		t = record.NewTokenizable("")
 		g.fill(t, name, spec)
 		g.texts[name] = t
 	}
@@ -52,15 +54,15 @@ func (g *game) text(name string) *turns.Tokenizable {
 }
 
 // fill sets the content of a text.
-func (g *game) fill(t *turns.Tokenizable, name string, spec TextSpec) {
+func (g *game) fill(t *record.Tokenizable, name string, spec TextSpec) {
 	if spec.Dynamic == nil {
 		t.Set(spec.Static)
 		return
 	}
-	t.SetDynamic(func(d *turns.DispatchContext) (string, error) {
+	t.SetDynamic(func(reading context.Context) (string, error) {
 		script := spec.Dynamic
 		var ctx turns.Context
-		if d != nil {
+		if d, ok := reading.(*turns.DispatchContext); ok {
 			ctx = d
 		} else if spec.Alone != nil {
 			script = spec.Alone
@@ -78,9 +80,9 @@ func (g *game) fill(t *turns.Tokenizable, name string, spec TextSpec) {
 }
 
 // reading is the context for reading a text: the function's, unless the argument asks for none.
-func (f *frame) reading(a *fields) *turns.DispatchContext {
+func (f *frame) reading(a *fields) context.Context {
 	if a.truth("alone") {
-		return nil
+		return context.Background()
 	}
 	return f.inDispatch()
 }
@@ -90,7 +92,7 @@ func estimate(f *frame, arg any) (any, error) {
 	defer a.end()
 	encoding := a.str("encoding", "")
 	if name, there := a.take("text"); there {
-		return f.game.text(str(name)).EstimateTokens(encoding, f.reading(a))
+		return f.game.text(str(name)).EstimateTokens(f.reading(a), encoding)
 	}
 	counts, err := f.inTurn().EstimateTokens(encoding, strs(a.any("texts"))...)
 	if err != nil {

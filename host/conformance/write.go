@@ -3,29 +3,30 @@ package conformance
 import (
 	"io"
 
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
 type bytesWriter interface {
-	StoreMediaBytes(id string, bytes io.Reader) (turns.MediaReader, error)
-	StoreRetrievableBytes(id string, bytes io.Reader) (turns.SpoolReader, error)
+	StoreMediaBytes(id string, bytes io.Reader) (record.MediaReader, error)
+	StoreRetrievableBytes(id string, bytes io.Reader) (record.SpoolReader, error)
 }
 
-func store1(ctx writer, record any) error {
-	switch r := record.(type) {
-	case *turns.Instruction:
+func store1(ctx writer, r any) error {
+	switch r := r.(type) {
+	case *record.Instruction:
 		return ctx.StoreStandingInstruction(r.Text)
-	case *turns.Memory:
+	case *record.Memory:
 		return ctx.StoreMemory(r)
-	case *turns.Message:
+	case *record.Message:
 		return ctx.StoreMessage(r)
-	case *turns.Thought:
+	case *record.Thought:
 		return ctx.StoreThought(r)
-	case *turns.Retrievable:
+	case *record.Retrievable:
 		_, err := ctx.StoreRetrievable(r)
 		return err
 	}
-	return ctx.StoreToolCall(record.(*turns.ToolCall))
+	return ctx.StoreToolCall(r.(*record.ToolCall))
 }
 
 func delete1(ctx writer, kind, id string) error {
@@ -46,36 +47,36 @@ func delete1(ctx writer, kind, id string) error {
 	panic(malformed("%q is no kind of record", kind))
 }
 
-func add(ctx writer, record any) error {
-	switch r := record.(type) {
-	case *turns.Instruction:
+func add(ctx writer, r any) error {
+	switch r := r.(type) {
+	case *record.Instruction:
 		return ctx.StandingInstructions().Add(r)
-	case *turns.Memory:
+	case *record.Memory:
 		return ctx.TurnMemories().Add(r)
-	case *turns.Message:
+	case *record.Message:
 		return ctx.TurnMessages().Add(r)
-	case *turns.Thought:
+	case *record.Thought:
 		return ctx.TurnThoughts().Add(r)
-	case *turns.Retrievable:
+	case *record.Retrievable:
 		return ctx.TurnRetrievables().Add(r)
 	}
-	return ctx.TurnToolCalls().Add(record.(*turns.ToolCall))
+	return ctx.TurnToolCalls().Add(r.(*record.ToolCall))
 }
 
-func remove(ctx writer, record any) bool {
-	switch r := record.(type) {
-	case *turns.Instruction:
+func remove(ctx writer, r any) bool {
+	switch r := r.(type) {
+	case *record.Instruction:
 		return ctx.StandingInstructions().Remove(r)
-	case *turns.Memory:
+	case *record.Memory:
 		return ctx.TurnMemories().Remove(r)
-	case *turns.Message:
+	case *record.Message:
 		return ctx.TurnMessages().Remove(r)
-	case *turns.Thought:
+	case *record.Thought:
 		return ctx.TurnThoughts().Remove(r)
-	case *turns.Retrievable:
+	case *record.Retrievable:
 		return ctx.TurnRetrievables().Remove(r)
 	}
-	return ctx.TurnToolCalls().Remove(record.(*turns.ToolCall))
+	return ctx.TurnToolCalls().Remove(r.(*record.ToolCall))
 }
 
 func clearAll(ctx writer, kind string) {
@@ -108,7 +109,7 @@ func (f *frame) fetch(kind string, load bool) (any, error) {
 		}
 		for _, text := range texts {
 			if load {
-				if err := ctx.StandingInstructions().Add(turns.NewInstruction(text)); err != nil {
+				if err := ctx.StandingInstructions().Add(record.NewInstruction(text)); err != nil {
 					return nil, err
 				}
 			}
@@ -144,7 +145,7 @@ func (f *frame) fetch(kind string, load bool) (any, error) {
 	panic(malformed("%q are no kind of records", kind))
 }
 
-func keepAll[R turns.Record](c *turns.Collection[R], records []R, load bool, err error) (any, error) {
+func keepAll[R record.Type](c *turns.Collection[R], records []R, load bool, err error) (any, error) {
 	if err == nil && load {
 		err = c.Add(records...)
 	}
@@ -184,15 +185,15 @@ func (g *game) make(arg any) (any, error) {
 		}, m.Validate()
 	}
 	switch r := g.newRecord(arg).(type) {
-	case *turns.Message:
+	case *record.Message:
 		return map[string]any{"id": r.ID, "role": string(r.Role), "content": r.Content, "attachments": shown(r.Attachments)}, r.Validate()
-	case *turns.Memory:
+	case *record.Memory:
 		return map[string]any{"id": r.ID, "confidence": r.Confidence, "importance": r.Importance}, r.Validate()
-	case *turns.Thought:
+	case *record.Thought:
 		return map[string]any{"id": r.ID, "content": r.Content}, r.Validate()
-	case *turns.Retrievable:
+	case *record.Retrievable:
 		return map[string]any{"id": r.ID, "content": shown(r.Content), "trustTier": string(r.TrustTier), "inline": r.Inline, "sizeUnknown": r.SizeUnknown()}, r.Validate()
-	case *turns.ToolCall:
+	case *record.ToolCall:
 		return map[string]any{"id": r.ID, "args": plain(r.Args), "inline": r.Inline, "fromArtifactTool": r.FromArtifactTool}, r.Validate()
 	}
 	panic(malformed("make makes records and tools"))

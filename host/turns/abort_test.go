@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -58,7 +60,7 @@ func (a *abortion) config() turns.TurnRunnerConfig {
 		return "done", err
 	}
 	callbacks := noStorage()
-	callbacks.StoreMessage = func(_ turns.Context, m *turns.Message) error {
+	callbacks.StoreMessage = func(_ turns.Context, m *record.Message) error {
 		a.point()
 		a.stored = append(a.stored, m.ID)
 		return nil
@@ -142,9 +144,9 @@ func TestAbortAtEveryPoint(t *testing.T) {
 					log := &recorder{}
 					r := newRunner(t, config)
 					r.OnAny(log.add)
-					r.Observe(turns.KindTurnGateOpen, func(ev turns.Event) {
+					r.Observe(event.KindTurnGateOpen, func(ev event.Event) {
 						a.point()
-						if err := ev.(*turns.TurnGateOpenEvent).Gate.Resolve(1); err != nil && !errors.Is(err, turns.ErrGateSettled) {
+						if err := ev.(*event.TurnGateOpen).Gate.Resolve(1); err != nil && !errors.Is(err, turns.ErrGateSettled) {
 							t.Error(err)
 						}
 					})
@@ -155,7 +157,7 @@ func TestAbortAtEveryPoint(t *testing.T) {
 					}
 					if at < 0 {
 						total = a.points
-						if total < 30 || result.Status != turns.Ack {
+						if total < 30 || result.Status != event.Ack {
 							t.Fatalf("%d points, %s", total, result.Status)
 						}
 						continue
@@ -169,10 +171,10 @@ func TestAbortAtEveryPoint(t *testing.T) {
 					if strings.Contains(words, "err(") {
 						t.Errorf("%s: events %s", where, words)
 					}
-					if whose == "turn" && at < total && result.Status != turns.Aborted {
+					if whose == "turn" && at < total && result.Status != event.Aborted {
 						t.Errorf("%s: %s", where, result.Status)
 					}
-					if at == total && result.Status != turns.Ack {
+					if at == total && result.Status != event.Ack {
 						t.Errorf("%s: %s", where, result.Status)
 					}
 					for _, iteration := range []string{"0.", "1."} {

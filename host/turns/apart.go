@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
 // function identifies a function: one that was made is told apart from all others, also from those of the same code.
@@ -13,11 +15,11 @@ type function unsafe.Pointer
 func functionOf[F any](f F) function { return *(*function)(unsafe.Pointer(&f)) }
 
 // singleOps are what functions for single writes do.
-var singleOps = [...]WriteOp{StoreOp, MutateOp, DeleteOp}
+var singleOps = [...]store.Op{store.OpStore, store.OpMutate, store.OpDelete}
 
 // madeFunctions are the functions of Callbacks that write.
 type madeFunctions struct {
-	single       [recordKinds][len(singleOps)]function
+	single       [record.Kinds][len(singleOps)]function
 	replaceGroup function
 	commit       function
 }
@@ -39,7 +41,7 @@ func three[S, M, D any](store S, mutate M, del D) [len(singleOps)]function {
 
 // apartWrites are the writes that functions of the program's own do, beside a store's.
 type apartWrites struct {
-	single       [recordKinds][len(singleOps)]bool
+	single       [record.Kinds][len(singleOps)]bool
 	replaceGroup bool
 	names        []string // of the functions
 }
@@ -55,7 +57,7 @@ func (c *Callbacks) replaced() *apartWrites {
 		for i, f := range functions {
 			if f != c.made.single[kind][i] {
 				a.single[kind][i] = true
-				name := kindNames[kind]
+				name := record.Kind(kind).String()
 				a.names = append(a.names, string(singleOps[i])+strings.ToUpper(name[:1])+name[1:]+"Callback")
 			}
 		}
@@ -97,13 +99,13 @@ func (c *Callbacks) resolved() Callbacks {
 }
 
 // has tells whether a function of the program's own does a write.
-func (a *apartWrites) has(d Delta) bool {
-	if d.Op == ReplaceToolCallGroupOp {
+func (a *apartWrites) has(d store.Delta) bool {
+	if d.Op == store.OpReplaceToolCallGroup {
 		return a.replaceGroup
 	}
-	for kind, name := range kindNames {
+	for kind := range a.single {
 		for i, op := range singleOps {
-			if d.Kind == name && d.Op == op {
+			if d.Kind == record.Kind(kind).String() && d.Op == op {
 				return a.single[kind][i]
 			}
 		}

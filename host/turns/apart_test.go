@@ -10,17 +10,19 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // toldStore is a store that tells of its writes.
 type toldStore struct {
-	*turns.MemoryStore
+	*store.InMemory
 	told *[]string
 	fail string // the write that fails
 }
 
-func (s toldStore) Commit(ctx context.Context, session string, writes []turns.Delta) error {
+func (s toldStore) Commit(ctx context.Context, session string, writes []store.Delta) error {
 	words := make([]string, len(writes))
 	for i, d := range writes {
 		words[i] = strings.TrimSpace(fmt.Sprint(d.Op, " ", d.Kind, " ", d.ID, strings.Join(d.IDs, "+")))
@@ -29,11 +31,11 @@ func (s toldStore) Commit(ctx context.Context, session string, writes []turns.De
 	if slices.Contains(words, s.fail) {
 		return errRefused
 	}
-	return s.MemoryStore.Commit(ctx, session, writes)
+	return s.InMemory.Commit(ctx, session, writes)
 }
 
-func call(id string) *turns.ToolCall {
-	return &turns.ToolCall{
+func call(id string) *record.ToolCall {
+	return &record.ToolCall{
 		ID: id, Tool: "t", Args: json.RawMessage(`{}`), Checksum: "s", Results: "r", IsComplete: true,
 		CreatedAt: instant, UpdatedAt: instant, CompletedAt: instant,
 	}
@@ -42,21 +44,21 @@ func call(id string) *turns.ToolCall {
 // writer are the methods of contexts that writes are made with here.
 type writer interface {
 	turns.Context
-	StoreMessage(*turns.Message) error
-	MutateMessage(*turns.Message) error
+	StoreMessage(*record.Message) error
+	MutateMessage(*record.Message) error
 	DeleteMessage(string) error
-	StoreMemory(*turns.Memory) error
-	StoreToolCall(*turns.ToolCall) error
-	ReplaceToolCallGroup([]string, []*turns.ToolCall) error
+	StoreMemory(*record.Memory) error
+	StoreToolCall(*record.ToolCall) error
+	ReplaceToolCallGroup([]string, []*record.ToolCall) error
 	StoreStandingInstruction(string) error
 }
 
 func writeAll(ctx writer) error {
-	message := func() *turns.Message { return turns.NewMessage("m", turns.User, "secret", instant) }
+	message := func() *record.Message { return record.NewMessage("m", record.User, "secret", instant) }
 	return errors.Join(
-		ctx.StoreMemory(&turns.Memory{ID: "k", Content: "k", CreatedAt: instant, UpdatedAt: instant}),
+		ctx.StoreMemory(&record.Memory{ID: "k", Content: "k", CreatedAt: instant, UpdatedAt: instant}),
 		ctx.StoreMessage(message()), ctx.MutateMessage(message()), ctx.StoreStandingInstruction("i"),
-		ctx.StoreToolCall(call("a")), ctx.ReplaceToolCallGroup([]string{"a"}, []*turns.ToolCall{call("b")}),
+		ctx.StoreToolCall(call("a")), ctx.ReplaceToolCallGroup([]string{"a"}, []*record.ToolCall{call("b")}),
 		ctx.DeleteMessage("m"),
 	)
 }
@@ -66,7 +68,7 @@ func writeAll(ctx writer) error {
 func TestAFunctionInTheStoresPlace(t *testing.T) {
 	type own func(c *turns.Callbacks, told func(words string) error)
 	storeMessage := own(func(c *turns.Callbacks, told func(string) error) {
-		c.StoreMessage = func(_ turns.Context, m *turns.Message) error { return told("store message " + m.ID) }
+		c.StoreMessage = func(_ turns.Context, m *record.Message) error { return told("store message " + m.ID) }
 	})
 	for name, c := range map[string]struct {
 		own              own
@@ -84,7 +86,7 @@ func TestAFunctionInTheStoresPlace(t *testing.T) {
 		},
 		"another store's": {
 			func(c *turns.Callbacks, told func(string) error) {
-				other := turns.StoreCallbacks(toldStore{turns.NewMemoryStore(), new([]string), ""})
+				other := turns.StoreCallbacks(toldStore{store.NewInMemory(), new([]string), ""})
 				c.MutateMessage = other.MutateMessage
 			},
 			"[store memory k] [store message m] [store standingInstruction i] [store toolCall a] [replaceToolCallGroup toolCall a] [delete message m]",
@@ -100,14 +102,14 @@ func TestAFunctionInTheStoresPlace(t *testing.T) {
 		},
 		"store tool call": {
 			func(c *turns.Callbacks, told func(string) error) {
-				c.StoreToolCall = func(_ turns.Context, r *turns.ToolCall) error { return told("store toolCall " + r.ID) }
+				c.StoreToolCall = func(_ turns.Context, r *record.ToolCall) error { return told("store toolCall " + r.ID) }
 			},
 			"[store memory k] [store message m] [mutate message m] [store standingInstruction i] own: store toolCall a [delete toolCall a] own: store toolCall b [delete message m]",
 			"[store memory k, store message m, mutate message m, store standingInstruction i] own: store toolCall a [delete toolCall a] own: store toolCall b [delete message m]",
 		},
 		"group": {
 			func(c *turns.Callbacks, told func(string) error) {
-				c.ReplaceToolCallGroup = func(_ turns.Context, ids []string, _ []*turns.ToolCall) error { return told("group " + ids[0]) }
+				c.ReplaceToolCallGroup = func(_ turns.Context, ids []string, _ []*record.ToolCall) error { return told("group " + ids[0]) }
 			},
 			"[store memory k] [store message m] [mutate message m] [store standingInstruction i] [store toolCall a] own: group a [delete message m]",
 			"[store memory k, store message m, mutate message m, store standingInstruction i, store toolCall a] own: group a [delete message m]",
@@ -116,7 +118,7 @@ func TestAFunctionInTheStoresPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEngines(t, func(t *testing.T, h *turns.Host) {
 				var told []string
-				config := turns.TurnRunnerConfig{Host: h, Callbacks: turns.StoreCallbacks(toldStore{turns.NewMemoryStore(), &told, ""})}
+				config := turns.TurnRunnerConfig{Host: h, Callbacks: turns.StoreCallbacks(toldStore{store.NewInMemory(), &told, ""})}
 				c.own(&config.Callbacks, func(words string) error {
 					told = append(told, "own: "+words)
 					return nil
@@ -159,8 +161,8 @@ func TestACommitInPartsThatFails(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		for fail, want := range map[string]int64{"mutate message m": 2, "": 1} {
 			var told []string
-			config := turns.TurnRunnerConfig{Host: h, Callbacks: turns.StoreCallbacks(toldStore{turns.NewMemoryStore(), &told, fail})}
-			config.StoreMessage = func(turns.Context, *turns.Message) error {
+			config := turns.TurnRunnerConfig{Host: h, Callbacks: turns.StoreCallbacks(toldStore{store.NewInMemory(), &told, fail})}
+			config.StoreMessage = func(turns.Context, *record.Message) error {
 				if fail == "" {
 					return errRefused
 				}
@@ -183,8 +185,8 @@ func TestACommitInPartsThatFails(t *testing.T) {
 
 // A Commit of the program's own would leave another function without its writes, so both together are refused by name.
 func TestACommitBesideSingleFunctions(t *testing.T) {
-	commit := func(turns.Context, []turns.Delta) error { return nil }
-	storeMessage := func(turns.Context, *turns.Message) error { return nil }
+	commit := func(turns.Context, []store.Delta) error { return nil }
+	storeMessage := func(turns.Context, *record.Message) error { return nil }
 	for name, c := range map[string]struct {
 		change func(c *turns.Callbacks)
 		want   []string
@@ -194,7 +196,7 @@ func TestACommitBesideSingleFunctions(t *testing.T) {
 		}, []string{"`storeMessageCallback` and `commitCallback`", "`deleteStandingInstructionCallback` and `commitCallback`"}},
 		"commit and group": {func(c *turns.Callbacks) {
 			c.Commit = commit
-			c.ReplaceToolCallGroup = func(turns.Context, []string, []*turns.ToolCall) error { return nil }
+			c.ReplaceToolCallGroup = func(turns.Context, []string, []*record.ToolCall) error { return nil }
 		}, []string{"`replaceToolCallGroupCallback` and `commitCallback`"}},
 		"commit alone":      {func(c *turns.Callbacks) { c.Commit = commit }, nil},
 		"single alone":      {func(c *turns.Callbacks) { c.StoreMessage = storeMessage }, nil},
@@ -204,7 +206,7 @@ func TestACommitBesideSingleFunctions(t *testing.T) {
 			c.Commit = commit
 		}, nil},
 	} {
-		callbacks := turns.StoreCallbacks(turns.NewMemoryStore())
+		callbacks := turns.StoreCallbacks(store.NewInMemory())
 		c.change(&callbacks)
 		_, err := turns.NewTurnRunner(turns.TurnRunnerConfig{Executor: say("Hi."), Callbacks: callbacks})
 		_, dispatched := turns.Dispatch(t.Context(), turns.DispatchInput{

@@ -10,11 +10,13 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/record"
 )
 
 // spoolBytes writes a text and returns the reader that storage gives for it.
-func (c *Callbacks) spoolBytes(ctx Context, id string, bytes io.Reader) (reader SpoolReader, err error) {
-	defer recovered(&err)
+func (c *Callbacks) spoolBytes(ctx Context, id string, bytes io.Reader) (reader record.SpoolReader, err error) {
+	defer panics.Recovered(&err)
 	reader, err = c.StoreRetrievableBytes(ctx, id, bytes)
 	if err == nil && reader == nil {
 		err = newError(abi.CodeNotASpoolReader, "what storeRetrievableBytes gave for "+id, nil)
@@ -24,8 +26,8 @@ func (c *Callbacks) spoolBytes(ctx Context, id string, bytes io.Reader) (reader 
 
 // spool returns the document that takes the place of one whose text is not inline: the same, with an artifact that reads
 // the text. Others are returned as they are.
-func (c *Callbacks) spool(ctx Context, r *Retrievable) (*Retrievable, error) {
-	text, isText := staticText(r.Content)
+func (c *Callbacks) spool(ctx Context, r *record.Retrievable) (*record.Retrievable, error) {
+	text, isText := record.StaticText(r.Content)
 	if !isText || r.Inline {
 		return r, nil
 	}
@@ -38,7 +40,7 @@ func (c *Callbacks) spool(ctx Context, r *Retrievable) (*Retrievable, error) {
 		lines = strings.Count(text, "\n") + 1
 	}
 	spooled := *r
-	spooled.Content = NewArtifactOf(r.ArtifactClass, reader).WithSizeHints(int64(len(text)), lines)
+	spooled.Content = record.NewArtifactOf(r.ArtifactClass, reader).WithSizeHints(int64(len(text)), lines)
 	return &spooled, spooled.Validate()
 }
 
@@ -51,7 +53,7 @@ func (e *effect) prepareArtifact(raw abi.Raw) error {
 		if err != nil {
 			return err
 		}
-		r, ok := t.handles.record(args.Handle).(*Retrievable)
+		r, ok := t.handles.record(args.Handle).(*record.Retrievable)
 		if !ok {
 			return fmt.Errorf("handle %d names no document", args.Handle)
 		}
@@ -66,7 +68,7 @@ func (e *effect) prepareArtifact(raw abi.Raw) error {
 			if args.Read != abi.ReadSize {
 				return fmt.Errorf("read %d of a media", args.Read)
 			}
-			e.perform = func() (abi.Raw, error) { return m.size(), nil }
+			e.perform = func() (abi.Raw, error) { return sizeOf(m), nil }
 			return nil
 		}
 		a, err := t.artifact(args.Handle, args.Part)
@@ -95,7 +97,7 @@ func (e *effect) prepareArtifact(raw abi.Raw) error {
 }
 
 // spool spools a document. The one that takes its place is named when the result goes out, as handles ascend.
-func (e *effect) spool(ctx Context, callbacks *Callbacks, r *Retrievable) error {
+func (e *effect) spool(ctx Context, callbacks *Callbacks, r *record.Retrievable) error {
 	spooled, err := callbacks.spool(ctx, r)
 	if err != nil || spooled == r {
 		return err
@@ -112,34 +114,34 @@ func (e *effect) spool(ctx Context, callbacks *Callbacks, r *Retrievable) error 
 }
 
 // artifact is what stands at a place in a record: an artifact, or a text.
-func (t *turn) artifact(handle int64, part uint32) (*SpooledArtifact, error) {
+func (t *turn) artifact(handle int64, part uint32) (*record.SpooledArtifact, error) {
 	var content any
 	switch r := t.handles.record(handle).(type) {
-	case *ToolCall:
+	case *record.ToolCall:
 		content = r.Results
-		if list, ok := content.([]*SpooledArtifact); ok && uint64(part) < uint64(len(list)) {
+		if list, ok := content.([]*record.SpooledArtifact); ok && uint64(part) < uint64(len(list)) {
 			return list[part], nil
 		}
-	case *Retrievable:
+	case *record.Retrievable:
 		content = r.Content
 	}
 	switch c := content.(type) {
-	case *SpooledArtifact:
+	case *record.SpooledArtifact:
 		if part == 0 {
 			return c, nil
 		}
 	case string:
 		if part == 0 {
-			return NewSpooledArtifact(NewBlob([]byte(c))), nil
+			return record.NewSpooledArtifact(record.NewBlob([]byte(c))), nil
 		}
 	}
 	return nil, fmt.Errorf("handle %d has no artifact at %d", handle, part)
 }
 
 // performRead reads a part of an artifact. limit is how many lines fit a frame.
-func performRead(ctx context.Context, a *SpooledArtifact, args *abi.ReadArgs, limit int) (abi.Raw, error) {
-	r := a.reader
-	bytes, err := byteLength(ctx, r)
+func performRead(ctx context.Context, a *record.SpooledArtifact, args *abi.ReadArgs, limit int) (abi.Raw, error) {
+	r := a.Reader()
+	bytes, err := record.ByteLength(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +169,7 @@ func performRead(ctx context.Context, a *SpooledArtifact, args *abi.ReadArgs, li
 		if most = min(most, uint64(limit)); most == 0 {
 			break
 		}
-		err = readLines(ctx, r, int(args.From), func(line []byte) bool {
+		err = record.ReadLines(ctx, r, int(args.From), func(line []byte) bool {
 			text := value.UTF8(string(line))
 			if room -= int64(len(text)); room < 0 {
 				return false
@@ -190,31 +192,31 @@ func tooLargeToRead(what string, size int64, most uint32) error {
 }
 
 // artifacts visits the artifacts in the dispatch's context with their ids.
-func (c *DispatchContext) artifacts(yield func(id string, a *SpooledArtifact)) {
+func (c *DispatchContext) artifacts(yield func(id string, a *record.SpooledArtifact)) {
 	for _, call := range c.TurnToolCalls().Slice() {
 		if call.FromArtifactTool {
 			continue
 		}
 		switch results := call.Results.(type) {
-		case *SpooledArtifact:
+		case *record.SpooledArtifact:
 			yield(call.ID, results)
-		case []*SpooledArtifact:
+		case []*record.SpooledArtifact:
 			for i, a := range results {
 				yield(call.ID+"#"+strconv.Itoa(i), a)
 			}
 		}
 	}
 	for _, r := range c.TurnRetrievables().Slice() {
-		if a, ok := r.Content.(*SpooledArtifact); ok && !r.Inline {
+		if a, ok := r.Content.(*record.SpooledArtifact); ok && !r.Inline {
 			yield(r.ID, a)
 		}
 	}
 }
 
-// FindArtifact returns the artifact that an id names, as reader tools do: a tool call's, one of a list of results
-// (id#n, from 0), or a document's that is not inline; nil if there is none.
-func (c *DispatchContext) FindArtifact(id string) (found *SpooledArtifact) {
-	c.artifacts(func(name string, a *SpooledArtifact) {
+// FindArtifact returns the artifact with an id, like the reader tools: a tool call's, one of a list of results (id#n,
+// from 0), or that of a document that is not inline; nil if there is none.
+func (c *DispatchContext) FindArtifact(id string) (found *record.SpooledArtifact) {
+	c.artifacts(func(name string, a *record.SpooledArtifact) {
 		if found == nil && name == id {
 			found = a
 		}
@@ -222,27 +224,38 @@ func (c *DispatchContext) FindArtifact(id string) (found *SpooledArtifact) {
 	return found
 }
 
+// ReaderTools makes the reader tools of an application's own class, for [record.ArtifactClass], at the start of an
+// iteration whose context has artifacts of the class. ids are their ids: FindArtifact returns the artifacts. The
+// tools should be Ephemeral and Artifact tools: both flags are set if they are not.
+type ReaderTools func(ctx *DispatchContext, ids []string) []*Tool
+
+// MakesReaderTools implements record.ReaderTools.
+func (ReaderTools) MakesReaderTools() {}
+
 // forge registers the reader tools of classes of the application's own. A tool of the application's that has the name of
 // one stays.
 func (c *DispatchContext) forge(classes []string) error {
 	type group struct {
-		class *ArtifactClass
+		class *record.ArtifactClass
+		tools ReaderTools
 		ids   []string
 	}
 	var groups []*group
-	c.artifacts(func(id string, a *SpooledArtifact) {
-		if a.class.ReaderTools == nil || a.class.known() || !slices.Contains(classes, a.class.Name) {
+	c.artifacts(func(id string, a *record.SpooledArtifact) {
+		class := a.Class()
+		makeTools, own := class.ReaderTools.(ReaderTools)
+		if !own || makeTools == nil || class.BuiltIn() || !slices.Contains(classes, class.Name) {
 			return
 		}
-		i := slices.IndexFunc(groups, func(g *group) bool { return g.class == a.class })
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.class == class })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, &group{class: a.class})
+			groups = append(groups, &group{class: class, tools: makeTools})
 		}
 		groups[i].ids = append(groups[i].ids, id)
 	})
 	for _, g := range groups {
-		for _, tool := range g.class.ReaderTools(c, g.ids) {
+		for _, tool := range g.tools(c, g.ids) {
 			if err := tool.Validate(); err != nil {
 				return err
 			}

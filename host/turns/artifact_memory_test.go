@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -100,9 +102,9 @@ func TestLongArtifactsCostNoMemory(t *testing.T) {
 				Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 					if ctx.Iteration() == 0 {
 						return errors.Join(
-							ctx.StoreToolCall(called("long", turns.NewSpooledArtifact(long))),
-							ctx.StoreToolCall(called("all", turns.NewSpooledArtifact(all))),
-							ctx.StoreToolCall(called("small", turns.NewSpooledArtifact(&longText{lines: 100}))),
+							ctx.StoreToolCall(called("long", record.NewSpooledArtifact(long))),
+							ctx.StoreToolCall(called("all", record.NewSpooledArtifact(all))),
+							ctx.StoreToolCall(called("small", record.NewSpooledArtifact(&longText{lines: 100}))),
 						)
 					}
 					if _, err := read(ctx, "artifact_grep", `{"callId":"small","pattern":"me"}`); err != nil {
@@ -145,7 +147,7 @@ func TestLongArtifactsCostNoMemory(t *testing.T) {
 					return ctx.Ack()
 				},
 			}, turns.TurnInput{})
-			if result.Status != turns.Ack {
+			if result.Status != event.Ack {
 				t.Errorf("%+v", result)
 			}
 			if grown := highest.Load() - before; grown > most {

@@ -15,6 +15,9 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -46,13 +49,13 @@ func (r *plainReader) LineCount(context.Context) (int, error) {
 func (r *plainReader) ByteLength() (int64, bool) { return 0, false }
 
 // readersOf are the ways to read a text.
-func readersOf(text string) map[string]turns.SpoolReader {
+func readersOf(text string) map[string]record.SpoolReader {
 	var lines []string
 	if text != "" {
 		lines = strings.Split(text, "\n")
 	}
-	return map[string]turns.SpoolReader{
-		"blob": turns.NewBlob([]byte(text)), "file": turns.NewFileReader(strings.NewReader(text), int64(len(text))), "plain": &plainReader{lines: lines},
+	return map[string]record.SpoolReader{
+		"blob": record.NewBlob([]byte(text)), "file": record.NewFileReader(strings.NewReader(text), int64(len(text))), "plain": &plainReader{lines: lines},
 	}
 }
 
@@ -61,7 +64,7 @@ func TestSpooledArtifact(t *testing.T) {
 	ctx := t.Context()
 	for name, r := range readersOf("alpha\nbeta\ngamma\ndelta\nepsilon") {
 		t.Run(name, func(t *testing.T) {
-			a := turns.NewSpooledArtifact(r)
+			a := record.NewSpooledArtifact(r)
 			for _, c := range []struct {
 				what string
 				read func() ([]string, error)
@@ -101,7 +104,7 @@ func TestSpooledArtifact(t *testing.T) {
 	}
 	for _, text := range []string{"a\nb\nc\n", "a\r\nb\r\n", "", "\n", "é\na", strings.Repeat("x", 200_000) + "\ny\n\n"} {
 		for name, r := range readersOf(text) {
-			a := turns.NewSpooledArtifact(r)
+			a := record.NewSpooledArtifact(r)
 			whole, err := a.AsString(ctx)
 			if whole != text || err != nil {
 				t.Errorf("%s: %q, %v", name, whole, err)
@@ -120,7 +123,7 @@ func TestSpooledArtifact(t *testing.T) {
 func TestSizeHints(t *testing.T) {
 	ctx := t.Context()
 	r := &plainReader{lines: []string{"a"}}
-	a := turns.NewSpooledArtifact(r).WithSizeHints(99, 7)
+	a := record.NewSpooledArtifact(r).WithSizeHints(99, 7)
 	lines, _ := a.LineCount(ctx)
 	if n, _ := a.ByteLength(ctx); n != 99 || lines != 7 || r.asked != 0 || !a.HasSizeHints() {
 		t.Errorf("%d bytes, %d lines, asked %d times", n, lines, r.asked)
@@ -132,26 +135,26 @@ func TestSizeHints(t *testing.T) {
 	if n, err := a.EstimateHandleTokens(`a"b`, "other"); n != (len(handle)+3)/4 || err != nil {
 		t.Errorf("%d tokens, %v", n, err)
 	}
-	if _, err := turns.NewSpooledArtifact(r).Handle("x"); !errors.Is(err, turns.ErrNoSizeHints) {
+	if _, err := record.NewSpooledArtifact(r).Handle("x"); !errors.Is(err, record.ErrNoSizeHints) {
 		t.Errorf("%v", err)
 	}
-	for name, bad := range map[string]*turns.SpooledArtifact{
-		"no reader": turns.NewSpooledArtifact(nil), "nil": nil,
+	for name, bad := range map[string]*record.SpooledArtifact{
+		"no reader": record.NewSpooledArtifact(nil), "nil": nil,
 	} {
 		if err := bad.Validate(); !errors.Is(err, host.CodeNotASpoolReader) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := turns.NewSpooledArtifact(nil).Head(ctx, 1); !errors.Is(err, host.CodeNotASpoolReader) {
+	if _, err := record.NewSpooledArtifact(nil).Head(ctx, 1); !errors.Is(err, host.CodeNotASpoolReader) {
 		t.Errorf("%v", err)
 	}
-	for _, bad := range []*turns.SpooledArtifact{turns.NewSpooledJSONArtifact(r, "xml"), a.WithSizeHints(-1, 0)} {
+	for _, bad := range []*record.SpooledArtifact{record.NewSpooledJSONArtifact(r, "xml"), a.WithSizeHints(-1, 0)} {
 		if err := bad.Validate(); !errors.Is(err, host.CodeInvalidValue) {
 			t.Errorf("%v", err)
 		}
 	}
-	for content, want := range map[any]bool{turns.NewSpooledArtifact(r): true, a: false, "text": false} {
-		doc := turns.Retrievable{Content: content}
+	for content, want := range map[any]bool{record.NewSpooledArtifact(r): true, a: false, "text": false} {
+		doc := record.Retrievable{Content: content}
 		if doc.SizeUnknown() != want {
 			t.Errorf("%v: unknown %t", content, !want)
 		}
@@ -159,15 +162,15 @@ func TestSizeHints(t *testing.T) {
 			t.Errorf("%v is inline", content)
 		}
 	}
-	text, err := json.Marshal([]any{a, turns.NewSpooledJSONArtifact(r, turns.JSONL)})
+	text, err := json.Marshal([]any{a, record.NewSpooledJSONArtifact(r, record.JSONL)})
 	if want := `[{"artifact":"SpooledArtifact","byteLength":99,"lineCount":7},{"artifact":"SpooledJsonArtifact","form":"jsonl"}]`; string(text) != want || err != nil {
 		t.Errorf("%s, %v", text, err)
 	}
 }
 
 // called is a completed tool call.
-func called(id string, results any) *turns.ToolCall {
-	return &turns.ToolCall{
+func called(id string, results any) *record.ToolCall {
+	return &record.ToolCall{
 		ID: id, Tool: "fetch", Args: json.RawMessage(`{}`), Checksum: "s", IsComplete: true, Results: results,
 		CreatedAt: instant, UpdatedAt: instant, CompletedAt: instant,
 	}
@@ -213,15 +216,15 @@ func read(ctx *turns.DispatchContext, tool, args string) (string, error) {
 func TestReaderTools(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		mine := &turns.Tool{Name: "artifact_tail", Description: "mine", InputSchema: `{"type":"object"}`, Handler: func(*turns.DispatchContext, turns.Args) (any, error) { return "own", nil }}
-		payload := turns.NewSpooledArtifact(turns.NewBlob([]byte("alpha\nbeta\ngamma\nbanana")))
-		list := []*turns.SpooledArtifact{turns.NewSpooledArtifact(turns.NewBlob([]byte("0"))), turns.NewSpooledArtifact(&plainReader{lines: []string{"one", "two"}})}
-		rows := turns.NewSpooledJSONArtifact(turns.NewBlob([]byte(`{"rows":[{"n":1,"name":"one"},{"n":2,"name":"two"},{"n":3,"name":"three"}]}`)), turns.AnyJSON)
-		page := turns.NewSpooledMarkdownArtifact(turns.NewBlob([]byte("# a\n[b](c)")))
-		inline := turns.NewRetrievable("inl", "text", turns.FirstParty, instant)
+		payload := record.NewSpooledArtifact(record.NewBlob([]byte("alpha\nbeta\ngamma\nbanana")))
+		list := []*record.SpooledArtifact{record.NewSpooledArtifact(record.NewBlob([]byte("0"))), record.NewSpooledArtifact(&plainReader{lines: []string{"one", "two"}})}
+		rows := record.NewSpooledJSONArtifact(record.NewBlob([]byte(`{"rows":[{"n":1,"name":"one"},{"n":2,"name":"two"},{"n":3,"name":"three"}]}`)), record.AnyJSON)
+		page := record.NewSpooledMarkdownArtifact(record.NewBlob([]byte("# a\n[b](c)")))
+		inline := record.NewRetrievable("inl", "text", record.FirstParty, instant)
 		inline.Inline = true
 		var before, acked string
 		config := turns.TurnRunnerConfig{
-			Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()), Tools: []*turns.Tool{mine},
+			Callbacks: turns.StoreCallbacks(store.NewInMemory()), Tools: []*turns.Tool{mine},
 			DispatchInputPipeline: []turns.DispatchMiddleware{func(ctx *turns.DispatchContext, next func()) error {
 				before = toolNames(ctx)
 				next()
@@ -233,11 +236,11 @@ func TestReaderTools(t *testing.T) {
 					if before != "tail" {
 						t.Errorf("without artifacts: %s", before)
 					}
-					doc, err := ctx.StoreRetrievable(turns.NewRetrievable("doc", "page one\npage two", turns.ThirdPartyPublic, instant))
+					doc, err := ctx.StoreRetrievable(record.NewRetrievable("doc", "page one\npage two", record.ThirdPartyPublic, instant))
 					if err != nil {
 						return err
 					}
-					if a, ok := doc.Content.(*turns.SpooledArtifact); !ok || !a.HasSizeHints() || doc.TrustTier != turns.ThirdPartyPublic {
+					if a, ok := doc.Content.(*record.SpooledArtifact); !ok || !a.HasSizeHints() || doc.TrustTier != record.ThirdPartyPublic {
 						t.Errorf("stored as %+v", doc)
 					}
 					if same, err := ctx.StoreRetrievable(inline); same != inline || err != nil {
@@ -287,13 +290,13 @@ func TestReaderTools(t *testing.T) {
 			},
 		}
 		log, result := play(t, h, config, turns.TurnInput{})
-		if result.Status != turns.Ack || acked != "tail" {
+		if result.Status != event.Ack || acked != "tail" {
 			t.Errorf("%+v, after the ack: %s", result, acked)
 		}
-		if w := find[*turns.WarningEvent](log); len(w) != 1 || w[0].Type != "artifact-tool-shadowed" {
+		if w := find[*event.Warning](log); len(w) != 1 || w[0].Type != "artifact-tool-shadowed" {
 			t.Errorf("warnings %+v", w)
 		}
-		if starts := find[*turns.ToolExecutionStartEvent](log); len(starts) != 9 || starts[0].ToolName != "artifact_head" || string(starts[0].Args) != `{"callId":"c1","n":2}` {
+		if starts := find[*event.ToolExecutionStart](log); len(starts) != 9 || starts[0].ToolName != "artifact_head" || string(starts[0].Args) != `{"callId":"c1","n":2}` {
 			t.Errorf("%d executions: %+v", len(starts), starts[0])
 		}
 	})
@@ -302,12 +305,12 @@ func TestReaderTools(t *testing.T) {
 // H14.
 func TestArtifactIDCollision(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		a := turns.NewSpooledArtifact(turns.NewBlob([]byte("x")))
+		a := record.NewSpooledArtifact(record.NewBlob([]byte("x")))
 		log, result := play(t, h, turns.TurnRunnerConfig{
 			Executor: ack,
 			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
 				defer next()
-				doc := turns.NewRetrievable("x", "text", turns.FirstParty, instant)
+				doc := record.NewRetrievable("x", "text", record.FirstParty, instant)
 				doc.Content = a
 				return errors.Join(ctx.TurnToolCalls().Add(called("x", a)), ctx.TurnRetrievables().Add(doc))
 			}},
@@ -322,17 +325,17 @@ func TestArtifactIDCollision(t *testing.T) {
 func TestSpooling(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		var written atomic.Int32 // texts are spooled all at once
-		callbacks := turns.StoreCallbacks(turns.NewMemoryStore())
+		callbacks := turns.StoreCallbacks(store.NewInMemory())
 		store := callbacks.StoreRetrievableBytes
-		callbacks.StoreRetrievableBytes = func(ctx turns.Context, id string, r io.Reader) (turns.SpoolReader, error) {
+		callbacks.StoreRetrievableBytes = func(ctx turns.Context, id string, r io.Reader) (record.SpoolReader, error) {
 			written.Add(1)
 			return store(ctx, id, r)
 		}
-		doc := func(id string) *turns.Retrievable {
-			return turns.NewRetrievable(id, "text of "+id, turns.FirstParty, instant)
+		doc := func(id string) *record.Retrievable {
+			return record.NewRetrievable(id, "text of "+id, record.FirstParty, instant)
 		}
-		var fetched []*turns.Retrievable
-		callbacks.FetchRetrievables = func(turns.Context) ([]*turns.Retrievable, error) { return fetched, nil }
+		var fetched []*record.Retrievable
+		callbacks.FetchRetrievables = func(turns.Context) ([]*record.Retrievable, error) { return fetched, nil }
 		_, result := play(t, h, turns.TurnRunnerConfig{
 			Callbacks: callbacks, Executor: ack,
 			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
@@ -341,14 +344,14 @@ func TestSpooling(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if _, ok := stored.Content.(*turns.SpooledArtifact); !ok || !ctx.TurnRetrievables().Has(stored) {
+				if _, ok := stored.Content.(*record.SpooledArtifact); !ok || !ctx.TurnRetrievables().Has(stored) {
 					t.Errorf("stored as %+v", stored)
 				}
 				mutated, err := ctx.MutateRetrievable(doc("a"))
 				if got := ctx.TurnRetrievables().Slice(); err != nil || mutated == stored || len(got) != 1 || got[0] != mutated {
 					t.Errorf("mutated to %+v, %v, the turn has %v", mutated, err, got)
 				}
-				fetched = []*turns.Retrievable{doc("duplicate"), doc("duplicate")}
+				fetched = []*record.Retrievable{doc("duplicate"), doc("duplicate")}
 				written.Store(0)
 				if _, err := ctx.FetchRetrievables(); err == nil || err.Error() != "Duplicate retrievable id: duplicate" || written.Load() != 0 {
 					t.Errorf("%v, written %d times", err, written.Load())
@@ -371,14 +374,14 @@ func TestSpooling(t *testing.T) {
 					}
 				}
 				for r := range ctx.TurnRetrievables().All() {
-					if _, ok := r.Content.(*turns.SpooledArtifact); !ok {
+					if _, ok := r.Content.(*record.SpooledArtifact); !ok {
 						t.Errorf("%s holds %v", r.ID, r.Content)
 					}
 				}
 				return nil
 			}},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack || written.Load() != 2 {
+		if result.Status != event.Ack || written.Load() != 2 {
 			t.Errorf("%+v, written %d times", result, written.Load())
 		}
 	})
@@ -389,13 +392,13 @@ func TestSpoolingFails(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		for name, want := range map[string]error{"no reader": host.CodeNotASpoolReader, "fails": errX} {
 			callbacks := noStorage()
-			callbacks.StoreRetrievableBytes = func(turns.Context, string, io.Reader) (turns.SpoolReader, error) {
+			callbacks.StoreRetrievableBytes = func(turns.Context, string, io.Reader) (record.SpoolReader, error) {
 				if name == "fails" {
 					return nil, errX
 				}
 				return nil, nil
 			}
-			doc := turns.NewRetrievable("r", "text", turns.FirstParty, instant)
+			doc := record.NewRetrievable("r", "text", record.FirstParty, instant)
 			log, result := play(t, h, turns.TurnRunnerConfig{
 				Callbacks: callbacks, Executor: ack,
 				TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
@@ -410,7 +413,7 @@ func TestSpoolingFails(t *testing.T) {
 				t.Errorf("%s: %s, %v", name, got, result.Err)
 			}
 			_, err := turns.Dispatch(t.Context(), turns.DispatchInput{
-				Raw: &turns.RawContext{Callbacks: callbacks, SystemPrompt: "s", Retrievables: []*turns.Retrievable{doc}}, Executor: ack, Host: h,
+				Raw: &turns.RawContext{Callbacks: callbacks, SystemPrompt: "s", Retrievables: []*record.Retrievable{doc}}, Executor: ack, Host: h,
 			})
 			if !errors.Is(err, want) {
 				t.Errorf("%s: raw: %v", name, err)
@@ -426,9 +429,9 @@ func TestReadersThatFail(t *testing.T) {
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				if ctx.Iteration() == 0 {
 					return errors.Join(
-						ctx.StoreToolCall(called("broken", turns.NewSpooledArtifact(&plainReader{lines: []string{"a"}, fail: errX}))),
-						ctx.StoreToolCall(called("long", turns.NewSpooledArtifact(turns.NewBlob(bytes.Repeat([]byte("x"), 5<<20))))),
-						ctx.StoreToolCall(called("latin", turns.NewSpooledArtifact(turns.NewBlob([]byte("caf\xe9"))))),
+						ctx.StoreToolCall(called("broken", record.NewSpooledArtifact(&plainReader{lines: []string{"a"}, fail: errX}))),
+						ctx.StoreToolCall(called("long", record.NewSpooledArtifact(record.NewBlob(bytes.Repeat([]byte("x"), 5<<20))))),
+						ctx.StoreToolCall(called("latin", record.NewSpooledArtifact(record.NewBlob([]byte("caf\xe9"))))),
 					)
 				}
 				if _, err := read(ctx, "artifact_head", `{"callId":"broken"}`); !errors.Is(err, host.CodeToolDownstreamError) || !errors.Is(err, errX) {
@@ -443,7 +446,7 @@ func TestReadersThatFail(t *testing.T) {
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})
@@ -452,8 +455,8 @@ func TestReadersThatFail(t *testing.T) {
 // Classes of the application's own bring their own tools.
 func TestArtifactClasses(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		table := &turns.ArtifactClass{Name: "Table"}
-		table.ReaderTools = func(_ *turns.DispatchContext, ids []string) []*turns.Tool {
+		table := &record.ArtifactClass{Name: "Table"}
+		table.ReaderTools = turns.ReaderTools(func(_ *turns.DispatchContext, ids []string) []*turns.Tool {
 			return []*turns.Tool{{
 				Name: "table_rows", Description: "Rows of " + strings.Join(ids, ", "), InputSchema: `{"type":"object","properties":{"callId":{"type":"string"}}}`,
 				Handler: func(ctx *turns.DispatchContext, args turns.Args) (any, error) {
@@ -465,8 +468,8 @@ func TestArtifactClasses(t *testing.T) {
 					return strconv.Itoa(n), err
 				},
 			}}
-		}
-		a := turns.NewArtifactOf(table, turns.NewBlob([]byte("a\nb"))).WithSizeHints(3, 2)
+		})
+		a := record.NewArtifactOf(table, record.NewBlob([]byte("a\nb"))).WithSizeHints(3, 2)
 		_, result := play(t, h, turns.TurnRunnerConfig{
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				if ctx.Iteration() == 0 {
@@ -495,7 +498,7 @@ func TestArtifactClasses(t *testing.T) {
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})
@@ -503,23 +506,23 @@ func TestArtifactClasses(t *testing.T) {
 
 // F11, and results that a tool call cannot have.
 func TestInvalidContent(t *testing.T) {
-	a := turns.NewSpooledArtifact(turns.NewBlob(nil))
-	var none *turns.SpooledArtifact
+	a := record.NewSpooledArtifact(record.NewBlob(nil))
+	var none *record.SpooledArtifact
 	for name, results := range map[string]any{
-		"nothing": nil, "a number": 42, "no artifacts": []*turns.SpooledArtifact{}, "no media": []*turns.Media{}, "no artifact": none,
-		"one without a reader": []*turns.SpooledArtifact{a, turns.NewSpooledArtifact(nil)}, "an empty medium": &turns.Media{}, "texts": []string{"a"},
+		"nothing": nil, "a number": 42, "no artifacts": []*record.SpooledArtifact{}, "no media": []*record.Media{}, "no artifact": none,
+		"one without a reader": []*record.SpooledArtifact{a, record.NewSpooledArtifact(nil)}, "an empty medium": &record.Media{}, "texts": []string{"a"},
 	} {
 		if err := called("c", results).Validate(); !errors.Is(err, host.CodeInvalidInitialToolCallValue) || !strings.Contains(err.Error(), "results") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, results := range []any{"", "text", a, []*turns.SpooledArtifact{a}} {
+	for _, results := range []any{"", "text", a, []*record.SpooledArtifact{a}} {
 		if err := called("c", results).Validate(); err != nil {
 			t.Errorf("%v: %v", results, err)
 		}
 	}
-	for name, content := range map[string]any{"nothing": nil, "empty": "", "a number": 42, "no artifact": none, "a list": []*turns.SpooledArtifact{a}} {
-		doc := turns.NewRetrievable("r", "text", turns.FirstParty, instant)
+	for name, content := range map[string]any{"nothing": nil, "empty": "", "a number": 42, "no artifact": none, "a list": []*record.SpooledArtifact{a}} {
+		doc := record.NewRetrievable("r", "text", record.FirstParty, instant)
 		doc.Content = content
 		if err := doc.Validate(); !errors.Is(err, host.CodeInvalidInitialRetrievableValue) || !strings.Contains(err.Error(), "content") {
 			t.Errorf("%s: %v", name, err)
@@ -530,14 +533,14 @@ func TestInvalidContent(t *testing.T) {
 // F15: what is inline, and what is spooled already, stays as it is in a fetch.
 func TestFetchKeepsInline(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		inline := turns.NewRetrievable("i", "text", turns.FirstParty, instant)
+		inline := record.NewRetrievable("i", "text", record.FirstParty, instant)
 		inline.Inline = true
-		spooled := turns.NewRetrievable("s", "", turns.FirstParty, instant)
-		spooled.Content = turns.NewSpooledMarkdownArtifact(turns.NewBlob([]byte("# a")))
-		given := []*turns.Retrievable{inline, spooled}
+		spooled := record.NewRetrievable("s", "", record.FirstParty, instant)
+		spooled.Content = record.NewSpooledMarkdownArtifact(record.NewBlob([]byte("# a")))
+		given := []*record.Retrievable{inline, spooled}
 		callbacks := noStorage()
-		callbacks.FetchRetrievables = func(turns.Context) ([]*turns.Retrievable, error) { return given, nil }
-		callbacks.StoreRetrievableBytes = func(turns.Context, string, io.Reader) (turns.SpoolReader, error) { return nil, errX }
+		callbacks.FetchRetrievables = func(turns.Context) ([]*record.Retrievable, error) { return given, nil }
+		callbacks.StoreRetrievableBytes = func(turns.Context, string, io.Reader) (record.SpoolReader, error) { return nil, errX }
 		play(t, h, turns.TurnRunnerConfig{Callbacks: callbacks, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			if got, err := ctx.FetchRetrievables(); !slices.Equal(got, given) || err != nil {
 				t.Errorf("%v, %v", got, err)

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -24,7 +26,7 @@ func toolTurn(deltas int) (turns.Executor, *turns.Tool) {
 			if _, err := tool.Executor(ctx)(map[string]any{"a": 1}); err != nil {
 				return err
 			}
-			return ctx.StoreToolCall(&turns.ToolCall{
+			return ctx.StoreToolCall(&record.ToolCall{
 				ID: "c1", Tool: "calc", Args: []byte(`{"a":1}`), Checksum: "x", Results: "2", IsComplete: true,
 				CreatedAt: instant, UpdatedAt: instant, CompletedAt: instant,
 			})
@@ -34,7 +36,7 @@ func toolTurn(deltas int) (turns.Executor, *turns.Tool) {
 				return err
 			}
 		}
-		if err := ctx.StoreMessage(turns.NewMessage("m1", turns.Assistant, "the answer", instant)); err != nil {
+		if err := ctx.StoreMessage(record.NewMessage("m1", record.Assistant, "the answer", instant)); err != nil {
 			return err
 		}
 		return ctx.Ack()
@@ -52,7 +54,7 @@ func BenchmarkToolTurn(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test", Text: "hello"})
-					if err != nil || result.Status != turns.Ack {
+					if err != nil || result.Status != event.Ack {
 						b.Fatal(result, err)
 					}
 				}
@@ -78,7 +80,7 @@ func BenchmarkTurnsTogether(b *testing.B) {
 					running.Go(func() {
 						for left.Add(-1) >= 0 {
 							result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test", Text: "hello"})
-							if err != nil || result.Status != turns.Ack {
+							if err != nil || result.Status != event.Ack {
 								b.Error(result, err)
 								return
 							}
@@ -112,7 +114,7 @@ func BenchmarkHeldHistory(b *testing.B) {
 					}},
 				})
 				for b.Loop() {
-					if result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+					if result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 						b.Fatal(result, err)
 					}
 				}
@@ -137,7 +139,7 @@ func BenchmarkAddFresh(b *testing.B) {
 							return err
 						}
 					}
-					h.Log(turns.LevelInfo, "", "", nil) // takes them across
+					h.Log(event.LevelInfo, "", "", nil) // takes them across
 					spent += time.Since(start)
 					return ctx.Ack()
 				},
@@ -177,10 +179,10 @@ func BenchmarkToolCall(b *testing.B) {
 	}
 }
 
-func messages(n int) []*turns.Message {
-	list := make([]*turns.Message, n)
+func messages(n int) []*record.Message {
+	list := make([]*record.Message, n)
 	for i := range list {
-		list[i] = turns.NewMessage(fmt.Sprint(i), turns.User, "a message of an ordinary length, as people write them", instant)
+		list[i] = record.NewMessage(fmt.Sprint(i), record.User, "a message of an ordinary length, as people write them", instant)
 	}
 	return list
 }

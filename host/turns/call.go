@@ -1,13 +1,15 @@
 package turns
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/toolargs"
 	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/record"
 )
 
 // invoke calls a method of a context in the core and returns the reply's value. args makes the arguments, under the
@@ -88,13 +90,13 @@ func payload(v interface {
 }
 
 // store is MethodStore and MethodMutate.
-func (b *base) store(method uint8, r record, old string) error {
+func (b *base) store(method uint8, r record.Record, old string) error {
 	_, err := b.storeAs(method, r, old)
 	return err
 }
 
 // storeAs is store, and returns the reply's value.
-func (b *base) storeAs(method uint8, r record, old string) ([]byte, error) {
+func (b *base) storeAs(method uint8, r record.Record, old string) ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
@@ -105,12 +107,12 @@ func (b *base) storeAs(method uint8, r record, old string) ([]byte, error) {
 	}
 	return t.invoke(b.state.number, method, func() (abi.Raw, error) {
 		handle, data := t.name(r, body)
-		return (&abi.StoreArgs{Collection: r.kind(), Handle: handle, Data: data, Old: old}).Append(nil), nil
+		return (&abi.StoreArgs{Collection: kindOf(r), Handle: handle, Data: data, Old: old}).Append(nil), nil
 	})
 }
 
 // storeFound stores a document and returns the one that was stored in its place.
-func (b *base) storeFound(method uint8, r *Retrievable) (*Retrievable, error) {
+func (b *base) storeFound(method uint8, r *record.Retrievable) (*record.Retrievable, error) {
 	v, err := b.storeAs(method, r, "")
 	if err != nil {
 		return nil, err
@@ -120,7 +122,7 @@ func (b *base) storeFound(method uint8, r *Retrievable) (*Retrievable, error) {
 	handle := in.Int(abi.MaxInt)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	stored, ok := t.handles.record(handle).(*Retrievable)
+	stored, ok := t.handles.record(handle).(*record.Retrievable)
 	if !in.OK() || !ok {
 		return nil, fmt.Errorf("the reply to a store names %d, which is no document", handle)
 	}
@@ -134,12 +136,12 @@ func (b *base) remove(kind uint8, id string) error {
 
 // StoreStandingInstruction adds a standing instruction.
 func (b *base) StoreStandingInstruction(text string) error {
-	return b.store(abi.MethodStore, &Instruction{text}, "")
+	return b.store(abi.MethodStore, record.NewInstruction(text), "")
 }
 
 // MutateStandingInstruction replaces the standing instruction whose text is old.
 func (b *base) MutateStandingInstruction(old, text string) error {
-	return b.store(abi.MethodMutate, &Instruction{text}, old)
+	return b.store(abi.MethodMutate, record.NewInstruction(text), old)
 }
 
 // DeleteStandingInstruction deletes the standing instruction with the given text.
@@ -148,22 +150,22 @@ func (b *base) DeleteStandingInstruction(text string) error {
 }
 
 // StoreMemory adds a memory.
-func (b *base) StoreMemory(m *Memory) error { return b.store(abi.MethodStore, m, "") }
+func (b *base) StoreMemory(m *record.Memory) error { return b.store(abi.MethodStore, m, "") }
 
 // MutateMemory replaces the memory with the same id.
-func (b *base) MutateMemory(m *Memory) error { return b.store(abi.MethodMutate, m, "") }
+func (b *base) MutateMemory(m *record.Memory) error { return b.store(abi.MethodMutate, m, "") }
 
 // DeleteMemory deletes the memory with the given id.
 func (b *base) DeleteMemory(id string) error { return b.remove(abi.CollectionMemories, id) }
 
-// StoreRetrievable adds a retrieved document and returns it as it was stored: a text that is not inline is spooled before
-// that. An id that a tool call has is refused with E_ARTIFACT_ID_COLLISION.
-func (b *base) StoreRetrievable(r *Retrievable) (*Retrievable, error) {
+// StoreRetrievable adds a retrieved document and returns the stored one: a text that is not inline is spooled first.
+// The id of a tool call fails with E_ARTIFACT_ID_COLLISION.
+func (b *base) StoreRetrievable(r *record.Retrievable) (*record.Retrievable, error) {
 	return b.storeFound(abi.MethodStore, r)
 }
 
-// MutateRetrievable replaces the document with the same id and returns the new one as StoreRetrievable does.
-func (b *base) MutateRetrievable(r *Retrievable) (*Retrievable, error) {
+// MutateRetrievable replaces the document with the same id and returns the new one, like StoreRetrievable.
+func (b *base) MutateRetrievable(r *record.Retrievable) (*record.Retrievable, error) {
 	return b.storeFound(abi.MethodMutate, r)
 }
 
@@ -171,35 +173,34 @@ func (b *base) MutateRetrievable(r *Retrievable) (*Retrievable, error) {
 func (b *base) DeleteRetrievable(id string) error { return b.remove(abi.CollectionRetrievables, id) }
 
 // StoreMessage adds a message.
-func (b *base) StoreMessage(m *Message) error { return b.store(abi.MethodStore, m, "") }
+func (b *base) StoreMessage(m *record.Message) error { return b.store(abi.MethodStore, m, "") }
 
 // MutateMessage replaces the message with the same id.
-func (b *base) MutateMessage(m *Message) error { return b.store(abi.MethodMutate, m, "") }
+func (b *base) MutateMessage(m *record.Message) error { return b.store(abi.MethodMutate, m, "") }
 
 // DeleteMessage deletes the message with the given id.
 func (b *base) DeleteMessage(id string) error { return b.remove(abi.CollectionMessages, id) }
 
 // StoreThought adds a thought.
-func (b *base) StoreThought(t *Thought) error { return b.store(abi.MethodStore, t, "") }
+func (b *base) StoreThought(t *record.Thought) error { return b.store(abi.MethodStore, t, "") }
 
 // MutateThought replaces the thought with the same id.
-func (b *base) MutateThought(t *Thought) error { return b.store(abi.MethodMutate, t, "") }
+func (b *base) MutateThought(t *record.Thought) error { return b.store(abi.MethodMutate, t, "") }
 
 // DeleteThought deletes the thought with the given id.
 func (b *base) DeleteThought(id string) error { return b.remove(abi.CollectionThoughts, id) }
 
-// StoreToolCall adds a completed tool call. An id that a retrieved document has is refused with
-// E_ARTIFACT_ID_COLLISION.
-func (b *base) StoreToolCall(c *ToolCall) error { return b.store(abi.MethodStore, c, "") }
+// StoreToolCall adds a completed tool call. The id of a retrieved document fails with E_ARTIFACT_ID_COLLISION.
+func (b *base) StoreToolCall(c *record.ToolCall) error { return b.store(abi.MethodStore, c, "") }
 
 // MutateToolCall replaces the tool call with the same id.
-func (b *base) MutateToolCall(c *ToolCall) error { return b.store(abi.MethodMutate, c, "") }
+func (b *base) MutateToolCall(c *record.ToolCall) error { return b.store(abi.MethodMutate, c, "") }
 
 // DeleteToolCall deletes the tool call with the given id.
 func (b *base) DeleteToolCall(id string) error { return b.remove(abi.CollectionToolCalls, id) }
 
-// ReplaceToolCallGroup puts tool calls in the place of those with the given ids.
-func (b *base) ReplaceToolCallGroup(ids []string, replacements []*ToolCall) error {
+// ReplaceToolCallGroup replaces the tool calls with the given ids.
+func (b *base) ReplaceToolCallGroup(ids []string, replacements []*record.ToolCall) error {
 	t := b.state.turn
 	bodies := make([][]byte, len(replacements))
 	for i, c := range replacements {
@@ -222,7 +223,7 @@ func (b *base) ReplaceToolCallGroup(ids []string, replacements []*ToolCall) erro
 	return err
 }
 
-// ToolCallCount is how many of the current tool calls carry a checksum: how often the model has asked for the same.
+// ToolCallCount is the number of current tool calls with a checksum: how often the model has made the same call.
 func (c *DispatchContext) ToolCallCount(checksum string) (int, error) {
 	v, err := c.state.turn.invoke(c.state.number, abi.MethodToolCallCount, payload(&abi.CountArgs{Checksum: checksum}))
 	if err != nil {
@@ -233,8 +234,7 @@ func (c *DispatchContext) ToolCallCount(checksum string) (int, error) {
 	return n, in.Err()
 }
 
-// Commit writes what the iteration has queued so far to storage, and returns when storage has it. A later nack does not
-// take it back.
+// Commit writes the iteration's queue to storage, and returns when storage has it. A later nack does not undo it.
 func (c *DispatchContext) Commit() error {
 	_, err := c.state.turn.invoke(c.state.number, abi.MethodCommit, nil)
 	return err
@@ -264,7 +264,7 @@ func (c *DispatchContext) executeTool(tool *Tool, args any, providerCallID strin
 		return nil, err
 	}
 	if r.Effect == 0 { // the handler ran inside the core
-		return decodePlain(r.Value)
+		return wire.Plain(r.Value)
 	}
 	result := t.kept[r.Effect]
 	delete(t.kept, r.Effect)
@@ -283,22 +283,13 @@ func (t *Tool) encodeArgs(args any) (abi.Raw, error) {
 
 // encodeArgs encodes the arguments of a tool call.
 func encodeArgs(args any) (abi.Raw, error) {
-	switch a := args.(type) {
-	case nil:
-		return abi.Raw{0x80}, nil
-	case Args:
+	if a, ok := args.(Args); ok {
 		if len(a.raw) == 0 {
-			return abi.Raw{0x80}, nil
+			return toolargs.Empty(), nil
 		}
 		return a.raw, nil
-	case string:
-		args = json.RawMessage(a)
 	}
-	raw, err := wire.Append(nil, args, "args")
-	if err != nil {
-		return nil, newError(abi.CodeInvalidToolArgs, err.Error(), err)
-	}
-	return raw, nil
+	return toolargs.Encode(args)
 }
 
 // dispatch runs a dispatch with this context as its source.
@@ -319,14 +310,14 @@ func (b *base) dispatch(d *definition) (DispatchResult, error) {
 		return (&abi.DispatchArgs{Runner: r.number}).Append(nil), nil
 	})
 	if err != nil {
-		return DispatchResult{Status: Nack}, err
+		return DispatchResult{Status: event.Nack}, err
 	}
 	f, err := abi.Decode[abi.DispatchResult](v)
-	return DispatchResult{DispatchID: t.dispatchID(f.Dispatch), Status: Status(f.Status), Iterations: int(f.Iterations)}, err
+	return DispatchResult{DispatchID: t.dispatchID(f.Dispatch), Status: event.Status(f.Status), Iterations: int(f.Iterations)}, err
 }
 
 // Log writes a line to the structured log. The payload may be anything that can be encoded, nil for none.
-func (h *Helpers) Log(level Level, kind, message string, detail any) {
+func (h *Helpers) Log(level event.Level, kind, message string, detail any) {
 	args := &abi.LogArgs{Level: uint8(level), Kind: kind, Message: message, HasPayload: detail != nil}
 	if detail != nil {
 		raw, err := wire.Append(nil, detail, "payload")

@@ -9,54 +9,55 @@ import (
 	"github.com/turncore/turncore/abi/catalogue"
 )
 
-// TimeTool tells the model the date and the time of the host's clock, as "2024-02-29T13:05:09+02:00, Thursday". It takes
-// an offset from UTC; names of time zones are not known to the core.
+// TimeTool tells the model the date and the time of the host's clock, as "2024-02-29T13:05:09+02:00, Thursday". It
+// takes an offset from UTC; the core does not know names of time zones.
 func TimeTool() *Tool { return catalogueTool("time", true) }
 
 // CalculatorTool calculates arithmetic expressions for the model: numbers (64-bit floating point), + - * / % ^,
-// parentheses up to 100 levels, and the functions abs, ceil, floor, max, min, round and sqrt. An expression that cannot
-// be calculated fails with E_TOOL_CALCULATION, which says at which character.
+// parentheses up to 100 levels, and the functions abs, ceil, floor, max, min, round and sqrt. An invalid expression
+// fails with E_TOOL_CALCULATION, which names the character.
 func CalculatorTool() *Tool { return catalogueTool("calculator", true) }
 
-// MemoryTools let the model keep memories: remember stores one, recall searches and lists them, forget deletes one. They
-// are writes of the iteration like any other, and go through the storage callbacks.
+// MemoryTools let the model keep memories: remember stores one, recall searches and lists them, forget deletes one.
+// These are ordinary writes of the iteration and go through the storage callbacks.
 func MemoryTools() []*Tool {
 	return []*Tool{catalogueTool("remember", false), catalogueTool("recall", false), catalogueTool("forget", false)}
 }
 
-// RetrievablesTool lets the model search the retrieved documents of the turn for lines in which all given words occur,
-// also those whose text is spooled.
+// RetrievablesTool lets the model search the retrieved documents of the turn, spooled or not, for lines that contain
+// all given words.
 func RetrievablesTool() *Tool { return catalogueTool("search_retrievables", false) }
 
-// ArtifactsTool lets the model search all artifacts of the turn, results of tool calls and spooled documents, for lines
-// in which all given words occur.
+// ArtifactsTool lets the model search all artifacts of the turn, results of tool calls and spooled documents, for
+// lines that contain all given words.
 func ArtifactsTool() *Tool { return catalogueTool("search_artifacts", false) }
 
 // FetchOptions configure FetchTool. Only Allow is required.
 type FetchOptions struct {
-	// Allow are the addresses that the tool goes to: origins like "https://example.com", all of it, or with a path, which
-	// allows that path and what is below it.
+	// Allow are the allowed addresses: origins like "https://example.com"; with a path, only that path and everything
+	// below it.
 	Allow []string
 	// Methods that a model may use, some of GET, HEAD, DELETE, POST, PUT and PATCH. GET and HEAD if empty. The last three
 	// let it send a text.
 	Methods []string
-	// MaxBytes is how many bytes of a page are read; what is longer is cut off. 0 means 1 MiB; at most 8 MiB.
+	// MaxBytes is the number of bytes of a page to read; the rest is cut off. 0 means 1 MiB; at most 8 MiB.
 	MaxBytes int
-	// MaxInline is how many bytes of text the model gets at once; a longer text becomes a document of the context, which
-	// it reads with the tools for artifacts. 0 means 16 KiB; negative makes a document of each text.
+	// MaxInline is the number of bytes of text that the model gets directly. A longer text becomes a document of the
+	// context, which the model reads with the tools for artifacts. 0 means 16 KiB; negative makes a document of each
+	// text.
 	MaxInline int
-	// Cut says that a longer text is cut off, and not stored as a document.
+	// Cut cuts off a longer text instead of storing it as a document.
 	Cut bool
-	// Timeout is how long all of it may take, redirects too. 0 means 30 seconds; at most 10 minutes.
+	// Timeout bounds the request with its redirects. 0 means 30 seconds; at most 10 minutes.
 	Timeout time.Duration
-	// Redirects is how many redirects are followed, each to an allowed address. 0 means 5, negative none; at most 20.
+	// Redirects is the number of redirects to follow, each to an allowed address. 0 means 5, negative none; at most 20.
 	Redirects int
 }
 
-// FetchTool lets the model fetch pages and files of the web as text: HTML as what it says, in the manner of Markdown, other
-// text as it is. It goes nowhere but where the options and the host's AllowOrigin let it, sends no credentials and keeps no
-// cookies. What goes wrong fails with E_TOOL_FETCH, which says what, or with the error of the request.
-// Options that break a rule are E_INVALID_INITIAL_TOOL_VALUE when the tool is first used.
+// FetchTool lets the model fetch pages and files of the web as text: HTML as Markdown-like text, other text
+// unchanged. It requests only addresses that the options and the host's AllowOrigin allow, sends no credentials and
+// keeps no cookies. Failures have the code E_TOOL_FETCH with the reason, or the error of the request. Invalid options
+// give E_INVALID_INITIAL_TOOL_VALUE when the tool is first used.
 func FetchTool(options FetchOptions) *Tool {
 	t := catalogueTool("fetch", false)
 	methods := options.Methods

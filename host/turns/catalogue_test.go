@@ -10,6 +10,8 @@ import (
 
 	"github.com/turncore/turncore/abi/catalogue"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -22,14 +24,14 @@ func TestCatalogue(t *testing.T) {
 		}
 		var stored []string
 		callbacks := noStorage()
-		callbacks.StoreMemory = func(_ turns.Context, m *turns.Memory) error { stored = append(stored, "store "+m.Content); return nil }
+		callbacks.StoreMemory = func(_ turns.Context, m *record.Memory) error { stored = append(stored, "store "+m.Content); return nil }
 		callbacks.DeleteMemory = func(_ turns.Context, id string) error { stored = append(stored, "delete "+id); return nil }
 		log, result := play(t, h, turns.TurnRunnerConfig{
 			Callbacks: callbacks, Tools: tools,
 			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
-				m := &turns.Memory{ID: "old", Content: "Likes tea", Confidence: 1, Importance: 0.1, CreatedAt: instant, UpdatedAt: instant}
-				r := &turns.Retrievable{
-					ID: "doc", Content: "one\nTwo things\nthree", TrustTier: turns.FirstParty, Inline: true, CreatedAt: instant, UpdatedAt: instant,
+				m := &record.Memory{ID: "old", Content: "Likes tea", Confidence: 1, Importance: 0.1, CreatedAt: instant, UpdatedAt: instant}
+				r := &record.Retrievable{
+					ID: "doc", Content: "one\nTwo things\nthree", TrustTier: record.FirstParty, Inline: true, CreatedAt: instant, UpdatedAt: instant,
 				}
 				if err := errors.Join(ctx.TurnMemories().Add(m), ctx.TurnRetrievables().Add(r)); err != nil {
 					return err
@@ -68,7 +70,7 @@ func TestCatalogue(t *testing.T) {
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{})
-		if want := []string{"store Owns a cat", "delete old"}; result.Status != turns.Ack || !slices.Equal(stored, want) {
+		if want := []string{"store Owns a cat", "delete old"}; result.Status != event.Ack || !slices.Equal(stored, want) {
 			t.Errorf("%s, %v, stored %q", result.Status, result.Err, stored)
 		}
 		if n := strings.Count(log.words(), "xS"); n != 10 {
@@ -95,7 +97,7 @@ func TestCalculatorError(t *testing.T) {
 func TestCatalogueAnswersPlainData(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		tool := turns.RetrievablesTool()
-		doc := &turns.Retrievable{ID: "doc", Content: "one\nTwo things", TrustTier: turns.FirstParty, Inline: true, CreatedAt: instant, UpdatedAt: instant}
+		doc := &record.Retrievable{ID: "doc", Content: "one\nTwo things", TrustTier: record.FirstParty, Inline: true, CreatedAt: instant, UpdatedAt: instant}
 		play(t, h, turns.TurnRunnerConfig{Tools: []*turns.Tool{tool}, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			if err := ctx.TurnRetrievables().Add(doc); err != nil {
 				return err

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -26,7 +28,7 @@ func TestChecksumVectors(t *testing.T) {
 		log := &recorder{}
 		_, err := turns.Dispatch(t.Context(), raw(h, log, func(ctx *turns.DispatchContext, h *turns.Helpers) error {
 			for _, v := range vectors {
-				if err := h.ReportToolCall(v.Name, turns.ToolCallReport{Tool: v.Tool, Args: json.RawMessage(v.Args)}); err != nil {
+				if err := h.ReportToolCall(v.Name, event.ToolCallReport{Tool: v.Tool, Args: json.RawMessage(v.Args)}); err != nil {
 					t.Errorf("%s: %v", v.Name, err)
 				}
 				if v.Args[0] != '{' {
@@ -41,13 +43,13 @@ func TestChecksumVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reports, starts := find[*turns.ToolCallEvent](log), find[*turns.ToolExecutionStartEvent](log)
+		reports, starts := find[*event.ToolCall](log), find[*event.ToolExecutionStart](log)
 		if len(reports) != len(vectors) || len(starts) != len(vectors)-1 {
 			t.Fatalf("%d reports and %d executions of %d vectors", len(reports), len(starts), len(vectors))
 		}
 		n := 0
 		for i, v := range vectors {
-			if sum, err := turns.ToolCallChecksum(v.Tool, json.RawMessage(v.Args)); sum != v.Checksum || err != nil {
+			if sum, err := record.ToolCallChecksum(v.Tool, json.RawMessage(v.Args)); sum != v.Checksum || err != nil {
 				t.Errorf("%s: %s, %v, want %s", v.Name, sum, err, v.Checksum)
 			}
 			if reports[i].Checksum != v.Checksum {
@@ -72,16 +74,16 @@ func TestToolCallChecksum(t *testing.T) {
 	for name, args := range map[string]any{
 		"map": map[string]any{"query": "hello"}, "struct": query{"hello"}, "text": `{"query": "hello"}`, "raw": json.RawMessage(` {"query":"hello"}`),
 	} {
-		if sum, err := turns.ToolCallChecksum("search", args); sum != want || err != nil {
+		if sum, err := record.ToolCallChecksum("search", args); sum != want || err != nil {
 			t.Errorf("%s: %s, %v", name, sum, err)
 		}
 	}
-	none, err := turns.ToolCallChecksum("t", nil)
-	if empty, _ := turns.ToolCallChecksum("t", struct{}{}); none != empty || err != nil {
+	none, err := record.ToolCallChecksum("t", nil)
+	if empty, _ := record.ToolCallChecksum("t", struct{}{}); none != empty || err != nil {
 		t.Errorf("no arguments: %s, %v, want %s", none, err, empty)
 	}
 	for name, args := range map[string]any{"function": func() {}, "no JSON": "{", "not a number": math.NaN(), "nested too deep": json.RawMessage(strings.Repeat("[", 61) + strings.Repeat("]", 61))} {
-		if sum, err := turns.ToolCallChecksum("t", args); !errors.Is(err, host.CodeInvalidToolArgs) || sum != "" {
+		if sum, err := record.ToolCallChecksum("t", args); !errors.Is(err, host.CodeInvalidToolArgs) || sum != "" {
 			t.Errorf("%s: %q, %v", name, sum, err)
 		}
 	}

@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/record"
 )
 
-// Collection is an ordered set of records of a context, such as TurnMessages. Elements are told apart by identity, not
-// by id: adding the same record twice changes nothing, two records with the same id may both be in. Changes made here
-// reach the core, but not storage: Store, Mutate and Delete do both.
+// Collection is an ordered set of records of a context, such as TurnMessages. Elements are compared by identity, not
+// by id: adding the same record twice changes nothing, and two records with the same id may both be in the set.
+// Changes made here reach the core, but not storage: Store, Mutate and Delete do both.
 //
 // Its methods may be called from many goroutines, and in loops over the collection: a loop sees the elements as they
 // were when it began.
-type Collection[R Record] struct {
+type Collection[R record.Type] struct {
 	state *contextState
 }
 
@@ -27,11 +28,11 @@ func (c *Collection[R]) turn() *turn {
 
 func (c *Collection[R]) order() *order {
 	var r R
-	return &c.state.records[r.kind()]
+	return &c.state.records[kindOf(r)]
 }
 
-// Add appends records, those that are not in already. It refuses invalid ones with the error that their Validate
-// returns, and then adds none.
+// Add appends the records that are not in the collection yet. For an invalid record it returns the error of Validate
+// and adds none.
 func (c *Collection[R]) Add(records ...R) error {
 	// Encoding runs code of payloads, so that no lock may be held.
 	t := c.turn()
@@ -66,8 +67,7 @@ func (c *Collection[R]) Add(records ...R) error {
 	return nil
 }
 
-// AddAll appends the records that a history has at this moment, whatever their number in constant time. A nil history has
-// none.
+// AddAll appends the current records of a history in constant time, whatever their number. A nil history has none.
 func (c *Collection[R]) AddAll(h *History[R]) error {
 	if h.empty() {
 		c.turn() // says what a zero Collection lacks
@@ -91,7 +91,7 @@ func (c *Collection[R]) addView(h *History[R], view historyView) error {
 	return t.addHistory(c.state, view)
 }
 
-// Remove takes a record out. It tells whether it was in.
+// Remove removes a record. It reports whether the record was in the collection.
 func (c *Collection[R]) Remove(r R) bool {
 	t := c.turn()
 	t.mu.Lock()
@@ -100,12 +100,12 @@ func (c *Collection[R]) Remove(r R) bool {
 	if !known || !c.order().remove(handle) {
 		return false
 	}
-	t.edit(&abi.Edit{Context: c.state.number, Collection: r.kind(), Edit: abi.EditRemove, Handle: handle})
+	t.edit(&abi.Edit{Context: c.state.number, Collection: kindOf(r), Edit: abi.EditRemove, Handle: handle})
 	return true
 }
 
-// Replace puts a record in the place of another. It tells whether that was in; an invalid replacement is refused with
-// the error that its Validate returns.
+// Replace replaces a record by another. It reports whether the first was in the collection; for an invalid
+// replacement it returns the error of Validate.
 func (c *Collection[R]) Replace(old, r R) (bool, error) {
 	if err := r.Validate(); err != nil {
 		return false, err
@@ -120,7 +120,7 @@ func (c *Collection[R]) Replace(old, r R) (bool, error) {
 	return t.replaceRecord(c.state, old, r, body), nil
 }
 
-// Clear takes all records out.
+// Clear removes all records.
 func (c *Collection[R]) Clear() {
 	t := c.turn()
 	t.mu.Lock()
@@ -128,11 +128,11 @@ func (c *Collection[R]) Clear() {
 	if o := c.order(); o.count > 0 {
 		o.clear()
 		var r R
-		t.edit(&abi.Edit{Context: c.state.number, Collection: r.kind(), Edit: abi.EditClear})
+		t.edit(&abi.Edit{Context: c.state.number, Collection: kindOf(r), Edit: abi.EditClear})
 	}
 }
 
-// Has tells whether a record is in.
+// Has reports whether a record is in the collection.
 func (c *Collection[R]) Has(r R) bool {
 	t := c.turn()
 	t.mu.Lock()
@@ -176,14 +176,14 @@ func (c *Collection[R]) Slice() []R {
 // Get returns the first record with the given id (an instruction: text).
 func (c *Collection[R]) Get(id string) (r R, ok bool) {
 	list := c.Slice()
-	if i := slices.IndexFunc(list, func(r R) bool { return r.key() == id }); i >= 0 {
+	if i := slices.IndexFunc(list, func(r R) bool { return record.Key(r) == id }); i >= 0 {
 		return list[i], true
 	}
 	return r, false
 }
 
 // appendRun appends the records that a run of handles names.
-func appendRun[R Record](list []R, h *handles, r run) []R {
+func appendRun[R record.Type](list []R, h *handles, r run) []R {
 	for handle := r.first; handle < r.first+int64(r.count); handle++ {
 		if element, ok := h.record(handle).(R); ok {
 			list = append(list, element)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -18,7 +20,7 @@ func inTurn(t *testing.T, h *turns.Host, fn func(ctx *turns.TurnContext)) {
 	t.Helper()
 	_, result := play(t, h, turns.TurnRunnerConfig{
 		Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
-			helpers.Log(turns.LevelInfo, "sync", "", nil)
+			helpers.Log(event.LevelInfo, "sync", "", nil)
 			return ctx.Ack()
 		},
 		TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
@@ -27,7 +29,7 @@ func inTurn(t *testing.T, h *turns.Host, fn func(ctx *turns.TurnContext)) {
 			return nil
 		}},
 	}, turns.TurnInput{})
-	if result.Status != turns.Ack {
+	if result.Status != event.Ack {
 		t.Errorf("%+v", result)
 	}
 }
@@ -72,7 +74,7 @@ func TestCollection(t *testing.T) {
 				}
 			}
 			check("b d")
-			if err := c.Add(&turns.Message{ID: "x"}); !errors.Is(err, host.CodeInvalidInitialMessageValue) {
+			if err := c.Add(&record.Message{ID: "x"}); !errors.Is(err, host.CodeInvalidInitialMessageValue) {
 				t.Errorf("an invalid record: %v", err)
 			}
 			c.Clear()
@@ -90,19 +92,19 @@ func TestCollectionRandom(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		inTurn(t, h, func(ctx *turns.TurnContext) {
-			var model []*turns.Memory
-			var known []*turns.Memory
+			var model []*record.Memory
+			var known []*record.Memory
 			c := ctx.TurnMemories()
-			history, err := turns.NewHistory[*turns.Memory]()
+			history, err := turns.NewHistory[*record.Memory]()
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh := func() *turns.Memory {
-				m := turns.NewMemory(fmt.Sprint(len(known)), "x", 0, 0, instant)
+			fresh := func() *record.Memory {
+				m := record.NewMemory(fmt.Sprint(len(known)), "x", 0, 0, instant)
 				known = append(known, m)
 				return m
 			}
-			add := func(m *turns.Memory) {
+			add := func(m *record.Memory) {
 				if !slices.Contains(model, m) {
 					model = append(model, m)
 				}
@@ -119,7 +121,7 @@ func TestCollectionRandom(t *testing.T) {
 					err = c.Add(m)
 				case n < 8 && len(known) > 0:
 					m := known[rng.IntN(len(known))]
-					model = slices.DeleteFunc(model, func(o *turns.Memory) bool { return o == m })
+					model = slices.DeleteFunc(model, func(o *record.Memory) bool { return o == m })
 					c.Remove(m)
 				case n < 10 && len(model) > 0:
 					old, m := model[rng.IntN(len(model))], known[rng.IntN(len(known))]
@@ -127,7 +129,7 @@ func TestCollectionRandom(t *testing.T) {
 						m = fresh()
 					}
 					if m != old {
-						model = slices.DeleteFunc(model, func(o *turns.Memory) bool { return o == m })
+						model = slices.DeleteFunc(model, func(o *record.Memory) bool { return o == m })
 						model[slices.Index(model, old)] = m
 					}
 					_, err = c.Replace(old, m)
@@ -162,7 +164,7 @@ func TestCollectionRandom(t *testing.T) {
 
 func TestHistoryIsShared(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		var records []*turns.Message
+		var records []*record.Message
 		for i := range 3000 {
 			records = append(records, message(fmt.Sprint(i), "x"))
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -69,7 +70,7 @@ func TestCommentsAreSilence(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := turns.NewHost(turns.HostOptions{Engine: native.New(), HTTP: dripping{c.parts, 20 * time.Second}})
 				defer h.Close(context.Background())
-				chat := &turns.ChatOptions{Model: "m", BaseURL: "http://api.test/v1", Options: map[string]any{"retry": map[string]any{"maxAttempts": 1}}}
+				chat := &model.ChatOptions{Model: "m", BaseURL: "http://api.test/v1", Options: map[string]any{"retry": map[string]any{"maxAttempts": 1}}}
 				start := time.Now()
 				_, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!"})
 				took := time.Since(start).Round(time.Second)

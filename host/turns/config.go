@@ -3,32 +3,35 @@ package turns
 import (
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 )
 
-// Executor calls a model, once per iteration. It streams through h, stores complete records through ctx, runs tools with
-// Tool.Executor, and says how it went on with ctx.Ack or ctx.Nack; when it returns without a signal it is called again.
-// An error nacks the dispatch.
+// Executor calls a model, once per iteration. It streams through h, stores complete records through ctx, runs tools
+// with Tool.Executor, and signals with ctx.Ack or ctx.Nack; if it returns without a signal, it is called again. An
+// error nacks the dispatch.
 type Executor func(ctx *DispatchContext, h *Helpers) error
 
-// TurnMiddleware runs around a turn's dispatch. next runs what follows it in the pipeline and returns when that has
-// ended; without a call of next the pipeline ends short, which is an error. A second call of next does nothing.
+// TurnMiddleware runs around a turn's dispatch. next runs the rest of the pipeline and returns when that has ended; a
+// pipeline that ends without a call of next is an error. A second call of next does nothing.
 type TurnMiddleware func(ctx *TurnContext, next func()) error
 
 // DispatchMiddleware runs in every iteration of a dispatch, as TurnMiddleware does around a turn.
 type DispatchMiddleware func(ctx *DispatchContext, next func()) error
 
-// TurnRunnerConfig configures a TurnRunner: an executor, storage, and whatever there is of the rest.
+// TurnRunnerConfig configures a TurnRunner: an executor, storage, and optional fields.
 type TurnRunnerConfig struct {
 	// Executor is the program's own; Chat is the executor inside the core. Exactly one must be given.
 	Executor Executor
-	Chat     *ChatOptions
+	Chat     *model.ChatOptions
 
 	Callbacks
 
-	// Tools are what every turn's registry begins with.
+	// Tools are the initial tools of every turn's registry.
 	Tools []*Tool
 
 	TurnInputPipeline      []TurnMiddleware
@@ -38,28 +41,28 @@ type TurnRunnerConfig struct {
 
 	// Tokenizers by the names of their encodings, such as "o200k_base". Tokens of encodings without one are estimated by
 	// the length of texts.
-	Tokenizers map[string]Tokenizer
+	Tokenizers map[string]record.Tokenizer
 
-	// MaxIterations nacks a dispatch with E_MAX_ITERATIONS that would begin a further iteration. 0 sets no bound.
+	// MaxIterations nacks a dispatch that would begin a further iteration with E_MAX_ITERATIONS. 0 sets no bound.
 	MaxIterations int
 
-	// Host is where the turns run. nil gives the runner one of its own, which Close closes.
+	// Host runs the turns. nil gives the runner its own host, which Close closes.
 	Host *Host
 }
 
 // definition is a runner as it is told to a core.
 type definition struct {
 	executor  Executor
-	chat      *ChatOptions
+	chat      *model.ChatOptions
 	callbacks Callbacks
 	tools     []*Tool
 
-	tokenizers map[string]Tokenizer
+	tokenizers map[string]record.Tokenizer
 
 	turnInput, turnOutput         []TurnMiddleware
 	dispatchInput, dispatchOutput []DispatchMiddleware
 
-	listen func(Event) // of a dispatch's own events
+	listen func(event.Event) // of a dispatch's own events
 }
 
 // validate lists everything that is wrong with a configuration.
@@ -73,11 +76,7 @@ func (c *TurnRunnerConfig) validate() error {
 	}
 	list = append(list, c.Callbacks.missing(abi.TurnRunnerConfigRules)...)
 	list = append(list, c.Callbacks.mixed()...)
-	for i, tool := range c.Tools {
-		if err := tool.Validate(); err != nil {
-			list = append(list, at("tools", i)+": "+err.Error())
-		}
-	}
+	list = append(list, check.Elements("tools", c.Tools)...)
 	list = append(list, nils("turnInputPipeline", c.TurnInputPipeline)...)
 	list = append(list, nils("turnOutputPipeline", c.TurnOutputPipeline)...)
 	list = append(list, dispatchPipelines("dispatchInputPipeline", c.DispatchInputPipeline, "dispatchOutputPipeline", c.DispatchOutputPipeline)...)
@@ -85,19 +84,17 @@ func (c *TurnRunnerConfig) validate() error {
 		list = append(list, abi.Violation(abi.RuleRange, "field", "maxIterations", "min", "0", "max", "2147483647"))
 	}
 	list, err := validateTokenizers(c.Tokenizers, list)
-	if bad := invalid(abi.TurnRunnerConfigRules, list); bad != nil {
+	if bad := check.Invalid(abi.TurnRunnerConfigRules, list); bad != nil {
 		return bad
 	}
 	return err
 }
 
-func at(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
-
 // nils lists the entries of a pipeline that are no functions.
 func nils[M TurnMiddleware | DispatchMiddleware](field string, pipeline []M) (list []string) {
 	for i, m := range pipeline {
 		if m == nil {
-			list = append(list, abi.Violation(string(abi.KindMiddleware), "field", at(field, i)))
+			list = append(list, abi.Violation(string(abi.KindMiddleware), "field", check.At(field, i)))
 		}
 	}
 	return list
@@ -136,7 +133,7 @@ func (d *definition) frame() (*abi.OpenRunner, error) {
 		f.Tools = append(f.Tools, def)
 	}
 	if d.chat != nil {
-		options, err := d.chat.encode()
+		options, err := encodeChat(d.chat)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,10 @@ import (
 	"context"
 	"strconv"
 	"time"
+
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/tokens"
+	"github.com/turncore/turncore/host/record"
 )
 
 // contextState is what a TurnContext and a DispatchContext both are: the host's copy of the collections, and the abort
@@ -13,7 +17,7 @@ type contextState struct {
 	number uint32        // 0 the turn's, n its n-th dispatch's
 	parent *contextState // what it was copied from; nil for the turn's
 
-	records [recordKinds]order
+	records [record.Kinds]order
 	stash   stashData
 	tools   toolSet
 
@@ -84,26 +88,27 @@ func (c *contextState) reason() error {
 // base is what TurnContext and DispatchContext have in common.
 type base struct {
 	state        *contextState
-	instructions Collection[*Instruction]
-	memories     Collection[*Memory]
-	retrievables Collection[*Retrievable]
-	messages     Collection[*Message]
-	thoughts     Collection[*Thought]
-	toolCalls    Collection[*ToolCall]
+	instructions Collection[*record.Instruction]
+	memories     Collection[*record.Memory]
+	retrievables Collection[*record.Retrievable]
+	messages     Collection[*record.Message]
+	thoughts     Collection[*record.Thought]
+	toolCalls    Collection[*record.ToolCall]
 	stash        Stash
 	tools        ToolRegistry
 	call         context.Context // of a tool's call that has a signal of its own; nil otherwise
+	scope        *tokens.Scope   // nil until tokens are counted; guarded by the turn's lock
 }
 
 func newBase(c *contextState) base {
 	return base{
 		state:        c,
-		instructions: Collection[*Instruction]{c},
-		memories:     Collection[*Memory]{c},
-		retrievables: Collection[*Retrievable]{c},
-		messages:     Collection[*Message]{c},
-		thoughts:     Collection[*Thought]{c},
-		toolCalls:    Collection[*ToolCall]{c},
+		instructions: Collection[*record.Instruction]{c},
+		memories:     Collection[*record.Memory]{c},
+		retrievables: Collection[*record.Retrievable]{c},
+		messages:     Collection[*record.Message]{c},
+		thoughts:     Collection[*record.Thought]{c},
+		toolCalls:    Collection[*record.ToolCall]{c},
 		stash:        Stash{c},
 		tools:        ToolRegistry{c},
 	}
@@ -115,23 +120,23 @@ func (b *base) TurnID() string { return b.state.turn.shownID() }
 // SystemPrompt is the turn's system prompt.
 func (b *base) SystemPrompt() string { return b.state.turn.systemPrompt }
 
-// StandingInstructions are the texts that the model is given in every turn.
-func (b *base) StandingInstructions() *Collection[*Instruction] { return &b.instructions }
+// StandingInstructions are the texts that the model gets in every turn.
+func (b *base) StandingInstructions() *Collection[*record.Instruction] { return &b.instructions }
 
 // TurnMemories are the memories in scope.
-func (b *base) TurnMemories() *Collection[*Memory] { return &b.memories }
+func (b *base) TurnMemories() *Collection[*record.Memory] { return &b.memories }
 
 // TurnRetrievables are the retrieved documents in scope.
-func (b *base) TurnRetrievables() *Collection[*Retrievable] { return &b.retrievables }
+func (b *base) TurnRetrievables() *Collection[*record.Retrievable] { return &b.retrievables }
 
 // TurnMessages are the messages in scope.
-func (b *base) TurnMessages() *Collection[*Message] { return &b.messages }
+func (b *base) TurnMessages() *Collection[*record.Message] { return &b.messages }
 
 // TurnThoughts are the thoughts in scope.
-func (b *base) TurnThoughts() *Collection[*Thought] { return &b.thoughts }
+func (b *base) TurnThoughts() *Collection[*record.Thought] { return &b.thoughts }
 
 // TurnToolCalls are the completed tool calls in scope.
-func (b *base) TurnToolCalls() *Collection[*ToolCall] { return &b.toolCalls }
+func (b *base) TurnToolCalls() *Collection[*record.ToolCall] { return &b.toolCalls }
 
 // Stash is the context's key-value data.
 func (b *base) Stash() *Stash { return &b.stash }
@@ -139,7 +144,7 @@ func (b *base) Stash() *Stash { return &b.stash }
 // Tools is the registry of the tools that the context offers.
 func (b *base) Tools() *ToolRegistry { return &b.tools }
 
-// Aborted tells whether the context was aborted.
+// Aborted reports whether the context was aborted.
 func (b *base) Aborted() bool {
 	if b.call != nil && b.call.Err() != nil {
 		return true
@@ -150,8 +155,8 @@ func (b *base) Aborted() bool {
 	return b.state.aborted || t.outer.Err() != nil
 }
 
-// Abort aborts the context, for the given reason; nil means context.Canceled. Nothing that runs is interrupted: code
-// that watches the context ends by itself.
+// Abort aborts the context for the given reason; nil means context.Canceled. It interrupts no running code: code that
+// watches the context ends by itself.
 func (b *base) Abort(cause error) {
 	if cause == nil {
 		cause = context.Canceled
@@ -178,23 +183,38 @@ func (b *base) Done() <-chan struct{} { return b.signal().Done() }
 func (b *base) Err() error { return b.signal().Err() }
 
 // Value implements context.Context.
-func (b *base) Value(key any) any { return b.signal().Value(key) }
+func (b *base) Value(key any) any {
+	if key == (tokens.ScopeKey{}) {
+		return b.tokenScope()
+	}
+	return b.signal().Value(key)
+}
+
+// tokenScope is the context as the place where tokens are counted.
+func (b *base) tokenScope() *tokens.Scope {
+	b.state.turn.mu.Lock()
+	defer b.state.turn.mu.Unlock()
+	if b.scope == nil {
+		b.scope = &tokens.Scope{Count: b.EstimateTokens}
+	}
+	return b.scope
+}
 
 // shared gives the package access to what is behind a Context.
 func (b *base) shared() *base { return b }
 
-// Context is what a *TurnContext and a *DispatchContext both are. It is a context.Context too, cancelled when the
-// context is aborted: pass it on to whatever takes one. context.Cause tells why.
+// Context is the common interface of *TurnContext and *DispatchContext. It is also a context.Context, cancelled when
+// the context is aborted: pass it to every function that takes one. context.Cause returns the reason.
 type Context interface {
 	context.Context
 	TurnID() string
 	SystemPrompt() string
-	StandingInstructions() *Collection[*Instruction]
-	TurnMemories() *Collection[*Memory]
-	TurnRetrievables() *Collection[*Retrievable]
-	TurnMessages() *Collection[*Message]
-	TurnThoughts() *Collection[*Thought]
-	TurnToolCalls() *Collection[*ToolCall]
+	StandingInstructions() *Collection[*record.Instruction]
+	TurnMemories() *Collection[*record.Memory]
+	TurnRetrievables() *Collection[*record.Retrievable]
+	TurnMessages() *Collection[*record.Message]
+	TurnThoughts() *Collection[*record.Thought]
+	TurnToolCalls() *Collection[*record.ToolCall]
 	Stash() *Stash
 	Tools() *ToolRegistry
 	Aborted() bool
@@ -204,9 +224,9 @@ type Context interface {
 	shared() *base
 }
 
-// TurnContext is a turn as its middleware sees it. Its methods may be called from many goroutines.
+// TurnContext is the context of a turn's middleware. Its methods may be called from many goroutines.
 //
-// Stores, mutates and deletes go through the storage callback at once, then change the collection.
+// Stores, mutates and deletes go through the storage callback immediately, then change the collection.
 type TurnContext struct {
 	base
 }
@@ -216,13 +236,13 @@ var _ Context = (*TurnContext)(nil)
 // ID is the turn's id.
 func (c *TurnContext) ID() string { return c.state.turn.id }
 
-// DispatchContext is a dispatch as its middleware and its executor see it. Its methods may be called from many
+// DispatchContext is the context of a dispatch's middleware and executor. Its methods may be called from many
 // goroutines.
 //
-// Stores, mutates and deletes change the collection at once. Storage and the source follow when the iteration succeeds;
-// after a nack, an abort or a failure they never see them.
+// Stores, mutates and deletes change the collection at once. Storage and the source get them when the iteration
+// succeeds; after a nack, an abort or a failure they never do.
 //
-// A tool's handler gets one that is cancelled with its call, which has a time limit perhaps, besides the dispatch.
+// A tool's handler gets a DispatchContext that is also cancelled with its call, which may have a time limit.
 type DispatchContext struct {
 	base
 	*dispatchState
@@ -240,7 +260,7 @@ type dispatchState struct {
 	nacked    bool
 	nackErr   error
 	onAck     []*func()
-	listen    func(Event)
+	listen    func(event.Event)
 }
 
 var _ Context = (*DispatchContext)(nil)
@@ -262,28 +282,28 @@ func (t *turn) dispatchID(number uint32) string {
 	return t.id + ".d" + strconv.FormatUint(uint64(number), 10)
 }
 
-// Iteration is the number of the iteration that is running, from 0.
+// Iteration is the number of the current iteration, from 0.
 func (c *DispatchContext) Iteration() int {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()
 	return c.iteration
 }
 
-// IsSignalled tells whether the dispatch was acked or nacked, by host code or inside the core.
+// IsSignalled reports whether the dispatch was acked or nacked, by host code or inside the core.
 func (c *DispatchContext) IsSignalled() bool {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()
 	return c.acked || c.nacked
 }
 
-// IsAcked tells whether the dispatch was acked.
+// IsAcked reports whether the dispatch was acked.
 func (c *DispatchContext) IsAcked() bool {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()
 	return c.acked
 }
 
-// NackError is the error that the dispatch was nacked with, nil if it was not nacked.
+// NackError is the error of the nack, nil without one.
 func (c *DispatchContext) NackError() error {
 	c.state.turn.mu.Lock()
 	defer c.state.turn.mu.Unlock()

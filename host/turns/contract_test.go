@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -38,7 +40,7 @@ func TestContractSealedStream(t *testing.T) {
 			}
 			return h.ReportMessage("m", " and more", false)
 		}}, turns.TurnInput{})
-		if result.Status != turns.Nack || !errors.Is(result.Err, host.CodeLLMExecutionExecutorError) || !errors.Is(result.Err, turns.ErrStreamSealed) {
+		if result.Status != event.Nack || !errors.Is(result.Err, host.CodeLLMExecutionExecutorError) || !errors.Is(result.Err, turns.ErrStreamSealed) {
 			t.Errorf("%s, %v", result.Status, result.Err)
 		}
 	})
@@ -60,9 +62,9 @@ func TestContractAbortReachesTheClient(t *testing.T) {
 		}})
 		log := &recorder{}
 		runner.OnAny(log.add)
-		turns.Listen(runner, func(*turns.MessageEvent) { cancel() })
+		turns.Listen(runner, func(*event.Message) { cancel() })
 		result, err := finished(runner.Run(ctx, turns.TurnInput{SystemPrompt: "test"}))
-		if err != nil || result.Status != turns.Aborted {
+		if err != nil || result.Status != event.Aborted {
 			t.Errorf("%v, %v", result, err)
 		}
 		if want := "tS dS iS(0) "; !strings.HasPrefix(log.words(), want) || !strings.HasSuffix(log.words(), "dE(aborted,1) tE(aborted)") {
@@ -102,7 +104,7 @@ func TestContractDeltas(t *testing.T) {
 			return ctx.Ack()
 		}})
 		var full []string
-		turns.Listen(runner, func(ev *turns.MessageEvent) {
+		turns.Listen(runner, func(ev *event.Message) {
 			if ev.IsComplete {
 				full = append(full, ev.Full)
 			}
@@ -149,7 +151,7 @@ func TestContractWritesFlush(t *testing.T) {
 				return ctx.Ack()
 			},
 		})
-		turns.Listen(runner, func(*turns.IterationEndEvent) { told = append(told, turn.TurnMessages().Len()) })
+		turns.Listen(runner, func(*event.IterationEnd) { told = append(told, turn.TurnMessages().Len()) })
 		if _, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +164,7 @@ func TestContractWritesFlush(t *testing.T) {
 func TestContractNackDiscards(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		callbacks := noStorage()
-		callbacks.StoreMessage = func(turns.Context, *turns.Message) error {
+		callbacks.StoreMessage = func(turns.Context, *record.Message) error {
 			t.Error("a write of a nacked iteration reached storage")
 			return nil
 		}
@@ -173,7 +175,7 @@ func TestContractNackDiscards(t *testing.T) {
 			}
 			return ctx.Nack(errX)
 		}})
-		turns.Listen(runner, func(ev *turns.IterationEndEvent) {
+		turns.Listen(runner, func(ev *event.IterationEnd) {
 			for _, d := range ev.Discarded {
 				discarded = append(discarded, fmt.Sprint(d.Op, " ", d.Kind, " ", d.ID))
 			}
@@ -230,7 +232,7 @@ func TestContractGoalMet(t *testing.T) {
 				return nil
 			}},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack || result.Iterations != 3 {
+		if result.Status != event.Ack || result.Iterations != 3 {
 			t.Errorf("%s after %d", result.Status, result.Iterations)
 		}
 	})
@@ -258,7 +260,7 @@ func TestContractSignals(t *testing.T) {
 			// The pages' own bound does no harm when the executor has acked.
 			DispatchOutputPipeline: []turns.DispatchMiddleware{func(ctx *turns.DispatchContext, _ func()) error { return ctx.Nack(errX) }},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack || !strings.Contains(log.words(), "already-signalled") {
+		if result.Status != event.Ack || !strings.Contains(log.words(), "already-signalled") {
 			t.Errorf("%s, events %s", result.Status, log.words())
 		}
 	})

@@ -7,17 +7,18 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
-// LoadConversation is a turn input middleware that puts what the store holds of the turn's session into the turn's
-// collections, in front of what they hold already. A record that is there under the same id, such as the message that
-// the turn began with, stays instead of the store's copy.
+// LoadConversation is a turn input middleware that loads the session's records from the store into the turn's
+// collections, in front of their own. A present record with the same id, such as the turn's own message, wins over
+// the store's copy.
 //
-// The middleware remembers the sessions that it loaded last, each with its revision, and asks the store for what came
-// after: see [Store.Load]. With a store that has revisions a turn costs the same however long the conversation. With
-// one that has none every turn loads and encodes the whole session, but what the core has already does not cross to it
-// again.
-func LoadConversation(store Store) TurnMiddleware {
+// The middleware remembers the sessions that it loaded last, each with its revision, and asks the store for later
+// records: see [Store.Load]. With revisions a turn costs the same, however long the conversation. Without revisions
+// every turn loads and encodes the whole session, but records that the core already has do not cross again.
+func LoadConversation(store store.Store) TurnMiddleware {
 	loader := newLoader(store)
 	return func(ctx *TurnContext, next func()) error {
 		session, err := sessionOf(ctx)
@@ -32,7 +33,7 @@ func LoadConversation(store Store) TurnMiddleware {
 			if _, there := ctx.StandingInstructions().Get(text); there {
 				continue
 			}
-			if err := ctx.StandingInstructions().Add(&Instruction{text}); err != nil {
+			if err := ctx.StandingInstructions().Add(record.NewInstruction(text)); err != nil {
 				return err
 			}
 		}
@@ -44,8 +45,8 @@ func LoadConversation(store Store) TurnMiddleware {
 	}
 }
 
-// Bounds on what a LoadConversation remembers. What is over them is forgotten, the session first that was not used for
-// longest, and loaded in full when it is used again. The session that was used last always stays.
+// Bounds on the sessions that a LoadConversation remembers. Beyond them the least recently used session is forgotten,
+// and loaded in full at its next use. The last used session always stays.
 const (
 	mostSessions     = 1024
 	mostSessionBytes = 32 << 20 // of encoded records
@@ -53,7 +54,7 @@ const (
 
 // loader loads sessions from a store and remembers them.
 type loader struct {
-	store Store
+	store store.Store
 
 	mu       sync.Mutex
 	sessions map[string]*list.Element // of *remembered
@@ -68,7 +69,7 @@ type remembered struct {
 	bytes   int
 }
 
-func newLoader(store Store) *loader {
+func newLoader(store store.Store) *loader {
 	return &loader{store: store, sessions: make(map[string]*list.Element), recent: list.New()}
 }
 
@@ -81,7 +82,7 @@ func (l *loader) load(ctx context.Context, session string) (loaded, error) {
 		return loaded{}, err
 	}
 	if c == nil {
-		c = &Conversation{}
+		c = &store.Conversation{}
 	}
 	after, err := before.with(c)
 	if err != nil {
@@ -131,15 +132,15 @@ func (l *loader) forget(e *list.Element) {
 type loaded struct {
 	revision     string
 	instructions []string
-	memories     beginning[*Memory]
-	retrievables beginning[*Retrievable]
-	messages     beginning[*Message]
-	thoughts     beginning[*Thought]
-	toolCalls    beginning[*ToolCall]
+	memories     beginning[*record.Memory]
+	retrievables beginning[*record.Retrievable]
+	messages     beginning[*record.Message]
+	thoughts     beginning[*record.Thought]
+	toolCalls    beginning[*record.ToolCall]
 }
 
 // with is the session as the store has it by what it returned: all of it, or what came later.
-func (l loaded) with(c *Conversation) (after loaded, err error) {
+func (l loaded) with(c *store.Conversation) (after loaded, err error) {
 	if c.After != "" && (c.After != l.revision || c.Revision == "") {
 		return loaded{}, invalidConversation(c, l.revision)
 	}
@@ -164,7 +165,7 @@ func (l loaded) with(c *Conversation) (after loaded, err error) {
 	return after, err
 }
 
-func invalidConversation(c *Conversation, asked string) error {
+func invalidConversation(c *store.Conversation, asked string) error {
 	reason := "after: is " + strconv.Quote(c.After) + ", but revision " + strconv.Quote(asked) + " was asked for"
 	if c.After == asked {
 		reason = "revision: must not be empty where after is set"
@@ -195,7 +196,7 @@ func (l loaded) enter(c *TurnContext) error {
 }
 
 // beginning is the first records of a history.
-type beginning[R Record] struct {
+type beginning[R record.Type] struct {
 	history *History[R] // nil for none
 	count   int
 }
@@ -237,8 +238,8 @@ func (b beginning[R]) enter(c *Collection[R]) error {
 	own := make(map[string]R, len(mine))
 	shared := b.count // records in front of the first that the turn has one of its own for
 	for _, r := range mine {
-		own[r.key()] = r
-		if at, in := b.history.data.find(r.key()); in {
+		own[record.Key(r)] = r
+		if at, in := b.history.data.find(record.Key(r)); in {
 			shared = min(shared, at)
 		}
 	}
@@ -247,7 +248,7 @@ func (b beginning[R]) enter(c *Collection[R]) error {
 	}
 	rest := b.history.slice(shared, b.count)
 	for i, r := range rest {
-		if r, there := own[r.key()]; there {
+		if r, there := own[record.Key(r)]; there {
 			rest[i] = r
 		}
 	}

@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/simulated"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -78,7 +81,7 @@ func TestConversationKeepsItsOrder(t *testing.T) {
 				}
 				defer runner.Close()
 				for _, text := range []string{"calc with a = 41", "Thanks!", "calc with a = 1, please"} {
-					if result, err := runner.Run(t.Context(), turns.Input{Message: text}); err != nil || result.Status != turns.Ack {
+					if result, err := runner.Run(t.Context(), turns.Input{Message: text}); err != nil || result.Status != event.Ack {
 						t.Fatalf("%+v, %v", result, err)
 					}
 				}
@@ -103,7 +106,7 @@ func falling() func() int64 {
 }
 
 // storeOnly is a store that does not know the times of its records.
-type storeOnly struct{ turns.Store }
+type storeOnly struct{ store.Store }
 
 // The time of a message given as text is the clock's, or later than all that the session's store holds.
 func TestMessageTime(t *testing.T) {
@@ -124,10 +127,10 @@ func TestMessageTime(t *testing.T) {
 		"a record at the end of time":    {stored: last, want: last},
 		"a store that knows of no times": {stored: now.Add(time.Hour), hide: true, want: now},
 	} {
-		memory := turns.NewMemoryStore()
+		memory := store.NewInMemory()
 		if !c.stored.IsZero() {
-			m := turns.NewMessage("old", turns.Assistant, "x", c.stored)
-			if err := memory.Commit(t.Context(), "s", []turns.Delta{{Op: turns.StoreOp, Kind: "message", ID: m.ID, Record: m}}); err != nil {
+			m := record.NewMessage("old", record.Assistant, "x", c.stored)
+			if err := memory.Commit(t.Context(), "s", []store.Delta{{Op: store.OpStore, Kind: "message", ID: m.ID, Record: m}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -140,7 +143,7 @@ func TestMessageTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err := runner.Run(t.Context(), turns.Input{Message: "Hi!", Session: "s"})
-		if err != nil || result.Status != turns.Ack {
+		if err != nil || result.Status != event.Ack {
 			t.Fatalf("%s: %+v, %v", name, result, err)
 		}
 		records, err := memory.Load(t.Context(), "s", "")
@@ -159,36 +162,36 @@ func TestMessageTime(t *testing.T) {
 
 // The newest time of a session covers what makes up its conversation, whatever is written, and deletes do not lower it.
 func TestNewest(t *testing.T) {
-	store := turns.NewMemoryStore()
+	sessions := store.NewInMemory()
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
 	call := toolCall("c", "s")
 	call.CreatedAt = at(30)
 	later := toolCall("d", "s")
 	later.CreatedAt = at(40)
 	for i, step := range []struct {
-		write turns.Delta
+		write store.Delta
 		want  time.Time
 	}{
-		{turns.Delta{Op: turns.StoreOp, Kind: "message", Record: turns.NewMessage("m", turns.User, "x", at(10)), ID: "m"}, at(10)},
-		{turns.Delta{Op: turns.StoreOp, Kind: "thought", Record: turns.NewThought("t", "x", at(20)), ID: "t"}, at(20)},
-		{turns.Delta{Op: turns.StoreOp, Kind: "toolCall", Record: call, ID: "c"}, at(30)},
-		{turns.Delta{Op: turns.MutateOp, Kind: "message", Record: turns.NewMessage("m", turns.User, "x", at(5)), ID: "m"}, at(30)},
-		{turns.Delta{Op: turns.StoreOp, Kind: "memory", Record: turns.NewMemory("y", "x", 0, 0, at(90)), ID: "y"}, at(30)},
-		{turns.Delta{Op: turns.ReplaceToolCallGroupOp, Kind: "toolCall", IDs: []string{"c"}, Records: []*turns.ToolCall{later}}, at(40)},
-		{turns.Delta{Op: turns.DeleteOp, Kind: "toolCall", ID: "d"}, at(40)},
+		{store.Delta{Op: store.OpStore, Kind: "message", Record: record.NewMessage("m", record.User, "x", at(10)), ID: "m"}, at(10)},
+		{store.Delta{Op: store.OpStore, Kind: "thought", Record: record.NewThought("t", "x", at(20)), ID: "t"}, at(20)},
+		{store.Delta{Op: store.OpStore, Kind: "toolCall", Record: call, ID: "c"}, at(30)},
+		{store.Delta{Op: store.OpMutate, Kind: "message", Record: record.NewMessage("m", record.User, "x", at(5)), ID: "m"}, at(30)},
+		{store.Delta{Op: store.OpStore, Kind: "memory", Record: record.NewMemory("y", "x", 0, 0, at(90)), ID: "y"}, at(30)},
+		{store.Delta{Op: store.OpReplaceToolCallGroup, Kind: "toolCall", IDs: []string{"c"}, Records: []*record.ToolCall{later}}, at(40)},
+		{store.Delta{Op: store.OpDelete, Kind: "toolCall", ID: "d"}, at(40)},
 	} {
-		if err := store.Commit(t.Context(), "s", []turns.Delta{step.write}); err != nil {
+		if err := sessions.Commit(t.Context(), "s", []store.Delta{step.write}); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := store.Newest(t.Context(), "s"); err != nil || !got.Equal(step.want) {
+		if got, err := sessions.Newest(t.Context(), "s"); err != nil || !got.Equal(step.want) {
 			t.Errorf("after write %d: %v, want %v", i, got, step.want)
 		}
 	}
-	if got, err := store.Newest(t.Context(), "other"); err != nil || !got.IsZero() {
+	if got, err := sessions.Newest(t.Context(), "other"); err != nil || !got.IsZero() {
 		t.Errorf("an unknown session: %v", got)
 	}
-	store.Forget("s")
-	if got, err := store.Newest(t.Context(), "s"); err != nil || !got.IsZero() {
+	sessions.Forget("s")
+	if got, err := sessions.Newest(t.Context(), "s"); err != nil || !got.IsZero() {
 		t.Errorf("a forgotten session: %v", got)
 	}
 }

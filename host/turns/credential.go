@@ -4,29 +4,20 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/turncore/turncore/host/model"
 )
 
-// Credential is a secret that requests of the core may carry. The core only ever knows its name: the host adds the secret
-// to a request on its way out, and takes it out of what comes back.
-type Credential struct {
-	Header  string   // "authorization" if empty
-	Value   string   // of the header
-	Origins []string // it is sent to, like "https://api.example.com"
-}
-
-// Bearer returns the credential of a bearer token.
-func Bearer(token string, origins ...string) Credential {
-	return Credential{Value: "Bearer " + token, Origins: origins}
-}
-
-func (c *Credential) header() string {
+// headerOf is the header that a credential goes into.
+func headerOf(c *model.Credential) string {
 	if c.Header == "" {
 		return "authorization"
 	}
 	return c.Header
 }
 
-// What a secret is replaced with, and how long one must be, in bytes: a shorter one would be found in ordinary text.
+// The replacement of a secret, and the shortest secret to look for, in bytes: a shorter one would be found in
+// ordinary text.
 const (
 	redacted  = "[redacted]"
 	minSecret = 8

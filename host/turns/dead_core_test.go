@@ -11,6 +11,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -56,7 +57,7 @@ func atGate(t *testing.T, h *turns.Host) (r *turns.TurnRunner, ended chan *turns
 		return ctx.Ack()
 	}})
 	open := make(chan struct{})
-	r.Observe(turns.KindTurnGateOpen, func(turns.Event) { close(open) })
+	r.Observe(event.KindTurnGateOpen, func(event.Event) { close(open) })
 	ended = make(chan *turns.Result, 1)
 	go func() {
 		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
@@ -108,7 +109,7 @@ func TestDeathOutsideOfTurns(t *testing.T) {
 				r, ended := atGate(t, h)
 				c.cause(t, h, func() { engine.of.Store(uint32(c.op)) })
 				engine.of.Store(0)
-				if result := <-ended; result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInstanceFailed) {
+				if result := <-ended; result.Status != event.Failed || !errors.Is(result.Err, host.CodeInstanceFailed) {
 					t.Errorf("%+v", result)
 				}
 				if open := r.Gates(); len(open) != 0 {
@@ -145,7 +146,7 @@ func TestTooLargeOutsideOfTurns(t *testing.T) {
 				next()
 				return nil
 			}}})
-			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 				t.Error(result, err)
 			}
 			return refused
@@ -164,7 +165,7 @@ func TestTooLargeOutsideOfTurns(t *testing.T) {
 				if g, ok := r.Gate("g"); ok {
 					_ = g.Resolve(true)
 				}
-				if result := <-ended; result.Status != turns.Ack {
+				if result := <-ended; result.Status != event.Ack {
 					t.Errorf("%+v", result)
 				}
 				if engine.opened != 1 {
@@ -183,12 +184,12 @@ func TestEditsBeforeATooLargeFrame(t *testing.T) {
 			if err := ctx.TurnMessages().Add(message("a", "x")); err != nil {
 				return err
 			}
-			if err := hs.ReportToolCall("c", turns.ToolCallReport{Tool: "t", Args: map[string]any{"a": half, "b": half}}); !errors.Is(err, host.CodeABILimitExceeded) {
+			if err := hs.ReportToolCall("c", event.ToolCallReport{Tool: "t", Args: map[string]any{"a": half, "b": half}}); !errors.Is(err, host.CodeABILimitExceeded) {
 				t.Error(err)
 			}
 			return errors.Join(ctx.StoreMessage(message("b", "x")), ctx.Ack())
 		}}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Error(result.Err)
 		}
 	})
@@ -212,12 +213,12 @@ func TestLongReasons(t *testing.T) {
 			return d.StoreMessage(message("a", "x"))
 		}})
 		result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test"}))
-		if err != nil || result.Status != turns.Aborted || result.Err != error(long) {
+		if err != nil || result.Status != event.Aborted || result.Err != error(long) {
 			t.Errorf("%s: %+v, %v", by, result, err)
 		}
 	}
 	r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(*turns.DispatchContext, *turns.Helpers) error { return long }})
-	if result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Nack || !errors.Is(result.Err, long) {
+	if result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != event.Nack || !errors.Is(result.Err, long) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if engine.opened != 1 {
@@ -260,7 +261,7 @@ func TestHistoryThatNobodyHolds(t *testing.T) {
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Error(result.Err)
 		}
 	})

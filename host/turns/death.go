@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 )
 
 // perish ends the turn because its instance has died, and has the instance's other turns ended. The caller holds t.mu.
@@ -77,29 +78,29 @@ func (t *turn) die(err error) {
 			scope |= abi.ScopeDispatch
 		}
 		started := t.at(b.elapsed)
-		if b.kind == KindTurnStart || b.kind == KindDispatchStart && t.standalone {
-			t.announce(&ErrorEvent{t.nextHead(b), err}, scope, b.dispatch)
+		if b.kind == event.KindTurnStart || b.kind == event.KindDispatchStart && t.standalone {
+			t.announce(&event.Error{Head: t.nextHead(b), Err: err}, scope, b.dispatch)
 		}
 		switch b.kind {
-		case KindIterationStart:
+		case event.KindIterationStart:
 			iterations = b.iteration + 1
-			t.announce(&IterationEndEvent{Head: t.nextHead(b), Status: Nack, StartedAt: started}, scope, b.dispatch)
-		case KindDispatchStart:
-			t.announce(&DispatchEndEvent{t.nextHead(b), Nack, iterations, started, err}, scope, b.dispatch)
-		case KindTurnStart:
-			t.announce(&TurnEndEvent{t.nextHead(b), Failed, started, err}, scope, b.dispatch)
+			t.announce(&event.IterationEnd{Head: t.nextHead(b), Status: event.Nack, StartedAt: started}, scope, b.dispatch)
+		case event.KindDispatchStart:
+			t.announce(&event.DispatchEnd{Head: t.nextHead(b), Status: event.Nack, Iterations: iterations, StartedAt: started, Err: err}, scope, b.dispatch)
+		case event.KindTurnStart:
+			t.announce(&event.TurnEnd{Head: t.nextHead(b), Status: event.Failed, StartedAt: started, Err: err}, scope, b.dispatch)
 		}
 	}
-	t.end = ending{status: Failed, iterations: iterations, err: err}
+	t.end = ending{status: event.Failed, iterations: iterations, err: err}
 	t.shut()
 }
 
-func (t *turn) announce(ev Event, scope uint8, dispatch uint32) {
+func (t *turn) announce(ev event.Event, scope uint8, dispatch uint32) {
 	t.enqueue(delivery{event: ev, scope: scope, number: dispatch})
 }
 
 // nextHead is the head of an event that the host makes.
-func (t *turn) nextHead(b begun) Head {
+func (t *turn) nextHead(b begun) event.Head {
 	t.seq++
 	return t.headOf(&abi.Event{Seq: t.seq, Elapsed: t.tick(), Dispatch: b.dispatch, Iteration: int32(b.iteration)})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -100,7 +101,7 @@ func TestInstanceDies(t *testing.T) {
 			}})
 			r.OnAny(log.add)
 			result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
-			if err != nil || result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInstanceFailed) {
+			if err != nil || result.Status != event.Failed || !errors.Is(result.Err, host.CodeInstanceFailed) {
 				t.Fatalf("%+v, %v", result, err)
 			}
 			if !strings.Contains(result.Err.Error(), c.says) {
@@ -117,7 +118,7 @@ func TestInstanceDies(t *testing.T) {
 			}
 			// A further turn gets an instance of its own.
 			r = newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
-			if result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Ack {
+			if result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != event.Ack {
 				t.Errorf("the next turn: %+v, %v", result, err)
 			}
 		})
@@ -135,7 +136,7 @@ func TestInstanceDiesUnderOtherTurns(t *testing.T) {
 		<-ctx.Done() // the turn's end cancels it
 		return nil
 	}})
-	waiting.Observe(turns.KindTurnEnd, func(turns.Event) { close(heard) })
+	waiting.Observe(event.KindTurnEnd, func(event.Event) { close(heard) })
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		result, err := finished(waiting.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
@@ -148,7 +149,7 @@ func TestInstanceDiesUnderOtherTurns(t *testing.T) {
 		engine.spoil = func([]byte, error) ([]byte, error) { return nil, host.NewError(host.CodeInstanceFailed, "trap", nil) }
 		return ctx.Ack()
 	}})
-	if result, err := finished(dying.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Failed {
+	if result, err := finished(dying.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != event.Failed {
 		t.Errorf("%+v, %v", result, err)
 	}
 	select {
@@ -176,7 +177,7 @@ func TestOversizedValues(t *testing.T) {
 			}
 			return ctx.Ack()
 		}}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 )
 
 // await delivers what is queued and waits until the goroutine has what it waits for: for the reply to a call that it was
@@ -50,8 +51,8 @@ func (t *turn) release(a *actor) {
 	a.effects = a.effects[:0]
 }
 
-// perform runs an effect without the lock. The lock is held again also when user code ends the goroutine, so that the
-// deferred calls of whoever holds it find it so.
+// perform runs an effect without the lock. It takes the lock again even if user code ends the goroutine, because
+// deferred calls of the lock's holder expect it.
 func (t *turn) perform(e *effect, inside bool) outcome {
 	t.parkIf(inside, +1)
 	t.mu.Unlock()
@@ -208,7 +209,7 @@ func (t *turn) settleLocked() {
 
 // deliverEvent calls the listeners of an event, without the lock.
 func (t *turn) deliverEvent(d *delivery) {
-	var hook func(Event)
+	var hook func(event.Event)
 	if c := t.context(d.number); c != nil && c.dispatch != nil && d.scope&abi.ScopeDispatch != 0 {
 		hook = c.dispatch.listen
 	}
@@ -246,7 +247,7 @@ func (t *turn) deliverEvent(d *delivery) {
 // reportListener makes an error event of a listener's panic. That of a listener of errors is only logged, so that it
 // cannot go on for ever.
 func (t *turn) reportListener(d *delivery, err error, about *abi.ErrorValue) {
-	if d.event.Kind() == KindError || t.closed {
+	if d.event.Kind() == event.KindError || t.closed {
 		logListenerError(d.event, err)
 		return
 	}

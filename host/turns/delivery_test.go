@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -30,12 +32,12 @@ func TestListenersThatCannotBe(t *testing.T) {
 		want     string
 		register func()
 	}{
-		{"turns: nil listener", func() { turns.Listen[*turns.MessageEvent](r, nil) }},
-		{"turns: nil listener", func() { r.On(turns.KindMessage, nil) }},
+		{"turns: nil listener", func() { turns.Listen[*event.Message](r, nil) }},
+		{"turns: nil listener", func() { r.On(event.KindMessage, nil) }},
 		{"turns: nil listener", func() { r.OnAny(nil) }},
-		{"turns: unknown kind of event 18; KindMessage and the constants beside it are the known ones", func() { r.On(turns.KindGenerationStats+1, func(turns.Event) {}) }},
-		{"turns: unknown kind of event 255; KindMessage and the constants beside it are the known ones", func() { r.Observe(255, func(turns.Event) {}) }},
-		{"turns: Listen is for one type of event, OnAny for all", func() { turns.Listen(r, func(turns.Event) {}) }},
+		{"turns: unknown kind of event 18; KindMessage and the constants beside it are the known ones", func() { r.On(event.KindGenerationStats+1, func(event.Event) {}) }},
+		{"turns: unknown kind of event 255; KindMessage and the constants beside it are the known ones", func() { r.Observe(255, func(event.Event) {}) }},
+		{"turns: Listen is for one type of event, OnAny for all", func() { turns.Listen(r, func(event.Event) {}) }},
 	} {
 		func() {
 			defer func() {
@@ -47,7 +49,7 @@ func TestListenersThatCannotBe(t *testing.T) {
 		}()
 	}
 	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
-	if err != nil || result.Status != turns.Ack {
+	if err != nil || result.Status != event.Ack {
 		t.Error(result, err)
 	}
 }
@@ -67,7 +69,7 @@ func TestDeliveredBeforeReturn(t *testing.T) {
 			}
 			return ctx.Ack()
 		}})
-		turns.Listen(r, func(ev *turns.MessageEvent) {
+		turns.Listen(r, func(ev *event.Message) {
 			heard++
 			if want := strings.Repeat("x", heard); ev.Full != want || ev.Delta != "x" || ev.IsComplete != (heard == 10) {
 				t.Errorf("event %d: %+v", heard, ev.StreamDelta)
@@ -96,14 +98,14 @@ func TestListenersMayCall(t *testing.T) {
 			ctx, helpers = c, hs
 			return errors.Join(hs.ReportMessage("m", "x", false), hs.ReportMessage("m", "y", true), c.Ack())
 		}})
-		turns.Listen(r, func(ev *turns.MessageEvent) {
+		turns.Listen(r, func(ev *event.Message) {
 			if ev.IsComplete {
 				return
 			}
 			if err := helpers.ReportThought("th", "x", true); err != nil {
 				t.Error(err)
 			}
-			if n := len(find[*turns.ThoughtEvent](log)); n != 0 {
+			if n := len(find[*event.Thought](log)); n != 0 {
 				t.Errorf("%d events of the listener's call were delivered inside it", n)
 			}
 			if got, err := tool.Executor(ctx)(map[string]any{"a": 1}); got != 2.0 || err != nil {
@@ -133,16 +135,16 @@ func TestListenerPanics(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		log := &recorder{}
 		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: say("x")})
-		r.On(turns.KindMessage, func(turns.Event) { panic(errX) })
+		r.On(event.KindMessage, func(event.Event) { panic(errX) })
 		r.OnAny(log.add)
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
-		if err != nil || result.Status != turns.Ack {
+		if err != nil || result.Status != event.Ack {
 			t.Fatal(result, err)
 		}
 		if want := started + "msg err(E_LISTENER_ERROR) iE(0,ack) dE(ack,1) tE(ack)"; log.words() != want {
 			t.Errorf("events\n got %s\nwant %s", log.words(), want)
 		}
-		if ev := find[*turns.ErrorEvent](log)[0]; !errors.Is(ev.Err, errX) || ev.DispatchID == "" {
+		if ev := find[*event.Error](log)[0]; !errors.Is(ev.Err, errX) || ev.DispatchID == "" {
 			t.Errorf("error event %+v", ev)
 		}
 	})
@@ -164,7 +166,7 @@ func TestConcurrentUse(t *testing.T) {
 						}
 						if err := errors.Join(
 							helpers.ReportMessage(fmt.Sprint(g), id, false), ctx.StoreMessage(message(id, id)),
-							ctx.TurnMemories().Add(turns.NewMemory(id, id, 1, 1, instant)), ctx.Stash().Set(id, i),
+							ctx.TurnMemories().Add(record.NewMemory(id, id, 1, 1, instant)), ctx.Stash().Set(id, i),
 						); err != nil {
 							t.Error(err)
 						}
@@ -182,7 +184,7 @@ func TestConcurrentUse(t *testing.T) {
 			wg.Go(func() {
 				log := &recorder{}
 				result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", OnEvent: log.add})
-				if err != nil || result.Status != turns.Ack {
+				if err != nil || result.Status != event.Ack {
 					t.Error(result, err)
 				}
 				for i, ev := range log.events {
@@ -190,7 +192,7 @@ func TestConcurrentUse(t *testing.T) {
 						t.Errorf("%s has seq %d of turn %s, delivered as number %d", word(ev), ev.Meta().Seq, ev.Meta().TurnID, i+1)
 					}
 				}
-				if n := len(find[*turns.MessageEvent](log)); n != 40 {
+				if n := len(find[*event.Message](log)); n != 40 {
 					t.Errorf("%d message events", n)
 				}
 			})
@@ -209,7 +211,7 @@ func TestGoexit(t *testing.T) {
 		}})
 		ended := make(chan struct{})
 		r.OnAny(log.add)
-		r.Observe(turns.KindTurnEnd, func(turns.Event) { close(ended) })
+		r.Observe(event.KindTurnEnd, func(event.Event) { close(ended) })
 		go func() {
 			_, _ = r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test"})
 		}()
@@ -253,10 +255,10 @@ func TestAfterTheEnd(t *testing.T) {
 func TestListenersThatAreThereTwice(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		calls := 0
-		fn := func(turns.Event) { calls++ }
+		fn := func(event.Event) { calls++ }
 		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
-		off := r.Observe(turns.KindTurnEnd, fn)
-		r.Observe(turns.KindTurnEnd, fn)
+		off := r.Observe(event.KindTurnEnd, fn)
+		r.Observe(event.KindTurnEnd, fn)
 		for _, want := range []int{2, 3} {
 			if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || calls != want {
 				t.Errorf("%d calls, %v, want %d", calls, err, want)

@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // story is a turn that does a bit of everything, a little different for each n.
-func story(tool *turns.Tool, history *turns.History[*turns.Message]) turns.TurnRunnerConfig {
+func story(tool *turns.Tool, history *turns.History[*record.Message]) turns.TurnRunnerConfig {
 	return turns.TurnRunnerConfig{
 		Tools: []*turns.Tool{tool},
 		TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
@@ -23,7 +25,7 @@ func story(tool *turns.Tool, history *turns.History[*turns.Message]) turns.TurnR
 				return err
 			}
 			next()
-			return ctx.StoreMemory(turns.NewMemory("done", "x", 1, 1, instant))
+			return ctx.StoreMemory(record.NewMemory("done", "x", 1, 1, instant))
 		}},
 		Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
 			n := len(ctx.TurnID()) % 3
@@ -33,7 +35,7 @@ func story(tool *turns.Tool, history *turns.History[*turns.Message]) turns.TurnR
 				if err != nil {
 					return err
 				}
-				h.Log(turns.LevelInfo, "result", fmt.Sprint(result), args)
+				h.Log(event.LevelInfo, "result", fmt.Sprint(result), args)
 				return ctx.StoreToolCall(toolCall(fmt.Sprint("c", ctx.Iteration()), "sum"))
 			}
 			for i := range 3 {
@@ -69,7 +71,7 @@ func TestTurnsDoNotDependOnEachOther(t *testing.T) {
 			var text, record bytes.Buffer
 			_, err := finished(r.Run(t.Context(), turns.TurnInput{
 				TurnID: fmt.Sprint("turn", i*i), SystemPrompt: "test", Text: "hello", Journal: &record,
-				OnEvent: func(ev turns.Event) {
+				OnEvent: func(ev event.Event) {
 					line, err := ev.MarshalJSON()
 					if err != nil {
 						t.Error(err)

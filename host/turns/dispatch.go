@@ -7,6 +7,10 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 )
 
 // DispatchInput starts a dispatch. Exactly one of Source and Raw must be given, and exactly one of Executor and Chat.
@@ -14,52 +18,52 @@ type DispatchInput struct {
 	// Source is a *TurnContext or a *DispatchContext. The dispatch begins with copies of its collections, stash and
 	// tools; what it stores goes back there when an iteration succeeds, and its events go to the turn's listeners.
 	Source Context
-	// Raw is a context that is put together here.
+	// Raw is a context without a turn.
 	Raw *RawContext
 
 	Executor Executor
-	Chat     *ChatOptions
+	Chat     *model.ChatOptions
 
 	InputPipeline  []DispatchMiddleware // per iteration
 	OutputPipeline []DispatchMiddleware
 	MaxIterations  int // 0 sets no bound
 
 	// OnEvent is called for every event of this dispatch.
-	OnEvent func(Event)
-	// Host is where a dispatch with a Raw context runs. nil gives it one of its own for as long as it lasts.
+	OnEvent func(event.Event)
+	// Host runs a dispatch with a Raw context. nil gives the dispatch its own host.
 	Host *Host
 	// Journal receives the journal of a dispatch with a Raw context.
 	Journal io.Writer
 }
 
-// RawContext is what a dispatch without a turn begins with.
+// RawContext is the context of a dispatch without a turn.
 type RawContext struct {
 	Callbacks
 	SystemPrompt         string
 	StandingInstructions []string
-	Memories             []*Memory
-	Retrievables         []*Retrievable
-	Messages             []*Message
-	Thoughts             []*Thought
-	ToolCalls            []*ToolCall
+	Memories             []*record.Memory
+	Retrievables         []*record.Retrievable
+	Messages             []*record.Message
+	Thoughts             []*record.Thought
+	ToolCalls            []*record.ToolCall
 	Tools                []*Tool
-	Tokenizers           map[string]Tokenizer // by the names of their encodings
+	Tokenizers           map[string]record.Tokenizer // by the names of their encodings
 	Stash                map[string]any
-	// WaitFor is what WaitFor of the dispatch's context calls, there being no turn that could wait. nil refuses gates with
-	// E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
+	// WaitFor is called by WaitFor of the dispatch's context, because there is no turn that could wait. Without it gates
+	// fail with E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
 	WaitFor func(ctx context.Context, g Gate) (any, error)
 }
 
-// DispatchResult is how a dispatch ended.
+// DispatchResult is the outcome of a dispatch.
 type DispatchResult struct {
 	DispatchID string
-	Status     Status // Ack or Aborted; with an error Nack
+	Status     event.Status // Ack or Aborted; with an error Nack
 	Iterations int
 }
 
-// Dispatch runs one dispatch: the loop around an executor. The error is the one it failed with, the very error it was
-// nacked with among them, or E_INVALID_LLM_DISPATCH_INPUT and E_INVALID_LLM_EXECUTION_CONTEXT for input that is refused
-// before any event. Cancelling ctx aborts a dispatch with a Raw context; one with a Source is aborted with that.
+// Dispatch runs one dispatch: the loop around an executor. The error is the dispatch's own, after a nack the same
+// error value, or E_INVALID_LLM_DISPATCH_INPUT and E_INVALID_LLM_EXECUTION_CONTEXT for input that is rejected before
+// any event. Cancelling ctx aborts a dispatch with a Raw context; one with a Source is aborted with that.
 func Dispatch(ctx context.Context, in DispatchInput) (DispatchResult, error) {
 	if err := in.validate(); err != nil {
 		return DispatchResult{}, err
@@ -94,7 +98,7 @@ func (in *DispatchInput) validate() error {
 		list = append(list, abi.Violation(abi.RuleExactlyOne, "field", "executor", "other", "chat"))
 	}
 	list = append(list, dispatchPipelines("turnInputPipeline", in.InputPipeline, "turnOutputPipeline", in.OutputPipeline)...)
-	if err := invalid(rules, list); err != nil {
+	if err := check.Invalid(rules, list); err != nil {
 		return err
 	}
 	if in.Raw != nil {
@@ -110,12 +114,12 @@ func (raw *RawContext) validate() error {
 	}
 	for i, text := range raw.StandingInstructions {
 		if text == "" {
-			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", at("standingInstructions", i)))
+			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", check.At("standingInstructions", i)))
 		}
 	}
 	for i, tool := range raw.Tools {
 		if err := tool.Validate(); err != nil {
-			list = append(list, at("tools", i)+": "+err.Error())
+			list = append(list, check.At("tools", i)+": "+err.Error())
 		}
 	}
 	list = append(list, invalidRecords("memories", raw.Memories)...)
@@ -128,16 +132,16 @@ func (raw *RawContext) validate() error {
 		list = append(list, err.Error())
 	}
 	list, err := validateTokenizers(raw.Tokenizers, list)
-	if bad := invalid(abi.RawContextRules, list); bad != nil {
+	if bad := check.Invalid(abi.RawContextRules, list); bad != nil {
 		return bad
 	}
 	return err
 }
 
-func invalidRecords[R Record](field string, records []R) (list []string) {
+func invalidRecords[R record.Type](field string, records []R) (list []string) {
 	for i, r := range records {
 		if err := r.Validate(); err != nil {
-			list = append(list, at(field, i)+": "+err.Error())
+			list = append(list, check.At(field, i)+": "+err.Error())
 		}
 	}
 	return list
@@ -178,17 +182,17 @@ func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (
 		return DispatchResult{}, err
 	}
 	out := DispatchResult{DispatchID: t.dispatchID(1), Status: result.Status, Iterations: result.Iterations}
-	if result.Status == Failed {
-		out.Status = Nack
+	if result.Status == event.Failed {
+		out.Status = event.Nack
 	}
-	if err == nil && out.Status == Nack {
+	if err == nil && out.Status == event.Nack {
 		err = result.Err
 	}
 	return out, err
 }
 
 // initial puts records into the start of a dispatch without a turn.
-func initial[R Record](t *turn, f *abi.StartTurn, records []R) error {
+func initial[R record.Type](t *turn, f *abi.StartTurn, records []R) error {
 	var bodies []byte
 	var block abi.Block
 	for _, r := range records {
@@ -196,13 +200,13 @@ func initial[R Record](t *turn, f *abi.StartTurn, records []R) error {
 			continue
 		}
 		var err error
-		if bodies, err = r.appendBody(bodies); err != nil {
+		if bodies, err = record.Append(bodies, r); err != nil {
 			return invalidBody(r, err)
 		}
 		handle := t.handles.give(r)
-		t.root.state.records[r.kind()].add(handle, 1)
+		t.root.state.records[kindOf(r)].add(handle, 1)
 		if block.Count == 0 {
-			block.Collection, block.Handle = r.kind(), handle
+			block.Collection, block.Handle = kindOf(r), handle
 		}
 		block.Count++
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -175,7 +176,7 @@ func TestNestedDispatch(t *testing.T) {
 					}
 					return errors.Join(in.StoreMessage(message("m", "from inside")), in.Ack())
 				}})
-				if err != nil || got.Status != turns.Ack || got.Iterations != 1 || got.DispatchID == ctx.DispatchID() {
+				if err != nil || got.Status != event.Ack || got.Iterations != 1 || got.DispatchID == ctx.DispatchID() {
 					t.Errorf("inner dispatch: %+v, %v", got, err)
 				}
 				if ctx.TurnMessages().Len() != 1 {
@@ -201,7 +202,7 @@ func TestNestedDispatch(t *testing.T) {
 				return nil
 			}},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 		if want := started + "dS iS(0) iE(0,ack) dE(ack,1) iE(0,ack) dE(ack,1) tE(ack)"; log.words() != want {

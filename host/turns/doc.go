@@ -2,14 +2,18 @@
 // and output middleware. The loop itself runs in a core (a WebAssembly module, or the same code in process), to which this
 // package supplies the model call, storage, tools and policy.
 //
-// [New] gives a runner with everything filled in, for a model behind an API that speaks OpenAI's chat completions:
+// [New] makes a runner with defaults for everything, for a model behind an API with OpenAI's chat completions:
 //
 //	runner, err := turns.New(ctx, turns.Config{Model: turns.Model{Name: "gpt-4o-mini", APIKey: key}})
 //	…
 //	for event, err := range runner.Stream(ctx, turns.Input{Message: "Hello!"}).Events() { … }
 //
-// [NewTurnRunner] takes every seam by itself: an [Executor], the storage [Callbacks] (or a [Store] through
-// [StoreCallbacks]), middleware and tools. [Dispatch] runs the loop alone.
+// [NewTurnRunner] takes every part explicitly: an [Executor], the storage [Callbacks] (or a [store.Store] through
+// [StoreCallbacks]), middleware and tools. [Dispatch] runs only the loop.
+//
+// A program that names no engine imports the module that it runs:
+//
+//	import _ "github.com/turncore/turncore/wasm/full" // all providers; wasm/core has OpenAI's protocol alone
 //
 // # Contexts
 //
@@ -18,16 +22,16 @@
 //
 // # Events
 //
-// Listeners are called on the goroutine that caused an event, before the call that caused it returns; one event of a turn
-// after the other, in the order of their numbers. A call that a listener makes returns when its answer is there, and its
-// events follow after that listener. Other goroutines that use the turn meanwhile wait until their events were delivered:
-// a listener must not wait for them.
+// Listeners run on the goroutine that caused an event, before the causing call returns. The events of a turn come one
+// at a time, in the order of their numbers. A call by a listener returns with its answer, and its events follow after
+// that listener. Other goroutines that use the turn meanwhile wait until their events were delivered: a listener must
+// not wait for them.
 //
-// No lock is held while code of the program's runs. Everything may be used from many goroutines.
+// No lock is held while the program's code runs. Everything may be used from many goroutines.
 //
 // # Errors
 //
-// Errors of Turncore are or wrap a *host.Error with a documented code, to be tested with errors.Is. An error that the
-// program's own code returned comes back as the same value, in events, results and chains. A panic is a *PanicError, which
-// has the stack.
+// Errors of Turncore are or wrap a *host.Error with a documented code: test it with errors.Is. An error returned by
+// the program's own code comes back as the same value, in events, results and chains. A panic is a *host.PanicError
+// with the stack.
 package turns

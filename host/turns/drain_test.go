@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -69,7 +70,7 @@ func TestInstancesDrain(t *testing.T) {
 		})
 		var mu sync.Mutex
 		heard := 0
-		r.Observe(turns.KindTurnEnd, func(turns.Event) { mu.Lock(); heard++; mu.Unlock() })
+		r.Observe(event.KindTurnEnd, func(event.Event) { mu.Lock(); heard++; mu.Unlock() })
 		results := make(chan *turns.Result, 3)
 		park := func(id string) {
 			go func() {
@@ -89,7 +90,7 @@ func TestInstancesDrain(t *testing.T) {
 			if err := g.Resolve(true); err != nil {
 				t.Error(err)
 			}
-			if result := <-results; result.Status != turns.Ack {
+			if result := <-results; result.Status != event.Ack {
 				t.Errorf("turn %s: %+v", id, result)
 			}
 			synctest.Wait()
@@ -140,7 +141,7 @@ func TestIdleInstanceIsReplaced(t *testing.T) {
 	defer h.Close(context.Background())
 	r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
 	for n := range 5 {
-		if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+		if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 			t.Fatal(result, err)
 		}
 		if len(engine.instances) != n+1 || n > 0 && !engine.instances[n-1].retired.Load() {

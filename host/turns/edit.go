@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/record"
 )
 
 // edits are changes that host code made to collections and that the core has not been told of yet. They go out in front
@@ -38,8 +39,8 @@ func (t *turn) edit(f *abi.Edit) {
 }
 
 // addRecord puts a record at the end of a collection, if it is not in. The caller holds t.mu.
-func (t *turn) addRecord(c *contextState, r record, body []byte) {
-	kind := r.kind()
+func (t *turn) addRecord(c *contextState, r record.Record, body []byte) {
+	kind := kindOf(r)
 	if handle, known := t.handles.find(r); known {
 		if !c.records[kind].has(handle) {
 			c.records[kind].add(handle, 1)
@@ -127,8 +128,8 @@ func (t *turn) firstKnown(v historyView) int {
 }
 
 // replaceRecord puts a record in the place of another. The caller holds t.mu.
-func (t *turn) replaceRecord(c *contextState, old, r record, body []byte) bool {
-	kind := old.kind()
+func (t *turn) replaceRecord(c *contextState, old, r record.Record, body []byte) bool {
+	kind := kindOf(old)
 	o := &c.records[kind]
 	at, known := t.handles.find(old)
 	if !known || !o.has(at) {
@@ -151,7 +152,7 @@ func (t *turn) replaceRecord(c *contextState, old, r record, body []byte) bool {
 
 // name returns the handle of a record and, if the guest does not know it, its body for a Data field. The caller holds
 // t.mu and sends what is returned as its next frame of the turn, or as part of it.
-func (t *turn) name(r record, body []byte) (handle int64, data abi.Raw) {
+func (t *turn) name(r record.Record, body []byte) (handle int64, data abi.Raw) {
 	if handle, known := t.handles.find(r); known {
 		return handle, nil
 	}
@@ -160,10 +161,10 @@ func (t *turn) name(r record, body []byte) (handle int64, data abi.Raw) {
 }
 
 // encode returns the body of a record. It may run code of the record's payload: no lock may be held.
-func (t *turn) encode(r record) ([]byte, error) { return t.appendRecord(nil, r) }
+func (t *turn) encode(r record.Record) ([]byte, error) { return t.appendRecord(nil, r) }
 
-func (t *turn) appendRecord(dst []byte, r record) ([]byte, error) {
-	out, err := r.appendBody(dst)
+func (t *turn) appendRecord(dst []byte, r record.Record) ([]byte, error) {
+	out, err := record.Append(dst, r)
 	if err != nil {
 		return nil, invalidBody(r, err)
 	}
@@ -177,6 +178,6 @@ func tooLarge(size, limit int) error {
 	return newError(abi.CodeABILimitExceeded, "a record of "+strconv.Itoa(size)+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
 }
 
-func invalidBody(r record, err error) error {
-	return newError(abi.CodeInvalidValue, kindNames[r.kind()]+" "+strconv.Quote(r.key())+": "+err.Error(), err)
+func invalidBody(r record.Record, err error) error {
+	return newError(abi.CodeInvalidValue, record.KindOf(r).String()+" "+strconv.Quote(record.Key(r))+": "+err.Error(), err)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/panics"
 )
 
 // effect is something that the core asks of the host.
@@ -141,7 +143,7 @@ func (e *effect) prepare(raw abi.Raw) error {
 		if err != nil || callbacks.Discard == nil {
 			return errors.Join(err, errors.New("there is no discard callback"))
 		}
-		e.perform = func() (abi.Raw, error) { return nil, callbacks.Discard(ctx, deltas, Status(args.Status)) }
+		e.perform = func() (abi.Raw, error) { return nil, callbacks.Discard(ctx, deltas, event.Status(args.Status)) }
 	case abi.EffectEstimate:
 		return e.prepareEstimate(raw)
 	case abi.EffectHTTP:
@@ -261,7 +263,7 @@ func (e *effect) run() (r outcome) {
 			return
 		}
 		if v := recover(); v != nil {
-			r = e.failed(caught(v))
+			r = e.failed(panics.Caught(v))
 			return
 		}
 		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.

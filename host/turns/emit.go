@@ -2,40 +2,40 @@ package turns
 
 import (
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// EmitMessage tells listeners of a delta of a message from this context, as an executor does with
-// Helpers.ReportMessage. Nothing is stored, and no stream is sealed.
+// EmitMessage sends listeners a delta of a message from this context, like Helpers.ReportMessage. It stores nothing
+// and seals no stream.
 func (b *base) EmitMessage(id, delta string, isComplete bool) error {
-	return b.emitStream(KindMessage, id, delta, isComplete)
+	return b.emitStream(event.KindMessage, id, delta, isComplete)
 }
 
-// EmitThought tells listeners of a delta of a thought.
+// EmitThought sends listeners a delta of a thought.
 func (b *base) EmitThought(id, delta string, isComplete bool) error {
-	return b.emitStream(KindThought, id, delta, isComplete)
+	return b.emitStream(event.KindThought, id, delta, isComplete)
 }
 
-// EmitInterruptedMessage tells listeners of the last delta of a message that was broken off, as an executor does with
-// Helpers.InterruptMessage.
+// EmitInterruptedMessage sends listeners the last delta of an interrupted message, like Helpers.InterruptMessage.
 func (b *base) EmitInterruptedMessage(id, delta string) error {
-	return b.emitInterrupted(KindMessage, id, delta)
+	return b.emitInterrupted(event.KindMessage, id, delta)
 }
 
-// EmitInterruptedThought does for a thought what EmitInterruptedMessage does for a message.
+// EmitInterruptedThought is EmitInterruptedMessage for a thought.
 func (b *base) EmitInterruptedThought(id, delta string) error {
-	return b.emitInterrupted(KindThought, id, delta)
+	return b.emitInterrupted(event.KindThought, id, delta)
 }
 
-func (b *base) emitInterrupted(kind Kind, id, delta string) error {
+func (b *base) emitInterrupted(kind event.Kind, id, delta string) error {
 	if b.state.turn.core.interrupts() {
-		kind += messageInterrupted - KindMessage
+		kind += messageInterrupted - event.KindMessage
 	}
 	return b.emitStream(kind, id, delta, true)
 }
 
-func (b *base) emitStream(kind Kind, id, delta string, isComplete bool) error {
-	which := kind - KindMessage
+func (b *base) emitStream(kind event.Kind, id, delta string, isComplete bool) error {
+	which := kind - event.KindMessage
 	if kind >= messageInterrupted {
 		which = kind - messageInterrupted
 	}
@@ -67,21 +67,8 @@ func (t *turn) emittedStream(which int, key streamKey) *stream {
 	return s
 }
 
-// ToolCallState is what EmitToolCall tells of a tool call.
-type ToolCallState struct {
-	Tool     string
-	Args     any    // anything that encodes to an object, nil if not known yet
-	Checksum string // of tool and args, if known
-	// The execution that gave the results, and what the provider calls the call, if known.
-	ExecutionID, ProviderCallID string
-
-	Results    any // nil if there are none yet
-	IsError    bool
-	IsComplete bool
-}
-
-// EmitToolCall tells listeners of a tool call from this context.
-func (b *base) EmitToolCall(id string, s ToolCallState) error {
+// EmitToolCall sends listeners a report of a tool call from this context.
+func (b *base) EmitToolCall(id string, s event.ToolCallState) error {
 	e := abi.ToolCallEvent{
 		ID: id, Tool: s.Tool, Checksum: s.Checksum, ExecutionID: s.ExecutionID, ProviderCallID: s.ProviderCallID,
 		Complete: s.IsComplete, IsError: s.IsError,
@@ -93,7 +80,7 @@ func (b *base) EmitToolCall(id string, s ToolCallState) error {
 		}
 		e.Args = raw
 	}
-	return b.emit(KindToolCall, func(t *turn) []byte {
+	return b.emit(event.KindToolCall, func(t *turn) []byte {
 		e.Created = t.tick()
 		if s.Results != nil {
 			t.keepResults(b.state.number, id, s.Results)
@@ -103,22 +90,23 @@ func (b *base) EmitToolCall(id string, s ToolCallState) error {
 	})
 }
 
-// EmitToolExecutionStart tells observers that a handler is about to run which was not called through Tool.Executor.
-func (b *base) EmitToolExecutionStart(e ToolExecution, args any) error {
+// EmitToolExecutionStart notifies observers that a handler not called through Tool.Executor is about to run.
+func (b *base) EmitToolExecutionStart(e event.ToolExecution, args any) error {
 	raw, err := wire.Append(nil, args, "args")
 	if err != nil {
 		return newError(abi.CodeInvalidValue, err.Error(), err)
 	}
-	return b.emit(KindToolExecutionStart, func(*turn) []byte {
+	return b.emit(event.KindToolExecutionStart, func(*turn) []byte {
 		return (&abi.ToolStartEvent{
 			Tool: e.ToolName, CallID: e.CallID, ExecutionID: e.ExecutionID, ProviderCallID: e.ProviderCallID, Args: raw,
 		}).Append(nil)
 	})
 }
 
-// EmitToolExecutionEnd tells observers that such a handler has ended, which began the given number of milliseconds ago.
-func (b *base) EmitToolExecutionEnd(e ToolExecution, tookMs int64, isError bool) error {
-	return b.emit(KindToolExecutionEnd, func(t *turn) []byte {
+// EmitToolExecutionEnd notifies observers that such a handler, started the given number of milliseconds ago, has
+// ended.
+func (b *base) EmitToolExecutionEnd(e event.ToolExecution, tookMs int64, isError bool) error {
+	return b.emit(event.KindToolExecutionEnd, func(t *turn) []byte {
 		started := max(int64(t.tick())-tookMs, 0)
 		return (&abi.ToolEndEvent{
 			Tool: e.ToolName, CallID: e.CallID, ExecutionID: e.ExecutionID, ProviderCallID: e.ProviderCallID,
@@ -128,7 +116,7 @@ func (b *base) EmitToolExecutionEnd(e ToolExecution, tookMs int64, isError bool)
 }
 
 // emit is MethodEmit. payload is called under the turn's lock.
-func (b *base) emit(kind Kind, payload func(t *turn) []byte) error {
+func (b *base) emit(kind event.Kind, payload func(t *turn) []byte) error {
 	t := b.state.turn
 	_, err := t.invoke(b.state.number, abi.MethodEmit, func() (abi.Raw, error) {
 		return (&abi.EmitArgs{Kind: uint8(kind), Payload: payload(t)}).Append(nil), nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -14,28 +15,28 @@ func TestEmit(t *testing.T) {
 			Executor: ack,
 			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
 				defer next()
-				execution := turns.ToolExecution{ToolName: "x", CallID: "sum", ExecutionID: "e", ProviderCallID: "p"}
+				execution := event.ToolExecution{ToolName: "x", CallID: "sum", ExecutionID: "e", ProviderCallID: "p"}
 				return errors.Join(
 					ctx.EmitMessage("m", "Loading", false), ctx.EmitMessage("m", "…", true), ctx.EmitThought("m", "hm", true),
-					ctx.EmitToolCall("c", turns.ToolCallState{Tool: "x", Args: map[string]any{"a": 1}, Results: 7, IsComplete: true}),
+					ctx.EmitToolCall("c", event.ToolCallState{Tool: "x", Args: map[string]any{"a": 1}, Results: 7, IsComplete: true}),
 					ctx.EmitToolExecutionStart(execution, nil), ctx.EmitToolExecutionEnd(execution, 5, true),
 				)
 			}},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Fatal(result.Err)
 		}
 		if want := "tS msg msg th tc(true) xS xE(true) dS iS(0) iE(0,ack) dE(ack,1) tE(ack)"; log.words() != want {
 			t.Errorf("events\n got %s\nwant %s", log.words(), want)
 		}
-		if ev := find[*turns.MessageEvent](log)[1]; ev.Full != "Loading…" || ev.DispatchID != "" || ev.Iteration != -1 {
+		if ev := find[*event.Message](log)[1]; ev.Full != "Loading…" || ev.DispatchID != "" || ev.Iteration != -1 {
 			t.Errorf("%+v", ev)
 		}
-		start, end := find[*turns.ToolExecutionStartEvent](log)[0], find[*turns.ToolExecutionEndEvent](log)[0]
-		if want := (turns.ToolExecution{ToolName: "x", CallID: "sum", ExecutionID: "e", ProviderCallID: "p"}); start.ToolExecution != want || end.ToolExecution != want {
+		start, end := find[*event.ToolExecutionStart](log)[0], find[*event.ToolExecutionEnd](log)[0]
+		if want := (event.ToolExecution{ToolName: "x", CallID: "sum", ExecutionID: "e", ProviderCallID: "p"}); start.ToolExecution != want || end.ToolExecution != want {
 			t.Errorf("%+v, %+v", start, end)
 		}
-		if ev := find[*turns.ToolCallEvent](log)[0]; ev.Results != 7 || string(ev.Args) != `{"a":1}` {
+		if ev := find[*event.ToolCall](log)[0]; ev.Results != 7 || string(ev.Args) != `{"a":1}` {
 			t.Errorf("%+v", ev)
 		}
 	})
@@ -53,14 +54,14 @@ func TestEmitBesideReports(t *testing.T) {
 				)
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Fatal(result.Err)
 		}
 		var texts []string
-		for _, ev := range find[*turns.MessageEvent](log) {
+		for _, ev := range find[*event.Message](log) {
 			texts = append(texts, ev.Full)
 		}
-		for _, ev := range find[*turns.ThoughtEvent](log) {
+		for _, ev := range find[*event.Thought](log) {
 			texts = append(texts, ev.Full)
 		}
 		if want := []string{"x", "He", "Hello", "xy", "xy", "hm", "hm!", "hm"}; !slices.Equal(texts, want) {

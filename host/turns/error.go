@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"runtime/debug"
 	"strings"
 
 	"github.com/turncore/turncore/abi"
@@ -13,8 +11,8 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// ErrStreamSealed is what a report on a stream fails with that an earlier report has completed. The error's text names the
-// stream.
+// ErrStreamSealed is the error of a report on a stream that an earlier report has completed. The error's text names
+// the stream.
 var ErrStreamSealed = errors.New("the stream is sealed: an earlier report completed it")
 
 // sealedError is ErrStreamSealed in the core's words.
@@ -34,37 +32,6 @@ func newError(code string, detail string, cause error) error {
 }
 
 func callAfterEnd() error { return newError(abi.CodeCallAfterEnd, "the turn has ended", nil) }
-
-// PanicError is what a panic in the program's code becomes: of an executor, a middleware, a tool's handler, a listener, a
-// storage function. It is the cause of the error that the turn tells, where errors.As finds it.
-type PanicError struct {
-	Value any    // what the code panicked with
-	Stack []byte // of its goroutine, as debug.Stack gives it
-}
-
-// caught is the error for what a deferred function has recovered. The stack is still that of the panic.
-func caught(v any) *PanicError { return &PanicError{Value: v, Stack: debug.Stack()} }
-
-// Error returns what the code panicked with, as text.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// Unwrap returns the error that the code panicked with, if it was one.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
-
-// LogValue gives slog the stack as well.
-func (e *PanicError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("panic", fmt.Sprint(e.Value)), slog.String("stack", string(e.Stack)))
-}
-
-// recovered makes a panic the error of the function that defers it.
-func recovered(err *error) {
-	if v := recover(); v != nil {
-		*err = caught(v)
-	}
-}
 
 // errorTable gives the errors of a turn their handles, so that the same error object comes back that went in.
 type errorTable struct {

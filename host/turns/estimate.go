@@ -1,7 +1,6 @@
 package turns
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,20 +9,16 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/internal/tokens"
+	"github.com/turncore/turncore/host/record"
 )
-
-// Tokenizer counts the tokens of texts: one number from 0 for each, in their order. It is called with as many texts at
-// once as there are to count, from any goroutine, and need not remember any: what it counted is kept.
-type Tokenizer func(texts []string) ([]int, error)
-
-// claude is the encoding that is estimated by length everywhere.
-const claude = "claude"
 
 // previewUnits is how many UTF-16 code units of a text a warning shows.
 const previewUnits = 80
 
 // encodings are the names of tokenizers, in order.
-func encodings(tokenizers map[string]Tokenizer) []string {
+func encodings(tokenizers map[string]record.Tokenizer) []string {
 	names := make([]string, 0, len(tokenizers))
 	for name := range tokenizers {
 		names = append(names, name)
@@ -34,11 +29,11 @@ func encodings(tokenizers map[string]Tokenizer) []string {
 
 // validateTokenizers appends to list what is wrong with tokenizers. The built-in name is an error of its own when nothing
 // else is wrong.
-func validateTokenizers(tokenizers map[string]Tokenizer, list []string) ([]string, error) {
+func validateTokenizers(tokenizers map[string]record.Tokenizer, list []string) ([]string, error) {
 	builtIn := false
 	for _, name := range encodings(tokenizers) {
 		switch {
-		case name == claude:
+		case name == tokens.Claude:
 			builtIn = true
 		case name == "":
 			list = append(list, "`tokenizers` must have names that are not empty")
@@ -50,15 +45,15 @@ func validateTokenizers(tokenizers map[string]Tokenizer, list []string) ([]strin
 		return list, nil
 	}
 	if len(list) == 0 {
-		return nil, newError(abi.CodeTokenEstimatorShadowsBuiltin, claude, nil)
+		return nil, newError(abi.CodeTokenEstimatorShadowsBuiltin, tokens.Claude, nil)
 	}
-	return append(list, "`tokenizers."+claude+"` is built in and cannot be replaced"), nil
+	return append(list, "`tokenizers."+tokens.Claude+"` is built in and cannot be replaced"), nil
 }
 
 // count has a tokenizer count texts, and checks what it says.
-func (t Tokenizer) count(encoding string, texts []string) (counts []int, err error) {
-	defer recovered(&err)
-	if counts, err = t(texts); err != nil {
+func count(tokenizer record.Tokenizer, encoding string, texts []string) (counts []int, err error) {
+	defer panics.Recovered(&err)
+	if counts, err = tokenizer(texts); err != nil {
 		return nil, err
 	}
 	if len(counts) != len(texts) || slices.ContainsFunc(counts, func(n int) bool { return n < 0 || int64(n) > abi.MaxInt }) {
@@ -67,20 +62,20 @@ func (t Tokenizer) count(encoding string, texts []string) (counts []int, err err
 	return counts, nil
 }
 
-// EstimateTokens estimates how many tokens texts have in an encoding: "claude" has a token for 3.5 UTF-16 code units; another
-// one is counted by the runner's tokenizer for it, all texts in one call. Where there is none, or it fails, a token is
-// taken for 4 code units, and a warning event of the kind token-estimation-degraded says so, once for an encoding and
+// EstimateTokens estimates the tokens of texts in an encoding: for "claude" a token is 3.5 UTF-16 code units; another
+// encoding is counted by the runner's tokenizer for it, all texts in one call. Without a tokenizer, or if it fails, a
+// token is 4 code units, and a warning event of the kind token-estimation-degraded says so, once per encoding and
 // context. The error is E_INVALID_VALUE, for an encoding without a name.
 func (b *base) EstimateTokens(encoding string, texts ...string) ([]int, error) {
 	if encoding == "" {
 		return nil, newError(abi.CodeInvalidValue, "encoding: must be a non-empty string", nil)
 	}
 	counts := make([]int, len(texts))
-	if encoding != claude && len(texts) > 0 {
+	if encoding != tokens.Claude && len(texts) > 0 {
 		why := "there is no tokenizer for " + encoding
 		var failure error
 		if tokenizer := b.state.turn.config.tokenizers[encoding]; tokenizer != nil {
-			exact, err := tokenizer.count(encoding, texts)
+			exact, err := count(tokenizer, encoding, texts)
 			if err == nil {
 				return exact, nil
 			}
@@ -89,7 +84,7 @@ func (b *base) EstimateTokens(encoding string, texts ...string) ([]int, error) {
 		b.warnEstimate(encoding, texts[0], why, failure)
 	}
 	for i, text := range texts {
-		counts[i] = estimateTokens(encoding, text)
+		counts[i] = tokens.Estimate(encoding, text)
 	}
 	return counts, nil
 }
@@ -115,30 +110,6 @@ func (b *base) warnEstimate(encoding, text, why string, failure error) {
 	})
 }
 
-// estimateIn estimates a text's tokens with the tokenizers of a context of this package, and else by its length.
-func estimateIn(ctx context.Context, encoding, text string) (int, error) {
-	if c, ok := ctx.(Context); ok {
-		counts, err := c.shared().EstimateTokens(encoding, text)
-		if err != nil {
-			return 0, err
-		}
-		return counts[0], nil
-	}
-	return estimateTokens(encoding, text), nil
-}
-
-// estimateTokens estimates a text's tokens by its length.
-func estimateTokens(encoding, text string) int {
-	units := 0
-	for _, r := range text {
-		units += utf16.RuneLen(r)
-	}
-	if encoding == claude {
-		return (units*2 + 6) / 7
-	}
-	return (units + 3) / 4
-}
-
 // clipUnits cuts a text to n UTF-16 code units.
 func clipUnits(text string, n int) string {
 	for i, r := range text {
@@ -159,7 +130,7 @@ func (e *effect) prepareEstimate(raw abi.Raw) error {
 	if tokenizer == nil {
 		return errors.New("there is no tokenizer for " + strconv.Quote(args.Encoding))
 	}
-	var artifact *SpooledArtifact
+	var artifact *record.SpooledArtifact
 	if args.Handle != 0 {
 		if artifact, err = e.turn.artifact(args.Handle, args.Part); err != nil {
 			return fmt.Errorf("estimate: %w", err)
@@ -175,7 +146,7 @@ func (e *effect) prepareEstimate(raw abi.Raw) error {
 			}
 			texts = []string{text}
 		}
-		counts, err := tokenizer.count(args.Encoding, texts)
+		counts, err := count(tokenizer, args.Encoding, texts)
 		if err != nil {
 			return nil, err
 		}

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // wordCounter counts words, and notes what it is asked.
-func wordCounter(asked *[]string) turns.Tokenizer {
+func wordCounter(asked *[]string) record.Tokenizer {
 	return func(texts []string) ([]int, error) {
 		*asked = append(*asked, strings.Join(texts, "|"))
 		counts := make([]int, len(texts))
@@ -53,14 +55,14 @@ func TestEstimateByLength(t *testing.T) {
 		}, turns.TurnInput{})
 		estimated(t, late, "z", []int{3}, "hello world") // nobody hears
 		var told []string
-		for _, w := range find[*turns.WarningEvent](log) {
+		for _, w := range find[*event.Warning](log) {
 			told = append(told, w.Type+" "+string(w.Payload))
 		}
 		want := []string{
 			`token-estimation-degraded {"encoding":"q","textPreview":"x"}`,
 			`token-estimation-degraded {"encoding":"q","textPreview":"hello world"}`,
 		}
-		if result.Status != turns.Ack || !slices.Equal(told, want) {
+		if result.Status != event.Ack || !slices.Equal(told, want) {
 			t.Errorf("%s, warnings %q", result.Status, told)
 		}
 	})
@@ -72,7 +74,7 @@ func TestTokenizers(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		var asked []string
 		log, _ := play(t, h, turns.TurnRunnerConfig{
-			Tokenizers: map[string]turns.Tokenizer{
+			Tokenizers: map[string]record.Tokenizer{
 				"q": wordCounter(&asked), "broken": func([]string) ([]int, error) { return nil, broken },
 				"short": func([]string) ([]int, error) { return []int{1}, nil }, "negative": func([]string) ([]int, error) { return []int{-1, 1}, nil },
 				"endless": func(texts []string) ([]int, error) { return slices.Repeat([]int{math.MaxInt}, len(texts)), nil },
@@ -84,7 +86,7 @@ func TestTokenizers(t *testing.T) {
 				for _, encoding := range []string{"broken", "short", "negative", "endless", "panics"} {
 					estimated(t, ctx, encoding, []int{1, 2}, "a b", "c d e")
 				}
-				artifact := turns.NewSpooledArtifact(turns.NewBlob([]byte("one two three four")))
+				artifact := record.NewSpooledArtifact(record.NewBlob([]byte("one two three four")))
 				if n, err := artifact.EstimateTokens(ctx, "q"); n != 4 || err != nil {
 					t.Errorf("%d, %v", n, err)
 				}
@@ -101,7 +103,7 @@ func TestTokenizers(t *testing.T) {
 		if want := []string{"test|hi there", "a b|c d e", "one two three four", "inner"}; !slices.Equal(asked, want) {
 			t.Errorf("asked %q, want %q", asked, want)
 		}
-		warnings := find[*turns.WarningEvent](log)
+		warnings := find[*event.Warning](log)
 		if len(warnings) != 5 || warnings[0].Err != broken || !strings.Contains(warnings[4].Err.Error(), "at once") { //nolint:errorlint // the very error
 			t.Errorf("%d warnings: %v", len(warnings), warnings)
 		}
@@ -110,19 +112,19 @@ func TestTokenizers(t *testing.T) {
 
 // G7.
 func TestTokenizersAreValidated(t *testing.T) {
-	make := func(tokenizers map[string]turns.Tokenizer) error {
+	make := func(tokenizers map[string]record.Tokenizer) error {
 		_, err := turns.NewTurnRunner(turns.TurnRunnerConfig{Executor: ack, Callbacks: noStorage(), Tokenizers: tokenizers})
 		return err
 	}
-	if err := make(map[string]turns.Tokenizer{"claude": wordCounter(nil)}); !errors.Is(err, host.Code("E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN")) {
+	if err := make(map[string]record.Tokenizer{"claude": wordCounter(nil)}); !errors.Is(err, host.Code("E_TOKEN_ESTIMATOR_SHADOWS_BUILTIN")) {
 		t.Error(err)
 	}
 	// Beside other violations the built-in name is one of them.
-	both := make(map[string]turns.Tokenizer{"claude": wordCounter(nil), "a": nil})
+	both := make(map[string]record.Tokenizer{"claude": wordCounter(nil), "a": nil})
 	if !errors.Is(both, host.Code("E_INVALID_TURN_RUNNER_CONFIG")) || !strings.HasSuffix(both.Error(), "`tokenizers.claude` is built in and cannot be replaced") {
 		t.Error(both)
 	}
-	err := make(map[string]turns.Tokenizer{"a": nil, "": wordCounter(nil)})
+	err := make(map[string]record.Tokenizer{"a": nil, "": wordCounter(nil)})
 	if !errors.Is(err, host.Code("E_INVALID_TURN_RUNNER_CONFIG")) || !strings.Contains(err.Error(), "`tokenizers.a` must be a function") || !strings.Contains(err.Error(), "names that are not empty") {
 		t.Error(err)
 	}

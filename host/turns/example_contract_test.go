@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -61,21 +64,21 @@ func ExampleExecutor() {
 				continue
 			}
 			called = true
-			if err := h.ReportToolCall(c.id, turns.ToolCallReport{Tool: c.tool, Args: c.args}); err != nil {
+			if err := h.ReportToolCall(c.id, event.ToolCallReport{Tool: c.tool, Args: c.args}); err != nil {
 				return err
 			}
 			result, err := ctx.Tools().Get(c.tool).Executor(ctx)(c.args)
 			if err != nil {
 				return err
 			}
-			if err := h.ReportToolCall(c.id, turns.ToolCallReport{Results: result, IsComplete: true}); err != nil {
+			if err := h.ReportToolCall(c.id, event.ToolCallReport{Results: result, IsComplete: true}); err != nil {
 				return err
 			}
-			checksum, err := turns.ToolCallChecksum(c.tool, c.args)
+			checksum, err := record.ToolCallChecksum(c.tool, c.args)
 			if err != nil {
 				return err
 			}
-			record := &turns.ToolCall{
+			record := &record.ToolCall{
 				ID: c.id, Tool: c.tool, Args: []byte(`{"city":"Oslo"}`), Checksum: checksum, Results: result.(string),
 				IsComplete: true, CreatedAt: time.Unix(1, 0), UpdatedAt: time.Unix(1, 0), CompletedAt: time.Unix(1, 0),
 			}
@@ -89,12 +92,12 @@ func ExampleExecutor() {
 		if err := h.ReportMessage("answer", "", true); err != nil {
 			return err
 		}
-		if err := ctx.StoreMessage(turns.NewMessage("answer", turns.Assistant, text.String(), time.Unix(2, 0))); err != nil {
+		if err := ctx.StoreMessage(record.NewMessage("answer", record.Assistant, text.String(), time.Unix(2, 0))); err != nil {
 			return err
 		}
 		return ctx.Ack()
 	}
-	store := turns.NewMemoryStore()
+	store := store.NewInMemory()
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
 		Callbacks: turns.StoreCallbacks(store), Executor: executor, Tools: []*turns.Tool{weather},
 		DispatchOutputPipeline: []turns.DispatchMiddleware{func(ctx *turns.DispatchContext, next func()) error {
@@ -118,7 +121,7 @@ func ExampleExecutor() {
 // The bounds of the loop are middleware: over the iterations, and over how often the model asks for the same.
 func ExampleDispatchMiddleware() {
 	errRepeats := errors.New("the model repeats itself")
-	checksum, err := turns.ToolCallChecksum("search", nil)
+	checksum, err := record.ToolCallChecksum("search", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -135,9 +138,9 @@ func ExampleDispatchMiddleware() {
 		return nil
 	}
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-			return ctx.StoreToolCall(&turns.ToolCall{
+			return ctx.StoreToolCall(&record.ToolCall{
 				ID: fmt.Sprint("c", ctx.Iteration()), Tool: "search", Args: []byte(`{}`), Checksum: checksum, Results: "nothing",
 				IsComplete: true, CreatedAt: time.Unix(1, 0), UpdatedAt: time.Unix(1, 0), CompletedAt: time.Unix(1, 0),
 			})
@@ -160,13 +163,13 @@ func ExampleDispatch_planner() {
 		_, err := turns.Dispatch(ctx, turns.DispatchInput{
 			Source: ctx,
 			Executor: func(d *turns.DispatchContext, h *turns.Helpers) error {
-				if err := d.StoreThought(turns.NewThought("plan", "First look, then leap.", time.Unix(1, 0))); err != nil {
+				if err := d.StoreThought(record.NewThought("plan", "First look, then leap.", time.Unix(1, 0))); err != nil {
 					return err
 				}
 				return d.Ack()
 			},
-			OnEvent: func(ev turns.Event) {
-				if end, ok := ev.(*turns.DispatchEndEvent); ok {
+			OnEvent: func(ev event.Event) {
+				if end, ok := ev.(*event.DispatchEnd); ok {
 					fmt.Println("planned:", end.Status)
 				}
 			},
@@ -178,7 +181,7 @@ func ExampleDispatch_planner() {
 		return nil
 	}
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Callbacks:         turns.StoreCallbacks(turns.NewMemoryStore()),
+		Callbacks:         turns.StoreCallbacks(store.NewInMemory()),
 		TurnInputPipeline: []turns.TurnMiddleware{plan},
 		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			for thought := range ctx.TurnThoughts().All() {
@@ -204,8 +207,8 @@ func ExampleDispatch_summariser() {
 	at := time.Unix(1, 0)
 	result, err := turns.Dispatch(context.Background(), turns.DispatchInput{
 		Raw: &turns.RawContext{
-			Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()), SystemPrompt: "Summarise.",
-			Messages: []*turns.Message{turns.NewMessage("a", turns.User, "one", at), turns.NewMessage("b", turns.Assistant, "two", at)},
+			Callbacks: turns.StoreCallbacks(store.NewInMemory()), SystemPrompt: "Summarise.",
+			Messages: []*record.Message{record.NewMessage("a", record.User, "one", at), record.NewMessage("b", record.Assistant, "two", at)},
 		},
 		Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
 			if err := h.ReportMessage("summary", fmt.Sprint(ctx.TurnMessages().Len(), " messages"), true); err != nil {
@@ -213,8 +216,8 @@ func ExampleDispatch_summariser() {
 			}
 			return ctx.Ack()
 		},
-		OnEvent: func(ev turns.Event) {
-			if message, ok := ev.(*turns.MessageEvent); ok {
+		OnEvent: func(ev event.Event) {
+			if message, ok := ev.(*event.Message); ok {
 				fmt.Println(message.Delta)
 			}
 		},
@@ -240,7 +243,7 @@ func ExampleDispatchContext_Nack() {
 		func(*turns.DispatchContext, *turns.Helpers) error { return errQuota },
 	} {
 		runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-			Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()), Executor: executor,
+			Callbacks: turns.StoreCallbacks(store.NewInMemory()), Executor: executor,
 		})
 		if err != nil {
 			log.Fatal(err)

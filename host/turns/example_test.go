@@ -6,7 +6,9 @@ import (
 	"log"
 	"net/http/httptest"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/simulated"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -21,11 +23,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer runner.Close()
-	for event, err := range runner.Stream(ctx, turns.Input{Message: "Hello!"}).Events() {
+	for ev, err := range runner.Stream(ctx, turns.Input{Message: "Hello!"}).Events() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if message, ok := event.(*turns.MessageEvent); ok {
+		if message, ok := ev.(*event.Message); ok {
 			fmt.Print(message.Delta)
 		}
 	}
@@ -60,7 +62,7 @@ func ExampleTool() {
 
 // An executor of one's own, with storage and policy around it.
 func ExampleNewTurnRunner() {
-	store := turns.NewMemoryStore()
+	store := store.NewInMemory()
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
 		Callbacks:         turns.StoreCallbacks(store),
 		TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},

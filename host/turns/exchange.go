@@ -10,7 +10,9 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/record"
 )
 
 // actor is a goroutine's part in a turn: what its own steps caused and what it waits for.
@@ -33,7 +35,7 @@ type call struct {
 
 // delivery is something that came out of the core and has not had its effect on user code yet.
 type delivery struct {
-	event  Event
+	event  event.Event
 	scope  uint8
 	number uint32 // of the dispatch that an event is from
 	call   *call
@@ -243,7 +245,7 @@ func (t *turn) readEnd(frame []byte) error {
 		return err
 	}
 	t.end = ending{
-		status: Status(f.Status), iterations: int(f.Iterations), err: t.errors.decode(f.Error), refused: f.Status == abi.StatusRefused,
+		status: event.Status(f.Status), iterations: int(f.Iterations), err: t.errors.decode(f.Error), refused: f.Status == abi.StatusRefused,
 	}
 	t.shut()
 	return nil
@@ -281,7 +283,7 @@ func (t *turn) readSync(frame []byte) error {
 		return t.syncTools(c.state, f.Data)
 	case f.Sync == abi.SyncDefine && f.Collection == abi.CollectionTools:
 		return t.adoptTool(f.Data)
-	case f.Collection >= recordKinds:
+	case f.Collection >= record.Kinds:
 		return fmt.Errorf("sync of collection %d", f.Collection)
 	}
 	o, subject := &c.state.records[f.Collection], f.Handle
@@ -330,7 +332,7 @@ func (t *turn) adopt(kind uint8, handle int64, data abi.Raw, kept int64) error {
 		return err
 	}
 	if body != nil && t.handles.record(handle) == nil {
-		r, err := decodeRecord(kind, body)
+		r, err := record.Decode(record.Kind(kind), body)
 		if err != nil {
 			return err
 		}
@@ -343,7 +345,7 @@ func (t *turn) adopt(kind uint8, handle int64, data abi.Raw, kept int64) error {
 			return fmt.Errorf("sync: handle %d comes out of turn", handle)
 		}
 	}
-	if r := t.handles.record(handle); r == nil || r.kind() != kind {
+	if r := t.handles.record(handle); r == nil || kindOf(r) != kind {
 		return fmt.Errorf("sync: handle %d names no record of collection %d", handle, kind)
 	}
 	return nil
@@ -402,12 +404,12 @@ func (t *turn) verify() error {
 		}
 		sums := abi.NewReader(digest.value)
 		n, err := sums.Array(), sums.Err()
-		for kind := 0; kind < n && kind < recordKinds && err == nil; kind++ {
+		for kind := 0; kind < n && kind < record.Kinds && err == nil; kind++ {
 			if sum := sums.Uint(math.MaxUint32); uint32(sum) != c.state.records[kind].digest() {
-				err = fmt.Errorf("the %s collections of context %d differ", kindNames[kind], c.state.number)
+				err = fmt.Errorf("the %s collections of context %d differ", record.Kind(kind).String(), c.state.number)
 			}
 		}
-		if err == nil && n != recordKinds {
+		if err == nil && n != record.Kinds {
 			err = fmt.Errorf("the digest of context %d is malformed", c.state.number)
 		}
 		if err != nil {

@@ -13,8 +13,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/internal/faulty"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -40,16 +43,16 @@ func faultTools() []*turns.Tool {
 // faultTurn is what a turn against the faulty provider has shown.
 type faultTurn struct {
 	text, thoughts strings.Builder
-	calls          []*turns.ToolCallEvent
+	calls          []*event.ToolCall
 	logs           []string
 	full           map[string]string // of streams that are not complete
 	marked         bool              // a stream said that it was broken off
 	problems       []string
 }
 
-func (f *faultTurn) hear(ev turns.Event) {
+func (f *faultTurn) hear(ev event.Event) {
 	problem := func(format string, args ...any) { f.problems = append(f.problems, fmt.Sprintf(format, args...)) }
-	delta := func(kind string, e *turns.StreamDelta) {
+	delta := func(kind string, e *event.StreamDelta) {
 		key := kind + " " + e.ID
 		full, open := f.full[key]
 		if !open {
@@ -67,21 +70,21 @@ func (f *faultTurn) hear(ev turns.Event) {
 		f.marked = f.marked || e.IsInterrupted
 	}
 	switch ev := ev.(type) {
-	case *turns.MessageEvent:
+	case *event.Message:
 		f.text.WriteString(ev.Delta)
 		delta("message", &ev.StreamDelta)
-	case *turns.ThoughtEvent:
+	case *event.Thought:
 		f.thoughts.WriteString(ev.Delta)
 		delta("thought", &ev.StreamDelta)
-	case *turns.ToolCallEvent:
+	case *event.ToolCall:
 		if ev.IsComplete {
 			f.calls = append(f.calls, ev)
 		}
-	case *turns.LogEvent:
-		if ev.Level != turns.LevelTrace && ev.Level != turns.LevelDebug {
+	case *event.Log:
+		if ev.Level != event.LevelTrace && ev.Level != event.LevelDebug {
 			f.logs = append(f.logs, ev.Type)
 		}
-	case *turns.DispatchEndEvent:
+	case *event.DispatchEnd:
 		for key := range f.full {
 			problem("%s is not complete", key)
 		}
@@ -90,10 +93,10 @@ func (f *faultTurn) hear(ev turns.Event) {
 
 // runFault runs a case and lists all that is not as it should be.
 func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case) []string {
-	store := turns.NewMemoryStore()
+	store := store.NewInMemory()
 	word := strings.ReplaceAll(t.Name(), "/", "_")
 	r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Chat:      &turns.ChatOptions{Model: "m", BaseURL: strings.Replace(c.BaseURL, "SESSION", word, 1), Options: c.Options},
+		Chat:      &model.ChatOptions{Model: "m", BaseURL: strings.Replace(c.BaseURL, "SESSION", word, 1), Options: c.Options},
 		Callbacks: turns.StoreCallbacks(store), Tools: faultTools(), Host: h, MaxIterations: 8,
 		TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
 	})
@@ -103,12 +106,12 @@ func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	seen := &faultTurn{full: map[string]string{}}
-	in := turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(ev turns.Event) {
+	in := turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(ev event.Event) {
 		seen.hear(ev)
-		if c.Abort == "text" && ev.Kind() == turns.KindMessage {
+		if c.Abort == "text" && ev.Kind() == event.KindMessage {
 			cancel()
 		}
-		if line, ok := ev.(*turns.LogEvent); ok && c.Abort == "retry" && line.Type == "retry-attempt" {
+		if line, ok := ev.(*event.Log); ok && c.Abort == "retry" && line.Type == "retry-attempt" {
 			cancel()
 		}
 	}}
@@ -144,7 +147,7 @@ func runFault(t *testing.T, h *turns.Host, server *faulty.Server, c *faulty.Case
 	// The provider has no more faults in store: the session goes on.
 	if c.GoesOn {
 		next, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "And now?"}))
-		if err != nil || next.Status != turns.Ack || next.Text != faulty.Good {
+		if err != nil || next.Status != event.Ack || next.Text != faulty.Good {
 			wrong = append(wrong, fmt.Sprintf("the next turn: %+v, %v", next, err))
 		}
 		if got := server.Seen(word, c.Name); len(got.Problems) > 0 {
@@ -166,7 +169,7 @@ func (f *faultTurn) compare(c *faulty.Case, result *turns.Result) []string {
 	same("status", result.Status, want.Status)
 	code, said := "", ""
 	var e *host.Error
-	if result.Status != turns.Aborted && errors.As(result.Err, &e) {
+	if result.Status != event.Aborted && errors.As(result.Err, &e) {
 		code, said = string(e.Code), e.Error()
 	}
 	same("error", code, want.Error)

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -70,9 +72,9 @@ func web(t *testing.T) (url, other string) {
 func TestFetchTool(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		url, other := web(t)
-		var stored []*turns.Retrievable
+		var stored []*record.Retrievable
 		callbacks := noStorage()
-		callbacks.StoreRetrievable = func(_ turns.Context, r *turns.Retrievable) error { stored = append(stored, r); return nil }
+		callbacks.StoreRetrievable = func(_ turns.Context, r *record.Retrievable) error { stored = append(stored, r); return nil }
 		tool := turns.FetchTool(turns.FetchOptions{
 			Allow: []string{url + "/docs"}, Methods: []string{"GET", "HEAD", "POST"}, Redirects: 3, MaxInline: 4096, Timeout: 2 * time.Second,
 		})
@@ -128,13 +130,13 @@ func TestFetchTool(t *testing.T) {
 				return nil
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack || len(stored) != 1 {
+		if result.Status != event.Ack || len(stored) != 1 {
 			t.Fatalf("%s, %v, %d documents", result.Status, result.Err, len(stored))
 		}
-		if r := stored[0]; r.TrustTier != turns.ThirdPartyPublic || r.Source != url+"/docs/long" || r.Kind != "text/plain" {
+		if r := stored[0]; r.TrustTier != record.ThirdPartyPublic || r.Source != url+"/docs/long" || r.Kind != "text/plain" {
 			t.Errorf("document %+v", r)
 		}
-		if a, ok := stored[0].Content.(*turns.SpooledArtifact); !ok || a == nil {
+		if a, ok := stored[0].Content.(*record.SpooledArtifact); !ok || a == nil {
 			t.Errorf("the document's content is a %T", stored[0].Content)
 		}
 	})
@@ -184,7 +186,7 @@ func TestFetchTakesTooLong(t *testing.T) {
 				_, err := patient.Executor(ctx)(map[string]any{"url": url + "/docs/slow"})
 				return err
 			}}, turns.TurnInput{})
-			if result.Status != turns.Aborted {
+			if result.Status != event.Aborted {
 				t.Errorf("%s, %v", result.Status, result.Err)
 			}
 		})

@@ -8,27 +8,32 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
 // Bounds on iterations for Config.MaxIterations.
 const (
-	// DefaultMaxIterations is the bound where none is given.
+	// DefaultMaxIterations is the default bound.
 	DefaultMaxIterations = 16
-	// Unbounded sets no bound: a model that never stops calling tools is never stopped.
+	// Unbounded sets no bound: nothing stops a model that keeps calling tools.
 	Unbounded = -1
 )
 
 // Model is a model behind an API, or one that the host runs itself.
 type Model struct {
 	Name string
-	// Provider is the protocol that the API speaks: OpenAI's chat completions if empty.
-	Provider Provider
+	// Provider is the protocol of the API: OpenAI's chat completions if empty.
+	Provider model.Provider
 	BaseURL  string // up to the version; that of the Provider if empty
 	APIKey   string // sent to the base URL's origin only; "" sends none
-	// Engine is a model that the host runs itself, in place of an API.
-	Engine *ModelEngine
+	// Engine is a model that the host runs itself, instead of an API.
+	Engine *model.Engine
 	// Options are members of the request such as "temperature", by the names that the provider's API has for them, and
-	// options of the chat executor. [OpenAIOptions] and the others have them typed.
+	// options of the chat executor. [model.OpenAIOptions] and the others have them typed.
 	Options map[string]any
 }
 
@@ -37,27 +42,27 @@ type Config struct {
 	Model    Model
 	Executor Executor // the program's own, instead of a Model
 
-	// Schema is a JSON Schema, draft 2020-12, that the Model's answers must match: JSON text, or anything that marshals to it.
-	// nil for answers of any text. Object and PartialObjects give what they hold.
+	// Schema is a JSON Schema, draft 2020-12, that the Model's answers must match: JSON text, or anything that marshals
+	// to it. nil for free text. Object and PartialObjects return their data.
 	Schema any
 	// System is the system prompt of every turn.
 	System string
 	Tools  []*Tool
-	// Store keeps the conversations: a MemoryStore by default. See NewestStore for what else it may do.
-	Store Store
+	// Store keeps the conversations: one in memory by default. See [store.Newest] for what else it may do.
+	Store store.Store
 	// MaxIterations bounds the iterations of a turn; 0 means DefaultMaxIterations, and Unbounded none.
 	MaxIterations int
 
 	// Tokenizers by the names of their encodings, as in TurnRunnerConfig.
-	Tokenizers map[string]Tokenizer
+	Tokenizers map[string]record.Tokenizer
 
 	TurnInputPipeline      []TurnMiddleware // run after the conversation was loaded
 	TurnOutputPipeline     []TurnMiddleware
 	DispatchInputPipeline  []DispatchMiddleware
 	DispatchOutputPipeline []DispatchMiddleware
 
-	// Host is where the turns run, with the Credentials that a Model needs: under the name "model", unless it sends
-	// none. nil gives the runner one of its own, on Engine.
+	// Host runs the turns. It has the Credentials that a Model needs: under the name "model", unless it sends none. nil
+	// gives the runner its own host, on Engine.
 	Host   *Host
 	Engine host.Engine
 }
@@ -65,12 +70,12 @@ type Config struct {
 // defaultSystem is the system prompt of a runner that was given none.
 const defaultSystem = "You are a helpful assistant."
 
-// Runner is a TurnRunner with everything filled in: storage, the conversation loaded at the start of every turn, and a
-// bound on iterations.
+// Runner is a TurnRunner with defaults for everything: storage, the conversation loaded at the start of every turn,
+// and a bound on iterations.
 type Runner struct {
 	*TurnRunner
 	system string
-	store  Store
+	store  store.Store
 }
 
 // modelCredential is the name of the credential that a Model's key becomes.
@@ -79,7 +84,7 @@ const modelCredential = "model"
 // New returns a runner and loads the core. Close it when done.
 func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Store == nil {
-		config.Store = NewMemoryStore()
+		config.Store = store.NewInMemory()
 	}
 	if config.System == "" {
 		config.System = defaultSystem
@@ -99,12 +104,12 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	case Unbounded:
 		full.MaxIterations = 0
 	}
-	var credentials map[string]Credential
+	var credentials map[string]model.Credential
 	if config.Model.Name != "" || config.Model.Engine != nil {
 		full.Chat, credentials = config.Model.chat()
 		full.Chat.Schema = config.Schema
 	} else if config.Schema != nil {
-		return nil, invalid(abi.TurnRunnerConfigRules, []string{"`schema` needs a `model`"})
+		return nil, check.Invalid(abi.TurnRunnerConfigRules, []string{"`schema` needs a `model`"})
 	}
 	own := full.Host == nil
 	if own {
@@ -124,13 +129,13 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 }
 
 // chat is the model as options of the chat executor, and the credentials that they name.
-func (m *Model) chat() (*ChatOptions, map[string]Credential) {
-	o := &ChatOptions{Model: m.Name, Provider: m.Provider, BaseURL: m.BaseURL, Engine: m.Engine, Options: m.Options}
+func (m *Model) chat() (*model.ChatOptions, map[string]model.Credential) {
+	o := &model.ChatOptions{Model: m.Name, Provider: m.Provider, BaseURL: m.BaseURL, Engine: m.Engine, Options: m.Options}
 	if o.Engine != nil {
 		return o, nil
 	}
 	if named, ok := m.Options["provider"].(string); ok && o.Provider == "" {
-		o.Provider = Provider(named)
+		o.Provider = model.Provider(named)
 	}
 	if o.BaseURL == "" {
 		o.BaseURL = o.Provider.BaseURL()
@@ -139,25 +144,25 @@ func (m *Model) chat() (*ChatOptions, map[string]Credential) {
 		return o, nil
 	}
 	o.Credential = modelCredential
-	credentials := map[string]Credential{}
+	credentials := map[string]model.Credential{}
 	if u, err := url.Parse(o.BaseURL); err == nil {
 		credentials[modelCredential] = o.Provider.Key(m.APIKey, originOf(u))
 	}
 	return o, credentials
 }
 
-// Input is what a turn of a Runner begins with.
+// Input is the input of a turn of a Runner.
 type Input struct {
-	Message     string   // what the user says
-	Attachments []*Media // what goes with it: pictures, files; alone without a Message
-	Session     string   // whose conversation it is; "" is one as well
-	System      string   // in place of the runner's system prompt
-	// StandingInstructions are texts that the model is given beside the system prompt in this turn.
+	Message     string          // the user's message
+	Attachments []*record.Media // sent with it: pictures, files; alone without a Message
+	Session     string          // its conversation; "" is a conversation too
+	System      string          // replaces the runner's system prompt
+	// StandingInstructions are texts for the model in addition to the system prompt, in this turn.
 	StandingInstructions []string
 	TurnID               string // as in TurnInput
 	Stash                map[string]any
-	OnEvent              func(Event) // as in TurnInput
-	Journal              io.Writer   // as in TurnInput
+	OnEvent              func(event.Event) // as in TurnInput
+	Journal              io.Writer         // as in TurnInput
 }
 
 func (r *Runner) input(in Input) (TurnInput, error) {
@@ -165,7 +170,7 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 	stash := map[string]any{SessionKey: in.Session}
 	for key, v := range in.Stash {
 		if key == SessionKey {
-			return TurnInput{}, invalid(abi.TurnInputRules, []string{"`stash." + SessionKey + "` is what `session` sets"})
+			return TurnInput{}, check.Invalid(abi.TurnInputRules, []string{"`stash." + SessionKey + "` is what `session` sets"})
 		}
 		stash[key] = v
 	}
@@ -176,17 +181,17 @@ func (r *Runner) input(in Input) (TurnInput, error) {
 	if full.SystemPrompt == "" {
 		full.SystemPrompt = r.system
 	}
-	if store, ok := r.store.(NewestStore); ok {
+	if store, ok := r.store.(store.Newest); ok {
 		full.newest = func(ctx context.Context) (time.Time, error) { return store.Newest(ctx, in.Session) }
 	}
 	return full, nil
 }
 
-// Store is where the conversations are kept.
-func (r *Runner) Store() Store { return r.store }
+// Store keeps the conversations.
+func (r *Runner) Store() store.Store { return r.store }
 
-// Run runs a turn to its end. Cancelling ctx aborts it. The error is why the turn did not ack, with the result beside it, or
-// why the input was refused, without one: see TurnRunner.Run.
+// Run runs a turn to its end. Cancelling ctx aborts it. The error says why the turn did not ack (with a result), or
+// why the input was rejected (without one): see TurnRunner.Run.
 func (r *Runner) Run(ctx context.Context, in Input) (*Result, error) {
 	full, err := r.input(in)
 	if err != nil {
@@ -195,7 +200,7 @@ func (r *Runner) Run(ctx context.Context, in Input) (*Result, error) {
 	return r.TurnRunner.Run(ctx, full)
 }
 
-// Stream starts a turn whose events the stream gives as they come.
+// Stream starts a turn and returns a stream of its events.
 func (r *Runner) Stream(ctx context.Context, in Input) *Stream {
 	full, err := r.input(in)
 	if err != nil {

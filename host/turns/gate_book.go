@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
@@ -20,7 +21,7 @@ type gateBook struct {
 // gateName names a gate of a turn.
 type gateName struct{ turnID, id string }
 
-func (b *gateBook) add(g *OpenGate) {
+func (b *gateBook) add(g *openGate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.last++
@@ -29,7 +30,7 @@ func (b *gateBook) add(g *OpenGate) {
 	b.byTurn.add(gateName{g.turn.id, g.id}, g)
 }
 
-func (b *gateBook) remove(g *OpenGate) {
+func (b *gateBook) remove(g *openGate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.byID.remove(g.id, g)
@@ -37,35 +38,41 @@ func (b *gateBook) remove(g *OpenGate) {
 }
 
 // find returns the one open gate with an id, of one turn or (turnID empty) of any.
-func (b *gateBook) find(id, turnID string) (found *OpenGate, ok bool) {
+func (b *gateBook) find(id, turnID string) (gate event.OpenGate, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	found := b.byTurn.only(gateName{turnID, id})
 	if turnID == "" {
 		found = b.byID.only(id)
-	} else {
-		found = b.byTurn.only(gateName{turnID, id})
 	}
-	return found, found != nil
+	if found == nil {
+		return nil, false
+	}
+	return found, true
 }
 
-func (b *gateBook) list() []*OpenGate {
+func (b *gateBook) list() []event.OpenGate {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var all []*OpenGate
+	var all []*openGate
 	for _, same := range b.byID {
 		all = same.appendTo(all)
 	}
-	slices.SortFunc(all, func(a, b *OpenGate) int { return int(int64(a.sequence) - int64(b.sequence)) })
-	return all
+	slices.SortFunc(all, func(a, b *openGate) int { return int(int64(a.sequence) - int64(b.sequence)) })
+	gates := make([]event.OpenGate, len(all))
+	for i, g := range all {
+		gates[i] = g
+	}
+	return gates
 }
 
-// Gate returns the open gate with the given id, for somebody outside to settle: an HTTP handler, another goroutine. ok is
-// false when there is none, and when several turns have an open gate with that id: use GateOf then. Nothing is guessed,
-// as the wrong gate could be approved.
-func (r *TurnRunner) Gate(id string) (gate *OpenGate, ok bool) { return r.gates.find(id, "") }
+// Gate returns the open gate with the given id, for outside code to settle: an HTTP handler, another goroutine. ok is
+// false if there is none, or if several turns have an open gate with that id, because a guess could approve the wrong
+// one: then use GateOf.
+func (r *TurnRunner) Gate(id string) (gate event.OpenGate, ok bool) { return r.gates.find(id, "") }
 
-// GateOf returns the open gate with the given id of one turn; ok is false when the turn has none or several.
-func (r *TurnRunner) GateOf(turnID, id string) (gate *OpenGate, ok bool) {
+// GateOf returns the open gate with the given id of one turn; ok is false if the turn has none or several.
+func (r *TurnRunner) GateOf(turnID, id string) (gate event.OpenGate, ok bool) {
 	if turnID == "" {
 		return nil, false
 	}
@@ -73,14 +80,14 @@ func (r *TurnRunner) GateOf(turnID, id string) (gate *OpenGate, ok bool) {
 }
 
 // Gates returns the open gates of all the runner's turns, in the order in which they were opened.
-func (r *TurnRunner) Gates() []*OpenGate { return r.gates.list() }
+func (r *TurnRunner) Gates() []event.OpenGate { return r.gates.list() }
 
 // noteGate follows the gates that open and close. The caller holds t.mu.
 func (t *turn) noteGate(f *abi.Event) error {
-	if Kind(f.Kind) == KindTurnGateClosed {
+	if event.Kind(f.Kind) == event.KindTurnGateClosed {
 		p, err := abi.Decode[abi.GateClosedEvent](f.Payload)
 		if g := t.gates[p.Gate]; err == nil && g != nil {
-			t.closeGate(g, GateResult(p.Result))
+			t.closeGate(g, event.GateResult(p.Result))
 		}
 		return err
 	}
@@ -92,12 +99,12 @@ func (t *turn) noteGate(f *abi.Event) error {
 	if err != nil {
 		return err
 	}
-	g := &OpenGate{
+	g := &openGate{
 		turn: t, number: p.Gate, dispatch: f.Dispatch, id: p.ID, reason: p.Reason, payload: text,
 		createdAt: time.UnixMilli(p.CreatedAt).UTC(), digest: p.Digest,
 	}
 	if t.gates == nil {
-		t.gates = make(map[uint32]*OpenGate)
+		t.gates = make(map[uint32]*openGate)
 	}
 	t.gates[p.Gate], t.opened = g, g
 	if t.book != nil {
@@ -106,7 +113,7 @@ func (t *turn) noteGate(f *abi.Event) error {
 	return nil
 }
 
-func (t *turn) closeGate(g *OpenGate, result GateResult) {
+func (t *turn) closeGate(g *openGate, result event.GateResult) {
 	g.settled, g.result = true, result
 	delete(t.gates, g.number)
 	if t.book != nil {
@@ -115,29 +122,29 @@ func (t *turn) closeGate(g *OpenGate, result GateResult) {
 }
 
 // gateEvent makes the event that opens or closes a gate.
-func (t *turn) gateEvent(h Head, f *abi.Event) (Event, error) {
-	if Kind(f.Kind) == KindTurnGateOpen {
-		return &TurnGateOpenEvent{h, t.opened}, nil
+func (t *turn) gateEvent(h event.Head, f *abi.Event) (event.Event, error) {
+	if event.Kind(f.Kind) == event.KindTurnGateOpen {
+		return &event.TurnGateOpen{Head: h, Gate: t.opened}, nil
 	}
 	p, err := abi.Decode[abi.GateClosedEvent](f.Payload)
-	return &TurnGateClosedEvent{h, p.ID, GateResult(p.Result)}, err
+	return &event.TurnGateClosed{Head: h, GateID: p.ID, Result: event.GateResult(p.Result)}, err
 }
 
 // abandonGates closes the gates of a turn whose instance has died. The caller holds t.mu.
 func (t *turn) abandonGates() {
-	var open []*OpenGate
+	var open []*openGate
 	for _, g := range t.gates {
 		open = append(open, g)
 	}
-	slices.SortFunc(open, func(a, b *OpenGate) int { return int(a.number) - int(b.number) })
+	slices.SortFunc(open, func(a, b *openGate) int { return int(a.number) - int(b.number) })
 	for _, g := range open {
-		t.closeGate(g, GateAborted)
+		t.closeGate(g, event.GateAborted)
 		scope := abi.ScopeTurn
 		if g.dispatch > 0 {
 			scope |= abi.ScopeDispatch
 		}
 		h := t.nextHead(begun{dispatch: g.dispatch, iteration: -1})
-		t.announce(&TurnGateClosedEvent{h, g.id, GateAborted}, scope, g.dispatch)
+		t.announce(&event.TurnGateClosed{Head: h, GateID: g.id, Result: event.GateAborted}, scope, g.dispatch)
 	}
 }
 
@@ -146,11 +153,11 @@ type gatesBy[K comparable] map[K]sameGates
 
 // sameGates are the gates of one key: most have one of their own, which needs no set.
 type sameGates struct {
-	one  *OpenGate              // nil when there are more, or have been
-	more map[*OpenGate]struct{} // nil for one
+	one  *openGate              // nil when there are more, or have been
+	more map[*openGate]struct{} // nil for one
 }
 
-func (by *gatesBy[K]) add(key K, g *OpenGate) {
+func (by *gatesBy[K]) add(key K, g *openGate) {
 	if *by == nil {
 		*by = make(gatesBy[K])
 	}
@@ -159,14 +166,14 @@ func (by *gatesBy[K]) add(key K, g *OpenGate) {
 	case !there:
 		same.one = g
 	case same.more == nil:
-		same = sameGates{more: map[*OpenGate]struct{}{same.one: {}, g: {}}}
+		same = sameGates{more: map[*openGate]struct{}{same.one: {}, g: {}}}
 	default:
 		same.more[g] = struct{}{}
 	}
 	(*by)[key] = same
 }
 
-func (by gatesBy[K]) remove(key K, g *OpenGate) {
+func (by gatesBy[K]) remove(key K, g *openGate) {
 	same := by[key]
 	delete(same.more, g)
 	if same.one == g || same.one == nil && len(same.more) == 0 {
@@ -175,7 +182,7 @@ func (by gatesBy[K]) remove(key K, g *OpenGate) {
 }
 
 // only returns the gate that alone has a key, or nil.
-func (by gatesBy[K]) only(key K) *OpenGate {
+func (by gatesBy[K]) only(key K) *openGate {
 	same := by[key]
 	if len(same.more) == 1 {
 		for g := range same.more {
@@ -185,7 +192,7 @@ func (by gatesBy[K]) only(key K) *OpenGate {
 	return same.one
 }
 
-func (s sameGates) appendTo(list []*OpenGate) []*OpenGate {
+func (s sameGates) appendTo(list []*openGate) []*openGate {
 	if s.one != nil {
 		return append(list, s.one)
 	}

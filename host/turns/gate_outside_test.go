@@ -13,6 +13,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
@@ -27,7 +28,7 @@ func TestGatesAreFoundById(t *testing.T) {
 			return ctx.Ack()
 		}})
 		opened, ended := make(chan struct{}, 2), make(chan *turns.Result, 2)
-		turns.Listen(r, func(*turns.TurnGateOpenEvent) { opened <- struct{}{} })
+		turns.Listen(r, func(*event.TurnGateOpen) { opened <- struct{}{} })
 		for _, id := range []string{"A", "B"} {
 			go func() {
 				result, err := r.Run(context.Background(), turns.TurnInput{SystemPrompt: "test", TurnID: id})
@@ -98,7 +99,7 @@ func TestApproveOverHTTP(t *testing.T) {
 			defer resp.Body.Close()
 			return resp.StatusCode
 		}
-		turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+		turns.Listen(r, func(ev *event.TurnGateOpen) {
 			go func() {
 				path := "/approve/" + ev.Gate.ID() + "?digest="
 				for _, c := range []struct {
@@ -117,7 +118,7 @@ func TestApproveOverHTTP(t *testing.T) {
 			}()
 		})
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
-		if err != nil || result.Status != turns.Ack {
+		if err != nil || result.Status != event.Ack {
 			t.Fatalf("%+v, %v", result, err)
 		}
 	})
@@ -153,8 +154,8 @@ func TestGatesOfAnInstanceThatDies(t *testing.T) {
 	}})
 	log := &recorder{}
 	r.OnAny(log.add)
-	var gate *turns.OpenGate
-	turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+	var gate event.OpenGate
+	turns.Listen(r, func(ev *event.TurnGateOpen) {
 		gate = ev.Gate
 		go h.Close(context.Background()) //nolint:errcheck // the turn tells
 	})
@@ -178,20 +179,20 @@ func TestGateEventsAsJSON(t *testing.T) {
 		return err
 	}}, Executor: say("Hi.")})
 	var lines []string
-	line := func(ev turns.Event) {
+	line := func(ev event.Event) {
 		text, err := ev.MarshalJSON()
 		if err != nil {
 			t.Error(err)
 		}
 		lines = append(lines, string(text))
 	}
-	turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+	turns.Listen(r, func(ev *event.TurnGateOpen) {
 		line(ev)
 		if err := ev.Gate.Resolve(true); err != nil {
 			t.Error(err)
 		}
 	})
-	turns.Listen(r, func(ev *turns.TurnGateClosedEvent) { line(ev) })
+	turns.Listen(r, func(ev *event.TurnGateClosed) { line(ev) })
 	if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", TurnID: "T"}); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestAJournalOpensTheGateAgain(t *testing.T) {
 			next()
 			return err
 		}}, Executor: say("Hi.")})
-		turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+		turns.Listen(r, func(ev *event.TurnGateOpen) {
 			suspended = bytes.Clone(log.Bytes())
 			if err := ev.Gate.Resolve(true); err != nil {
 				t.Error(err)

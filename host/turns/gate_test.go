@@ -12,6 +12,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -71,9 +72,9 @@ var places = []place{
 
 // E1 to E13: who waits where, what settles the gate, and what comes of it.
 func TestGates(t *testing.T) {
-	settle := map[string]func(g *turns.OpenGate, ctx turns.Context) error{
-		"resolve": func(g *turns.OpenGate, _ turns.Context) error { return g.Resolve(true) },
-		"refuse then resolve": func(g *turns.OpenGate, _ turns.Context) error { // E2
+	settle := map[string]func(g event.OpenGate, ctx turns.Context) error{
+		"resolve": func(g event.OpenGate, _ turns.Context) error { return g.Resolve(true) },
+		"refuse then resolve": func(g event.OpenGate, _ turns.Context) error { // E2
 			var e *host.Error
 			if err := g.Resolve("true"); !errors.As(err, &e) || e.Code != abi.CodeInvalidTurnGateResolution || e.Details == nil || g.IsSettled() {
 				return fmt.Errorf("resolved with a string: %w, settled %t", err, g.IsSettled())
@@ -86,7 +87,7 @@ func TestGates(t *testing.T) {
 			}
 			return g.ResolveShown(true, g.Digest())
 		},
-		"resolve first": func(g *turns.OpenGate, _ turns.Context) error { // E3
+		"resolve first": func(g event.OpenGate, _ turns.Context) error { // E3
 			err := g.Resolve(true)
 			for _, again := range []error{
 				g.Reject(errRefused), g.Reject(nil), g.Abort(), g.Resolve(false), g.Resolve("breaks the schema"), g.Resolve(func() {}),
@@ -99,9 +100,9 @@ func TestGates(t *testing.T) {
 			}
 			return err
 		},
-		"reject": func(g *turns.OpenGate, _ turns.Context) error { return g.Reject(errRefused) },
-		"abort":  func(g *turns.OpenGate, _ turns.Context) error { return g.Abort() },
-		"abort the turn": func(g *turns.OpenGate, ctx turns.Context) error {
+		"reject": func(g event.OpenGate, _ turns.Context) error { return g.Reject(errRefused) },
+		"abort":  func(g event.OpenGate, _ turns.Context) error { return g.Abort() },
+		"abort the turn": func(g event.OpenGate, ctx turns.Context) error {
 			if d, ok := ctx.(*turns.DispatchContext); ok {
 				d.Abort(errRefused) // leaves it open
 				if g.IsSettled() {
@@ -115,13 +116,13 @@ func TestGates(t *testing.T) {
 	outcome := map[string]struct {
 		closed string
 		err    error
-		status turns.Status
+		status event.Status
 	}{
-		"resolve": {"resolved", nil, turns.Ack}, "refuse then resolve": {"resolved", nil, turns.Ack}, "resolve first": {"resolved", nil, turns.Ack},
-		"reject":         {"rejected", errRefused, turns.Failed},
-		"abort":          {"aborted", host.Code(abi.CodeTurnGateAborted), turns.Failed},
-		"abort the turn": {"aborted", host.Code(abi.CodeTurnGateAborted), turns.Aborted},
-		"timeout":        {"timeout", host.Code(abi.CodeTurnGateTimeout), turns.Failed},
+		"resolve": {"resolved", nil, event.Ack}, "refuse then resolve": {"resolved", nil, event.Ack}, "resolve first": {"resolved", nil, event.Ack},
+		"reject":         {"rejected", errRefused, event.Failed},
+		"abort":          {"aborted", host.Code(abi.CodeTurnGateAborted), event.Failed},
+		"abort the turn": {"aborted", host.Code(abi.CodeTurnGateAborted), event.Aborted},
+		"timeout":        {"timeout", host.Code(abi.CodeTurnGateTimeout), event.Failed},
 	}
 	codes := map[string]string{
 		"turn middleware": abi.CodeInputPipelineError, "dispatch middleware": abi.CodeDispatchPipelineError,
@@ -157,13 +158,13 @@ func TestGates(t *testing.T) {
 					r := newRunner(t, config)
 					log := &recorder{}
 					r.OnAny(log.add)
-					turns.Listen(r, func(ev *turns.TurnGateClosedEvent) {
+					turns.Listen(r, func(ev *event.TurnGateClosed) {
 						closed = true
 						if ev.GateID != "g" || ev.TurnID != "T" {
 							t.Errorf("closed %+v", ev)
 						}
 					})
-					turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+					turns.Listen(r, func(ev *event.TurnGateOpen) {
 						g := ev.Gate
 						if g.ID() != "g" || g.TurnID() != "T" || g.Reason() != "Delete the file?" || string(g.Payload()) != `{"path":"/a"}` || g.CreatedAt().UnixMilli() != 1000 || len(g.Digest()) != 64 {
 							t.Errorf("gate %+v", g)
@@ -192,13 +193,13 @@ func TestGates(t *testing.T) {
 						t.Errorf("rejected with another error: %v", told)
 					}
 					status := want.status
-					if status == turns.Failed && (p.name == "executor" || p.name == "tool") {
-						status = turns.Nack
+					if status == event.Failed && (p.name == "executor" || p.name == "tool") {
+						status = event.Nack
 					}
 					if result.Status != status {
 						t.Errorf("status %v, want %v: %v; %s", result.Status, status, result.Err, log.words())
 					}
-					if status == turns.Failed || status == turns.Nack {
+					if status == event.Failed || status == event.Nack {
 						if !errors.Is(result.Err, host.Code(codes[p.name])) || !errors.Is(result.Err, want.err) {
 							t.Errorf("error %v", result.Err)
 						}
@@ -231,7 +232,7 @@ func TestAGateAfterTheAbort(t *testing.T) {
 			}}})
 			log := &recorder{}
 			r.OnAny(log.add)
-			turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+			turns.Listen(r, func(ev *event.TurnGateOpen) {
 				time.Sleep(3 * time.Millisecond)
 				if inTime {
 					if err := ev.Gate.Resolve(true); err != nil {
@@ -305,8 +306,8 @@ func TestAGateThatIsLeftOpen(t *testing.T) {
 		}})
 		log := &recorder{}
 		r.OnAny(log.add)
-		var gate *turns.OpenGate
-		turns.Listen(r, func(ev *turns.TurnGateOpenEvent) { gate = ev.Gate; close(opened) })
+		var gate event.OpenGate
+		turns.Listen(r, func(ev *event.TurnGateOpen) { gate = ev.Gate; close(opened) })
 		if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil {
 			t.Fatal(err)
 		}
@@ -331,9 +332,9 @@ func TestWaitingMayBeGivenUp(t *testing.T) {
 			}
 			return ctx.Ack()
 		}})
-		turns.Listen(r, func(*turns.TurnGateOpenEvent) { giveUp() })
+		turns.Listen(r, func(*event.TurnGateOpen) { giveUp() })
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
-		if err != nil || result.Status != turns.Ack {
+		if err != nil || result.Status != event.Ack {
 			t.Fatal(result, err)
 		}
 	})
@@ -351,7 +352,7 @@ func TestWaitForGivesPlainData(t *testing.T) {
 			}
 			return ctx.Ack()
 		}})
-		turns.Listen(r, func(ev *turns.TurnGateOpenEvent) {
+		turns.Listen(r, func(ev *event.TurnGateOpen) {
 			if err := ev.Gate.Resolve(map[string]any{"list": []any{1.5, map[string]any{"deep": true}}}); err != nil {
 				t.Error(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -42,7 +43,7 @@ func TestStreamOfGoexit(t *testing.T) {
 			if want := started + "iE(0,nack) dE(nack,1,E_LLM_EXECUTION_EXECUTOR_ERROR) err(E_LLM_EXECUTION_EXECUTOR_ERROR) tE(nack)"; log.words() != want {
 				t.Errorf("events\n got %s\nwant %s", log.words(), want)
 			}
-			if result, err := finished(s.Result()); err != nil || result.Status != turns.Nack {
+			if result, err := finished(s.Result()); err != nil || result.Status != event.Nack {
 				t.Error(result, err)
 			}
 		}
@@ -52,10 +53,10 @@ func TestStreamOfGoexit(t *testing.T) {
 // Who waits for a turn that another caller has started learns how it went, also when that caller is gone; and the caller's
 // context and the host still end the turn.
 func TestTurnWhoseCallerIsGone(t *testing.T) {
-	for name, end := range map[string]func(h *turns.Host, cancel func(), g *turns.OpenGate){
-		"resolve": func(_ *turns.Host, _ func(), g *turns.OpenGate) { _ = g.Resolve(true) },
-		"cancel":  func(_ *turns.Host, cancel func(), _ *turns.OpenGate) { cancel() },
-		"close":   func(h *turns.Host, _ func(), _ *turns.OpenGate) { _ = h.Close(context.Background()) },
+	for name, end := range map[string]func(h *turns.Host, cancel func(), g event.OpenGate){
+		"resolve": func(_ *turns.Host, _ func(), g event.OpenGate) { _ = g.Resolve(true) },
+		"cancel":  func(_ *turns.Host, cancel func(), _ event.OpenGate) { cancel() },
+		"close":   func(h *turns.Host, _ func(), _ event.OpenGate) { _ = h.Close(context.Background()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, h *turns.Host) {
@@ -69,7 +70,7 @@ func TestTurnWhoseCallerIsGone(t *testing.T) {
 					},
 				})
 				var leave sync.Once
-				r.Observe(turns.KindTurnStart, func(turns.Event) { leave.Do(runtime.Goexit) })
+				r.Observe(event.KindTurnStart, func(event.Event) { leave.Do(runtime.Goexit) })
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				go r.Run(ctx, turns.TurnInput{SystemPrompt: "test", TurnID: "T"}) //nolint:errcheck // its goroutine ends
@@ -89,7 +90,7 @@ func TestTurnWhoseCallerIsGone(t *testing.T) {
 					t.Fatal("the turn does not go on")
 				}
 				end(h, cancel, g)
-				want := map[string]turns.Status{"resolve": turns.Ack, "cancel": turns.Aborted, "close": turns.Failed}[name]
+				want := map[string]event.Status{"resolve": event.Ack, "cancel": event.Aborted, "close": event.Failed}[name]
 				if e := <-ended; e.err != nil || e.result == nil || e.result.Status != want {
 					t.Errorf("%+v, want %s", e, want)
 				}
@@ -100,9 +101,9 @@ func TestTurnWhoseCallerIsGone(t *testing.T) {
 
 // A listener that ends its goroutine has failed. Others hear of the event, and calls return.
 func TestListenerThatEndsItsGoroutine(t *testing.T) {
-	kinds := []turns.Kind{
-		turns.KindTurnStart, turns.KindDispatchStart, turns.KindIterationStart, turns.KindMessage,
-		turns.KindIterationEnd, turns.KindDispatchEnd, turns.KindTurnEnd,
+	kinds := []event.Kind{
+		event.KindTurnStart, event.KindDispatchStart, event.KindIterationStart, event.KindMessage,
+		event.KindIterationEnd, event.KindDispatchEnd, event.KindTurnEnd,
 	}
 	for _, kind := range kinds {
 		inBubble(t, func(t *testing.T, h *turns.Host) {
@@ -113,7 +114,7 @@ func TestListenerThatEndsItsGoroutine(t *testing.T) {
 				return errors.Join(hs.ReportMessage("m", "b", true), ctx.Ack())
 			}})
 			var once sync.Once
-			r.Observe(kind, func(turns.Event) { once.Do(runtime.Goexit) })
+			r.Observe(kind, func(event.Event) { once.Do(runtime.Goexit) })
 			s := r.Stream(t.Context(), turns.TurnInput{SystemPrompt: "test"})
 			log := &recorder{}
 			for ev := range s.Events() {
@@ -128,7 +129,7 @@ func TestListenerThatEndsItsGoroutine(t *testing.T) {
 					t.Errorf("%s: %s has seq %d, and comes as number %d", kind, word(ev), ev.Meta().Seq, i+1)
 				}
 			}
-			if told := words != log.words(); !told && kind != turns.KindIterationEnd && kind != turns.KindDispatchEnd && kind != turns.KindTurnEnd {
+			if told := words != log.words(); !told && kind != event.KindIterationEnd && kind != event.KindDispatchEnd && kind != event.KindTurnEnd {
 				t.Errorf("%s: nobody was told that the listener failed", kind)
 			}
 		})

@@ -5,32 +5,34 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/model"
 )
 
-// Helpers let an executor stream what a model answers. They tell listeners and store nothing: that is what StoreMessage
-// and its like are for, once a stream is complete. All methods may be called from many goroutines.
+// Helpers let an executor stream a model's answer. They notify listeners and store nothing: call StoreMessage and
+// similar methods once a stream is complete. All methods may be called from many goroutines.
 type Helpers struct {
 	ctx *DispatchContext
 }
 
-// ReportMessage adds a delta, the new text only, to the message with the given id, which the first report begins. With
-// isComplete it seals the message: a further report returns ErrStreamSealed. Listeners have been called when it returns.
+// ReportMessage adds a delta, the new text only, to the message with the given id; the first report begins the
+// message. isComplete seals it: a further report returns ErrStreamSealed. Listeners run before ReportMessage returns.
 func (h *Helpers) ReportMessage(id, delta string, isComplete bool) error {
 	return h.report(abi.StreamMessage, id, delta, isComplete)
 }
 
-// InterruptMessage adds the last delta to a message that was broken off, and seals it: its event has IsInterrupted.
+// InterruptMessage adds the last delta to an interrupted message, and seals it: its event has IsInterrupted.
 func (h *Helpers) InterruptMessage(id, delta string) error {
 	return h.interrupt(abi.StreamMessage, id, delta)
 }
 
-// ReportThought does for a thought what ReportMessage does for a message.
+// ReportThought is ReportMessage for a thought.
 func (h *Helpers) ReportThought(id, delta string, isComplete bool) error {
 	return h.report(abi.StreamThought, id, delta, isComplete)
 }
 
-// InterruptThought does for a thought what InterruptMessage does for a message.
+// InterruptThought is InterruptMessage for a thought.
 func (h *Helpers) InterruptThought(id, delta string) error {
 	return h.interrupt(abi.StreamThought, id, delta)
 }
@@ -57,19 +59,8 @@ func (h *Helpers) report(stream uint8, id, delta string, isComplete bool) error 
 	return err
 }
 
-// ToolCallReport is what is reported about a tool call. Zero fields keep what was reported before.
-type ToolCallReport struct {
-	Tool       string
-	Args       any // anything that encodes to an object
-	Results    any // handed to listeners as it is
-	IsError    bool
-	IsComplete bool // seals the call: a further report returns ErrStreamSealed
-	// The execution that gave the results, and what the provider calls the call.
-	ExecutionID, ProviderCallID string
-}
-
-// ReportToolCall tells listeners about a tool call.
-func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
+// ReportToolCall notifies listeners of a tool call.
+func (h *Helpers) ReportToolCall(id string, r event.ToolCallReport) error {
 	args := abi.ReportToolCallArgs{
 		ID: id, Tool: r.Tool, HasTool: r.Tool != "", HasResults: r.Results != nil,
 		IsError: r.IsError, HasIsError: r.IsError, Complete: r.IsComplete,
@@ -93,25 +84,8 @@ func (h *Helpers) ReportToolCall(id string, r ToolCallReport) error {
 	return err
 }
 
-// GenerationStats are what a model call cost, as far as it is known. Durations are in nanoseconds.
-type GenerationStats struct {
-	PromptTokens         int    `json:"promptTokens,omitempty"`
-	CompletionTokens     int    `json:"completionTokens,omitempty"`
-	TotalTokens          int    `json:"totalTokens,omitempty"`
-	CachedTokens         int    `json:"cachedTokens,omitempty"`    // of the prompt's
-	ReasoningTokens      int    `json:"reasoningTokens,omitempty"` // of the completion's
-	TotalDurationNs      int64  `json:"totalDurationNs,omitempty"`
-	LoadDurationNs       int64  `json:"loadDurationNs,omitempty"`
-	PromptEvalDurationNs int64  `json:"promptEvalDurationNs,omitempty"`
-	EvalDurationNs       int64  `json:"evalDurationNs,omitempty"`
-	FinishReason         string `json:"finishReason,omitempty"`
-	Model                string `json:"model,omitempty"`
-	Provider             string `json:"provider,omitempty"`
-	Raw                  any    `json:"raw,omitempty"` // what the provider said
-}
-
-// ReportGenerationStats tells observers what a model call cost. Numbers below zero are refused with E_INVALID_VALUE.
-func (h *Helpers) ReportGenerationStats(stats GenerationStats) error {
+// ReportGenerationStats sends observers the cost of a model call. Negative numbers fail with E_INVALID_VALUE.
+func (h *Helpers) ReportGenerationStats(stats model.Stats) error {
 	for name, n := range map[string]int64{
 		"promptTokens": int64(stats.PromptTokens), "completionTokens": int64(stats.CompletionTokens),
 		"totalTokens": int64(stats.TotalTokens), "cachedTokens": int64(stats.CachedTokens),

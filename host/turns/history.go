@@ -9,13 +9,13 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/record"
 )
 
-// History is a list of records that many turns share: a conversation so far, say. Turns take it over with
-// Collection.AddAll in constant time, its records cross to the core once, however many turns use them. It only grows;
-// a turn that has taken it over does not see what is appended afterwards. Its methods may be called from many
-// goroutines.
-type History[R Record] struct {
+// History is a list of records that many turns share, for example a conversation so far. Turns take it over with
+// Collection.AddAll in constant time; its records cross to the core once, however many turns use them. It only grows;
+// a turn that has taken it over does not see later records. Its methods may be called from many goroutines.
+type History[R record.Type] struct {
 	data *historyData
 }
 
@@ -24,8 +24,8 @@ type historyData struct {
 	kind uint8
 
 	mu      sync.Mutex
-	records []record
-	places  map[record]int
+	records []record.Record
+	places  map[record.Record]int
 	ids     map[string]int // places of the first record of each id, of the first indexed records
 	indexed int
 	blocks  []historyBlock
@@ -43,9 +43,9 @@ type historyBlock struct {
 const maxBlock = 1 << 20
 
 // NewHistory returns a history that begins with the given records, which must be valid.
-func NewHistory[R Record](records ...R) (*History[R], error) {
+func NewHistory[R record.Type](records ...R) (*History[R], error) {
 	var r R
-	h := &History[R]{data: &historyData{kind: r.kind(), places: make(map[record]int, len(records))}}
+	h := &History[R]{data: &historyData{kind: kindOf(r), places: make(map[record.Record]int, len(records))}}
 	if err := h.Append(records...); err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func NewHistory[R Record](records ...R) (*History[R], error) {
 // empty tells whether a history is nil or the zero value.
 func (h *History[R]) empty() bool { return h == nil || h.data == nil }
 
-// Append adds records, those that are not in already. It panics for a history that NewHistory has not made, and refuses invalid ones with the error that their Validate
-// returns, and then adds none.
+// Append adds the records that are not in the history yet. For an invalid record it returns the error of Validate and
+// adds none. It panics for a history not made by NewHistory.
 func (h *History[R]) Append(records ...R) error {
 	if h.empty() {
 		panic("turns: a History is made by NewHistory")
@@ -83,11 +83,11 @@ func (h *History[R]) Append(records ...R) error {
 }
 
 // validBody encodes a record that must be valid.
-func validBody(r record) ([]byte, error) {
+func validBody(r record.Record) ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	body, err := r.appendBody(nil)
+	body, err := record.Append(nil, r)
 	if err != nil {
 		return nil, invalidBody(r, err)
 	}
@@ -120,7 +120,7 @@ func (h *History[R]) extend(from int, records []R) (ok bool, err error) {
 			continue
 		}
 		was := body()
-		if old := d.records[from+i]; old != record(r) && !(bytes.Equal(was, bodies[i]) && allInBody(old) && allInBody(r)) {
+		if old := d.records[from+i]; old != record.Record(r) && !(bytes.Equal(was, bodies[i]) && allInBody(old) && allInBody(r)) {
 			return false, nil
 		}
 	}
@@ -132,19 +132,19 @@ func (h *History[R]) extend(from int, records []R) (ok bool, err error) {
 
 // allInBody tells whether a record's body says all of it: no text of its own that is rendered when it is read, and nothing
 // that is read elsewhere.
-func allInBody(r record) bool {
+func allInBody(r record.Record) bool {
 	switch r := r.(type) {
-	case *Message:
+	case *record.Message:
 		return len(r.Attachments) == 0 && (r.Tokenizable == nil || !r.Tokenizable.Dynamic())
-	case *Memory:
+	case *record.Memory:
 		return r.Tokenizable == nil || !r.Tokenizable.Dynamic()
-	case *Thought:
+	case *record.Thought:
 		return r.Tokenizable == nil || !r.Tokenizable.Dynamic()
-	case *ToolCall:
-		_, static := staticText(r.Results)
+	case *record.ToolCall:
+		_, static := record.StaticText(r.Results)
 		return static
-	case *Retrievable:
-		_, static := staticText(r.Content)
+	case *record.Retrievable:
+		_, static := record.StaticText(r.Content)
 		return static && r.Inline
 	}
 	return true
@@ -180,7 +180,7 @@ func (h *History[R]) slice(from, to int) []R {
 	return list
 }
 
-func (d *historyData) append(r record, body []byte) {
+func (d *historyData) append(r record.Record, body []byte) {
 	n := len(d.blocks)
 	if n == 0 || len(d.blocks[n-1].body)+len(body) > maxBlock {
 		d.blocks = append(d.blocks, historyBlock{})
@@ -224,7 +224,7 @@ func (d *historyData) find(id string) (place int, ok bool) {
 		d.ids = make(map[string]int, len(d.records))
 	}
 	for ; d.indexed < len(d.records); d.indexed++ {
-		if key := d.records[d.indexed].key(); key != "" {
+		if key := record.Key(d.records[d.indexed]); key != "" {
 			if _, in := d.ids[key]; !in {
 				d.ids[key] = d.indexed
 			}
@@ -336,17 +336,17 @@ func (d *historyData) forget() {
 // historyView is the beginning of a history.
 type historyView struct {
 	data    *historyData
-	records []record
+	records []record.Record
 }
 
-func (v historyView) record(i int) record { return v.records[i] }
-func (v historyView) length() int         { return len(v.records) }
+func (v historyView) record(i int) record.Record { return v.records[i] }
+func (v historyView) length() int                { return len(v.records) }
 
 // first is the view of the first n records.
 func (v historyView) first(n int) historyView { return historyView{v.data, v.records[:n:n]} }
 
-func (v historyView) index(r record) (int, bool) {
-	if r.kind() != v.data.kind {
+func (v historyView) index(r record.Record) (int, bool) {
+	if kindOf(r) != v.data.kind {
 		return 0, false
 	}
 	v.data.mu.Lock()

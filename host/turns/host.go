@@ -10,10 +10,11 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/model"
 )
 
-// Host is where turns run: an engine, the instance that runners share, and what the core gets from outside. Make one
-// with NewHost and give it to several runners, or let each runner make its own. There is no global one.
+// Host runs turns: it has an engine, the instance that runners share, and the core's external services. Make one with
+// NewHost and pass it to several runners, or let each runner make its own. There is no global host.
 type Host struct {
 	options HostOptions
 
@@ -28,32 +29,33 @@ type Host struct {
 
 // HostOptions configure a Host. The zero value is fine.
 type HostOptions struct {
-	// Engine runs the core. nil means wazero with the module that the program
-	// imports, package wasm/full or wasm/core, loaded when the first turn starts. An engine that is given here
-	// is not closed with the host.
+	// Engine runs the core. nil means wazero with the module that the program imports, package wasm/full or wasm/core,
+	// loaded when the first turn starts. The host does not close an engine given here.
 	Engine host.Engine
-	// Clock and Entropy are where the core's time and randomness come from: the machine by default.
+	// Clock and Entropy are the sources of the core's time and randomness: the machine by default.
 	Clock   host.Clock
 	Entropy host.Entropy
 	// Limits lower what the core may send and keep outstanding; zero fields keep the defaults.
 	Limits abi.Limits
 	// HTTP sends the requests of the chat executor. nil means http.DefaultTransport.
 	HTTP http.RoundTripper
-	// Credentials are what requests may carry, by the name that the core uses for them.
-	Credentials map[string]Credential
-	// AllowOrigin tells where requests of the core may go, redirects too, origins being like "https://api.example.com". nil
-	// allows what the program has named itself: the origin of the chat executor's BaseURL, and what FetchTool may fetch.
+	// Credentials are the credentials for requests, by their names in the core.
+	Credentials map[string]model.Credential
+	// AllowOrigin reports whether requests and redirects of the core may go to an origin like "https://api.example.com".
+	// nil allows the addresses in the program's own configuration: the origin of the chat executor's BaseURL, and the
+	// addresses of FetchTool.
 	AllowOrigin func(origin string) bool
-	// HighWater is the memory of an instance, in bytes, beyond which it takes no further turns: they go to a fresh one,
-	// and it ends with the last of its own. At most two instances end like this at a time; then turns are refused with
-	// E_OVERLOADED. 0 means 256 MiB.
+	// HighWater is the memory of an instance, in bytes, beyond which it takes no further turns: they go to a fresh
+	// instance, and the old one ends with its last turn. At most two instances end like this at a time; beyond that, new
+	// turns fail with E_OVERLOADED. 0 means 256 MiB.
 	HighWater uint64
-	// Quota bounds the bytes that the core holds: records, queued writes, open streams and requests, for one turn and for
-	// all of an instance. The turn that would pass a bound fails with E_TURN_QUOTA_EXCEEDED. 0 means 64 MiB for a turn and
-	// for an instance 128 MiB, or half of HighWater if that is more: its memory is up to twice what it holds.
+	// Quota bounds the bytes that the core holds: records, queued writes, open streams and requests, for one turn and
+	// for all of an instance. A turn that would exceed a bound fails with E_TURN_QUOTA_EXCEEDED. 0 means 64 MiB for a
+	// turn and for an instance 128 MiB, or half of HighWater if that is more, because its memory is up to twice these
+	// bytes.
 	Quota abi.Quota
 	// Verify compares the core's collections with the host's after every step, and ends the instance when they differ.
-	// For tests: it takes a step more each time.
+	// For tests; it takes one more step each time.
 	Verify bool
 }
 
@@ -152,22 +154,22 @@ func (h *Host) coresLocked() []*core {
 	return all
 }
 
-// Load loads the module and starts an instance, which the first turn does otherwise.
+// Load loads the module and starts an instance; otherwise the first turn does this.
 func (h *Host) Load(ctx context.Context) error {
 	_, err := h.acquire(ctx)
 	return err
 }
 
-// Shutdown closes the host when its turns have ended, dispatches without a turn among them. No further one begins: it fails
-// with ErrClosed. When ctx ends first, the turns that are left are aborted with ErrClosed, whose cause is that of ctx; they have
+// Shutdown closes the host when its turns have ended, dispatches without a turn among them. New turns fail with
+// ErrClosed. If ctx ends first, the remaining turns are aborted with ErrClosed, whose cause is that of ctx; they have
 // a second to end, and Shutdown returns the cause of ctx.
 func (h *Host) Shutdown(ctx context.Context) error {
 	late := h.flight.drain(ctx)
 	return errors.Join(late, h.Close(context.WithoutCancel(ctx)))
 }
 
-// Close ends the instances, and the engine if it is the host's own. Turns that run end as failed, with ErrClosed; what was
-// open is closed by events. Use Shutdown to let them finish.
+// Close ends the instances, and the engine if it is the host's own. Running turns end as failed, with ErrClosed,
+// after their missing end events. Use Shutdown to let them finish.
 func (h *Host) Close(ctx context.Context) error {
 	h.flight.close()
 	h.mu.Lock()

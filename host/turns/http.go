@@ -35,7 +35,7 @@ func (e *effect) allowedOrigins() func(origin string) bool {
 		config = d.config
 	}
 	if config.chat != nil {
-		base := config.chat.baseURL()
+		base := chatURL(config.chat)
 		if base == "" {
 			return func(string) bool { return true } // a provider that only the core knows, and where it is
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/model"
 )
 
 // maxRedirects is how many redirects a request follows at most, whatever the core asks for.
@@ -23,8 +24,8 @@ type request struct {
 	url        *url.URL
 	headers    [][]string
 	body       []byte
-	credential *Credential // nil for none, and once a redirect has led to another origin
-	secret     *redactor   // of the credential, also when that is not sent
+	credential *model.Credential // nil for none, and once a redirect has led to another origin
+	secret     *redactor         // of the credential, also when that is not sent
 	redirect   uint8
 	redirects  int // that may still be followed
 }
@@ -95,7 +96,7 @@ func (r *request) send(ctx context.Context) (*http.Response, error) {
 			}
 		}
 		if r.credential != nil {
-			req.Header.Set(r.credential.header(), r.credential.Value)
+			req.Header.Set(headerOf(r.credential), r.credential.Value)
 		}
 		resp, err := transport.RoundTrip(req)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/model"
 )
 
 // httpVectors is abi/testdata/http.json.
@@ -86,9 +87,9 @@ func TestHTTPVectors(t *testing.T) {
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
-	credentials := map[string]Credential{}
+	credentials := map[string]model.Credential{}
 	for name, c := range all.Credentials {
-		credentials[name] = Credential{Header: c.Header, Value: c.Value, Origins: c.Origins}
+		credentials[name] = model.Credential{Header: c.Header, Value: c.Value, Origins: c.Origins}
 	}
 	for _, v := range all.Vectors {
 		t.Run(v.Name, func(t *testing.T) {
@@ -154,7 +155,7 @@ func TestHTTPVectors(t *testing.T) {
 func TestTransportErrorHidesSecret(t *testing.T) {
 	const key = "sk-0123456789abcdef"
 	h := NewHost(HostOptions{
-		Credentials: map[string]Credential{"key": Bearer(key, "https://api.test")},
+		Credentials: map[string]model.Credential{"key": model.Bearer(key, "https://api.test")},
 		HTTP: transport(func(req *http.Request) (*http.Response, error) {
 			return nil, errors.Join(errors.New("cannot send"), errors.New("authorization: "+req.Header.Get("Authorization")))
 		}),

@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -22,16 +24,16 @@ const answer = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content
 	"data: {\"choices\":[{\"delta\":{\"content\":\"lo.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 
 // chatHost is a host with a key for the server at url, and a runner's options for it.
-func chatHost(t *testing.T, engine host.Engine, url string) (*turns.Host, *turns.ChatOptions) {
+func chatHost(t *testing.T, engine host.Engine, url string) (*turns.Host, *model.ChatOptions) {
 	h := turns.NewHost(turns.HostOptions{
 		Engine: engine, Verify: true, Clock: host.FixedClock(host.FixedTime),
-		Credentials: map[string]turns.Credential{"key": turns.Bearer("secret", url)},
+		Credentials: map[string]model.Credential{"key": model.Bearer("secret", url)},
 	})
 	t.Cleanup(func() { _ = h.Close(context.Background()) })
-	return h, &turns.ChatOptions{Model: "m", BaseURL: url + "/v1", Credential: "key"}
+	return h, &model.ChatOptions{Model: "m", BaseURL: url + "/v1", Credential: "key"}
 }
 
-func runChat(t *testing.T, h *turns.Host, chat *turns.ChatOptions, in turns.TurnInput) (*recorder, *turns.Result) {
+func runChat(t *testing.T, h *turns.Host, chat *model.ChatOptions, in turns.TurnInput) (*recorder, *turns.Result) {
 	t.Helper()
 	return play(t, h, turns.TurnRunnerConfig{Chat: chat}, in)
 }
@@ -47,7 +49,7 @@ func TestChat(t *testing.T) {
 			h, chat := chatHost(t, engine, provider.URL)
 			var log bytes.Buffer
 			_, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!", Journal: &log})
-			if result.Status != turns.Ack || result.Text != "Hello." {
+			if result.Status != event.Ack || result.Text != "Hello." {
 				t.Fatalf("%+v", result)
 			}
 			requests := provider.Requests()
@@ -87,11 +89,11 @@ func TestReplayOfRetries(t *testing.T) {
 			chat.Options = map[string]any{"retry": map[string]any{"maxAttempts": 4, "baseDelayMs": 8, "maxDelayMs": 20}}
 			var log bytes.Buffer
 			events, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!", Journal: &log})
-			if result.Status != turns.Ack || result.Text != "Hello." || len(provider.Requests()) != 4 {
+			if result.Status != event.Ack || result.Text != "Hello." || len(provider.Requests()) != 4 {
 				t.Fatalf("%+v after %d requests", result, len(provider.Requests()))
 			}
 			var reasons []string
-			for _, line := range find[*turns.LogEvent](events) {
+			for _, line := range find[*event.Log](events) {
 				var payload struct{ Reason string }
 				if line.Type == "retry-attempt" && json.Unmarshal(line.Payload, &payload) == nil {
 					reasons = append(reasons, payload.Reason)
@@ -130,7 +132,7 @@ func TestHTTPFailures(t *testing.T) {
 			}
 			closed := turns.NewHost(turns.HostOptions{Engine: engine, AllowOrigin: func(string) bool { return false }})
 			defer closed.Close(context.Background())
-			if _, result := runChat(t, closed, &turns.ChatOptions{Model: "m", BaseURL: provider.URL}, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPNotAllowed) {
+			if _, result := runChat(t, closed, &model.ChatOptions{Model: "m", BaseURL: provider.URL}, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPNotAllowed) {
 				t.Errorf("an origin that is not allowed: %v", result.Err)
 			}
 		})
@@ -162,7 +164,7 @@ func TestRedirects(t *testing.T) {
 			}
 			seen = nil
 			wide := turns.NewHost(turns.HostOptions{
-				Engine: engine, Credentials: map[string]turns.Credential{chat.Credential: turns.Bearer("secret", source.URL)},
+				Engine: engine, Credentials: map[string]model.Credential{chat.Credential: model.Bearer("secret", source.URL)},
 				AllowOrigin: func(origin string) bool { return origin == source.URL || origin == target.URL },
 			})
 			defer wide.Close(context.Background())
@@ -174,7 +176,7 @@ func TestRedirects(t *testing.T) {
 			}
 			narrow := turns.NewHost(turns.HostOptions{Engine: engine, AllowOrigin: func(origin string) bool { return origin == source.URL }})
 			defer narrow.Close(context.Background())
-			if _, result := runChat(t, narrow, &turns.ChatOptions{Model: "m", BaseURL: source.URL}, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPNotAllowed) {
+			if _, result := runChat(t, narrow, &model.ChatOptions{Model: "m", BaseURL: source.URL}, turns.TurnInput{Text: "Hi!"}); !errors.Is(result.Err, host.CodeHTTPNotAllowed) {
 				t.Errorf("redirect to a forbidden origin: %v", result.Err)
 			}
 		})
@@ -192,9 +194,9 @@ func TestAbortDuringRequest(t *testing.T) {
 			h, chat := chatHost(t, engine, provider.URL)
 			r := newRunner(t, turns.TurnRunnerConfig{Chat: chat, Host: h})
 			ctx, cancel := context.WithCancel(t.Context())
-			turns.Listen(r, func(*turns.MessageEvent) { cancel() })
+			turns.Listen(r, func(*event.Message) { cancel() })
 			result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}))
-			if err != nil || result.Status != turns.Aborted {
+			if err != nil || result.Status != event.Aborted {
 				t.Errorf("%+v, %v", result, err)
 			}
 		})
@@ -216,7 +218,7 @@ func TestFrontDoor(t *testing.T) {
 			}
 			defer runner.Close()
 			stream := runner.Stream(t.Context(), turns.Input{Message: "Please use calc with a = 41", Session: "s"})
-			kinds := map[turns.Kind]int{}
+			kinds := map[event.Kind]int{}
 			for ev, err := range stream.Events() {
 				if err != nil {
 					t.Fatal(err)
@@ -224,14 +226,14 @@ func TestFrontDoor(t *testing.T) {
 				kinds[ev.Kind()]++
 			}
 			result, err := stream.Result()
-			if err != nil || result.Status != turns.Ack || len(result.ToolCalls) != 1 || result.Text == "" {
+			if err != nil || result.Status != event.Ack || len(result.ToolCalls) != 1 || result.Text == "" {
 				t.Fatalf("%+v, %v", result, err)
 			}
-			if kinds[turns.KindTurnStart] != 1 || kinds[turns.KindTurnEnd] != 1 || kinds[turns.KindToolExecutionEnd] != 1 {
+			if kinds[event.KindTurnStart] != 1 || kinds[event.KindTurnEnd] != 1 || kinds[event.KindToolExecutionEnd] != 1 {
 				t.Errorf("events %v", kinds)
 			}
 			// A second turn begins with what the first one left.
-			if result, err = runner.Run(t.Context(), turns.Input{Message: "And now?", Session: "s"}); err != nil || result.Status != turns.Ack {
+			if result, err = runner.Run(t.Context(), turns.Input{Message: "And now?", Session: "s"}); err != nil || result.Status != event.Ack {
 				t.Fatalf("%+v, %v", result, err)
 			}
 			records, err := runner.Store().Load(t.Context(), "s", "")

@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// ErrClosed is what Run, Stream and Dispatch fail with after Close or Shutdown, and what turns end with that Close cuts off
-// or Shutdown aborts.
+// ErrClosed is the error of Run, Stream and Dispatch after Close or Shutdown, and of turns that Close cuts off or
+// Shutdown aborts.
 var ErrClosed error = host.CodeClosed
 
 // shutdownGrace is how long Shutdown waits for turns that it has aborted.

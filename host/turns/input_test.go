@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // What a turn of the front door begins with beside the user's words.
 func TestInputOfTheFrontDoor(t *testing.T) {
-	image := turns.UserAttachment(turns.Image, "image/png", "a.png", turns.NewBlob([]byte{1, 2, 3}))
+	image := record.UserAttachment(record.Image, "image/png", "a.png", record.NewBlob([]byte{1, 2, 3}))
 	for _, text := range []string{"What is this?", ""} {
-		var message *turns.Message
+		var message *record.Message
 		var instructions []string
 		r := newFront(t, turns.Config{Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			message = ctx.TurnMessages().Slice()[0]
@@ -23,21 +25,21 @@ func TestInputOfTheFrontDoor(t *testing.T) {
 			}
 			return ctx.Ack()
 		}})
-		var kinds []turns.Kind
+		var kinds []event.Kind
 		_, err := r.Run(t.Context(), turns.Input{
-			Message: text, Attachments: []*turns.Media{image}, StandingInstructions: []string{"Be brief.", "Be kind."},
-			OnEvent: func(ev turns.Event) { kinds = append(kinds, ev.Kind()) },
+			Message: text, Attachments: []*record.Media{image}, StandingInstructions: []string{"Be brief.", "Be kind."},
+			OnEvent: func(ev event.Event) { kinds = append(kinds, ev.Kind()) },
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if message.Content != text || !slices.Equal(message.Attachments, []*turns.Media{image}) {
+		if message.Content != text || !slices.Equal(message.Attachments, []*record.Media{image}) {
 			t.Errorf("the message is %+v", message)
 		}
 		if !slices.Equal(instructions, []string{"Be brief.", "Be kind."}) {
 			t.Errorf("the instructions are %q", instructions)
 		}
-		if len(kinds) == 0 || kinds[0] != turns.KindTurnStart || kinds[len(kinds)-1] != turns.KindTurnEnd {
+		if len(kinds) == 0 || kinds[0] != event.KindTurnStart || kinds[len(kinds)-1] != event.KindTurnEnd {
 			t.Errorf("OnEvent heard %v", kinds)
 		}
 		if records, err := r.Store().Load(t.Context(), "", ""); err != nil || len(records.Messages) != 1 {
@@ -48,11 +50,11 @@ func TestInputOfTheFrontDoor(t *testing.T) {
 
 func TestAttachmentsThatAreRefused(t *testing.T) {
 	r := newRunner(t, turns.TurnRunnerConfig{Executor: say("Hi.")})
-	good := turns.UserAttachment(turns.Image, "image/png", "a.png", turns.NewBlob([]byte{1}))
-	whole := turns.NewMessage("m", turns.User, "x", instant)
+	good := record.UserAttachment(record.Image, "image/png", "a.png", record.NewBlob([]byte{1}))
+	whole := record.NewMessage("m", record.User, "x", instant)
 	for want, in := range map[string]turns.TurnInput{
-		"attachments[0]": {Text: "x", Attachments: []*turns.Media{{}}},
-		"`attachments` cannot be given beside a Message, which has its own": {Message: whole, Attachments: []*turns.Media{good}},
+		"attachments[0]": {Text: "x", Attachments: []*record.Media{{}}},
+		"`attachments` cannot be given beside a Message, which has its own": {Message: whole, Attachments: []*record.Media{good}},
 	} {
 		in.SystemPrompt = "test"
 		if result, err := r.Run(t.Context(), in); result != nil || !errors.Is(err, host.CodeInvalidTurnContext) || !strings.Contains(err.Error(), want) {

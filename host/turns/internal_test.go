@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
 // An order behaves like a slice of handles, and copies do not see what the original does.
@@ -98,7 +101,7 @@ func TestInsideListener(t *testing.T) {
 		inside = insideListener()
 	}
 	done := make(chan struct{})
-	notify(func(Event) {
+	notify(func(event.Event) {
 		deep(200)
 		go func() {
 			other = insideListener()
@@ -164,10 +167,10 @@ func FuzzAnswer(f *testing.F) {
 
 // What is remembered of sessions is bounded, by their number and by their size; the one used last always stays.
 func TestRememberedSessionsAreBounded(t *testing.T) {
-	store := NewMemoryStore()
+	sessions := store.NewInMemory()
 	put := func(session, text string) {
-		m := NewMessage("m", User, text, time.UnixMilli(1))
-		if err := store.Commit(t.Context(), session, []Delta{{Op: StoreOp, Kind: "message", ID: m.ID, Record: m}}); err != nil {
+		m := record.NewMessage("m", record.User, text, time.UnixMilli(1))
+		if err := sessions.Commit(t.Context(), session, []store.Delta{{Op: store.OpStore, Kind: "message", ID: m.ID, Record: m}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,7 +179,7 @@ func TestRememberedSessionsAreBounded(t *testing.T) {
 			t.Fatalf("%+v, %v", c, err)
 		}
 	}
-	small := newLoader(store)
+	small := newLoader(sessions)
 	for i := range mostSessions + 10 {
 		session := strconv.Itoa(i)
 		put(session, "x")
@@ -186,7 +189,7 @@ func TestRememberedSessionsAreBounded(t *testing.T) {
 	if len(small.sessions) != mostSessions || small.recent.Len() != mostSessions || small.sessions["0"] == nil || small.sessions["1"] != nil {
 		t.Errorf("%d sessions, %d in the list", len(small.sessions), small.recent.Len())
 	}
-	large := newLoader(store)
+	large := newLoader(sessions)
 	for i := range 5 {
 		session := "large " + strconv.Itoa(i)
 		put(session, strings.Repeat("x", mostSessionBytes/3))
@@ -200,7 +203,7 @@ func TestRememberedSessionsAreBounded(t *testing.T) {
 	if len(large.sessions) != 1 || large.sessions["huge"] == nil {
 		t.Errorf("%d sessions beside the one that was used last", len(large.sessions))
 	}
-	store.Forget("huge")
+	sessions.Forget("huge")
 	if _, err := large.load(t.Context(), "huge"); err != nil || len(large.sessions) != 0 || large.bytes != 0 || large.recent.Len() != 0 {
 		t.Errorf("%d sessions of %d bytes, %v", len(large.sessions), large.bytes, err)
 	}

@@ -10,8 +10,10 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -21,31 +23,31 @@ func TestResultInterrupted(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		executor turns.Executor
-		status   turns.Status
+		status   event.Status
 		text     string
 		want     bool
 	}{
 		{"a mark", func(d *turns.DispatchContext, h *turns.Helpers) error {
 			return errors.Join(h.InterruptMessage("m", "x"), d.Ack())
-		}, turns.Ack, "x", true},
+		}, event.Ack, "x", true},
 		{"a mark of an earlier message", func(d *turns.DispatchContext, h *turns.Helpers) error {
 			return errors.Join(h.InterruptMessage("m", "x"), h.ReportMessage("n", "y", true), d.Nack(no))
-		}, turns.Nack, "y", false},
+		}, event.Nack, "y", false},
 		{"a thought", func(d *turns.DispatchContext, h *turns.Helpers) error {
 			return errors.Join(h.InterruptThought("t", "x"), d.Ack())
-		}, turns.Ack, "", false},
+		}, event.Ack, "", false},
 		{"never completed", func(d *turns.DispatchContext, h *turns.Helpers) error {
 			return errors.Join(h.ReportMessage("m", "x", false), d.Ack())
-		}, turns.Ack, "x", false},
+		}, event.Ack, "x", false},
 		{"never completed, and an error", func(_ *turns.DispatchContext, h *turns.Helpers) error {
 			return errors.Join(h.ReportMessage("m", "x", false), no)
-		}, turns.Nack, "x", true},
+		}, event.Nack, "x", true},
 		{"complete, and a nack", func(d *turns.DispatchContext, h *turns.Helpers) error {
 			return errors.Join(h.ReportMessage("m", "x", true), d.Nack(no))
-		}, turns.Nack, "x", false},
-		{"nothing", func(d *turns.DispatchContext, _ *turns.Helpers) error { return d.Nack(no) }, turns.Nack, "", false},
+		}, event.Nack, "x", false},
+		{"nothing", func(d *turns.DispatchContext, _ *turns.Helpers) error { return d.Nack(no) }, event.Nack, "", false},
 	} {
-		r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{Executor: tt.executor, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore())})
+		r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{Executor: tt.executor, Callbacks: turns.StoreCallbacks(store.NewInMemory())})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +65,7 @@ func TestResultInterrupted(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	var events []string
 	r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 		Executor: func(d *turns.DispatchContext, h *turns.Helpers) error {
 			if err := errors.Join(h.ReportMessage("m", "Hel", false), h.InterruptMessage("m", ""), h.InterruptThought("m", "hm")); err != nil {
 				return err
@@ -79,8 +81,8 @@ func TestInterrupt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", OnEvent: func(ev turns.Event) {
-		if ev.Kind() == turns.KindMessage || ev.Kind() == turns.KindThought {
+	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", OnEvent: func(ev event.Event) {
+		if ev.Kind() == event.KindMessage || ev.Kind() == event.KindThought {
 			line, err := json.Marshal(ev)
 			if err != nil {
 				t.Error(err)
@@ -90,7 +92,7 @@ func TestInterrupt(t *testing.T) {
 			events = append(events, ev.Kind().String()+" "+rest)
 		}
 	}})
-	if err != nil || result.Status != turns.Ack {
+	if err != nil || result.Status != event.Ack {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	want := []string{
@@ -120,10 +122,10 @@ func TestReplayOfInterrupted(t *testing.T) {
 			h, chat := chatHost(t, engine, provider.URL)
 			var log bytes.Buffer
 			events, result := runChat(t, h, chat, turns.TurnInput{Text: "Hi!", Journal: &log})
-			if result.Status != turns.Nack || result.Text != "Hel" || !result.Interrupted {
+			if result.Status != event.Nack || result.Text != "Hel" || !result.Interrupted {
 				t.Errorf("%+v", result)
 			}
-			messages, thoughts := find[*turns.MessageEvent](events), find[*turns.ThoughtEvent](events)
+			messages, thoughts := find[*event.Message](events), find[*event.Thought](events)
 			if len(messages) != 2 || messages[0].IsInterrupted || !messages[1].IsInterrupted || len(thoughts) != 2 || !thoughts[1].IsInterrupted {
 				t.Errorf("%+v, %+v", messages, thoughts)
 			}
@@ -159,7 +161,7 @@ func TestInterruptOlderModule(t *testing.T) {
 	h := turns.NewHost(turns.HostOptions{Engine: older{native.New()}})
 	defer h.Close(context.Background())
 	r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Host: h, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Host: h, Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 		Executor: func(d *turns.DispatchContext, h *turns.Helpers) error {
 			if err := errors.Join(d.EmitInterruptedMessage("e", "x"), h.InterruptMessage("m", "Hel")); err != nil {
 				return err
@@ -174,15 +176,15 @@ func TestInterruptOlderModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	heard := 0
-	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", OnEvent: func(ev turns.Event) {
-		if ev, ok := ev.(*turns.MessageEvent); ok {
+	result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", OnEvent: func(ev event.Event) {
+		if ev, ok := ev.(*event.Message); ok {
 			heard++
 			if !ev.IsComplete || ev.IsInterrupted {
 				t.Errorf("%+v", ev)
 			}
 		}
 	}})
-	if err != nil || result.Status != turns.Ack || result.Text != "Hel" || heard != 2 {
+	if err != nil || result.Status != event.Ack || result.Text != "Hel" || heard != 2 {
 		t.Errorf("%+v, %v; %d events", result, err, heard)
 	}
 }
@@ -200,7 +202,7 @@ func TestInterruptedByDeath(t *testing.T) {
 		engine := &mortal{Engine: native.New()}
 		h := turns.NewHost(turns.HostOptions{Engine: engine})
 		r, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-			Host: h, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+			Host: h, Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 			Executor: func(d *turns.DispatchContext, h *turns.Helpers) error {
 				if err := h.ReportMessage("m", "Hel", false); err != nil {
 					return err
@@ -212,12 +214,12 @@ func TestInterruptedByDeath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", OnEvent: func(ev turns.Event) {
-			if ev, ok := ev.(*turns.MessageEvent); ok && (ev.IsComplete || ev.IsInterrupted) {
+		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", OnEvent: func(ev event.Event) {
+			if ev, ok := ev.(*event.Message); ok && (ev.IsComplete || ev.IsInterrupted) {
 				t.Errorf("%+v", ev)
 			}
 		}}))
-		if err != nil || result.Status != turns.Failed || result.Text != "Hel" || !result.Interrupted {
+		if err != nil || result.Status != event.Failed || result.Text != "Hel" || !result.Interrupted {
 			t.Errorf("%+v, %v", result, err)
 		}
 		h.Close(context.Background())

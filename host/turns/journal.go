@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/journal"
 )
 
@@ -20,7 +21,7 @@ func newRecorder(w io.Writer, t *turn) (r *recorder, err error) {
 	if w == nil {
 		return nil, nil
 	}
-	defer recovered(&err)
+	defer panics.Recovered(&err)
 	c := t.core
 	log, err := journal.NewWriter(w, journal.Header{
 		ABI: abi.Version, Features: c.greeting.Features, Module: c.engine.ModuleHash(), Engine: c.engine.Name(), Turn: t.number,
@@ -38,7 +39,7 @@ func (r *recorder) step(in, out []byte) {
 	if r == nil || r.err != nil {
 		return
 	}
-	defer recovered(&r.err)
+	defer panics.Recovered(&r.err)
 	r.err = r.w.Write(journal.Entry{In: in, Out: out})
 }
 

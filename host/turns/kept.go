@@ -1,23 +1,23 @@
 package turns
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/record"
 )
 
 // mostJSON is how many bytes of JSON a byte of a value can be: six for a control character in a text, and a comma.
 const mostJSON = 7
 
-// keepResult keeps what a tool's handler returned for whoever asks for it by the effect's number. The caller holds no
-// lock.
+// keepResult keeps a tool handler's result under the effect's number. The caller holds no lock.
 func (e *effect) keepResult(result any) {
 	t := e.turn
 	t.mu.Lock()
@@ -42,23 +42,23 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 		return nil, err
 	}
 	switch r := result.(type) {
-	case *Tokenizable:
+	case *record.Tokenizable:
 		if r == nil {
 			return value.AppendNil(nil), nil
 		}
-		if result, err = r.Render(nil); err != nil {
+		if result, err = r.Render(context.Background()); err != nil {
 			return nil, err
 		}
 	case []byte:
 		if spool > 0 && uint64(len(r)) > spool && utf8.Valid(r) {
 			result = string(r)
 		}
-	case []*SpooledArtifact:
+	case []*record.SpooledArtifact:
 		result = slices.Clone(r)
 		if len(r) == 0 {
 			return value.AppendListHeader(nil, 0), nil
 		}
-	case []*Media:
+	case []*record.Media:
 		result = slices.Clone(r)
 		if len(r) == 0 {
 			return value.AppendListHeader(nil, 0), nil
@@ -66,10 +66,10 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 	}
 	text, isText := result.(string)
 	switch result.(type) {
-	case *SpooledArtifact, []*SpooledArtifact, *Media, []*Media:
+	case *record.SpooledArtifact, []*record.SpooledArtifact, *record.Media, []*record.Media:
 	default:
 		if isText && spool > 0 && uint64(len(text)) > spool {
-			result = spooledText(SpooledText, value.UTF8(text))
+			result = spooledText(record.SpooledText, value.UTF8(text))
 			break
 		}
 		raw, err := tool.encodeResult(result)
@@ -83,12 +83,12 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 		if err != nil || uint64(len(text)) <= spool {
 			return raw, nil
 		}
-		result = spooledText(SpooledJSON, string(text))
+		result = spooledText(record.SpooledJSON, string(text))
 	}
-	if wrong := invalidResults(result); len(wrong) > 0 {
-		return nil, newError(abi.CodeInvalidValue, "the result of "+tool.Name+": "+strings.Join(wrong, "; "), nil)
+	if err := record.ValidateResults(result); err != nil {
+		return nil, newError(abi.CodeInvalidValue, "the result of "+tool.Name+": "+err.Error(), nil)
 	}
-	parts, err := appendResults(nil, result)
+	parts, err := record.AppendResults(nil, result)
 	if err != nil {
 		return nil, newError(abi.CodeInvalidValue, "the result of "+tool.Name+": "+err.Error(), err)
 	}
@@ -141,8 +141,8 @@ func (t *turn) reported(effect uint32) (any, error) {
 }
 
 // adoptResult gives a tool call that the core has made the result that its body stands for. It is kept no longer.
-func (t *turn) adoptResult(r record, effect int64) error {
-	c, ok := r.(*ToolCall)
+func (t *turn) adoptResult(r record.Record, effect int64) error {
+	c, ok := r.(*record.ToolCall)
 	if !ok || effect < 0 || effect > math.MaxUint32 {
 		return fmt.Errorf("sync: effect %d has no record for its result", effect)
 	}

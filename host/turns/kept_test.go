@@ -1,6 +1,7 @@
 package turns_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -8,7 +9,10 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -60,11 +64,11 @@ func resultTool(name string, result func() (any, error)) *turns.Tool {
 // A model that calls a tool whose result is an artifact or a medium gets its handle, and reads it with the tools of the next
 // iteration. Storage and listeners get the very object.
 func TestResultsOfHostToolsForModels(t *testing.T) {
-	log := turns.NewSpooledArtifact(turns.NewBlob([]byte("alpha\nbeta\nbanana")))
-	table := turns.NewSpooledJSONArtifact(turns.NewBlob([]byte(`[{"a":1},{"a":2}]`)), turns.OneJSON).WithSizeHints(17, 1)
-	photo := turns.ToolGenerated(turns.Image, "image/png", "p.png", turns.NewBlob([]byte("png")))
+	log := record.NewSpooledArtifact(record.NewBlob([]byte("alpha\nbeta\nbanana")))
+	table := record.NewSpooledJSONArtifact(record.NewBlob([]byte(`[{"a":1},{"a":2}]`)), record.OneJSON).WithSizeHints(17, 1)
+	photo := record.ToolGenerated(record.Image, "image/png", "p.png", record.NewBlob([]byte("png")))
 	photo.ID = "p"
-	broken := &turns.Media{ID: "m"}
+	broken := &record.Media{ID: "m"}
 	const readers = "artifact_head, artifact_tail, artifact_grep, artifact_cat, artifact_byte_length, artifact_line_count, artifact_estimate_tokens"
 	handle := func(id, kind string, bytes, lines int, tools string) string {
 		return fmt.Sprintf("Artifact %s (%s, %d bytes, %d lines). Its text is not shown here. Read it with callId %q and one of: %s.", id, kind, bytes, lines, id, tools)
@@ -84,12 +88,12 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 			func(results any) bool { return results == log },
 		},
 		"list": {
-			[]*turns.SpooledArtifact{log, table},
+			[]*record.SpooledArtifact{log, table},
 			false, handle("c1#0", "SpooledArtifact", 17, 3, readers) + "\n" + handle("c1#1", "SpooledJsonArtifact", 17, 1, jsonTools+readers),
 			"artifact_json_get", `{"callId":"c1#1","path":"$[1].a"}`, "[\n  2\n]",
 			func(results any) bool {
-				list, ok := results.([]*turns.SpooledArtifact)
-				return ok && slices.Equal(list, []*turns.SpooledArtifact{log, table})
+				list, ok := results.([]*record.SpooledArtifact)
+				return ok && slices.Equal(list, []*record.SpooledArtifact{log, table})
 			},
 		},
 		"medium": {
@@ -97,11 +101,11 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 			func(results any) bool { return results == photo },
 		},
 		"media": {
-			[]*turns.Media{photo, photo},
+			[]*record.Media{photo, photo},
 			false, `[image p "p.png", image/png]` + "\n" + `[image p "p.png", image/png]`, "", "", "",
 			func(results any) bool {
-				list, ok := results.([]*turns.Media)
-				return ok && slices.Equal(list, []*turns.Media{photo, photo})
+				list, ok := results.([]*record.Media)
+				return ok && slices.Equal(list, []*record.Media{photo, photo})
 			},
 		},
 		"of an artifact tool": {
@@ -109,7 +113,7 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 			func(results any) bool { return results == log },
 		},
 		"text that is rendered": {
-			turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return "rendered", nil }),
+			record.NewDynamicTokenizable(func(context.Context) (string, error) { return "rendered", nil }),
 			false, "rendered", "", "", "", func(results any) bool { return results == "rendered" },
 		},
 		"a list that is not a result": {
@@ -125,21 +129,21 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 		"text of a tool with a class": {
 			"{}", false, handle("c1", "SpooledJsonArtifact", 2, 1, jsonTools+readers), "artifact_json_type", `{"callId":"c1"}`, "json",
 			func(results any) bool {
-				a, ok := results.(*turns.SpooledArtifact)
-				return ok && a.Class() == turns.SpooledJSON
+				a, ok := results.(*record.SpooledArtifact)
+				return ok && a.Class() == record.SpooledJSON
 			},
 		},
 		"an empty list": {
-			[]*turns.Media{}, false, "[]", "", "", "", func(results any) bool { return results == "[]" },
+			[]*record.Media{}, false, "[]", "", "", "", func(results any) bool { return results == "[]" },
 		},
 		"a bad medium": {
 			broken, false, "E_INVALID_VALUE", "", "", "", func(results any) bool { _, ok := results.(string); return ok },
 		},
 		"an artifact without a reader": {
-			turns.NewSpooledArtifact(nil), false, "E_NOT_A_SPOOL_READER", "", "", "", func(results any) bool { _, ok := results.(string); return ok },
+			record.NewSpooledArtifact(nil), false, "E_NOT_A_SPOOL_READER", "", "", "", func(results any) bool { _, ok := results.(string); return ok },
 		},
 	}
-	classes := map[string]*turns.ArtifactClass{"text of a tool with a class": turns.SpooledJSON}
+	classes := map[string]*record.ArtifactClass{"text of a tool with a class": record.SpooledJSON}
 	for _, engine := range hosttest.Engines(t) {
 		for name, test := range tests {
 			t.Run(engine.Name()+"/"+name, func(t *testing.T) {
@@ -158,22 +162,22 @@ func TestResultsOfHostToolsForModels(t *testing.T) {
 				tool := resultTool("get", func() (any, error) { return test.result, nil })
 				tool.Artifact, tool.ArtifactClass = test.artifact, classes[name]
 				callbacks := noStorage()
-				callbacks.StoreToolCall = func(_ turns.Context, c *turns.ToolCall) error {
+				callbacks.StoreToolCall = func(_ turns.Context, c *record.ToolCall) error {
 					if c.ID == "c1" {
 						stored = append(stored, c.Results)
 					}
 					return nil
 				}
 				runner := newRunner(t, turns.TurnRunnerConfig{
-					Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"trust": "off"}}, Tools: []*turns.Tool{tool}, Host: h, Callbacks: callbacks,
+					Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"trust": "off"}}, Tools: []*turns.Tool{tool}, Host: h, Callbacks: callbacks,
 				})
-				runner.On(turns.KindToolCall, func(e turns.Event) {
-					if c := e.(*turns.ToolCallEvent); c.IsComplete && c.ID == "c1" {
+				runner.On(event.KindToolCall, func(e event.Event) {
+					if c := e.(*event.ToolCall); c.IsComplete && c.ID == "c1" {
 						reported = append(reported, c.Results)
 					}
 				})
 				result, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "get it"})
-				if err != nil || result.Status != turns.Ack {
+				if err != nil || result.Status != event.Ack {
 					t.Fatalf("%+v, %v", result, err)
 				}
 				requests := provider.Requests()

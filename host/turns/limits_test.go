@@ -7,7 +7,9 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -28,7 +30,7 @@ func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 				defer provider.Close() //nolint:errcheck // nothing is read from it any more
 				h := turns.NewHost(turns.HostOptions{Engine: engine, Verify: true, Limits: limits})
 				defer h.Close(t.Context())
-				runner := newRunner(t, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}, Host: h})
+				runner := newRunner(t, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}, Host: h})
 				play := func(system, text string, refused bool) {
 					t.Helper()
 					result, err := finished(runner.Run(t.Context(), turns.TurnInput{SystemPrompt: system, Text: "hi"}))
@@ -37,7 +39,7 @@ func TestLoweredLimitsOfTheChatExecutor(t *testing.T) {
 						t.Errorf("%v", err)
 					case refused && !errors.Is(result.Err, host.CodeABILimitExceeded):
 						t.Errorf("%+v, want %s", result, host.CodeABILimitExceeded)
-					case !refused && (result.Status != turns.Ack || result.Text != text):
+					case !refused && (result.Status != event.Ack || result.Text != text):
 						t.Errorf("%+v", result)
 					}
 				}
@@ -78,7 +80,7 @@ func TestTooLargeStartNamesTheField(t *testing.T) {
 					t.Errorf("%s: %s, %v", field, e.Message, e.Details)
 				}
 			}
-			if result, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "s", Text: "hi"}); err != nil || result.Status != turns.Ack {
+			if result, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "s", Text: "hi"}); err != nil || result.Status != event.Ack {
 				t.Errorf("then: %v, %v", result, err)
 			}
 		})

@@ -10,8 +10,10 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/fair"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -66,31 +68,31 @@ func (i *slowInstance) Step(dst, in []byte) ([]byte, error) {
 func TestAnswersGoFirst(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		settle func(g *turns.OpenGate, abort context.CancelCauseFunc)
+		settle func(g event.OpenGate, abort context.CancelCauseFunc)
 	}{
-		{"answer", func(g *turns.OpenGate, _ context.CancelCauseFunc) { _ = g.Resolve(true) }},
-		{"abort", func(_ *turns.OpenGate, abort context.CancelCauseFunc) { abort(nil) }},
+		{"answer", func(g event.OpenGate, _ context.CancelCauseFunc) { _ = g.Resolve(true) }},
+		{"abort", func(_ event.OpenGate, abort context.CancelCauseFunc) { abort(nil) }},
 	} {
 		t.Run(c.name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { answerAmong(t, c.name, c.settle) }) })
 	}
 }
 
-func answerAmong(t *testing.T, name string, settle func(*turns.OpenGate, context.CancelCauseFunc)) {
+func answerAmong(t *testing.T, name string, settle func(event.OpenGate, context.CancelCauseFunc)) {
 	const others = 5
 	engine := &slow{Engine: native.New()}
 	h := turns.NewHost(turns.HostOptions{Engine: engine})
 	defer h.Close(context.Background())
-	var gate *turns.OpenGate
+	var gate event.OpenGate
 	waits := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 		if _, err := ctx.WaitFor(context.Background(), approval("g")); err != nil {
 			return err
 		}
 		return ctx.Ack()
 	}})
-	turns.Listen(waits, func(ev *turns.TurnGateOpenEvent) { gate = ev.Gate })
+	turns.Listen(waits, func(ev *event.TurnGateOpen) { gate = ev.Gate })
 	store := make(chan string)
 	works := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-		if err := ctx.StoreMessage(turns.NewMessage(<-store, turns.Assistant, "Done.", instant)); err != nil {
+		if err := ctx.StoreMessage(record.NewMessage(<-store, record.Assistant, "Done.", instant)); err != nil {
 			return err
 		}
 		return ctx.Ack()
@@ -101,7 +103,7 @@ func answerAmong(t *testing.T, name string, settle func(*turns.OpenGate, context
 	running.Go(func() { _, _ = waits.Run(ctx, turns.TurnInput{SystemPrompt: "test"}) })
 	for range others {
 		running.Go(func() {
-			if result, err := works.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+			if result, err := works.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 				t.Error(result, err)
 			}
 		})

@@ -2,6 +2,8 @@ package turns
 
 import (
 	"fmt"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/panics"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -18,13 +20,16 @@ type bus struct {
 
 type listener struct {
 	kinds uint32 // one bit per kind
-	fn    func(Event)
+	fn    func(event.Event)
 }
+
+// lastKind is the highest number of a kind.
+const lastKind = event.KindGenerationStats
 
 const allKinds = 1<<(lastKind+1) - 1
 
 // bit is the bit of a kind of event. It panics for a kind that is unknown.
-func bit(k Kind) uint32 {
+func bit(k event.Kind) uint32 {
 	if k > lastKind {
 		panic(fmt.Sprintf("turns: unknown kind of event %d; KindMessage and the constants beside it are the known ones", k))
 	}
@@ -32,7 +37,7 @@ func bit(k Kind) uint32 {
 }
 
 // add registers a listener and returns the function that takes it off.
-func (b *bus) add(kinds uint32, fn func(Event)) (remove func()) {
+func (b *bus) add(kinds uint32, fn func(event.Event)) (remove func()) {
 	if fn == nil {
 		panic("turns: nil listener")
 	}
@@ -65,17 +70,17 @@ func (b *bus) snapshot() []*listener {
 	return nil
 }
 
-func (b *bus) wants(k Kind) bool { return b != nil && b.kinds.Load()&bit(k) != 0 }
+func (b *bus) wants(k event.Kind) bool { return b != nil && b.kinds.Load()&bit(k) != 0 }
 
 // tell calls the listeners of an event, and adds to failures what those that panicked, or ended the goroutine, failed with.
 // No lock is held.
-func (b *bus) tell(ev Event, failures *[]error) {
+func (b *bus) tell(ev event.Event, failures *[]error) {
 	if b != nil {
 		tellAll(b.snapshot(), ev, failures)
 	}
 }
 
-func tellAll(list []*listener, ev Event, failures *[]error) {
+func tellAll(list []*listener, ev event.Event, failures *[]error) {
 	k, next := bit(ev.Kind()), 0
 	defer func() {
 		if next < len(list) { // a listener is ending the goroutine: those behind it have not heard of the event
@@ -95,14 +100,14 @@ func tellAll(list []*listener, ev Event, failures *[]error) {
 // so it must not be inlined.
 //
 //go:noinline
-func notify(fn func(Event), ev Event, failures *[]error) {
+func notify(fn func(event.Event), ev event.Event, failures *[]error) {
 	completed := false
 	defer func() {
 		if completed {
 			return
 		}
 		if v := recover(); v != nil {
-			*failures = append(*failures, caught(v))
+			*failures = append(*failures, panics.Caught(v))
 			return
 		}
 		*failures = append(*failures, errGoexit)
@@ -112,7 +117,7 @@ func notify(fn func(Event), ev Event, failures *[]error) {
 }
 
 var notifyEntry = sync.OnceValue(func() (entry uintptr) {
-	notify(func(Event) {
+	notify(func(event.Event) {
 		pc := make([]uintptr, 8)
 		for _, pc := range pc[:runtime.Callers(1, pc)] {
 			if f := runtime.FuncForPC(pc - 1); f != nil && f.Name() == notifyName {
@@ -143,6 +148,6 @@ func insideListener() bool {
 }
 
 // logListenerError is where a panic goes that cannot become an event.
-func logListenerError(ev Event, err error) {
+func logListenerError(ev event.Event, err error) {
 	slog.Error("turncore: a listener panicked", "event", ev.Kind().String(), "turn", ev.Meta().TurnID, "error", err)
 }

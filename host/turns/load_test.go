@@ -14,24 +14,27 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // rebuilding is a store whose Load makes every record anew, as one over a database does. It has revisions unless it is
 // told to hide them.
 type rebuilding struct {
-	*turns.MemoryStore
+	*store.InMemory
 	hide   bool
 	loaded atomic.Int64 // records
-	broken func(*turns.Conversation)
+	broken func(*store.Conversation)
 }
 
-func (s *rebuilding) Load(ctx context.Context, session, after string) (*turns.Conversation, error) {
+func (s *rebuilding) Load(ctx context.Context, session, after string) (*store.Conversation, error) {
 	if s.hide {
 		after = ""
 	}
-	c, err := s.MemoryStore.Load(ctx, session, after)
+	c, err := s.InMemory.Load(ctx, session, after)
 	if err != nil {
 		return nil, err
 	}
@@ -83,21 +86,21 @@ func (i *crossingInstance) Step(dst, in []byte) ([]byte, error) {
 }
 
 // fill puts n messages and thoughts into a session.
-func fill(t *testing.T, store turns.Store, session string, n int, encoded *atomic.Int64) {
+func fill(t *testing.T, sessions store.Store, session string, n int, encoded *atomic.Int64) {
 	t.Helper()
 	at := instant.Add(-time.Hour)
-	var writes []turns.Delta
+	var writes []store.Delta
 	for i := range n {
-		m := turns.NewMessage("m"+strconv.Itoa(i), turns.User, "What a message says, in some words.", at)
-		thought := turns.NewThought("t"+strconv.Itoa(i), "x", at)
+		m := record.NewMessage("m"+strconv.Itoa(i), record.User, "What a message says, in some words.", at)
+		thought := record.NewThought("t"+strconv.Itoa(i), "x", at)
 		thought.Payload, thought.ReplayCompatibility = counted{encoded}, "none"
 		writes = append(
 			writes,
-			turns.Delta{Op: turns.StoreOp, Kind: "message", ID: m.ID, Record: m},
-			turns.Delta{Op: turns.StoreOp, Kind: "thought", ID: thought.ID, Record: thought},
+			store.Delta{Op: store.OpStore, Kind: "message", ID: m.ID, Record: m},
+			store.Delta{Op: store.OpStore, Kind: "thought", ID: thought.ID, Record: thought},
 		)
 	}
-	if err := store.Commit(t.Context(), session, writes); err != nil {
+	if err := sessions.Commit(t.Context(), session, writes); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -109,7 +112,7 @@ func TestLongConversationCostsTheSame(t *testing.T) {
 	type cost struct{ loaded, encoded, crossed int64 }
 	measure := func(t *testing.T, n int, hide bool) cost {
 		engine := &crossing{Engine: hosttest.Engines(t)[0]}
-		store := &rebuilding{MemoryStore: turns.NewMemoryStore(), hide: hide}
+		store := &rebuilding{InMemory: store.NewInMemory(), hide: hide}
 		var encoded atomic.Int64
 		fill(t, store, "s", n, &encoded)
 		runner, err := turns.New(t.Context(), turns.Config{
@@ -126,7 +129,7 @@ func TestLongConversationCostsTheSame(t *testing.T) {
 		}
 		defer runner.Close()
 		run := func() {
-			if result, err := runner.Run(t.Context(), turns.Input{Message: "Hi!", Session: "s"}); err != nil || result.Status != turns.Ack {
+			if result, err := runner.Run(t.Context(), turns.Input{Message: "Hi!", Session: "s"}); err != nil || result.Status != event.Ack {
 				t.Fatalf("%+v, %v", result, err)
 			}
 		}
@@ -148,30 +151,30 @@ func TestLongConversationCostsTheSame(t *testing.T) {
 
 // What a turn sees is what the store has, whoever has changed it.
 func TestLoadConversationFollowsTheStore(t *testing.T) {
-	put := func(id, text string) turns.Delta {
-		return turns.Delta{Op: turns.StoreOp, Kind: "message", ID: id, Record: message(id, text)}
+	put := func(id, text string) store.Delta {
+		return store.Delta{Op: store.OpStore, Kind: "message", ID: id, Record: message(id, text)}
 	}
-	change := func(id, text string) turns.Delta {
-		return turns.Delta{Op: turns.MutateOp, Kind: "message", ID: id, Record: message(id, text)}
+	change := func(id, text string) store.Delta {
+		return store.Delta{Op: store.OpMutate, Kind: "message", ID: id, Record: message(id, text)}
 	}
-	remove := func(id string) turns.Delta { return turns.Delta{Op: turns.DeleteOp, Kind: "message", ID: id} }
+	remove := func(id string) store.Delta { return store.Delta{Op: store.OpDelete, Kind: "message", ID: id} }
 	for _, c := range []struct {
 		name   string
-		writes []turns.Delta // by another process
+		writes []store.Delta // by another process
 		want   string
 	}{
 		{"nothing", nil, "a=1 b=2 c=3"},
-		{"a record is added", []turns.Delta{put("d", "4")}, "a=1 b=2 c=3 d=4"},
-		{"an old record is changed", []turns.Delta{change("a", "5")}, "a=5 b=2 c=3"},
-		{"the last record is changed", []turns.Delta{change("c", "5"), put("d", "4")}, "a=1 b=2 c=5 d=4"},
-		{"an old record is deleted", []turns.Delta{remove("a")}, "b=2 c=3"},
-		{"the last record is deleted", []turns.Delta{remove("c")}, "a=1 b=2"},
-		{"the last record is replaced", []turns.Delta{remove("c"), put("d", "4")}, "a=1 b=2 d=4"},
-		{"all are deleted", []turns.Delta{remove("a"), remove("b"), remove("c")}, ""},
+		{"a record is added", []store.Delta{put("d", "4")}, "a=1 b=2 c=3 d=4"},
+		{"an old record is changed", []store.Delta{change("a", "5")}, "a=5 b=2 c=3"},
+		{"the last record is changed", []store.Delta{change("c", "5"), put("d", "4")}, "a=1 b=2 c=5 d=4"},
+		{"an old record is deleted", []store.Delta{remove("a")}, "b=2 c=3"},
+		{"the last record is deleted", []store.Delta{remove("c")}, "a=1 b=2"},
+		{"the last record is replaced", []store.Delta{remove("c"), put("d", "4")}, "a=1 b=2 d=4"},
+		{"all are deleted", []store.Delta{remove("a"), remove("b"), remove("c")}, ""},
 	} {
 		for _, hide := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/hide=%v", c.name, hide), func(t *testing.T) {
-				store := &rebuilding{MemoryStore: turns.NewMemoryStore(), hide: hide}
+				store := &rebuilding{InMemory: store.NewInMemory(), hide: hide}
 				saw := watch(t, store)
 				commit(t, store, put("a", "1"), put("b", "2"))
 				if got := saw(""); got != "a=1 b=2" {
@@ -202,7 +205,7 @@ func TestLoadConversationFollowsTheStore(t *testing.T) {
 	}
 }
 
-func commit(t *testing.T, store turns.Store, writes ...turns.Delta) {
+func commit(t *testing.T, store store.Store, writes ...store.Delta) {
 	t.Helper()
 	if err := store.Commit(t.Context(), "", writes); err != nil {
 		t.Fatal(err)
@@ -210,7 +213,7 @@ func commit(t *testing.T, store turns.Store, writes ...turns.Delta) {
 }
 
 // watch returns a function that runs a turn of a session and says which messages it has.
-func watch(t *testing.T, store turns.Store) func(session string) string {
+func watch(t *testing.T, store store.Store) func(session string) string {
 	t.Helper()
 	var saw []string
 	r := newRunner(t, turns.TurnRunnerConfig{
@@ -227,7 +230,7 @@ func watch(t *testing.T, store turns.Store) func(session string) string {
 	})
 	return func(session string) string {
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Stash: map[string]any{turns.SessionKey: session}})
-		if err != nil || result.Status != turns.Ack {
+		if err != nil || result.Status != event.Ack {
 			t.Fatalf("%+v, %v", result, err)
 		}
 		return strings.Join(saw, " ")
@@ -237,7 +240,7 @@ func watch(t *testing.T, store turns.Store) func(session string) string {
 // The message that a turn begins with is in its collection once, and is the turn's own, although the store has a copy.
 func TestOwnMessageIsNotDoubled(t *testing.T) {
 	for _, hide := range []bool{false, true} {
-		store := &rebuilding{MemoryStore: turns.NewMemoryStore(), hide: hide}
+		store := &rebuilding{InMemory: store.NewInMemory(), hide: hide}
 		var saw []string
 		runner, err := turns.New(t.Context(), turns.Config{
 			Store: store, Host: turns.NewHost(turns.HostOptions{Engine: hosttest.Engines(t)[0], Verify: true}),
@@ -253,7 +256,7 @@ func TestOwnMessageIsNotDoubled(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []string{"0", "0 answer 1", "0 answer 1 answer 2"} {
-			if result, err := runner.Run(t.Context(), turns.Input{Message: strconv.Itoa(i)}); err != nil || result.Status != turns.Ack {
+			if result, err := runner.Run(t.Context(), turns.Input{Message: strconv.Itoa(i)}); err != nil || result.Status != event.Ack {
 				t.Fatalf("%+v, %v", result, err)
 			}
 			if got := strings.Join(saw, " "); got != want {
@@ -269,12 +272,12 @@ func TestOwnMessageIsNotDoubled(t *testing.T) {
 // Turns of one session that load it at the same time all see all of it.
 func TestLoadConversationAtOnce(t *testing.T) {
 	for _, hide := range []bool{false, true} {
-		store := &rebuilding{MemoryStore: turns.NewMemoryStore(), hide: hide}
+		sessions := &rebuilding{InMemory: store.NewInMemory(), hide: hide}
 		var wrong atomic.Int64
 		r := newRunner(t, turns.TurnRunnerConfig{
 			Host:              turns.NewHost(turns.HostOptions{Engine: hosttest.Engines(t)[0], Verify: true}),
-			Callbacks:         turns.StoreCallbacks(store),
-			TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
+			Callbacks:         turns.StoreCallbacks(sessions),
+			TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(sessions)},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				list := ctx.TurnMessages().Slice()
 				for i, m := range list {
@@ -288,10 +291,10 @@ func TestLoadConversationAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 40 {
 			id := strconv.Itoa(i)
-			commit(t, store, turns.Delta{Op: turns.StoreOp, Kind: "message", ID: id, Record: message(id, "x")})
+			commit(t, sessions, store.Delta{Op: store.OpStore, Kind: "message", ID: id, Record: message(id, "x")})
 			for range 4 {
 				all.Go(func() {
-					if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+					if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 						t.Errorf("%+v, %v", result, err)
 					}
 				})
@@ -306,24 +309,24 @@ func TestLoadConversationAtOnce(t *testing.T) {
 
 // A store that answers for another revision than it was asked for is told so.
 func TestLoadConversationRefusesAnotherRevision(t *testing.T) {
-	for want, broken := range map[string]func(c *turns.Conversation){
-		`after: is "other", but revision "" was asked for`: func(c *turns.Conversation) { c.After = "other" },
-		"revision: must not be empty where after is set": func(c *turns.Conversation) {
+	for want, broken := range map[string]func(c *store.Conversation){
+		`after: is "other", but revision "" was asked for`: func(c *store.Conversation) { c.After = "other" },
+		"revision: must not be empty where after is set": func(c *store.Conversation) {
 			if c.After != "" {
 				c.Revision = ""
 			}
 		},
 	} {
-		store := &rebuilding{MemoryStore: turns.NewMemoryStore(), broken: broken}
-		commit(t, store, turns.Delta{Op: turns.StoreOp, Kind: "message", ID: "a", Record: message("a", "x")})
+		sessions := &rebuilding{InMemory: store.NewInMemory(), broken: broken}
+		commit(t, sessions, store.Delta{Op: store.OpStore, Kind: "message", ID: "a", Record: message("a", "x")})
 		r := newRunner(t, turns.TurnRunnerConfig{
-			Callbacks: turns.StoreCallbacks(store), TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)}, Executor: ack,
+			Callbacks: turns.StoreCallbacks(sessions), TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(sessions)}, Executor: ack,
 		})
 		var result *turns.Result
 		for range 2 {
 			result, _ = r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
 		}
-		if result == nil || result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), want) {
+		if result == nil || result.Status != event.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), want) {
 			t.Errorf("%+v, want %s", result, want)
 		}
 	}
@@ -331,27 +334,27 @@ func TestLoadConversationRefusesAnotherRevision(t *testing.T) {
 
 // Records that are read elsewhere, or rendered when they are read, are never taken for those that were loaded before.
 func TestLoadConversationKeepsNoReaders(t *testing.T) {
-	store := &rebuilding{MemoryStore: turns.NewMemoryStore(), hide: true}
-	attach := func(c *turns.Conversation) {
+	sessions := &rebuilding{InMemory: store.NewInMemory(), hide: true}
+	attach := func(c *store.Conversation) {
 		m := message("a", "")
-		photo := turns.UserAttachment(turns.Image, "image/png", "p.png", turns.NewBlob([]byte("png")))
+		photo := record.UserAttachment(record.Image, "image/png", "p.png", record.NewBlob([]byte("png")))
 		photo.ID = "p"
-		m.Attachments = []*turns.Media{photo}
-		c.Messages = []*turns.Message{m}
+		m.Attachments = []*record.Media{photo}
+		c.Messages = []*record.Message{m}
 	}
-	var last *turns.Message
-	store.broken = func(c *turns.Conversation) { attach(c); last = c.Messages[0] }
+	var last *record.Message
+	sessions.broken = func(c *store.Conversation) { attach(c); last = c.Messages[0] }
 	r := newRunner(t, turns.TurnRunnerConfig{
-		Callbacks: turns.StoreCallbacks(store), TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
+		Callbacks: turns.StoreCallbacks(sessions), TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(sessions)},
 		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-			if got := ctx.TurnMessages().Slice(); !slices.Equal(got, []*turns.Message{last}) {
+			if got := ctx.TurnMessages().Slice(); !slices.Equal(got, []*record.Message{last}) {
 				t.Errorf("%v is not what was loaded last", got)
 			}
 			return ctx.Ack()
 		},
 	})
 	for range 2 {
-		if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+		if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 			t.Fatalf("%+v, %v", result, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -37,7 +38,7 @@ func TestSchemaThatPanics(t *testing.T) {
 			}()
 			_, _ = r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
 		}()
-		if _, result := play(t, h, turns.TurnRunnerConfig{Executor: ack}, turns.TurnInput{}); result.Status != turns.Ack {
+		if _, result := play(t, h, turns.TurnRunnerConfig{Executor: ack}, turns.TurnInput{}); result.Status != event.Ack {
 			t.Error(result.Err)
 		}
 	})
@@ -53,7 +54,7 @@ func TestSchemaThatAsksTheTurn(t *testing.T) {
 			_, err := executed.Executor(ctx)(nil)
 			return errors.Join(err, ctx.Tools().Register(registered, false), ctx.Ack())
 		}}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Error(result.Err)
 		}
 	})
@@ -77,7 +78,7 @@ func TestJournalOfDispatchesSideBySide(t *testing.T) {
 			running.Wait()
 			return ctx.Ack()
 		}}, turns.TurnInput{Journal: &log})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Error(result.Err)
 		}
 		replays(t, &log)
@@ -100,7 +101,7 @@ func TestJournalWriterThatPanics(t *testing.T) {
 		for after := range 4 {
 			r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
 			result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Journal: &failing{after}})
-			if !errors.Is(err, errX) || after > 0 && (result == nil || result.Status != turns.Ack) {
+			if !errors.Is(err, errX) || after > 0 && (result == nil || result.Status != event.Ack) {
 				t.Errorf("after %d writes: %v, %v", after, result, err)
 			}
 		}

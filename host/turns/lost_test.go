@@ -11,6 +11,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -113,7 +114,7 @@ func TestSecondEnd(t *testing.T) {
 		defer h.Close(context.Background())
 		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Executor: ack})
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
-		if err != nil || result.Status != turns.Ack {
+		if err != nil || result.Status != event.Ack {
 			t.Errorf("%d ends more: %+v, %v", further, result, err)
 		}
 		if retired := engine.instances[0].retired.Load(); retired != (further > 0) {
@@ -133,7 +134,7 @@ func TestSlowCodeAfterAnAbort(t *testing.T) {
 			time.Sleep(time.Hour)
 			return nil
 		}})
-		if result, _ := r.Run(ctx, turns.TurnInput{SystemPrompt: "test"}); result == nil || result.Status != turns.Aborted {
+		if result, _ := r.Run(ctx, turns.TurnInput{SystemPrompt: "test"}); result == nil || result.Status != event.Aborted {
 			t.Errorf("%+v", result)
 		}
 	})

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -24,12 +27,12 @@ func byteBudget(t *testing.T, h *turns.Host, limit int, options map[string]any, 
 	defer provider.Close()
 	at := func(i int) time.Time { return time.UnixMilli(int64(1000 + i)).UTC() }
 	config := turns.TurnRunnerConfig{
-		Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: options},
+		Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: options},
 		Tools: []*turns.Tool{{
 			Name: "shot", Description: "Takes a picture", InputSchema: json.RawMessage(`{"type":"object"}`),
 			Handler: func(*turns.DispatchContext, turns.Args) (any, error) { return strings.Repeat("é\n", 40), nil },
 		}},
-		Tokenizers: map[string]turns.Tokenizer{"bytes": func(texts []string) ([]int, error) {
+		Tokenizers: map[string]record.Tokenizer{"bytes": func(texts []string) ([]int, error) {
 			counts := make([]int, len(texts))
 			for len(counted) < len(provider.Requests())+1 {
 				counted = append(counted, 0)
@@ -46,12 +49,12 @@ func byteBudget(t *testing.T, h *turns.Host, limit int, options map[string]any, 
 			for i := range turnsBefore {
 				failed = errors.Join(
 					failed,
-					ctx.TurnMessages().Add(turns.NewMessage(fmt.Sprint("u", i), turns.User, strings.Repeat("\"q\" ", 30), at(3*i))),
-					ctx.TurnThoughts().Add(turns.NewThought(fmt.Sprint("t", i), strings.Repeat("hm ", 99), at(3*i+1))), // is not sent
-					ctx.TurnMessages().Add(turns.NewMessage(fmt.Sprint("a", i), turns.Assistant, strings.Repeat("é", 50), at(3*i+2))),
+					ctx.TurnMessages().Add(record.NewMessage(fmt.Sprint("u", i), record.User, strings.Repeat("\"q\" ", 30), at(3*i))),
+					ctx.TurnThoughts().Add(record.NewThought(fmt.Sprint("t", i), strings.Repeat("hm ", 99), at(3*i+1))), // is not sent
+					ctx.TurnMessages().Add(record.NewMessage(fmt.Sprint("a", i), record.Assistant, strings.Repeat("é", 50), at(3*i+2))),
 				)
 			}
-			failed = errors.Join(failed, ctx.TurnMemories().Add(turns.NewMemory("y", strings.Repeat("tea ", 20), 1, 1, at(0))))
+			failed = errors.Join(failed, ctx.TurnMemories().Add(record.NewMemory("y", strings.Repeat("tea ", 20), 1, 1, at(0))))
 			next()
 			return failed
 		}},
@@ -68,7 +71,7 @@ func byteBudget(t *testing.T, h *turns.Host, limit int, options map[string]any, 
 func TestBudgetMeasuresTheRequest(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		all, counted, result := byteBudget(t, h, 1<<30, nil, 20)
-		if result.Status != turns.Ack || len(all) != 2 || counted[0] < len(all[0]) {
+		if result.Status != event.Ack || len(all) != 2 || counted[0] < len(all[0]) {
 			t.Fatalf("%+v, %d requests, counted %v", result, len(all), counted)
 		}
 		// What an earlier request held is not counted again.
@@ -80,7 +83,7 @@ func TestBudgetMeasuresTheRequest(t *testing.T) {
 		}
 		fits := func(limit int) []string {
 			some, _, result := byteBudget(t, h, limit, nil, 20)
-			if result.Status != turns.Ack || len(some) != 2 || len(some[0]) > limit || len(some[1]) > limit {
+			if result.Status != event.Ack || len(some) != 2 || len(some[0]) > limit || len(some[1]) > limit {
 				t.Fatalf("limit %d: %+v, %d requests", limit, result, len(some))
 			}
 			return some
@@ -111,9 +114,9 @@ func TestBudgetMeasuresTheRequest(t *testing.T) {
 // Where the executor cannot tell what it would send, its own error stands.
 func TestBudgetOfWhatCannotBeSent(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		in := attached(turns.UserAttachment(turns.Video, "video/mp4", "v.mp4", turns.NewBlob(pixels(9))))
+		in := attached(record.UserAttachment(record.Video, "video/mp4", "v.mp4", record.NewBlob(pixels(9))))
 		_, result := play(t, h, turns.TurnRunnerConfig{
-			Chat:                  &turns.ChatOptions{Model: "m", BaseURL: "http://127.0.0.1:1", Options: map[string]any{"unsupportedMedia": "error"}},
+			Chat:                  &model.ChatOptions{Model: "m", BaseURL: "http://127.0.0.1:1", Options: map[string]any{"unsupportedMedia": "error"}},
 			DispatchInputPipeline: []turns.DispatchMiddleware{turns.TokenBudget(turns.Budget{Encoding: "claude", Limit: 10})},
 		}, in)
 		if !errors.Is(result.Err, host.Code("E_CHAT_UNSUPPORTED_MEDIA")) {

@@ -7,21 +7,24 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // F17 and F18.
 func TestMedia(t *testing.T) {
-	reader := turns.NewBlob([]byte{1, 2, 3})
+	reader := record.NewBlob([]byte{1, 2, 3})
 	for _, c := range []struct {
-		media  *turns.Media
-		tier   turns.TrustTier
-		hazard turns.ModalityHazard
+		media  *record.Media
+		tier   record.TrustTier
+		hazard record.ModalityHazard
 	}{
-		{turns.UserAttachment(turns.Image, "image/png", "a.png", reader), turns.ThirdPartyPrivate, turns.OpaquePerceptual},
-		{turns.ToolGenerated(turns.Document, "text/html", "a.html", reader), turns.FirstParty, turns.ExtractableInstructions},
-		{turns.RetrievedPublic(turns.Audio, "audio/mpeg", "a.mp3", reader), turns.ThirdPartyPublic, turns.OpaquePerceptual},
-		{turns.RetrievedPrivate(turns.Video, "video/mp4", "a.mp4", reader), turns.ThirdPartyPrivate, turns.OpaquePerceptual},
+		{record.UserAttachment(record.Image, "image/png", "a.png", reader), record.ThirdPartyPrivate, record.OpaquePerceptual},
+		{record.ToolGenerated(record.Document, "text/html", "a.html", reader), record.FirstParty, record.ExtractableInstructions},
+		{record.RetrievedPublic(record.Audio, "audio/mpeg", "a.mp3", reader), record.ThirdPartyPublic, record.OpaquePerceptual},
+		{record.RetrievedPrivate(record.Video, "video/mp4", "a.mp4", reader), record.ThirdPartyPrivate, record.OpaquePerceptual},
 	} {
 		m := c.media
 		if err := m.Validate(); err != nil || m.TrustTier != c.tier || m.ModalityHazard != c.hazard || len(m.ID) != 36 {
@@ -32,26 +35,26 @@ func TestMedia(t *testing.T) {
 			t.Errorf("%s of %d bytes, %v", data, n, err)
 		}
 	}
-	for field, spoil := range map[string]func(m *turns.Media){
-		"id":                      func(m *turns.Media) { m.ID = "" },
-		"kind":                    func(m *turns.Media) { m.Kind = "picture" },
-		"mimeType":                func(m *turns.Media) { m.MimeType = "" },
-		"filename":                func(m *turns.Media) { m.Filename = "" },
-		"trustTier":               func(m *turns.Media) { m.TrustTier = "" },
-		"modalityHazard":          func(m *turns.Media) { m.ModalityHazard = "" },
-		"reader":                  func(m *turns.Media) { m.Reader = nil },
-		"stash.caption.trustTier": func(m *turns.Media) { m.Stash = map[string]turns.MediaNote{"caption": {Value: "x"}} },
-		"stash.caption.value": func(m *turns.Media) {
-			m.Stash = map[string]turns.MediaNote{"caption": {Value: func() {}, TrustTier: turns.FirstParty}}
+	for field, spoil := range map[string]func(m *record.Media){
+		"id":                      func(m *record.Media) { m.ID = "" },
+		"kind":                    func(m *record.Media) { m.Kind = "picture" },
+		"mimeType":                func(m *record.Media) { m.MimeType = "" },
+		"filename":                func(m *record.Media) { m.Filename = "" },
+		"trustTier":               func(m *record.Media) { m.TrustTier = "" },
+		"modalityHazard":          func(m *record.Media) { m.ModalityHazard = "" },
+		"reader":                  func(m *record.Media) { m.Reader = nil },
+		"stash.caption.trustTier": func(m *record.Media) { m.Stash = map[string]record.MediaNote{"caption": {Value: "x"}} },
+		"stash.caption.value": func(m *record.Media) {
+			m.Stash = map[string]record.MediaNote{"caption": {Value: func() {}, TrustTier: record.FirstParty}}
 		},
 	} {
-		m := turns.UserAttachment(turns.Image, "image/png", "a.png", reader)
+		m := record.UserAttachment(record.Image, "image/png", "a.png", reader)
 		spoil(m)
 		if err := m.Validate(); !errors.Is(err, host.CodeInvalidInitialMediaValue) || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
 		}
-		bad := turns.NewMessage("m", turns.User, "", instant)
-		bad.Attachments = []*turns.Media{m}
+		bad := record.NewMessage("m", record.User, "", instant)
+		bad.Attachments = []*record.Media{m}
 		if err := bad.Validate(); !errors.Is(err, host.CodeInvalidInitialMessageValue) || !strings.Contains(err.Error(), "attachments[0]") {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -60,9 +63,9 @@ func TestMedia(t *testing.T) {
 
 // F19.
 func TestMediaJSON(t *testing.T) {
-	m := turns.ToolGenerated(turns.Image, "image/png", "a.png", nil) // nothing is read
+	m := record.ToolGenerated(record.Image, "image/png", "a.png", nil) // nothing is read
 	m.ID, m.Source = "m", "camera"
-	m.Stash = map[string]turns.MediaNote{"caption": {Value: []int{1}, TrustTier: turns.ThirdPartyPublic, DerivedFromMedia: true}}
+	m.Stash = map[string]record.MediaNote{"caption": {Value: []int{1}, TrustTier: record.ThirdPartyPublic, DerivedFromMedia: true}}
 	text, err := json.Marshal(m)
 	want := `{"id":"m","kind":"image","mimeType":"image/png","filename":"a.png","trustTier":"first-party","modalityHazard":"opaque-perceptual",` +
 		`"source":"camera","stash":{"caption":{"value":[1],"trustTier":"third-party-public","derivedFromMedia":true}}}`
@@ -80,26 +83,26 @@ func TestMediaJSON(t *testing.T) {
 // F3: media travel with messages and tool calls, and storage gets the very objects.
 func TestMediaInRecords(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		m := turns.UserAttachment(turns.Image, "image/png", "a.png", turns.NewBlob([]byte{1}))
-		m.Stash = map[string]turns.MediaNote{"caption": {Value: "x", TrustTier: turns.FirstParty}}
-		message := turns.NewMessage("m", turns.User, "", instant)
-		message.Attachments = []*turns.Media{m}
-		store := turns.NewMemoryStore()
+		m := record.UserAttachment(record.Image, "image/png", "a.png", record.NewBlob([]byte{1}))
+		m.Stash = map[string]record.MediaNote{"caption": {Value: "x", TrustTier: record.FirstParty}}
+		message := record.NewMessage("m", record.User, "", instant)
+		message.Attachments = []*record.Media{m}
+		store := store.NewInMemory()
 		_, result := play(t, h, turns.TurnRunnerConfig{
 			Callbacks: turns.StoreCallbacks(store),
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-				if err := errors.Join(ctx.StoreToolCall(called("a", m)), ctx.StoreToolCall(called("b", []*turns.Media{m, m}))); err != nil {
+				if err := errors.Join(ctx.StoreToolCall(called("a", m)), ctx.StoreToolCall(called("b", []*record.Media{m, m}))); err != nil {
 					return err
 				}
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{Message: message})
 		records, err := store.Load(t.Context(), "", "")
-		if result.Status != turns.Ack || err != nil {
+		if result.Status != event.Ack || err != nil {
 			t.Fatalf("%+v, %v", result, err)
 		}
 		calls := records.ToolCalls
-		if got := records.Messages; len(got) != 1 || got[0] != message || len(calls) != 2 || calls[0].Results != m || calls[1].Results.([]*turns.Media)[1] != m {
+		if got := records.Messages; len(got) != 1 || got[0] != message || len(calls) != 2 || calls[0].Results != m || calls[1].Results.([]*record.Media)[1] != m {
 			t.Errorf("messages %v, calls %v", got, calls)
 		}
 	})

@@ -10,10 +10,11 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/check"
 )
 
-// MaxIterations is a middleware for the dispatch input pipeline that nacks with E_MAX_ITERATIONS when a dispatch begins
-// an iteration after its n-th, so that what the n iterations did is kept. n is at least 1.
+// MaxIterations is a middleware for the dispatch input pipeline that nacks with E_MAX_ITERATIONS when a dispatch
+// begins an iteration after its n-th, so that the work of the n iterations is kept. n is at least 1.
 func MaxIterations(n int) DispatchMiddleware {
 	return builtinMiddleware(&builtin{
 		name: "maxIterations", arg: value.AppendInt(nil, int64(n)), input: true, broken: positive("maxIterations", n),
@@ -27,8 +28,8 @@ func MaxIterations(n int) DispatchMiddleware {
 	})
 }
 
-// MaxRepeats is a middleware that nacks with E_MAX_REPEATS when a tool call, which is a tool with certain arguments, was
-// stored more than n times in the dispatch. In the dispatch output pipeline it discards the iteration that repeated the
+// MaxRepeats is a middleware that nacks with E_MAX_REPEATS when the same tool call (tool and arguments) was stored
+// more than n times in the dispatch. In the dispatch output pipeline it discards the iteration that repeated the
 // call; in the input pipeline that iteration is kept, and no further one begins. n is at least 1.
 func MaxRepeats(n int) DispatchMiddleware {
 	return builtinMiddleware(&builtin{
@@ -36,10 +37,10 @@ func MaxRepeats(n int) DispatchMiddleware {
 	})
 }
 
-// Deadline is a middleware for the dispatch input pipeline that nacks with E_DEADLINE when the dispatch has run for d, by
-// the host's clock. A model call or a tool that runs then is aborted: its context is cancelled with that error as the
-// cause. A dispatch that was acked by then ends as it would have, and an open gate is waited for. d is at least a
-// millisecond, and counts in whole ones.
+// Deadline is a middleware for the dispatch input pipeline that nacks with E_DEADLINE when the dispatch has run for
+// d, by the host's clock. A running model call or tool is aborted: its context is cancelled with that error as the
+// cause. A dispatch that has already acked ends as usual, and the dispatch waits for an open gate. d is at least a
+// millisecond and counts in whole milliseconds.
 func Deadline(d time.Duration) DispatchMiddleware {
 	ms := d.Milliseconds()
 	b := &builtin{name: "deadline", arg: value.AppendInt(nil, ms), input: true}
@@ -49,29 +50,30 @@ func Deadline(d time.Duration) DispatchMiddleware {
 	return builtinMiddleware(b)
 }
 
-// AckOnNoToolCalls is a middleware for the dispatch output pipeline that acks when the executor has not signalled and its
-// iteration stored a message and no tool call: the model has answered and asks for nothing more.
+// AckOnNoToolCalls is a middleware for the dispatch output pipeline that acks if the executor has not signalled and
+// its iteration stored a message and no tool call: the model has answered and asks for nothing more.
 func AckOnNoToolCalls() DispatchMiddleware {
 	return builtinMiddleware(&builtin{name: "ackOnNoToolCalls", arg: value.AppendNil(nil), output: true})
 }
 
-// Budget is what TokenBudget keeps a context within.
+// Budget configures TokenBudget.
 type Budget struct {
-	// Encoding is a token encoding: one that the runner has a tokenizer for, "claude" (a token is 3.5 UTF-16 code
-	// units), or any other (4, with a warning).
+	// Encoding is a token encoding: one with a tokenizer of the runner, "claude" (a token is 3.5 UTF-16 code units), or
+	// any other (4, with a warning).
 	Encoding string
-	// Limit is how many tokens the model's window holds: from 1 to 2,147,483,647.
+	// Limit is the size of the model's window in tokens: from 1 to 2,147,483,647.
 	Limit int
-	// Reserve is how many of them are kept free, for the answer and for what a provider puts around texts.
+	// Reserve is the number of these tokens to keep free, for the answer and for tokens that a provider adds around
+	// texts.
 	Reserve int
 }
 
-// TokenBudget is a middleware for the dispatch input pipeline that makes the dispatch's context fit into b.Limit less
-// b.Reserve tokens. It takes records out of the dispatch's own collections, neither out of the turn's nor out of storage:
-// first the conversation before the last user message, oldest first; then retrieved documents, those with the lowest
-// score first; then memories, the least important first; then what the dispatch did since that message, oldest first.
-// Neighbouring tool calls go together. System prompt, standing instructions, tools and the last user message stay: when
-// they alone do not fit, it changes nothing and nacks with E_TOKEN_BUDGET.
+// TokenBudget is a middleware for the dispatch input pipeline that fits the dispatch's context into b.Limit minus
+// b.Reserve tokens. It removes records from the dispatch's own collections, but not from the turn's or from storage:
+// first the conversation before the last user message, oldest first; then retrieved documents, lowest score first;
+// then memories, least important first; then the dispatch's records since that message, oldest first. Adjacent tool
+// calls are removed together. System prompt, standing instructions, tools and the last user message stay: if they
+// alone do not fit, it changes nothing and nacks with E_TOKEN_BUDGET.
 func TokenBudget(b Budget) DispatchMiddleware {
 	m := &builtin{name: "tokenBudget", input: true}
 	switch {
@@ -88,26 +90,26 @@ func TokenBudget(b Budget) DispatchMiddleware {
 	return builtinMiddleware(m)
 }
 
-// Price is what a model costs, per million tokens.
+// Price is the price of a model, per million tokens.
 type Price struct {
 	Input  float64
 	Output float64
-	// CachedInput is for input that the provider had cached; nil for the price of other input.
+	// CachedInput is the price of cached input; nil for the price of other input.
 	CachedInput *float64
 }
 
-// Spending is what SpendLimit lets a turn cost.
+// Spending configures SpendLimit.
 type Spending struct {
 	Limit    float64 // more than 0
 	Currency string  // such as "USD", for messages
-	// Prices by model. A model that reports a name with a date or version behind it, "m-2024-07-18", has the price of
+	// Prices by model. A model whose reported name ends in a date or version, such as "m-2024-07-18", has the price of
 	// "m" unless it has its own.
 	Prices map[string]Price
 }
 
-// SpendLimit is a middleware for the dispatch input pipeline that nacks with E_SPEND_LIMIT before a model call when the
-// calls of the turn so far, in all its dispatches, have cost as much as s.Limit, by the usage that their executors
-// reported and the price table. Usage that has no price, or no model or numbers, nacks with E_SPEND_UNKNOWN_PRICE.
+// SpendLimit is a middleware for the dispatch input pipeline that nacks with E_SPEND_LIMIT before a model call if the
+// turn's earlier calls, in all its dispatches, have reached s.Limit, by the usage that executors reported and the
+// price table. Usage without a price, a model or numbers nacks with E_SPEND_UNKNOWN_PRICE.
 func SpendLimit(s Spending) DispatchMiddleware {
 	m := &builtin{name: "spendLimit", input: true}
 	if !(s.Limit > 0) || math.IsInf(s.Limit, 0) {
@@ -233,9 +235,9 @@ func dispatchPipelines(in string, input []DispatchMiddleware, out string, output
 				if b.output {
 					right = append(right, out)
 				}
-				list = append(list, abi.Violation(abi.RulePipeline, "field", at(p.name, i), "name", b.name, "pipelines", strings.Join(right, ", ")))
+				list = append(list, abi.Violation(abi.RulePipeline, "field", check.At(p.name, i), "name", b.name, "pipelines", strings.Join(right, ", ")))
 			case b.broken != "":
-				list = append(list, "`"+at(p.name, i)+"`: "+b.broken)
+				list = append(list, "`"+check.At(p.name, i)+"`: "+b.broken)
 			}
 		}
 	}

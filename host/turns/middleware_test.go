@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -34,7 +37,7 @@ func TestBuiltinMiddleware(t *testing.T) {
 				return ctx.StoreMessage(message("m", "x"))
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack || calls != 3 || strings.Join(order, "") != "abcdabcdabcd" {
+		if result.Status != event.Ack || calls != 3 || strings.Join(order, "") != "abcdabcdabcd" {
 			t.Errorf("%s after %d calls, order %v", result.Status, calls, order)
 		}
 	})
@@ -50,7 +53,7 @@ func TestMaxRepeats(t *testing.T) {
 				return ctx.StoreToolCall(toolCall(fmt.Sprint("c", n), "same"))
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Nack || !errors.Is(result.Err, host.Code("E_MAX_REPEATS")) || n != 3 {
+		if result.Status != event.Nack || !errors.Is(result.Err, host.Code("E_MAX_REPEATS")) || n != 3 {
 			t.Errorf("%s after %d: %v\n%s", result.Status, n, result.Err, log.words())
 		}
 	})
@@ -71,7 +74,7 @@ func TestDeadline(t *testing.T) {
 					return fmt.Errorf("the request failed: %w", cause)
 				},
 			}, turns.TurnInput{})
-			if result.Status != turns.Nack || !errors.Is(result.Err, host.Code("E_DEADLINE")) || !errors.Is(cause, host.Code("E_DEADLINE")) {
+			if result.Status != event.Nack || !errors.Is(result.Err, host.Code("E_DEADLINE")) || !errors.Is(cause, host.Code("E_DEADLINE")) {
 				t.Errorf("%s: %v, cause %v", result.Status, result.Err, cause)
 			}
 		})
@@ -81,7 +84,7 @@ func TestDeadline(t *testing.T) {
 func TestTokenBudget(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		seen, rest := "", 0
-		history := make([]*turns.Message, 5)
+		history := make([]*record.Message, 5)
 		for i := range history {
 			history[i] = message(fmt.Sprint("m", i), "x")
 			history[i].Content = strings.Repeat("x", 35) // 10 tokens of Claude's
@@ -111,7 +114,7 @@ func TestTokenBudget(t *testing.T) {
 			},
 		}
 		_, result := play(t, h, config, turns.TurnInput{SystemPrompt: "answer"})
-		if result.Status != turns.Ack || seen != "m2m3m4" || rest != 5 {
+		if result.Status != event.Ack || seen != "m2m3m4" || rest != 5 {
 			t.Errorf("%s: the executor saw %q, %d messages are left in the turn", result.Status, seen, rest)
 		}
 		_, result = play(t, h, config, turns.TurnInput{SystemPrompt: strings.Repeat("long", 30)})
@@ -130,10 +133,10 @@ func TestSpendLimit(t *testing.T) {
 					Limit: 2, Currency: "EUR", Prices: map[string]turns.Price{"m": {Input: 1, Output: 3}},
 				})},
 				Executor: func(_ *turns.DispatchContext, h *turns.Helpers) error {
-					return h.ReportGenerationStats(turns.GenerationStats{Model: c.model, PromptTokens: 500_000, CompletionTokens: 250_000})
+					return h.ReportGenerationStats(model.Stats{Model: c.model, PromptTokens: 500_000, CompletionTokens: 250_000})
 				},
 			}, turns.TurnInput{})
-			if result.Status != turns.Nack || !errors.Is(result.Err, host.Code(c.code)) {
+			if result.Status != event.Nack || !errors.Is(result.Err, host.Code(c.code)) {
 				t.Errorf("%s: %v", result.Status, result.Err)
 			}
 		}

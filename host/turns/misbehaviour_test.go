@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -32,7 +36,7 @@ var ways = map[string]func() error{
 
 func TestMisbehaviour(t *testing.T) {
 	type config = turns.TurnRunnerConfig
-	store := func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+	sessions := func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 		if err := ctx.StoreMessage(message("m", "x")); err != nil {
 			return err
 		}
@@ -55,10 +59,10 @@ func TestMisbehaviour(t *testing.T) {
 			c.DispatchOutputPipeline = []turns.DispatchMiddleware{func(*turns.DispatchContext, func()) error { return bad() }}
 		},
 		"storage": func(c *config, bad func() error) {
-			c.StoreMessage = func(turns.Context, *turns.Message) error { return bad() }
+			c.StoreMessage = func(turns.Context, *record.Message) error { return bad() }
 		},
 		"commit": func(c *config, bad func() error) {
-			c.Commit = func(turns.Context, []turns.Delta) error { return bad() }
+			c.Commit = func(turns.Context, []store.Delta) error { return bad() }
 		},
 		"tool": func(c *config, bad func() error) {
 			tool := named("t")
@@ -79,12 +83,12 @@ func TestMisbehaviour(t *testing.T) {
 					continue // the goroutine of the test itself would end
 				}
 				where := place + " " + way
-				c := config{Callbacks: noStorage(), Executor: store, Host: h}
+				c := config{Callbacks: noStorage(), Executor: sessions, Host: h}
 				configure(&c, bad)
 				log := &recorder{}
 				r := newRunner(t, c)
 				if place == "listener" {
-					r.Observe(turns.KindIterationStart, func(turns.Event) {
+					r.Observe(event.KindIterationStart, func(event.Event) {
 						if err := bad(); err != nil {
 							panic(err)
 						}
@@ -92,7 +96,7 @@ func TestMisbehaviour(t *testing.T) {
 				}
 				ended := make(chan struct{})
 				r.OnAny(log.add)
-				r.Observe(turns.KindTurnEnd, func(turns.Event) { close(ended) })
+				r.Observe(event.KindTurnEnd, func(event.Event) { close(ended) })
 				go r.Run(context.WithoutCancel(t.Context()), turns.TurnInput{SystemPrompt: "test"}) //nolint:errcheck // user code may end this goroutine
 				<-ended
 				words := log.words()
@@ -153,14 +157,14 @@ func TestWrongArguments(t *testing.T) {
 				_, outside := named("t").Executor(nil)(nil)
 				for field, err := range map[string]error{
 					"bytes: must be a reader": media, " bytes: must be a reader": text, "ctx: must be a DispatchContext": outside,
-					"stats.cachedTokens: must":         h.ReportGenerationStats(turns.GenerationStats{CachedTokens: -1}),
-					"args: a func() cannot be encoded": h.ReportToolCall("c", turns.ToolCallReport{Tool: "t", Args: func() {}}),
+					"stats.cachedTokens: must":         h.ReportGenerationStats(model.Stats{CachedTokens: -1}),
+					"args: a func() cannot be encoded": h.ReportToolCall("c", event.ToolCallReport{Tool: "t", Args: func() {}}),
 				} {
 					if !errors.Is(err, host.CodeInvalidValue) || !strings.Contains(err.Error(), field) {
 						t.Errorf("%s: %v", field, err)
 					}
 				}
-				h.Log(turns.LevelInfo, "k", "m", map[string]any{"f": func() {}})
+				h.Log(event.LevelInfo, "k", "m", map[string]any{"f": func() {}})
 				return ctx.Ack()
 			},
 		}, turns.TurnInput{})

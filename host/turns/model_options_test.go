@@ -10,16 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
-var typedOptions = map[turns.Provider]interface{ Map() map[string]any }{
-	turns.ProviderOpenAI:          &turns.OpenAIOptions{},
-	turns.ProviderOpenAIResponses: &turns.OpenAIResponsesOptions{},
-	turns.ProviderAnthropic:       &turns.AnthropicOptions{},
-	turns.ProviderGemini:          &turns.GeminiOptions{},
-	turns.ProviderOllama:          &turns.OllamaOptions{},
+var typedOptions = map[model.Provider]interface{ Map() map[string]any }{
+	model.OpenAI:          &model.OpenAIOptions{},
+	model.OpenAIResponses: &model.OpenAIResponsesOptions{},
+	model.Anthropic:       &model.AnthropicOptions{},
+	model.Gemini:          &model.GeminiOptions{},
+	model.Ollama:          &model.OllamaOptions{},
 }
 
 // optionNames are those of a struct of options.
@@ -57,7 +59,7 @@ func sampleOption(name string, t reflect.Type) any {
 	case "headers":
 		return map[string]string{"x-a": "b"}
 	case "retry":
-		return &turns.RetryOptions{
+		return &model.RetryOptions{
 			MaxAttempts: new(1), BaseDelay: new(time.Second), MaxDelay: new(time.Second), Statuses: []int{503}, HonorRetryAfter: new(false),
 		}
 	case "toolExtras":
@@ -76,8 +78,8 @@ func sampleOption(name string, t reflect.Type) any {
 		return new(3 * time.Second)
 	case reflect.TypeFor[[]string]():
 		return []string{"x"}
-	case reflect.TypeFor[[]turns.MediaKind]():
-		return []turns.MediaKind{turns.Image}
+	case reflect.TypeFor[[]record.MediaKind]():
+		return []record.MediaKind{record.Image}
 	case reflect.TypeFor[[]map[string]any]():
 		return []map[string]any{{"x": 1}}
 	case reflect.TypeFor[map[string]any]():

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -24,10 +26,10 @@ var weather = &turns.Tool{
 }
 
 // scripted is an engine that calls the tool and then says what it has heard.
-func scripted(requests *[]turns.ModelRequest) *turns.ModelEngine {
-	return &turns.ModelEngine{
-		Name: "scripted", Capabilities: turns.ModelCapabilities{Grammar: "gbnf", ToolFormat: "hermes"},
-		Generate: func(_ context.Context, r *turns.ModelRequest, send func(turns.ModelPart) error) error {
+func scripted(requests *[]model.Request) *model.Engine {
+	return &model.Engine{
+		Name: "scripted", Capabilities: model.Capabilities{Grammar: "gbnf", ToolFormat: "hermes"},
+		Generate: func(_ context.Context, r *model.Request, send func(model.Part) error) error {
 			*requests = append(*requests, *r)
 			text := "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"
 			if strings.Contains(r.Messages[len(r.Messages)-1].Content, "4 degrees in Oslo") {
@@ -38,22 +40,22 @@ func scripted(requests *[]turns.ModelRequest) *turns.ModelEngine {
 				if len(text) < 1000 {
 					n = min(len(text), 5)
 				}
-				if err := send(turns.ModelPart{Text: text[:n]}); err != nil {
+				if err := send(model.Part{Text: text[:n]}); err != nil {
 					return err
 				}
 				text = text[n:]
 			}
-			return send(turns.ModelPart{Usage: &turns.ModelUsage{PromptTokens: 7, CompletionTokens: 3}, Finish: "stop"})
+			return send(model.Part{Usage: &model.Usage{PromptTokens: 7, CompletionTokens: 3}, Finish: "stop"})
 		},
 	}
 }
 
 func TestModelEngine(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		var requests []turns.ModelRequest
+		var requests []model.Request
 		var log bytes.Buffer
-		_, result := play(t, h, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Engine: scripted(&requests), Options: map[string]any{"seed": 3}}, Tools: []*turns.Tool{weather}}, turns.TurnInput{Text: "Hi!", Journal: &log})
-		if result.Status != turns.Ack || !strings.HasPrefix(result.Text, "It is 4 degrees <ä>. xxx") || len(result.Text) != 200_022 {
+		_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: scripted(&requests), Options: map[string]any{"seed": 3}}, Tools: []*turns.Tool{weather}}, turns.TurnInput{Text: "Hi!", Journal: &log})
+		if result.Status != event.Ack || !strings.HasPrefix(result.Text, "It is 4 degrees <ä>. xxx") || len(result.Text) != 200_022 {
 			t.Fatalf("%v %v %d %.100q", result.Status, result.Err, len(result.Text), result.Text)
 		}
 		if len(requests) != 2 || requests[0].Options["seed"] != 3.0 || !strings.Contains(requests[0].Grammar, "get_weather") || requests[0].Tools != nil {
@@ -73,30 +75,30 @@ func TestModelEngine(t *testing.T) {
 
 func TestModelEngineFails(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		type send = func(turns.ModelPart) error
+		type send = func(model.Part) error
 		for name, c := range map[string]struct {
-			generate func(context.Context, *turns.ModelRequest, send) error
+			generate func(context.Context, *model.Request, send) error
 			want     host.Code
 		}{
-			"fails":  {func(context.Context, *turns.ModelRequest, send) error { return errors.New("out of memory") }, host.CodeModelFailed},
-			"panics": {func(context.Context, *turns.ModelRequest, send) error { panic("boom") }, ""},
-			"nonsense": {func(_ context.Context, _ *turns.ModelRequest, s send) error {
-				return s(turns.ModelPart{Usage: &turns.ModelUsage{PromptTokens: -1}})
+			"fails":  {func(context.Context, *model.Request, send) error { return errors.New("out of memory") }, host.CodeModelFailed},
+			"panics": {func(context.Context, *model.Request, send) error { panic("boom") }, ""},
+			"nonsense": {func(_ context.Context, _ *model.Request, s send) error {
+				return s(model.Part{Usage: &model.Usage{PromptTokens: -1}})
 			}, host.CodeModelInvalidPart},
-			"error": {func(_ context.Context, _ *turns.ModelRequest, s send) error {
-				return s(turns.ModelPart{Error: &turns.ModelError{Message: "no"}})
+			"error": {func(_ context.Context, _ *model.Request, s send) error {
+				return s(model.Part{Error: &model.Error{Message: "no"}})
 			}, host.CodeChatProviderError},
-			"nothing": {func(context.Context, *turns.ModelRequest, send) error { return nil }, host.CodeChatEmptyResponse},
+			"nothing": {func(context.Context, *model.Request, send) error { return nil }, host.CodeChatEmptyResponse},
 		} {
-			_, result := play(t, h, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Engine: &turns.ModelEngine{Generate: c.generate}}}, turns.TurnInput{Text: "Hi!"})
-			if result.Status == turns.Ack || c.want != "" && !errors.Is(result.Err, c.want) {
+			_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: &model.Engine{Generate: c.generate}}}, turns.TurnInput{Text: "Hi!"})
+			if result.Status == event.Ack || c.want != "" && !errors.Is(result.Err, c.want) {
 				t.Errorf("%s: %v %v, want %v", name, result.Status, result.Err, c.want)
 			}
 		}
-		for want, engine := range map[string]*turns.ModelEngine{
+		for want, engine := range map[string]*model.Engine{
 			"`engine.generate` must be a function": {},
 			"`capabilities.grammar` must be one of gbnf, schema, none": {
-				Capabilities: turns.ModelCapabilities{Grammar: "bnf"}, Generate: scripted(nil).Generate,
+				Capabilities: model.Capabilities{Grammar: "bnf"}, Generate: scripted(nil).Generate,
 			},
 		} {
 			_, err := turns.New(t.Context(), turns.Config{Model: turns.Model{Engine: engine}})
@@ -113,18 +115,18 @@ func TestModelEngineStops(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var late error
-		engine := &turns.ModelEngine{Generate: func(ctx context.Context, _ *turns.ModelRequest, send func(turns.ModelPart) error) error {
-			if err := send(turns.ModelPart{Text: "a"}); err != nil {
+		engine := &model.Engine{Generate: func(ctx context.Context, _ *model.Request, send func(model.Part) error) error {
+			if err := send(model.Part{Text: "a"}); err != nil {
 				return err
 			}
 			cancel()
 			<-ctx.Done()
-			late = send(turns.ModelPart{Text: "b"})
+			late = send(model.Part{Text: "b"})
 			return late
 		}}
-		r := newRunner(t, turns.TurnRunnerConfig{Callbacks: noStorage(), Chat: &turns.ChatOptions{Engine: engine}, Host: h})
+		r := newRunner(t, turns.TurnRunnerConfig{Callbacks: noStorage(), Chat: &model.ChatOptions{Engine: engine}, Host: h})
 		result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}))
-		if err != nil || result.Status != turns.Aborted || late == nil {
+		if err != nil || result.Status != event.Aborted || late == nil {
 			t.Errorf("%+v, %v; late %v", result, err, late)
 		}
 	})

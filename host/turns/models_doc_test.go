@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/internal/provider"
 )
 
@@ -36,7 +36,7 @@ func words(text string) (list []string) {
 
 // keyHeader is the header that a provider's key goes into.
 func keyHeader(name string) string {
-	key := turns.Provider(name).Key("k")
+	key := model.Provider(name).Key("k")
 	if key.Header == "" {
 		return "authorization"
 	}

@@ -5,12 +5,13 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/partial"
 )
 
-// Object returns the object that the answer of a turn is, for turns that ask the model for structured output: of an
-// answer that matches Config.Schema, which the core has made sure of. Where there is none the error says why: it is the
-// result's Err, or one of encoding/json.
+// Object returns the object of a turn's answer, for turns with structured output: the core has checked that the
+// answer matches Config.Schema. Without an object the error says why: it is the result's Err, or one of
+// encoding/json.
 func Object[T any](r *Result) (T, error) {
 	var v T
 	if r.Err != nil {
@@ -20,8 +21,8 @@ func Object[T any](r *Result) (T, error) {
 	return v, err
 }
 
-// Object stores the object that Text is the JSON text of in what v points to, for turns that ask the model for structured
-// output. Text may wrap it in a Markdown fence.
+// Object decodes the JSON in Text into the value that v points to, for turns with structured output. Text may wrap
+// the JSON in a Markdown fence.
 func (r *Result) Object(v any) error {
 	text := strings.TrimSpace(r.Text)
 	if body, fenced := strings.CutPrefix(text, fence); fenced {
@@ -34,14 +35,13 @@ func (r *Result) Object(v any) error {
 // fence begins and ends code in Markdown.
 const fence = "```"
 
-// PartialObjects gives the object that a turn's answer is while it comes: members as they are complete, and strings as they
-// grow. Each value is decoded anew from JSON that is closed where the answer breaks off; one that T cannot hold is passed
-// over. The longer the answer, the more of it comes between two values, a thirty-second of it, so that all of them cost no
-// more than a multiple of its length. The last one is the whole object.
+// PartialObjects yields the partial objects of a streaming answer: with complete members, and growing strings. Each
+// value is decoded anew from the JSON so far with its open containers closed; a value that does not fit T is skipped.
+// A thirty-second of the answer comes between two values, so that all of them together cost no more than a multiple
+// of its length. The last one is the whole object.
 //
-// An answer that the model has to repair is followed by the objects of the next one, from the start. Leaving the loop does
-// not end the turn. At the end of a turn that was nacked or failed there is one pair more, whose error says why, as in
-// [Stream.Events].
+// An answer that the model has to repair is followed by the objects of the next one, from the start. Leaving the loop
+// does not end the turn. After a nack or a failure the last pair has the error, as in [Stream.Events].
 func PartialObjects[T any](s *Stream) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var objects objectReader
@@ -51,7 +51,7 @@ func PartialObjects[T any](s *Stream) iter.Seq2[T, error] {
 				yield(v, err)
 				return
 			}
-			message, ok := ev.(*MessageEvent)
+			message, ok := ev.(*event.Message)
 			if !ok {
 				continue
 			}
@@ -79,7 +79,7 @@ type objectReader struct {
 
 // next takes a delta of a message. It returns the object so far when there is enough of it that was not shown, nil otherwise.
 // The text is valid until the next call.
-func (o *objectReader) next(ev *MessageEvent) []byte {
+func (o *objectReader) next(ev *event.Message) []byte {
 	if !o.known || o.id != ev.ID || o.dispatch != ev.DispatchID {
 		*o = objectReader{dispatch: ev.DispatchID, id: ev.ID, known: true, out: o.out}
 	}

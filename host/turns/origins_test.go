@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -48,8 +50,8 @@ func TestRequestsOfTheCoreStayWhereTheProgramSaid(t *testing.T) {
 			}}
 			h := turns.NewHost(turns.HostOptions{Engine: engine, AllowOrigin: c.allow})
 			defer h.Close(context.Background())
-			r := newRunner(t, turns.TurnRunnerConfig{Host: h, Chat: &turns.ChatOptions{Model: "m", BaseURL: named.URL + "/v1"}})
-			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+			r := newRunner(t, turns.TurnRunnerConfig{Host: h, Chat: &model.ChatOptions{Model: "m", BaseURL: named.URL + "/v1"}})
+			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 				t.Fatalf("%+v, %v", result, err)
 			}
 			if reached != c.want {

@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -81,7 +83,7 @@ func TestOutputs(t *testing.T) {
 				defer server.Close()
 				config := turns.Config{
 					Model: turns.Model{
-						Name: c.Model, Provider: turns.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options,
+						Name: c.Model, Provider: model.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options,
 					},
 					Engine: engine, System: all.System, Schema: all.Schema,
 				}
@@ -180,7 +182,7 @@ func TestPartialObjects(t *testing.T) {
 		for range turns.PartialObjects[any](stream) {
 			break // does not abort the turn
 		}
-		if result, err := stream.Result(); err != nil || result.Status != turns.Ack {
+		if result, err := stream.Result(); err != nil || result.Status != event.Ack {
 			t.Errorf("%s: %+v, %v", c.Name, result, err)
 		}
 		runner.Close()

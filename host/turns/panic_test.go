@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -22,7 +24,7 @@ func TestCommitThatPanics(t *testing.T) {
 	} {
 		onEngines(t, func(t *testing.T, h *turns.Host) {
 			c := noStorage()
-			c.StoreMessage = func(_ turns.Context, m *turns.Message) error {
+			c.StoreMessage = func(_ turns.Context, m *record.Message) error {
 				if m.ID == "b" {
 					return bad()
 				}
@@ -39,11 +41,11 @@ func TestCommitThatPanics(t *testing.T) {
 			})
 			ended := make(chan struct{})
 			r.OnAny(log.add)
-			r.Observe(turns.KindTurnEnd, func(turns.Event) { close(ended) })
+			r.Observe(event.KindTurnEnd, func(event.Event) { close(ended) })
 			go r.Run(context.WithoutCancel(t.Context()), turns.TurnInput{SystemPrompt: "test"}) //nolint:errcheck // the callback may end this goroutine
 			<-ended
 			var dropped []string
-			for _, e := range find[*turns.IterationEndEvent](log) {
+			for _, e := range find[*event.IterationEnd](log) {
 				for _, d := range e.Discarded {
 					dropped = append(dropped, d.ID)
 				}
@@ -54,7 +56,7 @@ func TestCommitThatPanics(t *testing.T) {
 			if has := turn.TurnMessages().Slice(); len(has) != 1 || has[0].ID != "a" {
 				t.Errorf("%s: the turn has %v", name, has)
 			}
-			if e := find[*turns.TurnEndEvent](log)[0].Err; !errors.Is(e, host.CodeStorageCommitError) {
+			if e := find[*event.TurnEnd](log)[0].Err; !errors.Is(e, host.CodeStorageCommitError) {
 				t.Errorf("%s: %v", name, e)
 			}
 		})
@@ -65,15 +67,15 @@ func TestCommitThatPanics(t *testing.T) {
 func TestCallbacksThatPanic(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		c := noStorage()
-		c.FetchMemories = func(turns.Context) ([]*turns.Memory, error) { panic(errX) }
-		c.FetchMessages = func(turns.Context) ([]*turns.Message, error) { panic(errX) }
-		c.FetchThoughts = func(turns.Context) ([]*turns.Thought, error) { panic(errX) }
-		c.FetchToolCalls = func(turns.Context) ([]*turns.ToolCall, error) { panic(errX) }
+		c.FetchMemories = func(turns.Context) ([]*record.Memory, error) { panic(errX) }
+		c.FetchMessages = func(turns.Context) ([]*record.Message, error) { panic(errX) }
+		c.FetchThoughts = func(turns.Context) ([]*record.Thought, error) { panic(errX) }
+		c.FetchToolCalls = func(turns.Context) ([]*record.ToolCall, error) { panic(errX) }
 		c.FetchTools = func(turns.Context) ([]*turns.Tool, error) { panic(errX) }
-		c.FetchRetrievables = func(turns.Context) ([]*turns.Retrievable, error) { panic(errX) }
+		c.FetchRetrievables = func(turns.Context) ([]*record.Retrievable, error) { panic(errX) }
 		c.RefreshStandingInstructions = func(turns.Context) ([]string, error) { panic(errX) }
-		c.StoreMediaBytes = func(turns.Context, string, io.Reader) (turns.MediaReader, error) { panic(errX) }
-		c.StoreRetrievableBytes = func(turns.Context, string, io.Reader) (turns.SpoolReader, error) { panic(errX) }
+		c.StoreMediaBytes = func(turns.Context, string, io.Reader) (record.MediaReader, error) { panic(errX) }
+		c.StoreRetrievableBytes = func(turns.Context, string, io.Reader) (record.SpoolReader, error) { panic(errX) }
 		_, err := turns.Dispatch(t.Context(), turns.DispatchInput{
 			Host: h,
 			Raw: &turns.RawContext{Callbacks: c, SystemPrompt: "test", WaitFor: func(context.Context, turns.Gate) (any, error) {
@@ -113,7 +115,7 @@ func TestTheStackOfAPanic(t *testing.T) {
 		return deref(nil), nil
 	}}
 	callback := noStorage()
-	callback.StoreMessage = func(turns.Context, *turns.Message) error { deref(nil); return nil }
+	callback.StoreMessage = func(turns.Context, *record.Message) error { deref(nil); return nil }
 	for name, config := range map[string]turns.TurnRunnerConfig{
 		"executor": {Executor: func(*turns.DispatchContext, *turns.Helpers) error { deref(nil); return nil }},
 		"middleware": {Executor: say("Hi."), TurnInputPipeline: []turns.TurnMiddleware{
@@ -133,14 +135,14 @@ func TestTheStackOfAPanic(t *testing.T) {
 				config.Host = h
 				r := newRunner(t, config)
 				var told error
-				turns.Listen(r, func(ev *turns.ErrorEvent) { told = ev.Err })
+				turns.Listen(r, func(ev *event.Error) { told = ev.Err })
 				if name == "listener" {
-					turns.Listen(r, func(*turns.MessageEvent) { deref(nil) })
+					turns.Listen(r, func(*event.Message) { deref(nil) })
 				}
 				if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); name != "listener" && err != told {
 					t.Errorf("Run returned %v, the event has %v", err, told)
 				}
-				var caught *turns.PanicError
+				var caught *host.PanicError
 				if !errors.As(told, &caught) {
 					t.Fatalf("%v leads to no panic", told)
 				}

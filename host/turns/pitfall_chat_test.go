@@ -11,7 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -72,8 +76,8 @@ func TestLastBytesAreNotLost(t *testing.T) {
 						return &pieces{list: []string{whole[0], end}, withEOF: withEOF, pause: pause}, nil
 					})})
 					for range 10 {
-						_, result := play(t, h, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}}, turns.TurnInput{Text: "Hi!"})
-						if result.Status != turns.Ack || result.Text != "Hello." {
+						_, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}}, turns.TurnInput{Text: "Hi!"})
+						if result.Status != event.Ack || result.Text != "Hello." {
 							t.Errorf("%s, %q %s, with the end %v: %+v", engine.Name(), end, name, withEOF, result)
 						}
 					}
@@ -106,7 +110,7 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 				return io.NopCloser(strings.NewReader("data: " + call + "\n\n")), nil
 			})})
 			text := func(n int) string { return strings.Repeat(fmt.Sprintf("result %d\n", n), 50) }
-			store := turns.NewMemoryStore()
+			store := store.NewInMemory()
 			runner, err := turns.New(t.Context(), turns.Config{
 				Model: turns.Model{Name: "m", BaseURL: "http://model.test/v1", Options: map[string]any{"trust": "off", "spoolResultsOver": 100}},
 				Tools: []*turns.Tool{workTool(func(_ *turns.DispatchContext, n int) (any, error) { return text(n), nil })}, Store: store, Host: h,
@@ -115,7 +119,7 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 5 {
-				if result, err := runner.Run(t.Context(), turns.Input{Message: "work"}); err != nil || result.Status != turns.Ack {
+				if result, err := runner.Run(t.Context(), turns.Input{Message: "work"}); err != nil || result.Status != event.Ack {
 					t.Fatalf("%s: %+v, %v", id, result, err)
 				}
 			}
@@ -125,7 +129,7 @@ func TestSpooledResultsOfFiveTurns(t *testing.T) {
 			}
 			ids := map[string]bool{}
 			for n, call := range records.ToolCalls {
-				artifact, ok := call.Results.(*turns.SpooledArtifact)
+				artifact, ok := call.Results.(*record.SpooledArtifact)
 				if !ok {
 					t.Fatalf("%s: call %d has %T", id, n, call.Results)
 				}
@@ -174,13 +178,13 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				r := newRunner(t, turns.TurnRunnerConfig{
-					Chat: &turns.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}, Host: h, Callbacks: noStorage(),
+					Chat: &model.ChatOptions{Model: "m", BaseURL: "http://model.test/v1"}, Host: h, Callbacks: noStorage(),
 					Tools: []*turns.Tool{workTool(func(ctx *turns.DispatchContext, _ int) (any, error) {
 						runtime.Gosched()
 						return "done", ctx.Err()
 					})},
 				})
-				result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(turns.Event) {
+				result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test", Text: "Hi!", OnEvent: func(event.Event) {
 					if seen == at {
 						cancel()
 						// The abort comes from another goroutine: here it has time to.
@@ -194,7 +198,7 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 				return seen, result
 			}
 			total, result := abortAt(-1)
-			if result.Status != turns.Ack || total < 12 {
+			if result.Status != event.Ack || total < 12 {
 				t.Fatalf("%+v, %d events", result, total)
 			}
 			before := runtime.NumGoroutine()
@@ -202,9 +206,9 @@ func TestAbortLeavesNothingOpen(t *testing.T) {
 			for at := range total {
 				_, result := abortAt(at)
 				switch result.Status {
-				case turns.Aborted:
+				case event.Aborted:
 					aborted++
-				case turns.Ack:
+				case event.Ack:
 					if at < total/2 {
 						t.Errorf("event %d of %d: %+v", at, total, result)
 					}

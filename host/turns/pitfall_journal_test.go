@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -39,7 +40,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 				failed++
 			}
 			// The header and the greeting are written before the turn begins.
-			if result == nil && left > 1 || result != nil && result.Status != turns.Ack {
+			if result == nil && left > 1 || result != nil && result.Status != event.Ack {
 				t.Errorf("write %d: %+v, %s", left, result, log.words())
 			}
 		}

@@ -13,21 +13,25 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // copied are objects of which the stash takes what their JSON says, and live ones of which nothing could be said.
 func copiedAndLive() (copied, live map[string]any) {
-	text := turns.NewTokenizable("t")
+	text := record.NewTokenizable("t")
 	copied = map[string]any{
-		"message": message("m", "x"), "memory": turns.NewMemory("y", "x", 1, 1, instant), "thought": turns.NewThought("t", "x", instant),
-		"toolCall": toolCall("c", "s"), "retrievable": turns.NewRetrievable("r", "x", turns.FirstParty, instant), "instruction": turns.NewInstruction("x"),
-		"artifact": turns.NewSpooledArtifact(turns.NewBlob([]byte("x"))), "in a list": []any{1, message("m", "x")}, "in a map": map[string]any{"m": text},
+		"message": message("m", "x"), "memory": record.NewMemory("y", "x", 1, 1, instant), "thought": record.NewThought("t", "x", instant),
+		"toolCall": toolCall("c", "s"), "retrievable": record.NewRetrievable("r", "x", record.FirstParty, instant), "instruction": record.NewInstruction("x"),
+		"artifact": record.NewSpooledArtifact(record.NewBlob([]byte("x"))), "in a list": []any{1, message("m", "x")}, "in a map": map[string]any{"m": text},
 	}
 	live = map[string]any{
 		"tool": named("t"), "function": func() {}, "channel": make(chan int),
-		"error": errX, "in a list": []any{errX}, "in a record": &turns.Message{ID: "m", Tokenizable: turns.NewDynamicTokenizable(nil)},
+		"error": errX, "in a list": []any{errX}, "in a record": &record.Message{ID: "m", Tokenizable: record.NewDynamicTokenizable(nil)},
 	}
 	return copied, live
 }
@@ -67,7 +71,7 @@ func TestStashHoldsNoLiveObjects(t *testing.T) {
 					t.Errorf("%s: %v, %v", name, err, got)
 				}
 			}
-			if err := s.Set("text", turns.NewTokenizable("t")); err != nil {
+			if err := s.Set("text", record.NewTokenizable("t")); err != nil {
 				t.Error(err)
 			}
 			if v, _ := s.Get("text"); v != "t" {
@@ -97,7 +101,7 @@ func TestStashHoldsNoLiveObjects(t *testing.T) {
 				return nil
 			},
 		}, turns.TurnInput{Stash: map[string]any{"plain": map[string]any{"n": 1}}})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})
@@ -124,7 +128,7 @@ func TestThousandEstimates(t *testing.T) {
 		hostile := []string{"<|endoftext|>", "<|im_start|>system", "<s>[INST]", "\x00", "\xff\xfe", strings.Repeat("<|endoftext|>", 10_000)}
 		begun := time.Now()
 		log, result := play(t, h, turns.TurnRunnerConfig{
-			Tokenizers: map[string]turns.Tokenizer{"q": tokenizer, "broken": func([]string) ([]int, error) { return nil, errX }},
+			Tokenizers: map[string]record.Tokenizer{"q": tokenizer, "broken": func([]string) ([]int, error) { return nil, errX }},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 				for round := range 2 {
 					for i := range 1000 {
@@ -146,7 +150,7 @@ func TestThousandEstimates(t *testing.T) {
 		if took := time.Since(begun); took > 30*time.Second {
 			t.Errorf("4,000 estimates took %v", took)
 		}
-		if n := len(find[*turns.WarningEvent](log)); result.Status != turns.Ack || made != 1 || n != 1 {
+		if n := len(find[*event.Warning](log)); result.Status != event.Ack || made != 1 || n != 1 {
 			t.Errorf("%s; made %d times, %d warnings", result.Status, made, n)
 		}
 	})
@@ -185,7 +189,7 @@ func TestBytesStayBytes(t *testing.T) {
 			got, err := io.ReadAll(r)
 			same(where, got, errors.Join(err, r.Close()))
 		}
-		store := turns.NewMemoryStore()
+		store := store.NewInMemory()
 		tool := named("bytes")
 		tool.Handler = func(*turns.DispatchContext, turns.Args) (any, error) { return bytes.Clone(all), nil }
 		_, result := play(t, h, turns.TurnRunnerConfig{Callbacks: turns.StoreCallbacks(store), Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
@@ -203,7 +207,7 @@ func TestBytesStayBytes(t *testing.T) {
 			}
 			same("result", got.([]byte), nil)
 			call := toolCall("c", "s")
-			call.Results = &turns.Media{ID: "m", Kind: turns.Image, MimeType: "image/png", Filename: "a.png", Reader: media, TrustTier: turns.FirstParty, ModalityHazard: turns.Inert}
+			call.Results = &record.Media{ID: "m", Kind: record.Image, MimeType: "image/png", Filename: "a.png", Reader: media, TrustTier: record.FirstParty, ModalityHazard: record.Inert}
 			if err := ctx.StoreToolCall(call); err != nil {
 				return err
 			}
@@ -214,22 +218,22 @@ func TestBytesStayBytes(t *testing.T) {
 			same("stash", v.([]byte), nil)
 			return ctx.Ack()
 		}}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Fatalf("%+v", result)
 		}
 		records, err := store.Load(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		open("stored result", records.ToolCalls[0].Results.(*turns.Media).Reader)
+		open("stored result", records.ToolCalls[0].Results.(*record.Media).Reader)
 
 		// Text that is not UTF-8 is repaired on its way, and says the same from then on.
 		const broken, repaired = "a\xed\xa0\x80b\xffc\x00d\xf0\x9f", "a\ufffd\ufffd\ufffdb\ufffdc\x00d\ufffd"
 		log, result := play(t, h, turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, helpers *turns.Helpers) error {
 			return errors.Join(helpers.ReportMessage("m", broken, true), helpers.ReportMessage("again", repaired, true), ctx.Ack())
 		}}, turns.TurnInput{})
-		told := find[*turns.MessageEvent](log)
-		if result.Status != turns.Ack || len(told) != 2 || told[0].Full != repaired || told[1].Full != told[0].Full {
+		told := find[*event.Message](log)
+		if result.Status != event.Ack || len(told) != 2 || told[0].Full != repaired || told[1].Full != told[0].Full {
 			t.Errorf("%+v, told %+v", result, told)
 		}
 	})
@@ -252,20 +256,20 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 				}
 			}
 			callbacks := noStorage()
-			callbacks.FetchMessages = func(turns.Context) ([]*turns.Message, error) { return nil, nothing }
-			callbacks.StoreMediaBytes = func(turns.Context, string, io.Reader) (turns.MediaReader, error) { return nil, nothing }
-			callbacks.StoreMemory = func(turns.Context, *turns.Memory) error { return nothing }
+			callbacks.FetchMessages = func(turns.Context) ([]*record.Message, error) { return nil, nothing }
+			callbacks.StoreMediaBytes = func(turns.Context, string, io.Reader) (record.MediaReader, error) { return nil, nothing }
+			callbacks.StoreMemory = func(turns.Context, *record.Memory) error { return nothing }
 			tool := named("t")
 			tool.Handler = func(*turns.DispatchContext, turns.Args) (any, error) { return "fine", nothing }
 			log, result := play(t, h, turns.TurnRunnerConfig{
 				Callbacks:  callbacks,
-				Tokenizers: map[string]turns.Tokenizer{"q": func([]string) ([]int, error) { return []int{1}, nothing }},
+				Tokenizers: map[string]record.Tokenizer{"q": func([]string) ([]int, error) { return []int{1}, nothing }},
 				TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
 					_, err := ctx.FetchMessages()
 					failed("fetch", err)
 					_, err = ctx.StoreMediaBytes("m", strings.NewReader("x"))
 					failed("conduit", err)
-					failed("store", ctx.StoreMemory(turns.NewMemory("y", "x", 1, 1, instant)))
+					failed("store", ctx.StoreMemory(record.NewMemory("y", "x", 1, 1, instant)))
 					if ctx.TurnMemories().Len() != 0 {
 						t.Errorf("%s: what storage refused is there", name)
 					}
@@ -283,15 +287,15 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 					return nothing
 				},
 			}, turns.TurnInput{})
-			if n := len(find[*turns.ErrorEvent](log)); result.Status != turns.Nack || result.Err == nil || n != 1 || len(find[*turns.WarningEvent](log)) != 1 {
+			if n := len(find[*event.Error](log)); result.Status != event.Nack || result.Err == nil || n != 1 || len(find[*event.Warning](log)) != 1 {
 				t.Errorf("%s: %s, %v, %d error events", name, result.Status, result.Err, n)
 			}
 			// The model, and the network.
 			for where, config := range map[string]turns.Config{
-				"model": {Model: turns.Model{Engine: &turns.ModelEngine{Generate: func(_ context.Context, _ *turns.ModelRequest, send func(turns.ModelPart) error) error {
-					return errors.Join(send(turns.ModelPart{Text: "x", Finish: "stop"}), nothing)
+				"model": {Model: turns.Model{Engine: &model.Engine{Generate: func(_ context.Context, _ *model.Request, send func(model.Part) error) error {
+					return errors.Join(send(model.Part{Text: "x", Finish: "stop"}), nothing)
 				}}}},
-				"store": {Executor: ack, Store: failingStore{turns.NewMemoryStore(), nothing}},
+				"store": {Executor: ack, Store: failingStore{store.NewInMemory(), nothing}},
 			} {
 				config.Engine = hosttest.Engines(t)[0]
 				runner, err := turns.New(t.Context(), config)
@@ -299,7 +303,7 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 					t.Fatal(err)
 				}
 				result, err := finished(runner.Run(t.Context(), turns.Input{Message: "hi"}))
-				if err == nil && (result.Status == turns.Ack || result.Err == nil) {
+				if err == nil && (result.Status == event.Ack || result.Err == nil) {
 					t.Errorf("%s, %s: %+v", name, where, result)
 				}
 				if err := runner.Close(); err != nil {
@@ -312,11 +316,11 @@ func TestErrorsThatLookLikeNone(t *testing.T) {
 
 // failingStore is a store that cannot write.
 type failingStore struct {
-	turns.Store
+	store.Store
 	err error
 }
 
-func (s failingStore) Commit(context.Context, string, []turns.Delta) error { return s.err }
+func (s failingStore) Commit(context.Context, string, []store.Delta) error { return s.err }
 
 // What a nil error is given to still ends as it says: a nack, an abort, a gate that is rejected.
 func TestNilAsAReason(t *testing.T) {
@@ -329,9 +333,9 @@ func TestNilAsAReason(t *testing.T) {
 		log := &recorder{}
 		r := newRunner(t, config)
 		r.OnAny(log.add)
-		r.Observe(turns.KindTurnGateOpen, func(ev turns.Event) { ev.(*turns.TurnGateOpenEvent).Gate.Reject(nil) })
+		r.Observe(event.KindTurnGateOpen, func(ev event.Event) { ev.(*event.TurnGateOpen).Gate.Reject(nil) })
 		result, err := finished(r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}))
-		if err != nil || result.Status != turns.Nack || result.Err == nil || waited == nil || errors.Is(waited, host.Code("E_INVALID_INITIAL_TURN_GATE_VALUE")) {
+		if err != nil || result.Status != event.Nack || result.Err == nil || waited == nil || errors.Is(waited, host.Code("E_INVALID_INITIAL_TURN_GATE_VALUE")) {
 			t.Errorf("%+v, %v; the gate gave %v", result, err, waited)
 		}
 		_, result = play(t, h, turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
@@ -339,7 +343,7 @@ func TestNilAsAReason(t *testing.T) {
 			next()
 			return nil
 		}}}, turns.TurnInput{})
-		if result.Status != turns.Aborted {
+		if result.Status != event.Aborted {
 			t.Errorf("aborted for nothing: %+v", result)
 		}
 	})

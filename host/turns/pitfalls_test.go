@@ -14,7 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -23,16 +26,16 @@ func TestLastPartIsNotLost(t *testing.T) {
 	for _, engine := range hosttest.Engines(t) {
 		t.Run(engine.Name(), func(t *testing.T) {
 			const parts = 20
-			model := &turns.ModelEngine{Generate: func(_ context.Context, _ *turns.ModelRequest, send func(turns.ModelPart) error) error {
+			model := &model.Engine{Generate: func(_ context.Context, _ *model.Request, send func(model.Part) error) error {
 				for i := range parts - 1 {
-					if err := send(turns.ModelPart{Text: fmt.Sprint(i, " ")}); err != nil {
+					if err := send(model.Part{Text: fmt.Sprint(i, " ")}); err != nil {
 						return err
 					}
 				}
 				last := make(chan error)
 				go func() {
 					runtime.Gosched()
-					last <- send(turns.ModelPart{Text: "end", Finish: "stop"})
+					last <- send(model.Part{Text: "end", Finish: "stop"})
 				}()
 				return <-last
 			}}
@@ -87,7 +90,7 @@ func TestLongResultsStayOutOfPrompts(t *testing.T) {
 					Handler: func(*turns.DispatchContext, turns.Args) (any, error) { return long, nil },
 				}
 				runner, err := turns.New(t.Context(), turns.Config{
-					Model: turns.Model{Name: c.Model, Provider: turns.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options},
+					Model: turns.Model{Name: c.Model, Provider: model.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options},
 					Tools: []*turns.Tool{tool}, Engine: engine, System: all.System,
 				})
 				if err != nil {
@@ -95,7 +98,7 @@ func TestLongResultsStayOutOfPrompts(t *testing.T) {
 				}
 				defer runner.Close()
 				result, err := runner.Run(t.Context(), turns.Input{Message: all.Message})
-				if err != nil || result.Status != turns.Ack || len(result.ToolCalls) == 0 {
+				if err != nil || result.Status != event.Ack || len(result.ToolCalls) == 0 {
 					t.Fatalf("%+v, %v", result, err)
 				}
 				last := requests[len(requests)-1]
@@ -117,14 +120,14 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 		t.Run(engine.Name(), func(t *testing.T) {
 			const steps = 3
 			play := func(kill int) (log []string, ran int) {
-				store := turns.NewMemoryStore()
+				store := store.NewInMemory()
 				ctx, stop := context.WithCancel(t.Context())
 				defer stop()
 				commits := 0
 				// A model that knows from its context alone how far it is.
-				model := &turns.ModelEngine{
-					Capabilities: turns.ModelCapabilities{Tools: "native"},
-					Generate: func(_ context.Context, r *turns.ModelRequest, send func(turns.ModelPart) error) error {
+				model := &model.Engine{
+					Capabilities: model.Capabilities{Tools: "native"},
+					Generate: func(_ context.Context, r *model.Request, send func(model.Part) error) error {
 						done := 0
 						for _, m := range r.Messages {
 							if m.Role == "tool" {
@@ -132,12 +135,12 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 							}
 						}
 						if done == steps {
-							return send(turns.ModelPart{Text: "done", Finish: "stop"})
+							return send(model.Part{Text: "done", Finish: "stop"})
 						}
-						return send(turns.ModelPart{ToolCall: &turns.ModelToolCall{ID: fmt.Sprint("c", done), Name: "work", Arguments: fmt.Sprintf(`{"n":%d}`, done)}, Finish: "tool_calls"})
+						return send(model.Part{ToolCall: &model.ToolCall{ID: fmt.Sprint("c", done), Name: "work", Arguments: fmt.Sprintf(`{"n":%d}`, done)}, Finish: "tool_calls"})
 					},
 				}
-				counting := &countingStore{MemoryStore: store, applied: func() {
+				counting := &countingStore{InMemory: store, applied: func() {
 					if commits++; commits == kill {
 						stop()
 					}
@@ -152,10 +155,10 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 				}
 				defer runner.Close()
 				result, err := finished(runner.Run(ctx, turns.Input{Message: "work"}))
-				if err == nil && result.Status != turns.Ack {
+				if err == nil && result.Status != event.Ack {
 					result, err = finished(runner.Run(t.Context(), turns.Input{}))
 				}
-				if err != nil || result.Status != turns.Ack {
+				if err != nil || result.Status != event.Ack {
 					t.Fatalf("killed behind commit %d: %+v, %v", kill, result, err)
 				}
 				records, err := store.Load(t.Context(), "", "")
@@ -185,12 +188,12 @@ func TestResumeAfterAnyCommit(t *testing.T) {
 
 // countingStore tells of each commit.
 type countingStore struct {
-	*turns.MemoryStore
+	*store.InMemory
 	applied func()
 }
 
-func (s *countingStore) Commit(ctx context.Context, session string, writes []turns.Delta) error {
-	err := s.MemoryStore.Commit(ctx, session, writes)
+func (s *countingStore) Commit(ctx context.Context, session string, writes []store.Delta) error {
+	err := s.InMemory.Commit(ctx, session, writes)
 	s.applied()
 	return err
 }

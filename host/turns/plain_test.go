@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/record"
 )
 
 // encoded is JSON text as the core has it.
@@ -30,35 +32,35 @@ var nestedPlain = map[string]any{"z": []any{int64(1), 2.5, map[string]any{"b": n
 // What comes out of the core is plain data, and a payload goes back as it came unless it was changed.
 func TestPayloadsArePlainData(t *testing.T) {
 	bodies := map[uint8][]byte{}
-	for kind, r := range map[uint8]record{
-		abi.CollectionThoughts:  &Thought{ID: "t", Payload: json.RawMessage(nested), ReplayCompatibility: "m"},
-		abi.CollectionToolCalls: &ToolCall{ID: "c", Tool: "t", Args: json.RawMessage(`{}`), Payload: json.RawMessage(nested), Results: "r"},
+	for kind, r := range map[uint8]record.Record{
+		abi.CollectionThoughts:  &record.Thought{ID: "t", Payload: json.RawMessage(nested), ReplayCompatibility: "m"},
+		abi.CollectionToolCalls: &record.ToolCall{ID: "c", Tool: "t", Args: json.RawMessage(`{}`), Payload: json.RawMessage(nested), Results: "r"},
 	} {
-		body, err := r.appendBody(nil)
+		body, err := record.Append(nil, r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		bodies[kind] = body
 	}
 	for kind, body := range bodies {
-		r, err := decodeRecord(kind, body)
+		r, err := record.Decode(record.Kind(kind), body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		payload := func() *any {
-			if thought, ok := r.(*Thought); ok {
+			if thought, ok := r.(*record.Thought); ok {
 				return &thought.Payload
 			}
-			return &r.(*ToolCall).Payload
+			return &r.(*record.ToolCall).Payload
 		}()
 		if !reflect.DeepEqual(*payload, any(nestedPlain)) {
 			t.Errorf("%T: payload %#v", r, *payload)
 		}
-		if again, err := r.appendBody(nil); err != nil || !bytes.Equal(again, body) {
+		if again, err := record.Append(nil, r); err != nil || !bytes.Equal(again, body) {
 			t.Errorf("%T: it goes back as %x, came as %x: %v", r, again, body, err)
 		}
 		(*payload).(map[string]any)["z"] = "changed"
-		changed, err := r.appendBody(nil)
+		changed, err := record.Append(nil, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,11 +75,11 @@ func TestReportedResultsArePlainData(t *testing.T) {
 	var turn turn
 	for text, want := range map[string]any{nested: nestedPlain, otherNested: nestedPlain, `[{"a":1}]`: []any{map[string]any{"a": int64(1)}}, `"text"`: "text"} {
 		p := abi.ToolCallEvent{ID: "c", Tool: "t", Results: abi.ResultsValue, Value: encoded(t, text)}
-		ev, err := turn.toolCallEvent(Head{}, &abi.Event{Payload: p.Append(nil)})
+		ev, err := turn.toolCallEvent(event.Head{}, &abi.Event{Payload: p.Append(nil)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ev.(*ToolCallEvent).Results; !reflect.DeepEqual(got, want) {
+		if got := ev.(*event.ToolCall).Results; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: results %#v", text, got)
 		}
 		if line, err := ev.MarshalJSON(); err != nil || !bytes.Contains(line, []byte(`"results":`+text+`,`)) {

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 	"github.com/turncore/turncore/internal/provider"
 )
@@ -83,7 +85,7 @@ func TestProviders(t *testing.T) {
 				}
 				runner, err := turns.New(t.Context(), turns.Config{
 					Model: turns.Model{
-						Name: c.Model, Provider: turns.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options,
+						Name: c.Model, Provider: model.Provider(c.Provider), BaseURL: server.URL + c.Base, APIKey: all.Key, Options: c.Options,
 					},
 					Tools: []*turns.Tool{tool}, Engine: engine, System: all.System,
 				})
@@ -92,7 +94,7 @@ func TestProviders(t *testing.T) {
 				}
 				defer runner.Close()
 				result, err := runner.Run(t.Context(), turns.Input{Message: all.Message})
-				if err != nil || result.Status != turns.Ack {
+				if err != nil || result.Status != event.Ack {
 					t.Fatalf("%+v, %v", result, err)
 				}
 				if n != len(c.Requests) || result.Text != c.Expect.Text || result.Usage != c.Expect.Usage {
@@ -128,22 +130,22 @@ func TestProviders(t *testing.T) {
 
 // What hosts know of providers is what the core has.
 func TestProvidersOfTheCore(t *testing.T) {
-	known := turns.Providers()
+	known := model.Providers()
 	for _, p := range provider.All {
 		protocol := p.Protocol()
-		name := turns.Provider(protocol.Name)
+		name := model.Provider(protocol.Name)
 		if protocol.BaseURL == "" {
 			continue // an engine's
 		}
 		if !slices.Contains(known, name) || name.BaseURL() != protocol.BaseURL {
 			t.Errorf("%s is at %q, want %q", name, name.BaseURL(), protocol.BaseURL)
 		}
-		known = slices.DeleteFunc(known, func(k turns.Provider) bool { return k == name })
+		known = slices.DeleteFunc(known, func(k model.Provider) bool { return k == name })
 	}
 	if len(known) > 0 {
 		t.Errorf("the core has no %q", known)
 	}
-	if got := turns.Provider("other").BaseURL(); got != "" {
+	if got := model.Provider("other").BaseURL(); got != "" {
 		t.Errorf("an unknown one is at %q", got)
 	}
 	if _, err := turns.New(t.Context(), turns.Config{Engine: hosttest.Engines(t)[0], Model: turns.Model{Name: "m", Provider: "other", APIKey: "x"}}); err == nil || !strings.Contains(err.Error(), "`provider` must be one of openai, ") {

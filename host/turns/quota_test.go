@@ -10,6 +10,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -28,10 +29,10 @@ func TestTurnsBeyondTheQuotaFailAlone(t *testing.T) {
 		}})
 		var open, ended sync.WaitGroup
 		open.Add(100)
-		waiting.Observe(turns.KindTurnGateOpen, func(turns.Event) { open.Done() })
+		waiting.Observe(event.KindTurnGateOpen, func(event.Event) { open.Done() })
 		for range 100 {
 			ended.Go(func() {
-				if result, err := waiting.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != turns.Ack {
+				if result, err := waiting.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}); err != nil || result.Status != event.Ack {
 					t.Errorf("a turn at a gate: %+v, %v", result, err)
 				}
 			})
@@ -64,9 +65,9 @@ func TestTurnsBeyondTheQuotaFailAlone(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
-				case err == nil && result.Status == turns.Ack:
+				case err == nil && result.Status == event.Ack:
 					fine++
-				case result != nil && result.Status == turns.Failed && errors.Is(err, host.Code(abi.CodeTurnQuotaExceeded)):
+				case result != nil && result.Status == event.Failed && errors.Is(err, host.Code(abi.CodeTurnQuotaExceeded)):
 					failed++
 				default:
 					t.Errorf("a turn that grew: %+v, %v", result, err)
@@ -106,7 +107,7 @@ func TestTurnBeyondItsQuota(t *testing.T) {
 			return ctx.Ack() // too late
 		}})
 		result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"})
-		if result == nil || result.Status != turns.Failed || !errors.Is(err, host.Code(abi.CodeTurnQuotaExceeded)) {
+		if result == nil || result.Status != event.Failed || !errors.Is(err, host.Code(abi.CodeTurnQuotaExceeded)) {
 			t.Errorf("%+v, %v", result, err)
 		}
 		_ = h.Close(context.Background())

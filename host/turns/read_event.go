@@ -6,18 +6,19 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
 // Kinds of event on the wire that listeners know as KindMessage and KindThought.
 const (
-	messageInterrupted = Kind(abi.EventMessageInterrupted)
-	thoughtInterrupted = Kind(abi.EventThoughtInterrupted)
+	messageInterrupted = event.Kind(abi.EventMessageInterrupted)
+	thoughtInterrupted = event.Kind(abi.EventThoughtInterrupted)
 )
 
 // begun is something that an event said has begun and none that it has ended.
 type begun struct {
-	kind      Kind
+	kind      event.Kind
 	dispatch  uint32
 	iteration int
 	elapsed   uint64
@@ -36,7 +37,7 @@ func (t *turn) readEvent(frame []byte) error {
 	}
 	t.seq = f.Seq
 	t.note(f)
-	if kind := Kind(f.Kind); kind == KindTurnGateOpen || kind == KindTurnGateClosed {
+	if kind := event.Kind(f.Kind); kind == event.KindTurnGateOpen || kind == event.KindTurnGateClosed {
 		if err := t.noteGate(f); err != nil {
 			return fmt.Errorf("event %s: %w", kind, err)
 		}
@@ -46,7 +47,7 @@ func (t *turn) readEvent(frame []byte) error {
 	}
 	ev, err := t.event(f)
 	if err != nil {
-		return fmt.Errorf("event %s: %w", Kind(f.Kind), err)
+		return fmt.Errorf("event %s: %w", event.Kind(f.Kind), err)
 	}
 	t.enqueue(delivery{event: ev, scope: f.Scope, number: f.Dispatch})
 	return nil
@@ -54,11 +55,11 @@ func (t *turn) readEvent(frame []byte) error {
 
 // wanted tells whether anybody wants to know of an event: a listener, or the turn itself.
 func (t *turn) wanted(f *abi.Event) bool {
-	switch kind := Kind(f.Kind); kind {
-	case KindMessage, KindThought, KindToolCall, KindIterationEnd, KindDispatchEnd, KindGenerationStats:
+	switch kind := event.Kind(f.Kind); kind {
+	case event.KindMessage, event.KindThought, event.KindToolCall, event.KindIterationEnd, event.KindDispatchEnd, event.KindGenerationStats:
 		return true
 	default:
-		if kind < KindMessage || kind > lastKind || kind.String() == "" {
+		if kind < event.KindMessage || kind > lastKind || kind.String() == "" {
 			return true // to be refused
 		}
 		if f.Scope&abi.ScopeTurn != 0 && (t.bus.wants(kind) || t.own.wants(kind)) {
@@ -76,8 +77,8 @@ func (t *turn) shownID() string {
 	return t.id
 }
 
-func (t *turn) headOf(f *abi.Event) Head {
-	h := Head{Seq: f.Seq, TurnID: t.shownID(), Iteration: int(f.Iteration), At: t.at(f.Elapsed)}
+func (t *turn) headOf(f *abi.Event) event.Head {
+	h := event.Head{Seq: f.Seq, TurnID: t.shownID(), Iteration: int(f.Iteration), At: t.at(f.Elapsed)}
 	if f.Dispatch > 0 {
 		h.DispatchID = t.contexts[f.Dispatch].dispatch.id
 	}
@@ -86,13 +87,13 @@ func (t *turn) headOf(f *abi.Event) Head {
 
 // note keeps the list of what has begun.
 func (t *turn) note(f *abi.Event) {
-	switch kind := Kind(f.Kind); kind {
-	case KindTurnStart, KindDispatchStart, KindIterationStart:
-		if d := t.contexts[f.Dispatch].dispatch; kind == KindIterationStart && d != nil {
+	switch kind := event.Kind(f.Kind); kind {
+	case event.KindTurnStart, event.KindDispatchStart, event.KindIterationStart:
+		if d := t.contexts[f.Dispatch].dispatch; kind == event.KindIterationStart && d != nil {
 			d.iteration = int(f.Iteration)
 		}
 		t.begun = append(t.begun, begun{kind, f.Dispatch, int(f.Iteration), f.Elapsed})
-	case KindTurnEnd, KindDispatchEnd, KindIterationEnd:
+	case event.KindTurnEnd, event.KindDispatchEnd, event.KindIterationEnd:
 		for i := len(t.begun) - 1; i >= 0; i-- {
 			if b := t.begun[i]; b.kind == kind-1 && b.dispatch == f.Dispatch {
 				t.begun = append(t.begun[:i], t.begun[i+1:]...)
@@ -103,87 +104,90 @@ func (t *turn) note(f *abi.Event) {
 }
 
 // event makes the event that a frame describes.
-func (t *turn) event(f *abi.Event) (Event, error) {
+func (t *turn) event(f *abi.Event) (event.Event, error) {
 	h := t.headOf(f)
-	switch Kind(f.Kind) {
-	case KindMessage, messageInterrupted:
+	switch event.Kind(f.Kind) {
+	case event.KindMessage, messageInterrupted:
 		d, err := t.stream(f, 0)
-		return &MessageEvent{h, d}, err
-	case KindThought, thoughtInterrupted:
+		return &event.Message{Head: h, StreamDelta: d}, err
+	case event.KindThought, thoughtInterrupted:
 		d, err := t.stream(f, 1)
-		return &ThoughtEvent{h, d}, err
-	case KindToolCall:
+		return &event.Thought{Head: h, StreamDelta: d}, err
+	case event.KindToolCall:
 		return t.toolCallEvent(h, f)
-	case KindTurnStart:
-		return &TurnStartEvent{h}, nil
-	case KindDispatchStart:
-		return &DispatchStartEvent{h}, nil
-	case KindIterationStart:
-		return &IterationStartEvent{h}, nil
-	case KindTurnEnd:
+	case event.KindTurnStart:
+		return &event.TurnStart{Head: h}, nil
+	case event.KindDispatchStart:
+		return &event.DispatchStart{Head: h}, nil
+	case event.KindIterationStart:
+		return &event.IterationStart{Head: h}, nil
+	case event.KindTurnEnd:
 		p, err := abi.Decode[abi.TurnEndEvent](f.Payload)
-		return &TurnEndEvent{h, Status(p.Status), t.at(p.Started), t.errors.decode(p.Error)}, err
-	case KindDispatchEnd:
+		return &event.TurnEnd{Head: h, Status: event.Status(p.Status), StartedAt: t.at(p.Started), Err: t.errors.decode(p.Error)}, err
+	case event.KindDispatchEnd:
 		p, err := abi.Decode[abi.DispatchEndEvent](f.Payload)
-		return &DispatchEndEvent{h, Status(p.Status), int(p.Iterations), t.at(p.Started), t.errors.decode(p.Error)}, err
-	case KindIterationEnd:
+		return &event.DispatchEnd{
+			Head: h, Status: event.Status(p.Status), Iterations: int(p.Iterations), StartedAt: t.at(p.Started), Err: t.errors.decode(p.Error),
+		}, err
+	case event.KindIterationEnd:
 		p, err := abi.Decode[abi.IterationEndEvent](f.Payload)
 		if err != nil {
 			return nil, err
 		}
-		ev := &IterationEndEvent{Head: h, Status: Status(p.Status), StartedAt: t.at(p.Started)}
+		ev := &event.IterationEnd{Head: h, Status: event.Status(p.Status), StartedAt: t.at(p.Started)}
 		if len(p.Discarded) > 0 {
 			ev.Discarded, err = t.deltas(p.Discarded)
 		}
 		return ev, err
-	case KindToolExecutionStart:
+	case event.KindToolExecutionStart:
 		p, err := abi.Decode[abi.ToolStartEvent](f.Payload)
 		if err != nil {
 			return nil, err
 		}
 		args, err := wire.JSON(p.Args)
-		return &ToolExecutionStartEvent{h, ToolExecution{p.Tool, p.CallID, p.ExecutionID, p.ProviderCallID}, args}, err
-	case KindToolExecutionEnd:
+		execution := event.ToolExecution{ToolName: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID}
+		return &event.ToolExecutionStart{Head: h, ToolExecution: execution, Args: args}, err
+	case event.KindToolExecutionEnd:
 		p, err := abi.Decode[abi.ToolEndEvent](f.Payload)
-		execution := ToolExecution{p.Tool, p.CallID, p.ExecutionID, p.ProviderCallID}
-		return &ToolExecutionEndEvent{h, execution, p.IsError, t.at(p.Started)}, err
-	case KindTurnGateOpen, KindTurnGateClosed:
+		execution := event.ToolExecution{ToolName: p.Tool, CallID: p.CallID, ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID}
+		return &event.ToolExecutionEnd{Head: h, ToolExecution: execution, IsError: p.IsError, StartedAt: t.at(p.Started)}, err
+	case event.KindTurnGateOpen, event.KindTurnGateClosed:
 		return t.gateEvent(h, f)
 	}
 	return t.report(h, f)
 }
 
 // report makes those events that carry what somebody has to say.
-func (t *turn) report(h Head, f *abi.Event) (Event, error) {
-	switch Kind(f.Kind) {
-	case KindLog:
+func (t *turn) report(h event.Head, f *abi.Event) (event.Event, error) {
+	switch event.Kind(f.Kind) {
+	case event.KindLog:
 		p, err := abi.Decode[abi.LogEvent](f.Payload)
-		ev := &LogEvent{Head: h, Level: Level(p.Level), Type: p.Kind, Message: p.Message}
+		ev := &event.Log{Head: h, Level: event.Level(p.Level), Type: p.Kind, Message: p.Message}
 		if err == nil && p.HasPayload {
 			ev.Payload, err = wire.JSON(orNil(p.Payload))
 		}
 		return ev, err
-	case KindWarning:
+	case event.KindWarning:
 		p, err := abi.Decode[abi.WarningEvent](f.Payload)
 		if err != nil {
 			return nil, err
 		}
-		ev := &WarningEvent{Head: h, Source: "turn-runner", Type: p.Kind, Message: p.Message, Err: t.errors.decode(p.Error)}
+		ev := &event.Warning{Head: h, Source: "turn-runner", Type: p.Kind, Message: p.Message, Err: t.errors.decode(p.Error)}
 		if p.Source == 1 {
 			ev.Source = "dispatch-runner"
 		}
 		ev.Payload, err = wire.JSON(p.Payload)
 		return ev, err
-	case KindError:
+	case event.KindError:
 		p, err := abi.Decode[abi.ErrorEvent](f.Payload)
-		return &ErrorEvent{h, t.errors.decode(&p.Error)}, err
-	case KindGenerationStats:
+		return &event.Error{Head: h, Err: t.errors.decode(&p.Error)}, err
+	case event.KindGenerationStats:
 		p, err := abi.Decode[abi.StatsEvent](f.Payload)
 		if err != nil {
 			return nil, err
 		}
 		stats, err := wire.JSON(p.Stats)
-		return &GenerationStatsEvent{h, stats}, err
+		return &event.GenerationStats{Head: h, Stats: stats}, err
 	}
 	return nil, fmt.Errorf("kind %d is unknown", f.Kind)
 }
@@ -198,10 +202,10 @@ func orNil(raw abi.Raw) []byte {
 
 // stream adds a delta to its stream's text. The text so far is a part of one buffer, so that no report costs more than
 // its own delta.
-func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
+func (t *turn) stream(f *abi.Event, which int) (event.StreamDelta, error) {
 	in := abi.NewReader(f.Payload)
 	if n := in.Array(); n != 5 {
-		return StreamDelta{}, fmt.Errorf("%d elements are not a stream's", n)
+		return event.StreamDelta{}, fmt.Errorf("%d elements are not a stream's", n)
 	}
 	id := in.Text()
 	created := in.Uint(abi.MaxInt)
@@ -209,11 +213,11 @@ func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
 	length := in.Uint(abi.MaxInt)
 	complete := in.Bool()
 	if err := in.Err(); err != nil {
-		return StreamDelta{}, err
+		return event.StreamDelta{}, err
 	}
-	interrupted := Kind(f.Kind) >= messageInterrupted
+	interrupted := event.Kind(f.Kind) >= messageInterrupted
 	if interrupted && !complete {
-		return StreamDelta{}, fmt.Errorf("stream %q is interrupted and not complete", id)
+		return event.StreamDelta{}, fmt.Errorf("stream %q is interrupted and not complete", id)
 	}
 	s := t.emitting
 	if s == nil || s != t.emitted[which][streamKey{f.Dispatch, string(id)}] {
@@ -223,9 +227,9 @@ func (t *turn) stream(f *abi.Event, which int) (StreamDelta, error) {
 	s.text.Write(delta)
 	full := s.text.String()
 	if uint64(len(full)) != length {
-		return StreamDelta{}, fmt.Errorf("stream %q has %d bytes, not %d", id, len(full), length)
+		return event.StreamDelta{}, fmt.Errorf("stream %q has %d bytes, not %d", id, len(full), length)
 	}
-	return StreamDelta{
+	return event.StreamDelta{
 		ID: s.id, Delta: full[start:], Full: full, IsComplete: complete, IsInterrupted: interrupted, CreatedAt: t.at(created),
 	}, nil
 }
@@ -250,12 +254,12 @@ type stream struct {
 	text    strings.Builder
 }
 
-func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
+func (t *turn) toolCallEvent(h event.Head, f *abi.Event) (event.Event, error) {
 	p, err := abi.Decode[abi.ToolCallEvent](f.Payload)
 	if err != nil {
 		return nil, err
 	}
-	ev := &ToolCallEvent{
+	ev := &event.ToolCall{
 		Head: h, ID: p.ID, Tool: p.Tool, Checksum: p.Checksum, IsComplete: p.Complete, IsError: p.IsError,
 		ExecutionID: p.ExecutionID, ProviderCallID: p.ProviderCallID, CreatedAt: t.at(p.Created),
 	}
@@ -268,8 +272,8 @@ func (t *turn) toolCallEvent(h Head, f *abi.Event) (Event, error) {
 	case abi.ResultsHost:
 		ev.Results = t.results[streamKey{f.Dispatch, p.ID}]
 	case abi.ResultsValue:
-		if ev.Results, err = decodePlain(p.Value); err == nil && !wire.IsNil(p.Value) {
-			ev.results, err = wire.JSON(p.Value)
+		if ev.Results, err = wire.Plain(p.Value); err == nil && !wire.IsNil(p.Value) {
+			ev.ResultsJSON, err = wire.JSON(p.Value)
 		}
 	case abi.ResultsKept:
 		ev.Results, err = t.reported(p.Kept)

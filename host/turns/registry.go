@@ -9,8 +9,9 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// ToolRegistry is the ordered set of tools, by name, that a context offers to its model. Hidden tools are in it, but
-// not offered. A dispatch's registry begins as a copy of its source's. All methods may be called from many goroutines.
+// ToolRegistry is the ordered set of tools, by name, that a context offers to its model. It contains hidden tools,
+// but does not offer them. A dispatch's registry begins as a copy of its source's. All methods may be called from
+// many goroutines.
 type ToolRegistry struct {
 	state *contextState
 }
@@ -45,8 +46,8 @@ func (s *toolSet) find(name string) int {
 	return slices.IndexFunc(s.tools, func(t *Tool) bool { return t.Name == name })
 }
 
-// Register adds a tool. A name that is taken is refused with E_TOOL_ALREADY_REGISTERED, unless overwrite is set: the
-// tool then takes the other's place. A tool that is invalid is refused with E_INVALID_INITIAL_TOOL_VALUE.
+// Register adds a tool. A taken name fails with E_TOOL_ALREADY_REGISTERED unless overwrite is set: then the tool
+// replaces the other. An invalid tool fails with E_INVALID_INITIAL_TOOL_VALUE.
 func (r *ToolRegistry) Register(tool *Tool, overwrite bool) error {
 	t := r.turn()
 	def, err := t.definition(tool)
@@ -76,7 +77,7 @@ func (r *ToolRegistry) Register(tool *Tool, overwrite bool) error {
 	return nil
 }
 
-// Unregister removes a tool and its hidden mark. It tells whether there was one.
+// Unregister removes a tool and its hidden mark. It reports whether there was one.
 func (r *ToolRegistry) Unregister(name string) bool {
 	t := r.turn()
 	t.mu.Lock()
@@ -111,7 +112,7 @@ func (r *ToolRegistry) PruneEphemeral() {
 	}
 }
 
-// Get returns the tool of a name, also a hidden one; nil if there is none.
+// Get returns the tool of a name, even a hidden one; nil if there is none.
 func (r *ToolRegistry) Get(name string) *Tool {
 	for _, tool := range r.All() {
 		if tool.Name == name {
@@ -121,10 +122,10 @@ func (r *ToolRegistry) Get(name string) *Tool {
 	return nil
 }
 
-// Has tells whether there is a tool of a name.
+// Has reports whether there is a tool of a name.
 func (r *ToolRegistry) Has(name string) bool { return r.Get(name) != nil }
 
-// All returns the tools in order, hidden ones included, in a slice of the caller's own.
+// All returns the tools in order, including hidden ones, in a new slice.
 func (r *ToolRegistry) All() []*Tool {
 	t := r.turn()
 	t.mu.Lock()
@@ -142,7 +143,7 @@ func (r *ToolRegistry) Visible() []*Tool {
 	})
 }
 
-// Hidden returns the names that are hidden, also of tools that are not registered.
+// Hidden returns the hidden names, even of tools that are not registered.
 func (r *ToolRegistry) Hidden() []string {
 	t := r.turn()
 	t.mu.Lock()
@@ -150,7 +151,7 @@ func (r *ToolRegistry) Hidden() []string {
 	return slices.Clone(r.state.tools.hidden)
 }
 
-// Hide hides names, also such that are not registered yet.
+// Hide hides names, even those that are not registered yet.
 func (r *ToolRegistry) Hide(names ...string) {
 	r.changeHidden(func(hidden []string) []string {
 		for _, name := range names {
@@ -196,8 +197,8 @@ func (r *ToolRegistry) BindContext(ctx *DispatchContext) (unbind func()) {
 	return ctx.OnAck(func() { r.PruneEphemeral() })
 }
 
-// MergeTools merges lists of tools. Of two tools with the same name, the later one's OnCollision decides: the later one
-// stays (replace), the earlier one stays (keep), or policy decides; with CollisionThrow that is the error
+// MergeTools merges lists of tools. If two tools share a name, the later one's OnCollision decides: the later one
+// stays (replace), the earlier one stays (keep), or policy decides; CollisionThrow gives the error
 // E_TOOL_ALREADY_REGISTERED. Lists have no hidden names: for registries see MergeRegistries.
 func MergeTools(policy Collision, lists ...[]*Tool) ([]*Tool, error) {
 	var merged toolSet
@@ -222,8 +223,8 @@ func MergeTools(policy Collision, lists ...[]*Tool) ([]*Tool, error) {
 	return merged.tools, nil
 }
 
-// MergeRegistries merges registries as MergeTools does lists of tools. hidden are the names that one of the registries
-// hides a tool of its own under: for ToolRegistry.SetHidden where the tools are registered. The registries stay as they are.
+// MergeRegistries merges registries like MergeTools. hidden are the names under which a registry hides one of its own
+// tools; pass them to ToolRegistry.SetHidden where you register the tools. The registries do not change.
 func MergeRegistries(policy Collision, registries ...*ToolRegistry) (tools []*Tool, hidden []string, err error) {
 	var lists [][]*Tool
 	for _, r := range registries {

@@ -1,23 +1,27 @@
 package turns
 
-import "encoding/json"
+import (
+	"encoding/json"
 
-// Result is how a turn went.
+	"github.com/turncore/turncore/host/event"
+)
+
+// Result is the result of a turn.
 type Result struct {
 	TurnID     string
-	Status     Status
+	Status     event.Status
 	Iterations int
-	// Err is why the turn did not end with Ack: the very error that it was nacked with, or one with a code. After
-	// Aborted it is the abort's cause. Run returns it, too.
+	// Err says why the turn did not end with Ack: the same error value as in Nack, or an error with a code. After
+	// Aborted it is the abort's cause. Run returns it too.
 	Err error
 	// Text is the last message that was reported to listeners: the answer.
 	Text string
-	// Interrupted says that this message was broken off, so that Text is a part of it: its last event has IsInterrupted, or
-	// nothing has completed it and the turn did not ack.
+	// Interrupted says that this message was interrupted, so Text is incomplete: its last event has IsInterrupted, or it
+	// was never completed and the turn did not ack.
 	Interrupted bool
 	// ToolCalls are the tool calls that were reported complete, in order.
-	ToolCalls []*ToolCallEvent
-	// Usage is the sum of what the model calls have cost.
+	ToolCalls []*event.ToolCall
+	// Usage is the sum of the model calls' costs.
 	Usage Usage
 }
 
@@ -33,20 +37,20 @@ type collector struct {
 	text      string
 	open      bool // the message is not complete
 	broken    bool // it was broken off
-	toolCalls []*ToolCallEvent
+	toolCalls []*event.ToolCall
 	usage     Usage
 }
 
 // observe takes note of an event that is about to be delivered. The caller holds t.mu.
-func (t *turn) observe(ev Event) {
+func (t *turn) observe(ev event.Event) {
 	switch ev := ev.(type) {
-	case *MessageEvent:
+	case *event.Message:
 		t.collect.text, t.collect.open, t.collect.broken = ev.Full, !ev.IsComplete, ev.IsInterrupted
-	case *ToolCallEvent:
+	case *event.ToolCall:
 		if ev.IsComplete {
 			t.collect.toolCalls = append(t.collect.toolCalls, ev)
 		}
-	case *GenerationStatsEvent:
+	case *event.GenerationStats:
 		var u Usage
 		if json.Unmarshal(ev.Stats, &u) == nil {
 			if u.TotalTokens == 0 { // some APIs do not say
@@ -63,10 +67,10 @@ func (t *turn) observe(ev Event) {
 func (t *turn) result() *Result {
 	r := &Result{
 		TurnID: t.id, Status: t.end.status, Iterations: t.end.iterations, Err: t.end.err,
-		Text: t.collect.text, Interrupted: t.collect.broken || t.collect.open && t.end.status != Ack,
+		Text: t.collect.text, Interrupted: t.collect.broken || t.collect.open && t.end.status != event.Ack,
 		ToolCalls: t.collect.toolCalls, Usage: t.collect.usage,
 	}
-	if r.Status == Aborted && r.Err == nil {
+	if r.Status == event.Aborted && r.Err == nil {
 		r.Err = t.contexts[0].state.cause
 		for _, c := range t.contexts[1:] {
 			if r.Err == nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 )
 
 type ruleVector struct {
@@ -30,11 +32,11 @@ func (p *rulePart) UnmarshalJSON(text []byte) error {
 	_ = json.Unmarshal(text, &special)
 	switch special.Is {
 	case "media":
-		p.value = ToolGenerated(Image, "image/png", "a.png", NewBlob([]byte("x")))
+		p.value = record.ToolGenerated(record.Image, "image/png", "a.png", record.NewBlob([]byte("x")))
 	case "artifact":
-		p.value = NewSpooledArtifact(NewBlob([]byte("x")))
+		p.value = record.NewSpooledArtifact(record.NewBlob([]byte("x")))
 	case "reader":
-		p.value = NewBlob([]byte("x"))
+		p.value = record.NewBlob([]byte("x"))
 	case "text":
 		p.value = special.Is
 	default:
@@ -50,12 +52,12 @@ func (p *rulePart) UnmarshalJSON(text []byte) error {
 
 // partsOf is a list of parts of one kind.
 func partsOf(list []rulePart) any {
-	artifacts, media := []*SpooledArtifact{}, []*Media{}
+	artifacts, media := []*record.SpooledArtifact{}, []*record.Media{}
 	for _, part := range list {
 		switch part := part.value.(type) {
-		case *SpooledArtifact:
+		case *record.SpooledArtifact:
 			artifacts = append(artifacts, part)
-		case *Media:
+		case *record.Media:
 			media = append(media, part)
 		}
 	}
@@ -81,7 +83,7 @@ func (t *ruleTime) UnmarshalJSON(text []byte) error {
 // ruleInput has the fields of all inputs.
 type ruleInput struct {
 	ID, Role, Content, Source, Kind, Tool, Checksum string
-	Identity                                        *Identity
+	Identity                                        *record.Identity
 	CreatedAt, UpdatedAt, CompletedAt               ruleTime
 	Confidence, Importance                          float64
 	Score                                           *float64
@@ -91,7 +93,7 @@ type ruleInput struct {
 	ReplayCompatibility, TrustTier                  string
 	Identifier, Representation                      string
 	MimeType, Filename, ModalityHazard              string
-	Stash                                           map[string]MediaNote
+	Stash                                           map[string]record.MediaNote
 	SystemPrompt                                    string
 	StandingInstructions                            []string
 }
@@ -115,53 +117,53 @@ func validateInput(t *testing.T, v ruleVector) error {
 		t.Fatal(err)
 	}
 	if string(v.Input) == "null" {
-		return (*Message)(nil).Validate()
+		return (*record.Message)(nil).Validate()
 	}
 	switch v.Type {
 	case "Message":
-		m := &Message{ID: in.ID, Role: Role(in.Role), Content: in.Content, Identity: in.Identity, CreatedAt: in.CreatedAt.Time, UpdatedAt: in.UpdatedAt.Time}
+		m := &record.Message{ID: in.ID, Role: record.Role(in.Role), Content: in.Content, Identity: in.Identity, CreatedAt: in.CreatedAt.Time, UpdatedAt: in.UpdatedAt.Time}
 		if parts.Attachments != nil {
-			m.Attachments = partsOf(parts.Attachments).([]*Media)
+			m.Attachments = partsOf(parts.Attachments).([]*record.Media)
 		}
 		return m.Validate()
 	case "Memory":
-		return (&Memory{ID: in.ID, Content: in.Content, Confidence: in.Confidence, Importance: in.Importance, CreatedAt: in.CreatedAt.Time, UpdatedAt: in.UpdatedAt.Time}).Validate()
+		return (&record.Memory{ID: in.ID, Content: in.Content, Confidence: in.Confidence, Importance: in.Importance, CreatedAt: in.CreatedAt.Time, UpdatedAt: in.UpdatedAt.Time}).Validate()
 	case "Thought":
-		return (&Thought{ID: in.ID, Content: in.Content, Payload: in.Payload, ReplayCompatibility: in.ReplayCompatibility, CreatedAt: in.CreatedAt.Time, UpdatedAt: in.UpdatedAt.Time}).Validate()
+		return (&record.Thought{ID: in.ID, Content: in.Content, Payload: in.Payload, ReplayCompatibility: in.ReplayCompatibility, CreatedAt: in.CreatedAt.Time, UpdatedAt: in.UpdatedAt.Time}).Validate()
 	case "ToolCall":
 		args := in.Args
 		var text string
 		if json.Unmarshal(args, &text) == nil {
 			args = json.RawMessage(text)
 		}
-		return (&ToolCall{
+		return (&record.ToolCall{
 			ID: in.ID, Tool: in.Tool, Args: args, Checksum: in.Checksum, IsComplete: in.IsComplete, IsError: in.IsError, Results: parts.Results.value,
 			Payload: in.Payload, ReplayCompatibility: in.ReplayCompatibility, Inline: in.Inline,
 			CreatedAt: in.CreatedAt.Time, UpdatedAt: in.UpdatedAt.Time, CompletedAt: in.CompletedAt.Time,
 		}).Validate()
 	case "Retrievable":
-		return (&Retrievable{
-			ID: in.ID, Content: parts.Content.value, TrustTier: TrustTier(in.TrustTier), Source: in.Source, Kind: in.Kind, Score: in.Score, Inline: in.Inline,
+		return (&record.Retrievable{
+			ID: in.ID, Content: parts.Content.value, TrustTier: record.TrustTier(in.TrustTier), Source: in.Source, Kind: in.Kind, Score: in.Score, Inline: in.Inline,
 			CreatedAt: in.CreatedAt.Time, UpdatedAt: in.UpdatedAt.Time,
 		}).Validate()
 	case "Identity":
-		return (&Identity{Identifier: in.Identifier, Representation: in.Representation}).Validate()
+		return (&record.Identity{Identifier: in.Identifier, Representation: in.Representation}).Validate()
 	case "Media":
-		reader, _ := parts.Reader.value.(MediaReader)
+		reader, _ := parts.Reader.value.(record.MediaReader)
 		id := in.ID
 		if id == "" {
 			id = "made"
 		}
-		return (&Media{
-			ID: id, Kind: MediaKind(in.Kind), MimeType: in.MimeType, Filename: in.Filename, Reader: reader, TrustTier: TrustTier(in.TrustTier),
-			ModalityHazard: ModalityHazard(in.ModalityHazard), Source: in.Source, Stash: in.Stash,
+		return (&record.Media{
+			ID: id, Kind: record.MediaKind(in.Kind), MimeType: in.MimeType, Filename: in.Filename, Reader: reader, TrustTier: record.TrustTier(in.TrustTier),
+			ModalityHazard: record.ModalityHazard(in.ModalityHazard), Source: in.Source, Stash: in.Stash,
 		}).Validate()
 	case "ModelPart":
-		var part ModelPart
+		var part model.Part
 		if err := json.Unmarshal(v.Input, &part); err != nil {
 			t.Fatal(err)
 		}
-		return part.validate()
+		return validatePart(&part)
 	case "TurnInput":
 		return (&TurnInput{SystemPrompt: in.SystemPrompt, StandingInstructions: in.StandingInstructions}).validate()
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -17,30 +18,30 @@ func TestTheErrorOfATurn(t *testing.T) {
 		executor turns.Executor
 		input    turns.TurnMiddleware
 		stop     bool // the caller's context ends with errStop
-		status   turns.Status
+		status   event.Status
 		is       []error // what the error is; none for a turn without one
 		loop     bool    // whether a loop over the events ends with it
 	}{
-		"ack": {executor: say("Hi."), status: turns.Ack},
+		"ack": {executor: say("Hi."), status: event.Ack},
 		"nack": {
 			executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Nack(errMine) },
-			status:   turns.Nack, is: []error{errMine}, loop: true,
+			status:   event.Nack, is: []error{errMine}, loop: true,
 		},
 		"executor fails": {
 			executor: func(*turns.DispatchContext, *turns.Helpers) error { return errMine },
-			status:   turns.Nack, is: []error{host.CodeLLMExecutionExecutorError, errMine}, loop: true,
+			status:   event.Nack, is: []error{host.CodeLLMExecutionExecutorError, errMine}, loop: true,
 		},
 		"failure": {
 			input:    func(*turns.TurnContext, func()) error { return errMine },
-			executor: say("Hi."), status: turns.Failed, is: []error{host.CodeInputPipelineError, errMine}, loop: true,
+			executor: say("Hi."), status: event.Failed, is: []error{host.CodeInputPipelineError, errMine}, loop: true,
 		},
 		"abort": {
 			executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { ctx.Abort(errStop); return nil },
-			status:   turns.Aborted, is: []error{errStop},
+			status:   event.Aborted, is: []error{errStop},
 		},
 		"abort by the caller": {
 			executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { <-ctx.Done(); return ctx.Err() },
-			stop:     true, status: turns.Aborted, is: []error{errStop},
+			stop:     true, status: event.Aborted, is: []error{errStop},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +55,7 @@ func TestTheErrorOfATurn(t *testing.T) {
 					ctx, cancel := context.WithCancelCause(t.Context())
 					t.Cleanup(func() { cancel(nil) })
 					if c.stop {
-						turns.Listen(r, func(*turns.IterationStartEvent) { cancel(errStop) })
+						turns.Listen(r, func(*event.IterationStart) { cancel(errStop) })
 					}
 					return ctx
 				}
@@ -73,7 +74,7 @@ func TestTheErrorOfATurn(t *testing.T) {
 				check("Run", result, err)
 
 				stream := r.Stream(begin(), turns.TurnInput{SystemPrompt: "test"})
-				var last turns.Event
+				var last event.Event
 				var failures []error
 				for ev, err := range stream.Events() {
 					if err != nil {
@@ -86,7 +87,7 @@ func TestTheErrorOfATurn(t *testing.T) {
 				}
 				result, err = stream.Result()
 				check("Result", result, err)
-				if _, ended := last.(*turns.TurnEndEvent); !ended {
+				if _, ended := last.(*event.TurnEnd); !ended {
 					t.Errorf("the last event is %T", last)
 				}
 				if !c.loop && failures != nil || c.loop && (len(failures) != 1 || failures[0] != result.Err) {

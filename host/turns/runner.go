@@ -12,6 +12,10 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/record"
 )
 
 // TurnRunner runs turns. Its methods may be called from many goroutines, and many turns may run at once.
@@ -42,8 +46,8 @@ type attached struct {
 	err    error
 }
 
-// NewTurnRunner returns a runner. A configuration that breaks a rule is refused with E_INVALID_TURN_RUNNER_CONFIG, whose
-// message lists all violations. Nothing is loaded yet.
+// NewTurnRunner returns a runner. An invalid configuration fails with E_INVALID_TURN_RUNNER_CONFIG, whose message
+// lists all violations. Nothing is loaded yet.
 func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -57,25 +61,28 @@ func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 
 // On calls fn for every event of the given kind of all the runner's turns: KindMessage, KindThought, KindToolCall.
 //
-// fn is called before the call returns that caused the event, on the same goroutine, one event of a turn after the other. It
-// may call methods of the turn's contexts: such a call returns when its answer is there, and the events that it causes
-// follow after fn. Other goroutines that use the turn wait until their own events are delivered, so fn must not wait for
-// them. A panic in fn becomes an error event with E_LISTENER_ERROR.
+// fn runs on the goroutine that caused the event, before the causing call returns; the events of a turn come one at a
+// time. fn may call methods of the turn's contexts: such a call returns with its answer, and its events follow after
+// fn. Other goroutines that use the turn wait until their own events are delivered, so fn must not wait for them. A
+// panic in fn becomes an error event with E_LISTENER_ERROR.
 //
-// A fn that is registered twice is called twice. The function returned takes fn off. On panics for a nil fn and for an unknown
+// A fn registered twice is called twice. The returned function removes fn. On panics for a nil fn and for an unknown
 // kind.
-func (r *TurnRunner) On(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
+func (r *TurnRunner) On(kind event.Kind, fn func(event.Event)) (off func()) {
+	return r.bus.add(bit(kind), fn)
+}
 
-// Observe does for the other kinds of event, those that tell how a turn goes, what On does for those that an application
-// shows. Kinds may be mixed up: both take any.
-func (r *TurnRunner) Observe(kind Kind, fn func(Event)) (off func()) { return r.bus.add(bit(kind), fn) }
+// Observe is On for the kinds of event that report the progress of a turn. Both accept any kind.
+func (r *TurnRunner) Observe(kind event.Kind, fn func(event.Event)) (off func()) {
+	return r.bus.add(bit(kind), fn)
+}
 
 // OnAny calls fn for every event of any kind.
-func (r *TurnRunner) OnAny(fn func(Event)) (off func()) { return r.bus.add(allKinds, fn) }
+func (r *TurnRunner) OnAny(fn func(event.Event)) (off func()) { return r.bus.add(allKinds, fn) }
 
-// Listen calls fn for every event of one type of all the runner's turns, such as *MessageEvent.
+// Listen calls fn for every event of one type of all the runner's turns, such as *event.Message.
 // It panics for a nil function, and for the type Event itself, which OnAny is for.
-func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
+func Listen[E event.Event](r *TurnRunner, fn func(E)) (off func()) {
 	var e E
 	if fn == nil {
 		panic("turns: nil listener")
@@ -83,29 +90,28 @@ func Listen[E Event](r *TurnRunner, fn func(E)) (off func()) {
 	if any(e) == nil {
 		panic("turns: Listen is for one type of event, OnAny for all")
 	}
-	return r.bus.add(bit(e.Kind()), func(ev Event) {
+	return r.bus.add(bit(e.Kind()), func(ev event.Event) {
 		if ev, ok := ev.(E); ok {
 			fn(ev)
 		}
 	})
 }
 
-// Host is where the runner's turns run.
+// Host is the host of the runner's turns.
 func (r *TurnRunner) Host() *Host { return r.host }
 
-// Shutdown closes the runner when its turns have ended. No further one begins: Run and Stream fail with ErrClosed, but for who
-// attaches to a turn that still runs. When ctx ends first, the turns that are left are aborted with ErrClosed, whose cause is
-// that of ctx; they have a second to end, and Shutdown returns the cause of ctx. A host that was given to the runner stays
-// open.
+// Shutdown closes the runner when its turns have ended. New turns fail: Run and Stream return ErrClosed, unless they
+// attach to a running turn. If ctx ends first, the remaining turns are aborted with ErrClosed, whose cause is that of
+// ctx; they have a second to end, and Shutdown returns the cause of ctx. A host passed to the runner stays open.
 func (r *TurnRunner) Shutdown(ctx context.Context) error {
 	r.mustBeMade()
 	late := r.flight.drain(ctx)
 	return errors.Join(late, r.Close())
 }
 
-// Close frees what the runner holds, without waiting for anything. Turns that run end with ErrClosed: as failed with a host
-// of the runner's own, which is closed as well; on a host that was given to it, which stays open, they are aborted. Run and
-// Stream fail with ErrClosed from then on. Use Shutdown to let the turns finish.
+// Close frees the runner's resources without waiting. Running turns end with ErrClosed: as failed on the runner's own
+// host, which is closed too; as aborted on a host that was passed in, which stays open. From then on Run and Stream
+// fail with ErrClosed. Use Shutdown to let the turns finish.
 func (r *TurnRunner) Close() error {
 	r.mustBeMade()
 	left := r.flight.close()
@@ -123,24 +129,24 @@ func (r *TurnRunner) Close() error {
 
 // TurnInput starts a turn.
 type TurnInput struct {
-	// TurnID is the turn's id; one is made if it is empty. A second start with the id of a turn that runs waits for
-	// that one instead of running it twice.
+	// TurnID is the turn's id; one is made if it is empty. Starting a turn whose id is already running waits for the
+	// running turn instead.
 	TurnID string
-	// SystemPrompt is required, unless NoSystemPrompt says that the turn has none.
+	// SystemPrompt is required unless NoSystemPrompt is set.
 	SystemPrompt   string
 	NoSystemPrompt bool
 	// StandingInstructions are texts, none of them empty.
 	StandingInstructions []string
-	// Text is what the user says, and Attachments what goes with it or stands alone. It is stored as a message before the
-	// input pipeline runs. Message is such a message given whole, in place of both.
+	// Text is the user's message, and Attachments are sent with it or alone. They are stored as a message before the
+	// input pipeline runs. Message is a complete message that replaces both.
 	Text        string
-	Attachments []*Media
-	Message     *Message
-	// Stash is what the turn's stash begins with: JSON-like values.
+	Attachments []*record.Media
+	Message     *record.Message
+	// Stash has the initial values of the turn's stash: JSON-like values.
 	Stash map[string]any
 	// OnEvent is called for every event of this turn, after the runner's own listeners.
-	OnEvent func(Event)
-	// Journal receives the turn's journal, which a replay plays back.
+	OnEvent func(event.Event)
+	// Journal receives the turn's journal, for a replay.
 	Journal io.Writer
 
 	newest func(context.Context) (time.Time, error) // Text is what was said after this; nil for no matter when
@@ -154,7 +160,7 @@ func (in *TurnInput) validate() error {
 	}
 	for i, text := range in.StandingInstructions {
 		if text == "" {
-			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", at("standingInstructions", i)))
+			list = append(list, abi.Violation(abi.RuleNonEmpty, "field", check.At("standingInstructions", i)))
 		}
 	}
 	if in.Text != "" && in.Message != nil {
@@ -168,19 +174,19 @@ func (in *TurnInput) validate() error {
 			list = append(list, "message: "+err.Error())
 		}
 	}
-	list = append(list, invalidMedia("attachments", in.Attachments)...)
+	list = append(list, check.Elements("attachments", in.Attachments)...)
 	var stash stashData
 	if err := stash.load(in.Stash); err != nil {
 		list = append(list, err.Error())
 	}
-	return invalid(abi.TurnInputRules, list)
+	return check.Invalid(abi.TurnInputRules, list)
 }
 
 // Run runs a turn to its end. Cancelling ctx aborts the turn.
 //
-// The error is nil for a turn that acked. For one that was nacked, failed or was aborted it is the Err of the result, which
-// is there all the same: the very error that the turn was nacked with, one with a code, or the abort's cause, as
-// context.Cause gives it. Without a result the input was refused, before any event.
+// The error is nil for a turn that acked. For a turn that was nacked, failed or was aborted it is the result's Err,
+// and the result is returned too: the same error value as in Nack, an error with a code, or the abort's cause, as
+// context.Cause gives it. Without a result the input was rejected before any event.
 func (r *TurnRunner) Run(ctx context.Context, in TurnInput) (*Result, error) {
 	return r.runThen(ctx, in, func(*Result, error) {})
 }
@@ -302,7 +308,7 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*tur
 
 // askNewest asks a store. A panic there is an error like another.
 func askNewest(ctx context.Context, newest func(context.Context) (time.Time, error)) (at time.Time, err error) {
-	defer recovered(&err)
+	defer panics.Recovered(&err)
 	return newest(ctx)
 }
 
@@ -361,7 +367,7 @@ func (h *Host) open(ctx context.Context, config *definition) (*core, *openRunner
 
 // instruct puts a standing instruction into the turn's start.
 func (t *turn) instruct(f *abi.StartTurn, text string) {
-	handle := t.handles.give(&Instruction{text})
+	handle := t.handles.give(record.NewInstruction(text))
 	t.root.state.records[abi.CollectionInstructions].add(handle, 1)
 	f.Instructions = append(f.Instructions, abi.Instruction{Handle: handle, Text: value.UTF8(text)})
 }
@@ -374,13 +380,13 @@ func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	m := in.Message
 	if in.Text != "" || len(in.Attachments) > 0 {
 		created := min(max(t.now, in.after.UnixMilli()+1), maxTime)
-		m = NewMessage(t.id+".user", User, in.Text, time.UnixMilli(created).UTC())
+		m = record.NewMessage(t.id+".user", record.User, in.Text, time.UnixMilli(created).UTC())
 		m.Attachments = slices.Clone(in.Attachments)
 	}
 	if m == nil {
 		return nil
 	}
-	body, err := m.appendBody(nil) // a message has no payload that could run code under the lock
+	body, err := record.Append(nil, m) // a message has no payload that could run code under the lock
 	if err != nil {
 		return invalidBody(m, err)
 	}

@@ -9,12 +9,15 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // word is an event in short: what the scenario tables are written in.
-func word(ev turns.Event) string {
+func word(ev event.Event) string {
 	code := func(err error) string {
 		var e *host.Error
 		if errors.As(err, &e) && err == error(e) && e.Code != "" {
@@ -23,45 +26,45 @@ func word(ev turns.Event) string {
 		return err.Error()
 	}
 	switch ev := ev.(type) {
-	case *turns.TurnStartEvent:
+	case *event.TurnStart:
 		return "tS"
-	case *turns.TurnEndEvent:
+	case *event.TurnEnd:
 		if ev.Err != nil {
 			return fmt.Sprintf("tE(%s,%s)", ev.Status, code(ev.Err))
 		}
 		return fmt.Sprintf("tE(%s)", ev.Status)
-	case *turns.DispatchStartEvent:
+	case *event.DispatchStart:
 		return "dS"
-	case *turns.DispatchEndEvent:
+	case *event.DispatchEnd:
 		if ev.Err != nil {
 			return fmt.Sprintf("dE(%s,%d,%s)", ev.Status, ev.Iterations, code(ev.Err))
 		}
 		return fmt.Sprintf("dE(%s,%d)", ev.Status, ev.Iterations)
-	case *turns.IterationStartEvent:
+	case *event.IterationStart:
 		return fmt.Sprintf("iS(%d)", ev.Iteration)
-	case *turns.IterationEndEvent:
+	case *event.IterationEnd:
 		return fmt.Sprintf("iE(%d,%s)", ev.Iteration, ev.Status)
-	case *turns.MessageEvent:
+	case *event.Message:
 		return "msg"
-	case *turns.ThoughtEvent:
+	case *event.Thought:
 		return "th"
-	case *turns.ToolCallEvent:
+	case *event.ToolCall:
 		return fmt.Sprintf("tc(%t)", ev.IsComplete)
-	case *turns.ToolExecutionStartEvent:
+	case *event.ToolExecutionStart:
 		return "xS"
-	case *turns.ToolExecutionEndEvent:
+	case *event.ToolExecutionEnd:
 		return fmt.Sprintf("xE(%t)", ev.IsError)
-	case *turns.LogEvent:
+	case *event.Log:
 		return "log(" + ev.Level.String() + ")"
-	case *turns.WarningEvent:
+	case *event.Warning:
 		return "warn(" + ev.Type + ")"
-	case *turns.ErrorEvent:
+	case *event.Error:
 		return "err(" + code(ev.Err) + ")"
-	case *turns.TurnGateOpenEvent:
+	case *event.TurnGateOpen:
 		return "gO"
-	case *turns.TurnGateClosedEvent:
+	case *event.TurnGateClosed:
 		return "gC(" + ev.Result.String() + ")"
-	case *turns.GenerationStatsEvent:
+	case *event.GenerationStats:
 		return "stats"
 	}
 	return "?"
@@ -70,10 +73,10 @@ func word(ev turns.Event) string {
 // recorder collects events. It may be told from many goroutines.
 type recorder struct {
 	mu     sync.Mutex
-	events []turns.Event
+	events []event.Event
 }
 
-func (r *recorder) add(ev turns.Event) {
+func (r *recorder) add(ev event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, ev)
@@ -89,7 +92,7 @@ func (r *recorder) words() string {
 	return strings.Join(list, " ")
 }
 
-func find[E turns.Event](r *recorder) (found []E) {
+func find[E event.Event](r *recorder) (found []E) {
 	for _, ev := range r.events {
 		if ev, ok := ev.(E); ok {
 			found = append(found, ev)
@@ -160,19 +163,19 @@ func callThenSay(tool *turns.Tool) turns.Executor {
 			return say("2")(ctx, h)
 		}
 		args := map[string]any{"a": 1}
-		if err := h.ReportToolCall("c", turns.ToolCallReport{Tool: tool.Name, Args: args}); err != nil {
+		if err := h.ReportToolCall("c", event.ToolCallReport{Tool: tool.Name, Args: args}); err != nil {
 			return err
 		}
 		result, err := tool.Executor(ctx)(args)
 		if err != nil {
 			return err
 		}
-		return h.ReportToolCall("c", turns.ToolCallReport{Results: result, IsComplete: true})
+		return h.ReportToolCall("c", event.ToolCallReport{Results: result, IsComplete: true})
 	}
 }
 
-func message(id, text string) *turns.Message {
-	return turns.NewMessage(id, turns.Assistant, text, instant)
+func message(id, text string) *record.Message {
+	return record.NewMessage(id, record.Assistant, text, instant)
 }
 
 const started = "tS dS iS(0) "
@@ -186,42 +189,42 @@ func TestTurnScenarios(t *testing.T) {
 		name   string
 		config turns.TurnRunnerConfig
 		want   string
-		status turns.Status
+		status event.Status
 	}{
-		{"A1 ack", turns.TurnRunnerConfig{Executor: say("Hi.")}, started + "msg iE(0,ack) dE(ack,1) tE(ack)", turns.Ack},
+		{"A1 ack", turns.TurnRunnerConfig{Executor: say("Hi.")}, started + "msg iE(0,ack) dE(ack,1) tE(ack)", event.Ack},
 		{
 			"A3 A4 A5 tool then answer",
 			turns.TurnRunnerConfig{Executor: callThenSay(tool), Tools: []*turns.Tool{tool}},
-			started + "tc(false) xS xE(false) tc(true) iE(0,continue) iS(1) msg iE(1,ack) dE(ack,2) tE(ack)", turns.Ack,
+			started + "tc(false) xS xE(false) tc(true) iE(0,continue) iS(1) msg iE(1,ack) dE(ack,2) tE(ack)", event.Ack,
 		},
 		{
 			"A7 A8 nack",
 			turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error { return ctx.Nack(errX) }},
-			started + "iE(0,nack) dE(nack,1,X) err(X) tE(nack)", turns.Nack,
+			started + "iE(0,nack) dE(nack,1,X) err(X) tE(nack)", event.Nack,
 		},
 		{
 			"A10 input middleware without next",
 			turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{stop}},
-			"tS err(E_PIPELINE_SHORT_CIRCUITED) tE(failed,E_PIPELINE_SHORT_CIRCUITED)", turns.Failed,
+			"tS err(E_PIPELINE_SHORT_CIRCUITED) tE(failed,E_PIPELINE_SHORT_CIRCUITED)", event.Failed,
 		},
 		{
 			"A11 output middleware without next",
 			turns.TurnRunnerConfig{Executor: ack, TurnOutputPipeline: []turns.TurnMiddleware{stop}},
-			started + "iE(0,ack) dE(ack,1) err(E_PIPELINE_SHORT_CIRCUITED) tE(failed,E_PIPELINE_SHORT_CIRCUITED)", turns.Failed,
+			started + "iE(0,ack) dE(ack,1) err(E_PIPELINE_SHORT_CIRCUITED) tE(failed,E_PIPELINE_SHORT_CIRCUITED)", event.Failed,
 		},
 		{
 			"A12 input middleware aborts",
 			turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{
 				func(ctx *turns.TurnContext, _ func()) error { ctx.Abort(errX); return nil },
 			}},
-			"tS tE(aborted)", turns.Aborted,
+			"tS tE(aborted)", event.Aborted,
 		},
 		{
 			"A15 middleware that calls next",
 			turns.TurnRunnerConfig{
 				Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{pass}, TurnOutputPipeline: []turns.TurnMiddleware{pass},
 			},
-			started + "iE(0,ack) dE(ack,1) tE(ack)", turns.Ack,
+			started + "iE(0,ack) dE(ack,1) tE(ack)", event.Ack,
 		},
 		{
 			"A17 abort in iteration 0",
@@ -229,48 +232,48 @@ func TestTurnScenarios(t *testing.T) {
 				Executor:           func(ctx *turns.DispatchContext, _ *turns.Helpers) error { ctx.Abort(nil); return ctx.Err() },
 				TurnOutputPipeline: []turns.TurnMiddleware{fail},
 			},
-			started + "iE(0,aborted) dE(aborted,1) tE(aborted)", turns.Aborted,
+			started + "iE(0,aborted) dE(aborted,1) tE(aborted)", event.Aborted,
 		},
 		{
 			"A19 input middleware fails",
 			turns.TurnRunnerConfig{Executor: ack, TurnInputPipeline: []turns.TurnMiddleware{fail}},
-			"tS err(E_INPUT_PIPELINE_ERROR) tE(failed,E_INPUT_PIPELINE_ERROR)", turns.Failed,
+			"tS err(E_INPUT_PIPELINE_ERROR) tE(failed,E_INPUT_PIPELINE_ERROR)", event.Failed,
 		},
 		{
 			"A20 output middleware fails",
 			turns.TurnRunnerConfig{Executor: ack, TurnOutputPipeline: []turns.TurnMiddleware{fail}},
-			started + "iE(0,ack) dE(ack,1) err(E_OUTPUT_PIPELINE_ERROR) tE(failed,E_OUTPUT_PIPELINE_ERROR)", turns.Failed,
+			started + "iE(0,ack) dE(ack,1) err(E_OUTPUT_PIPELINE_ERROR) tE(failed,E_OUTPUT_PIPELINE_ERROR)", event.Failed,
 		},
 		{
 			"A35 executor fails",
 			turns.TurnRunnerConfig{Executor: func(*turns.DispatchContext, *turns.Helpers) error { return errX }},
-			started + "iE(0,nack) dE(nack,1,E_LLM_EXECUTION_EXECUTOR_ERROR) err(E_LLM_EXECUTION_EXECUTOR_ERROR) tE(nack)", turns.Nack,
+			started + "iE(0,nack) dE(nack,1,E_LLM_EXECUTION_EXECUTOR_ERROR) err(E_LLM_EXECUTION_EXECUTOR_ERROR) tE(nack)", event.Nack,
 		},
 		{
 			"executor panics",
 			turns.TurnRunnerConfig{Executor: func(*turns.DispatchContext, *turns.Helpers) error { panic("boom") }},
-			started + "iE(0,nack) dE(nack,1,E_LLM_EXECUTION_EXECUTOR_ERROR) err(E_LLM_EXECUTION_EXECUTOR_ERROR) tE(nack)", turns.Nack,
+			started + "iE(0,nack) dE(nack,1,E_LLM_EXECUTION_EXECUTOR_ERROR) err(E_LLM_EXECUTION_EXECUTOR_ERROR) tE(nack)", event.Nack,
 		},
 		{
 			"A36 log",
 			turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
-				h.Log(turns.LevelWarn, "k", "m", map[string]any{"a": 1})
-				h.Log(turns.LevelDebug, "k", "m", nil)
+				h.Log(event.LevelWarn, "k", "m", map[string]any{"a": 1})
+				h.Log(event.LevelDebug, "k", "m", nil)
 				return ctx.Ack()
 			}},
-			started + "log(warn) log(debug) iE(0,ack) dE(ack,1) tE(ack)", turns.Ack,
+			started + "log(warn) log(debug) iE(0,ack) dE(ack,1) tE(ack)", event.Ack,
 		},
 		{
 			"bound on iterations",
 			turns.TurnRunnerConfig{Executor: nothing, MaxIterations: 2},
-			started + "iE(0,continue) iS(1) iE(1,continue) iS(2) iE(2,nack) dE(nack,3,E_MAX_ITERATIONS) err(E_MAX_ITERATIONS) tE(nack)", turns.Nack,
+			started + "iE(0,continue) iS(1) iE(1,continue) iS(2) iE(2,nack) dE(nack,3,E_MAX_ITERATIONS) err(E_MAX_ITERATIONS) tE(nack)", event.Nack,
 		},
 		{
 			"bound on iterations as a middleware",
 			turns.TurnRunnerConfig{
 				Executor: nothing, DispatchInputPipeline: []turns.DispatchMiddleware{turns.MaxIterations(1)},
 			},
-			started + "iE(0,continue) iS(1) iE(1,nack) dE(nack,2,E_MAX_ITERATIONS) err(E_MAX_ITERATIONS) tE(nack)", turns.Nack,
+			started + "iE(0,continue) iS(1) iE(1,nack) dE(nack,2,E_MAX_ITERATIONS) err(E_MAX_ITERATIONS) tE(nack)", event.Nack,
 		},
 		{
 			"second signal in output middleware",
@@ -285,7 +288,7 @@ func TestTurnScenarios(t *testing.T) {
 					},
 				},
 			},
-			started + "warn(already-signalled) iE(0,ack) dE(ack,1) tE(ack)", turns.Ack,
+			started + "warn(already-signalled) iE(0,ack) dE(ack,1) tE(ack)", event.Ack,
 		},
 		{
 			"B23 dispatch input middleware fails",
@@ -294,17 +297,17 @@ func TestTurnScenarios(t *testing.T) {
 					func(*turns.DispatchContext, func()) error { return errX },
 				},
 			},
-			started + "iE(0,nack) dE(nack,1,E_DISPATCH_PIPELINE_ERROR) err(E_DISPATCH_PIPELINE_ERROR) tE(failed,E_DISPATCH_PIPELINE_ERROR)", turns.Failed,
+			started + "iE(0,nack) dE(nack,1,E_DISPATCH_PIPELINE_ERROR) err(E_DISPATCH_PIPELINE_ERROR) tE(failed,E_DISPATCH_PIPELINE_ERROR)", event.Failed,
 		},
 		{
 			"generation stats",
 			turns.TurnRunnerConfig{Executor: func(ctx *turns.DispatchContext, h *turns.Helpers) error {
-				if err := h.ReportGenerationStats(turns.GenerationStats{PromptTokens: 3, TotalTokens: 5}); err != nil {
+				if err := h.ReportGenerationStats(model.Stats{PromptTokens: 3, TotalTokens: 5}); err != nil {
 					return err
 				}
 				return ctx.Ack()
 			}},
-			started + "stats iE(0,ack) dE(ack,1) tE(ack)", turns.Ack,
+			started + "stats iE(0,ack) dE(ack,1) tE(ack)", event.Ack,
 		},
 	}
 	onEngines(t, func(t *testing.T, h *turns.Host) {

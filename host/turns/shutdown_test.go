@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -132,7 +133,7 @@ func TestShutdownLetsTurnsFinish(t *testing.T) {
 		if err := <-down; err != nil {
 			t.Error(err)
 		}
-		if result := <-c.ended; result.Status != turns.Ack || <-attached != result {
+		if result := <-c.ended; result.Status != event.Ack || <-attached != result {
 			t.Errorf("%+v", result)
 		}
 		c.refuses(t)
@@ -152,7 +153,7 @@ func TestShutdownAbortsWhatIsLeft(t *testing.T) {
 		}
 		result := <-c.ended
 		var e *host.Error
-		if result.Status != turns.Aborted || !errors.Is(result.Err, turns.ErrClosed) || !errors.Is(result.Err, errLate) || !errors.As(result.Err, &e) || e.Status != 503 {
+		if result.Status != event.Aborted || !errors.Is(result.Err, turns.ErrClosed) || !errors.Is(result.Err, errLate) || !errors.As(result.Err, &e) || e.Status != 503 {
 			t.Errorf("%+v", result)
 		}
 		c.refuses(t)
@@ -181,8 +182,8 @@ func TestShutdownOfATurnThatGoesOn(t *testing.T) {
 func TestCloseIsNoCrash(t *testing.T) {
 	for name, c := range map[string]struct {
 		own    bool
-		status turns.Status
-	}{"own host": {true, turns.Failed}, "shared host": {false, turns.Aborted}} {
+		status event.Status
+	}{"own host": {true, event.Failed}, "shared host": {false, event.Aborted}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := inFlight(t, c.own, true)

@@ -5,9 +5,10 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 )
 
-// Ack ends the dispatch well, when the iteration has ended. A second signal is refused with
+// Ack ends the dispatch successfully after the current iteration. A second signal fails with
 // E_LLM_EXECUTION_ALREADY_SIGNALLED.
 func (c *DispatchContext) Ack() error {
 	handlers, err := c.ack()
@@ -30,8 +31,8 @@ func (c *DispatchContext) ack() ([]*func(), error) {
 	return c.onAck, nil
 }
 
-// Nack fails the dispatch with the given error, when the seam that runs has returned; what the iteration has written is
-// discarded. nil stands for an error without more to say.
+// Nack fails the dispatch with the given error once the running code has returned; the iteration's writes are
+// discarded. nil stands for an unspecified error.
 func (c *DispatchContext) Nack(cause error) error {
 	var args abi.NackArgs
 	if cause != nil {
@@ -49,9 +50,9 @@ func (c *DispatchContext) Nack(cause error) error {
 	return err
 }
 
-// OnAck has a function called once when the dispatch is acked: before Ack returns, or, when it was acked inside the core,
-// before the next event. Not when it was acked already, and not on a nack. A panic in it is swallowed. The function
-// returned takes it back. OnAck panics for a nil function.
+// OnAck calls a function once when the dispatch is acked: before Ack returns or, for an ack inside the core, before
+// the next event. It does not call it if the dispatch has already been acked, or on a nack. A panic in it is ignored.
+// The returned function removes it. OnAck panics for a nil function.
 func (c *DispatchContext) OnAck(fn func()) (cancel func()) {
 	if fn == nil {
 		panic("turns: nil ack handler")
@@ -119,7 +120,7 @@ func (t *turn) tellAcked(c *DispatchContext) {
 	callAcked(handlers, func(fn *func()) {
 		// As listeners are called, for deliveries wait for it alike. Its failure is nobody's, as after an own ack.
 		var failures []error
-		notify(func(Event) { (*fn)() }, nil, &failures)
+		notify(func(event.Event) { (*fn)() }, nil, &failures)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -45,7 +46,7 @@ func TestAckInsideTheCore(t *testing.T) {
 					return nil
 				}},
 			}, turns.TurnInput{Text: "Hi!"})
-			if result.Status != turns.Ack {
+			if result.Status != event.Ack {
 				t.Fatalf("%+v", result)
 			}
 			if len(order) != 2 || order[0] != "ack" || order[1] != "output" {
@@ -53,7 +54,7 @@ func TestAckInsideTheCore(t *testing.T) {
 			}
 			last := ""
 			for _, ev := range log.events {
-				if m, ok := ev.(*turns.MessageEvent); ok {
+				if m, ok := ev.(*event.Message); ok {
 					last = m.Full
 				}
 			}

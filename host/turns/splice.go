@@ -9,12 +9,13 @@ import (
 	"strconv"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/record"
 )
 
 // splice is a place in a body for the bytes of a media.
 type splice struct {
 	at    int
-	media *Media
+	media *record.Media
 	max   uint64
 }
 
@@ -41,16 +42,16 @@ func (t *turn) splices(body abi.Raw, list []abi.Splice) ([]splice, error) {
 }
 
 // media is what stands at a place in a record's attachments or results, nil if it is no media.
-func (t *turn) media(handle int64, part uint32) *Media {
-	var list []*Media
+func (t *turn) media(handle int64, part uint32) *record.Media {
+	var list []*record.Media
 	switch r := t.handles.record(handle).(type) {
-	case *Message:
+	case *record.Message:
 		list = r.Attachments
-	case *ToolCall:
+	case *record.ToolCall:
 		switch results := r.Results.(type) {
-		case *Media:
-			list = []*Media{results}
-		case []*Media:
+		case *record.Media:
+			list = []*record.Media{results}
+		case []*record.Media:
 			list = results
 		}
 	}
@@ -60,8 +61,8 @@ func (t *turn) media(handle int64, part uint32) *Media {
 	return list[part]
 }
 
-// size is what ReadSize answers of a media.
-func (m *Media) size() abi.Raw {
+// sizeOf is what ReadSize answers of a media.
+func sizeOf(m *record.Media) abi.Raw {
 	n, known := m.ByteLength()
 	if !known || n < 0 {
 		return (&abi.ReadResult{}).Append(nil)

@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -40,9 +43,9 @@ func pixels(n int) []byte {
 	return data
 }
 
-func attached(m *turns.Media) turns.TurnInput {
-	message := turns.NewMessage("m1", turns.User, "What is this?", time.UnixMilli(1000).UTC())
-	message.Attachments = []*turns.Media{m}
+func attached(m *record.Media) turns.TurnInput {
+	message := record.NewMessage("m1", record.User, "What is this?", time.UnixMilli(1000).UTC())
+	message.Attachments = []*record.Media{m}
 	return turns.TurnInput{NoSystemPrompt: true, Message: message}
 }
 
@@ -54,8 +57,8 @@ func TestMediaInRequests(t *testing.T) {
 	tool := &turns.Tool{
 		Name: "shot", Description: "Takes a picture", InputSchema: json.RawMessage(`{"type":"object"}`),
 		Handler: func(*turns.DispatchContext, turns.Args) (any, error) {
-			return []*turns.Media{{
-				ID: "s", Kind: turns.Image, MimeType: "image/jpeg", Filename: "s.jpg", Reader: shot, TrustTier: turns.FirstParty, ModalityHazard: turns.Inert,
+			return []*record.Media{{
+				ID: "s", Kind: record.Image, MimeType: "image/jpeg", Filename: "s.jpg", Reader: shot, TrustTier: record.FirstParty, ModalityHazard: record.Inert,
 			}}, nil
 		},
 	}
@@ -65,16 +68,16 @@ func TestMediaInRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer provider.Close()
-		chat := &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"retry": map[string]any{"baseDelayMs": 1}}}
-		in := attached(&turns.Media{
-			ID: "p", Kind: turns.Image, MimeType: "image/png", Filename: "p.png", Reader: turns.NewBlob(photo), TrustTier: turns.ThirdPartyPrivate,
-			ModalityHazard: turns.OpaquePerceptual,
+		chat := &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"retry": map[string]any{"baseDelayMs": 1}}}
+		in := attached(&record.Media{
+			ID: "p", Kind: record.Image, MimeType: "image/png", Filename: "p.png", Reader: record.NewBlob(photo), TrustTier: record.ThirdPartyPrivate,
+			ModalityHazard: record.OpaquePerceptual,
 		})
 		var log bytes.Buffer
 		in.Journal = &log
 		_, result := play(t, h, turns.TurnRunnerConfig{Chat: chat, Tools: []*turns.Tool{tool}}, in)
 		requests := provider.Requests()
-		if result.Status != turns.Ack || len(requests) != 3 {
+		if result.Status != event.Ack || len(requests) != 3 {
 			t.Fatalf("%+v after %d requests", result, len(requests))
 		}
 		first := `{"type":"image_url","image_url":{"url":"data:image/png;base64,` + base64.StdEncoding.EncodeToString(photo) + `"}}`
@@ -109,10 +112,10 @@ func TestMediaThatCannotBeSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer provider.Close()
-		image := func(r turns.MediaReader) turns.TurnInput {
-			return attached(turns.UserAttachment(turns.Image, "image/png", "p.png", r))
+		image := func(r record.MediaReader) turns.TurnInput {
+			return attached(record.UserAttachment(record.Image, "image/png", "p.png", r))
 		}
-		chat := &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"maxMediaBytes": 99, "retry": map[string]any{"baseDelayMs": 1, "maxAttempts": 2}}}
+		chat := &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"maxMediaBytes": 99, "retry": map[string]any{"baseDelayMs": 1, "maxAttempts": 2}}}
 		large := &unmeasured{data: pixels(100)}
 		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: chat}, image(large)); !errors.Is(result.Err, host.Code("E_MEDIA_TOO_LARGE")) || large.opened != 1 {
 			t.Errorf("too large: %v, opened %d times", result.Err, large.opened)
@@ -136,11 +139,11 @@ func TestLargeMediaIsNoted(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer provider.Close()
-		chat := &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"maxMediaBytes": 99}}
-		m := turns.UserAttachment(turns.Image, "image/png", "p.png", turns.NewBlob(pixels(100)))
+		chat := &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"maxMediaBytes": 99}}
+		m := record.UserAttachment(record.Image, "image/png", "p.png", record.NewBlob(pixels(100)))
 		_, result := play(t, h, turns.TurnRunnerConfig{Chat: chat}, attached(m))
 		body := string(provider.Requests()[0].Body)
-		if result.Status != turns.Ack || !strings.Contains(body, `What is this?\n\n[image `+m.ID+` \"p.png\", image/png]"`) || strings.Contains(body, "base64") {
+		if result.Status != event.Ack || !strings.Contains(body, `What is this?\n\n[image `+m.ID+` \"p.png\", image/png]"`) || strings.Contains(body, "base64") {
 			t.Errorf("%+v: %s", result, body)
 		}
 	})
@@ -149,16 +152,16 @@ func TestLargeMediaIsNoted(t *testing.T) {
 // An engine that takes images gets them in the conversation.
 func TestMediaForEngines(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		var asked turns.ModelRequest
-		engine := &turns.ModelEngine{
-			Capabilities: turns.ModelCapabilities{Media: []turns.MediaKind{turns.Image}},
-			Generate: func(_ context.Context, r *turns.ModelRequest, send func(turns.ModelPart) error) error {
+		var asked model.Request
+		engine := &model.Engine{
+			Capabilities: model.Capabilities{Media: []record.MediaKind{record.Image}},
+			Generate: func(_ context.Context, r *model.Request, send func(model.Part) error) error {
 				asked = *r
-				return send(turns.ModelPart{Text: "ok", Finish: "stop"})
+				return send(model.Part{Text: "ok", Finish: "stop"})
 			},
 		}
-		in := attached(turns.UserAttachment(turns.Image, "image/png", "p.png", &unmeasured{data: []byte("hello")}))
-		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Engine: engine}}, in); result.Status != turns.Ack {
+		in := attached(record.UserAttachment(record.Image, "image/png", "p.png", &unmeasured{data: []byte("hello")}))
+		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: engine}}, in); result.Status != event.Ack {
 			t.Fatalf("%+v", result)
 		}
 		last := asked.Messages[len(asked.Messages)-1]
@@ -169,7 +172,7 @@ func TestMediaForEngines(t *testing.T) {
 			t.Errorf("%s, %v", text, err)
 		}
 		large := map[string]any{"maxMediaBytes": 4}
-		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &turns.ChatOptions{Engine: engine, Options: large}}, in); !errors.Is(result.Err, host.Code("E_MEDIA_TOO_LARGE")) {
+		if _, result := play(t, h, turns.TurnRunnerConfig{Chat: &model.ChatOptions{Engine: engine, Options: large}}, in); !errors.Is(result.Err, host.Code("E_MEDIA_TOO_LARGE")) {
 			t.Errorf("too large: %v", result.Err)
 		}
 	})

@@ -11,9 +11,9 @@ import (
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
-// Stash is a context's key-value data, for middleware to hand things to one another. It holds JSON-like values: what
-// is set is copied, and so is what is got. A key is a path whose steps are separated by dots: "user.name" is the name in
-// the map that "user" holds, and "items.0" the first of a list.
+// Stash is a context's key-value data, with which middleware passes data on. It holds JSON-like values; Set and Get
+// copy them. A key is a path of steps separated by dots: "user.name" is "name" in the map "user", and "items.0" is
+// the first element of a list.
 //
 // A dispatch's stash begins as a copy of its source's and is not copied back. All methods may be called from many
 // goroutines.
@@ -110,14 +110,14 @@ func (s *Stash) Get(path string) (v any, ok bool) {
 	return lookup(plain(s.state.stash.entries[i].data), steps[1:])
 }
 
-// Has tells whether there is a value at a path, null included.
+// Has reports whether there is a value at a path, including null.
 func (s *Stash) Has(path string) bool {
 	_, ok := s.Get(path)
 	return ok
 }
 
-// Set sets the value at a path, making maps on the way, and a list where the next step is a number. A value that cannot
-// be encoded is refused with E_INVALID_VALUE, and so is a path that leads through a plain value.
+// Set sets the value at a path. It creates missing maps on the path, and a list where the next step is a number. A
+// value without an encoding fails with E_INVALID_VALUE, and so does a path through a plain value.
 func (s *Stash) Set(path string, v any) error {
 	// Encoding runs code of v's type, so that no lock may be held.
 	data, err := wire.Append(nil, v, path)
@@ -154,7 +154,7 @@ func (s *Stash) Set(path string, v any) error {
 	return nil
 }
 
-// Delete takes the value at a path away and tells whether there was one. In a list, nil takes its place.
+// Delete removes the value at a path and reports whether there was one. In a list, nil replaces it.
 func (s *Stash) Delete(path string) bool {
 	steps := strings.Split(path, ".")
 	t := s.turn()
@@ -214,20 +214,11 @@ func (s *Stash) All() map[string]any {
 
 // plain decodes a value that this package has encoded.
 func plain(data []byte) any {
-	v, err := decodePlain(data)
+	v, err := wire.Plain(data)
 	if err != nil {
 		return nil
 	}
 	return v
-}
-
-// decodePlain decodes a value as plain data: nil, bool, int64, float64, string, []byte, []any, map[string]any. No value
-// is nil.
-func decodePlain(data []byte) (any, error) {
-	if wire.IsNil(data) {
-		return nil, nil
-	}
-	return wire.Read(data)
 }
 
 func lookup(v any, steps []string) (any, bool) {

@@ -7,56 +7,60 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 )
 
-// Callbacks are the storage that turns read and write: 27 functions that all must be there, and three that may.
-// StoreCallbacks makes them from a Store. They may be called from many goroutines at once, for different turns.
+// Callbacks are the storage that turns read and write: 27 required functions and three optional ones. StoreCallbacks
+// makes them from a Store. They may be called from many goroutines at once, for different turns.
 //
 // ctx is the *TurnContext, or the *DispatchContext of a dispatch without a turn; it is a context.Context.
 type Callbacks struct {
-	FetchMemories               func(ctx Context) ([]*Memory, error)
-	FetchMessages               func(ctx Context) ([]*Message, error)
-	FetchThoughts               func(ctx Context) ([]*Thought, error)
-	FetchToolCalls              func(ctx Context) ([]*ToolCall, error)
+	FetchMemories               func(ctx Context) ([]*record.Memory, error)
+	FetchMessages               func(ctx Context) ([]*record.Message, error)
+	FetchThoughts               func(ctx Context) ([]*record.Thought, error)
+	FetchToolCalls              func(ctx Context) ([]*record.ToolCall, error)
 	FetchTools                  func(ctx Context) ([]*Tool, error)
-	FetchRetrievables           func(ctx Context) ([]*Retrievable, error)
+	FetchRetrievables           func(ctx Context) ([]*record.Retrievable, error)
 	RefreshStandingInstructions func(ctx Context) ([]string, error)
 
 	StoreStandingInstruction  func(ctx Context, text string) error
 	MutateStandingInstruction func(ctx Context, old, text string) error
 	DeleteStandingInstruction func(ctx Context, text string) error
 
-	StoreMemory  func(ctx Context, m *Memory) error
-	MutateMemory func(ctx Context, m *Memory) error
+	StoreMemory  func(ctx Context, m *record.Memory) error
+	MutateMemory func(ctx Context, m *record.Memory) error
 	DeleteMemory func(ctx Context, id string) error
 
-	StoreRetrievable  func(ctx Context, r *Retrievable) error
-	MutateRetrievable func(ctx Context, r *Retrievable) error
+	StoreRetrievable  func(ctx Context, r *record.Retrievable) error
+	MutateRetrievable func(ctx Context, r *record.Retrievable) error
 	DeleteRetrievable func(ctx Context, id string) error
 
-	StoreMessage  func(ctx Context, m *Message) error
-	MutateMessage func(ctx Context, m *Message) error
+	StoreMessage  func(ctx Context, m *record.Message) error
+	MutateMessage func(ctx Context, m *record.Message) error
 	DeleteMessage func(ctx Context, id string) error
 
-	StoreThought  func(ctx Context, t *Thought) error
-	MutateThought func(ctx Context, t *Thought) error
+	StoreThought  func(ctx Context, t *record.Thought) error
+	MutateThought func(ctx Context, t *record.Thought) error
 	DeleteThought func(ctx Context, id string) error
 
-	StoreToolCall  func(ctx Context, c *ToolCall) error
-	MutateToolCall func(ctx Context, c *ToolCall) error
+	StoreToolCall  func(ctx Context, c *record.ToolCall) error
+	MutateToolCall func(ctx Context, c *record.ToolCall) error
 	DeleteToolCall func(ctx Context, id string) error
 
-	StoreMediaBytes       func(ctx Context, id string, bytes io.Reader) (MediaReader, error)
-	StoreRetrievableBytes func(ctx Context, id string, bytes io.Reader) (SpoolReader, error)
+	StoreMediaBytes       func(ctx Context, id string, bytes io.Reader) (record.MediaReader, error)
+	StoreRetrievableBytes func(ctx Context, id string, bytes io.Reader) (record.SpoolReader, error)
 
-	// ReplaceToolCallGroup replaces tool calls in one go. Without it they are deleted and stored one by one; a failure is
-	// then a *ReplaceGroupError.
-	ReplaceToolCallGroup func(ctx Context, ids []string, replacements []*ToolCall) error
-	// Commit writes all that an iteration has queued, in call order, so that one transaction can hold it. Without it
-	// the other functions are called one by one.
-	Commit func(ctx Context, deltas []Delta) error
-	// Discard is told what an iteration has queued in vain.
-	Discard func(ctx Context, deltas []Delta, status Status) error
+	// ReplaceToolCallGroup replaces tool calls in one go. Without it the tool calls are deleted and stored one by one; a
+	// failure is then a *ReplaceGroupError.
+	ReplaceToolCallGroup func(ctx Context, ids []string, replacements []*record.ToolCall) error
+	// Commit writes an iteration's queue in call order, so that one transaction can hold it. Without it the other
+	// functions are called one by one.
+	Commit func(ctx Context, deltas []store.Delta) error
+	// Discard gets the discarded writes of an iteration.
+	Discard func(ctx Context, deltas []store.Delta, status event.Status) error
 
 	// made tells which of the functions StoreCallbacks has put here, nil for none of them.
 	made *madeFunctions
@@ -96,7 +100,7 @@ func (c *Callbacks) atOnce() bool { return c.Commit != nil && c.apart == nil }
 
 // commit writes deltas in order. Where that takes several calls it counts those that were written, also when one fails,
 // panics or ends its goroutine.
-func (c *Callbacks) commit(ctx Context, deltas []Delta, applied *int) error {
+func (c *Callbacks) commit(ctx Context, deltas []store.Delta, applied *int) error {
 	if c.atOnce() {
 		return c.Commit(ctx, deltas)
 	}
@@ -119,7 +123,7 @@ func (c *Callbacks) commit(ctx Context, deltas []Delta, applied *int) error {
 }
 
 // together is how many of the next writes Commit takes.
-func (c *Callbacks) together(deltas []Delta) int {
+func (c *Callbacks) together(deltas []store.Delta) int {
 	if c.Commit == nil {
 		return 0
 	}
@@ -131,111 +135,98 @@ func (c *Callbacks) together(deltas []Delta) int {
 }
 
 // apply does one write through its function.
-func (c *Callbacks) apply(ctx Context, d Delta) error {
-	if d.Op == ReplaceToolCallGroupOp {
+func (c *Callbacks) apply(ctx Context, d store.Delta) error {
+	if d.Op == store.OpReplaceToolCallGroup {
 		return c.replaceGroup(ctx, d.IDs, d.Records)
 	}
 	switch r := d.Record.(type) {
-	case *Instruction:
-		if d.Op == MutateOp {
+	case *record.Instruction:
+		if d.Op == store.OpMutate {
 			return c.MutateStandingInstruction(ctx, d.ID, r.Text)
 		}
 		return c.StoreStandingInstruction(ctx, r.Text)
-	case *Memory:
+	case *record.Memory:
 		return write(ctx, d.Op, r, c.StoreMemory, c.MutateMemory)
-	case *Retrievable:
+	case *record.Retrievable:
 		return write(ctx, d.Op, r, c.StoreRetrievable, c.MutateRetrievable)
-	case *Message:
+	case *record.Message:
 		return write(ctx, d.Op, r, c.StoreMessage, c.MutateMessage)
-	case *Thought:
+	case *record.Thought:
 		return write(ctx, d.Op, r, c.StoreThought, c.MutateThought)
-	case *ToolCall:
+	case *record.ToolCall:
 		return write(ctx, d.Op, r, c.StoreToolCall, c.MutateToolCall)
 	}
 	switch d.Kind {
-	case kindNames[abi.CollectionInstructions]:
+	case record.Kind(abi.CollectionInstructions).String():
 		return c.DeleteStandingInstruction(ctx, d.ID)
-	case kindNames[abi.CollectionMemories]:
+	case record.Kind(abi.CollectionMemories).String():
 		return c.DeleteMemory(ctx, d.ID)
-	case kindNames[abi.CollectionRetrievables]:
+	case record.Kind(abi.CollectionRetrievables).String():
 		return c.DeleteRetrievable(ctx, d.ID)
-	case kindNames[abi.CollectionMessages]:
+	case record.Kind(abi.CollectionMessages).String():
 		return c.DeleteMessage(ctx, d.ID)
-	case kindNames[abi.CollectionThoughts]:
+	case record.Kind(abi.CollectionThoughts).String():
 		return c.DeleteThought(ctx, d.ID)
 	}
 	return c.DeleteToolCall(ctx, d.ID)
 }
 
-func write[R Record](ctx Context, op WriteOp, r R, store, mutate func(Context, R) error) error {
-	if op == MutateOp {
+func write[R record.Type](ctx Context, op store.Op, r R, put, mutate func(Context, R) error) error {
+	if op == store.OpMutate {
 		return mutate(ctx, r)
 	}
-	return store(ctx, r)
+	return put(ctx, r)
 }
 
-func (c *Callbacks) replaceGroup(ctx Context, ids []string, replacements []*ToolCall) error {
+func (c *Callbacks) replaceGroup(ctx Context, ids []string, replacements []*record.ToolCall) error {
 	if c.ReplaceToolCallGroup != nil {
 		return c.ReplaceToolCallGroup(ctx, ids, replacements)
 	}
 	for i, id := range ids {
 		if err := guarded(func() error { return c.DeleteToolCall(ctx, id) }); err != nil {
-			return &ReplaceGroupError{ids[:i:i], err}
+			return &store.ReplaceGroupError{DeletedIDs: ids[:i:i], Err: err}
 		}
 	}
 	for _, r := range replacements {
 		if err := guarded(func() error { return c.StoreToolCall(ctx, r) }); err != nil {
-			return &ReplaceGroupError{ids, err}
+			return &store.ReplaceGroupError{DeletedIDs: ids, Err: err}
 		}
 	}
 	return nil
 }
 
-// ReplaceGroupError is what a storage function failed with in the middle of replacing a group of tool calls, one by one. The
-// turn still has the group; storage has lost a part of it.
-type ReplaceGroupError struct {
-	DeletedIDs []string // that storage has deleted
-	Err        error    // the function's own
-}
-
-// Error is the text of the function's own error.
-func (e *ReplaceGroupError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the function's own error.
-func (e *ReplaceGroupError) Unwrap() error { return e.Err }
-
 // guarded returns a panic as an error.
 func guarded(run func() error) (err error) {
-	defer recovered(&err)
+	defer panics.Recovered(&err)
 	return run()
 }
 
-var writeOps = map[uint8]WriteOp{
-	abi.WriteStore: StoreOp, abi.WriteMutate: MutateOp, abi.WriteDelete: DeleteOp, abi.WriteReplaceGroup: ReplaceToolCallGroupOp,
+var writeOps = map[uint8]store.Op{
+	abi.WriteStore: store.OpStore, abi.WriteMutate: store.OpMutate, abi.WriteDelete: store.OpDelete, abi.WriteReplaceGroup: store.OpReplaceToolCallGroup,
 }
 
 // delta resolves the handles of a write. The caller holds t.mu.
-func (t *turn) delta(f *abi.Delta) (Delta, error) {
+func (t *turn) delta(f *abi.Delta) (store.Delta, error) {
 	op, known := writeOps[f.Write]
-	if !known || f.Collection >= recordKinds {
-		return Delta{}, fmt.Errorf("write %d of collection %d", f.Write, f.Collection)
+	if !known || f.Collection >= record.Kinds {
+		return store.Delta{}, fmt.Errorf("write %d of collection %d", f.Write, f.Collection)
 	}
-	d := Delta{Op: op, Kind: kindNames[f.Collection], ID: f.ID, IDs: f.IDs}
+	d := store.Delta{Op: op, Kind: record.Kind(f.Collection).String(), ID: f.ID, IDs: f.IDs}
 	switch f.Write {
 	case abi.WriteStore, abi.WriteMutate:
 		r := t.handles.record(f.Handle)
-		if r == nil || r.kind() != f.Collection {
-			return Delta{}, fmt.Errorf("handle %d names no record of collection %d", f.Handle, f.Collection)
+		if r == nil || kindOf(r) != f.Collection {
+			return store.Delta{}, fmt.Errorf("handle %d names no record of collection %d", f.Handle, f.Collection)
 		}
 		d.Record = r
 		if d.ID == "" {
-			d.ID = r.key()
+			d.ID = record.Key(r)
 		}
 	case abi.WriteReplaceGroup:
 		for _, handle := range f.Handles {
-			c, ok := t.handles.record(handle).(*ToolCall)
+			c, ok := t.handles.record(handle).(*record.ToolCall)
 			if !ok {
-				return Delta{}, fmt.Errorf("handle %d names no tool call", handle)
+				return store.Delta{}, fmt.Errorf("handle %d names no tool call", handle)
 			}
 			d.Records = append(d.Records, c)
 		}
@@ -243,8 +234,8 @@ func (t *turn) delta(f *abi.Delta) (Delta, error) {
 	return d, nil
 }
 
-func (t *turn) deltas(list []abi.Delta) ([]Delta, error) {
-	out := make([]Delta, len(list))
+func (t *turn) deltas(list []abi.Delta) ([]store.Delta, error) {
+	out := make([]store.Delta, len(list))
 	for i := range list {
 		var err error
 		if out[i], err = t.delta(&list[i]); err != nil {
@@ -256,30 +247,31 @@ func (t *turn) deltas(list []abi.Delta) ([]Delta, error) {
 
 // asked asks storage for something. A panic there is an error like another.
 func asked[T any](ctx Context, fetch func(Context) ([]T, error)) (list []T, err error) {
-	defer recovered(&err)
+	defer panics.Recovered(&err)
 	return fetch(ctx)
 }
 
-// FetchMemories asks storage for memories. Like all Fetch methods it changes no collection: add what is wanted.
-func (b *base) FetchMemories() ([]*Memory, error) {
+// FetchMemories asks storage for memories. Like all Fetch methods it changes no collection: add the records that you
+// want.
+func (b *base) FetchMemories() ([]*record.Memory, error) {
 	ctx, c := b.storage()
 	return asked(ctx, c.FetchMemories)
 }
 
 // FetchMessages asks storage for messages.
-func (b *base) FetchMessages() ([]*Message, error) {
+func (b *base) FetchMessages() ([]*record.Message, error) {
 	ctx, c := b.storage()
 	return asked(ctx, c.FetchMessages)
 }
 
 // FetchThoughts asks storage for thoughts.
-func (b *base) FetchThoughts() ([]*Thought, error) {
+func (b *base) FetchThoughts() ([]*record.Thought, error) {
 	ctx, c := b.storage()
 	return asked(ctx, c.FetchThoughts)
 }
 
 // FetchToolCalls asks storage for tool calls.
-func (b *base) FetchToolCalls() ([]*ToolCall, error) {
+func (b *base) FetchToolCalls() ([]*record.ToolCall, error) {
 	ctx, c := b.storage()
 	return asked(ctx, c.FetchToolCalls)
 }
@@ -291,7 +283,7 @@ func (b *base) FetchTools() ([]*Tool, error) {
 }
 
 // FetchRetrievables asks storage for documents. Two with the same id are an error. Texts that are not inline are spooled.
-func (b *base) FetchRetrievables() ([]*Retrievable, error) {
+func (b *base) FetchRetrievables() ([]*record.Retrievable, error) {
 	ctx, c := b.storage()
 	list, err := asked(ctx, c.FetchRetrievables)
 	if err != nil {
@@ -328,9 +320,9 @@ func (b *base) RefreshStandingInstructions() ([]string, error) {
 	return asked(ctx, c.RefreshStandingInstructions)
 }
 
-// StoreMediaBytes hands bytes to storage, at once. They do not pass through the core.
-func (b *base) StoreMediaBytes(id string, bytes io.Reader) (reader MediaReader, err error) {
-	defer recovered(&err)
+// StoreMediaBytes passes bytes to storage immediately. They do not go through the core.
+func (b *base) StoreMediaBytes(id string, bytes io.Reader) (reader record.MediaReader, err error) {
+	defer panics.Recovered(&err)
 	if bytes == nil {
 		return nil, newError(abi.CodeInvalidValue, "bytes: must be a reader", nil)
 	}
@@ -342,8 +334,8 @@ func (b *base) StoreMediaBytes(id string, bytes io.Reader) (reader MediaReader, 
 	return reader, err
 }
 
-// StoreRetrievableBytes hands a text to storage, at once. It does not pass through the core.
-func (b *base) StoreRetrievableBytes(id string, bytes io.Reader) (SpoolReader, error) {
+// StoreRetrievableBytes passes a text to storage immediately. It does not go through the core.
+func (b *base) StoreRetrievableBytes(id string, bytes io.Reader) (record.SpoolReader, error) {
 	if bytes == nil {
 		return nil, newError(abi.CodeInvalidValue, "bytes: must be a reader", nil)
 	}

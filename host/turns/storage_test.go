@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -18,10 +21,10 @@ func tracing(trace *[]string) turns.Callbacks {
 		*trace = append(*trace, fmt.Sprintf(format, args...))
 		return nil
 	}
-	c.StoreMessage = func(_ turns.Context, m *turns.Message) error { return note("store %s", m.ID) }
-	c.MutateMessage = func(_ turns.Context, m *turns.Message) error { return note("mutate %s", m.ID) }
+	c.StoreMessage = func(_ turns.Context, m *record.Message) error { return note("store %s", m.ID) }
+	c.MutateMessage = func(_ turns.Context, m *record.Message) error { return note("mutate %s", m.ID) }
 	c.DeleteMessage = func(_ turns.Context, id string) error { return note("delete %s", id) }
-	c.StoreToolCall = func(_ turns.Context, c *turns.ToolCall) error { return note("call %s", c.ID) }
+	c.StoreToolCall = func(_ turns.Context, c *record.ToolCall) error { return note("call %s", c.ID) }
 	c.DeleteToolCall = func(_ turns.Context, id string) error { return note("uncall %s", id) }
 	c.StoreStandingInstruction = func(_ turns.Context, text string) error { return note("instruct %s", text) }
 	c.MutateStandingInstruction = func(_ turns.Context, old, text string) error { return note("reinstruct %s %s", old, text) }
@@ -29,22 +32,22 @@ func tracing(trace *[]string) turns.Callbacks {
 	return c
 }
 
-func toolCall(id, checksum string) *turns.ToolCall {
-	return &turns.ToolCall{
+func toolCall(id, checksum string) *record.ToolCall {
+	return &record.ToolCall{
 		ID: id, Tool: "calc", Args: []byte(`{"a":1}`), Checksum: checksum, Results: "2", IsComplete: true,
 		CreatedAt: instant, UpdatedAt: instant, CompletedAt: instant,
 	}
 }
 
-func ids[R turns.Record](c *turns.Collection[R]) string {
+func ids[R record.Type](c *turns.Collection[R]) string {
 	var list []string
 	for r := range c.All() {
 		switch r := any(r).(type) {
-		case *turns.Message:
+		case *record.Message:
 			list = append(list, r.ID)
-		case *turns.ToolCall:
+		case *record.ToolCall:
 			list = append(list, r.ID)
-		case *turns.Instruction:
+		case *record.Instruction:
 			list = append(list, r.Text)
 		}
 	}
@@ -75,7 +78,7 @@ func TestWritesAreCommitted(t *testing.T) {
 				var trace []string
 				callbacks := tracing(&trace)
 				discarded := 0
-				callbacks.Discard = func(_ turns.Context, deltas []turns.Delta, _ turns.Status) error {
+				callbacks.Discard = func(_ turns.Context, deltas []store.Delta, _ event.Status) error {
 					discarded += len(deltas)
 					return nil
 				}
@@ -117,11 +120,11 @@ func TestWritesAreCommitted(t *testing.T) {
 				if c.turn != "" && ids(turn.StandingInstructions()) != "y" {
 					t.Errorf("the turn's instructions: %s", ids(turn.StandingInstructions()))
 				}
-				end := find[*turns.IterationEndEvent](log)[0]
+				end := find[*event.IterationEnd](log)[0]
 				if discarded != c.discard || len(end.Discarded) != c.discard {
 					t.Errorf("%d discarded, %d in the event, want %d", discarded, len(end.Discarded), c.discard)
 				}
-				if c.discard > 0 && (end.Discarded[0].Op != turns.StoreOp || end.Discarded[0].ID != "a" || end.Discarded[0].Kind != "message") {
+				if c.discard > 0 && (end.Discarded[0].Op != store.OpStore || end.Discarded[0].ID != "a" || end.Discarded[0].Kind != "message") {
 					t.Errorf("first discarded: %+v", end.Discarded[0])
 				}
 			})
@@ -134,7 +137,7 @@ func TestCommitFailure(t *testing.T) {
 		var trace []string
 		callbacks := tracing(&trace)
 		store := callbacks.StoreMessage
-		callbacks.StoreMessage = func(ctx turns.Context, m *turns.Message) error {
+		callbacks.StoreMessage = func(ctx turns.Context, m *record.Message) error {
 			if m.ID == "b" {
 				return errX
 			}
@@ -149,7 +152,7 @@ func TestCommitFailure(t *testing.T) {
 		if !slices.Equal(trace, []string{"store a"}) {
 			t.Errorf("storage saw %v", trace)
 		}
-		if end := find[*turns.IterationEndEvent](log)[0]; len(end.Discarded) != 2 {
+		if end := find[*event.IterationEnd](log)[0]; len(end.Discarded) != 2 {
 			t.Errorf("discarded %v", end.Discarded)
 		}
 	})
@@ -159,19 +162,19 @@ func TestCommitFailure(t *testing.T) {
 func TestCommitCallback(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
 		callbacks := noStorage()
-		var batches [][]turns.Delta
-		callbacks.Commit = func(_ turns.Context, deltas []turns.Delta) error { batches = append(batches, deltas); return nil }
+		var batches [][]store.Delta
+		callbacks.Commit = func(_ turns.Context, deltas []store.Delta) error { batches = append(batches, deltas); return nil }
 		a, b := toolCall("a", "s"), toolCall("b", "s")
 		_, result := play(t, h, turns.TurnRunnerConfig{Callbacks: callbacks, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
-			return errors.Join(ctx.StoreToolCall(a), ctx.ReplaceToolCallGroup([]string{"a"}, []*turns.ToolCall{b}), ctx.Ack())
+			return errors.Join(ctx.StoreToolCall(a), ctx.ReplaceToolCallGroup([]string{"a"}, []*record.ToolCall{b}), ctx.Ack())
 		}}, turns.TurnInput{})
-		if result.Status != turns.Ack || len(batches) != 1 || len(batches[0]) != 2 {
+		if result.Status != event.Ack || len(batches) != 1 || len(batches[0]) != 2 {
 			t.Fatalf("%v, %v", result, batches)
 		}
-		if d := batches[0][0]; d.Op != turns.StoreOp || d.Record != any(a) || d.ID != "a" {
+		if d := batches[0][0]; d.Op != store.OpStore || d.Record != any(a) || d.ID != "a" {
 			t.Errorf("first write %+v", d)
 		}
-		if d := batches[0][1]; d.Op != turns.ReplaceToolCallGroupOp || !slices.Equal(d.IDs, []string{"a"}) || len(d.Records) != 1 || d.Records[0] != b {
+		if d := batches[0][1]; d.Op != store.OpReplaceToolCallGroup || !slices.Equal(d.IDs, []string{"a"}) || len(d.Records) != 1 || d.Records[0] != b {
 			t.Errorf("second write %+v", d)
 		}
 	})
@@ -191,11 +194,11 @@ func TestTurnWritesAreImmediate(t *testing.T) {
 					t.Errorf("storage saw %v", trace)
 				}
 				if err := errors.Join(
-					ctx.StoreToolCall(toolCall("c", "s")), ctx.ReplaceToolCallGroup([]string{"c"}, []*turns.ToolCall{toolCall("d", "s")}),
+					ctx.StoreToolCall(toolCall("c", "s")), ctx.ReplaceToolCallGroup([]string{"c"}, []*record.ToolCall{toolCall("d", "s")}),
 				); err != nil {
 					return err
 				}
-				doc := turns.NewRetrievable("d", "text", turns.FirstParty, instant)
+				doc := record.NewRetrievable("d", "text", record.FirstParty, instant)
 				if _, err := ctx.StoreRetrievable(doc); !errors.Is(err, host.CodeArtifactIDCollision) {
 					t.Errorf("an id that a tool call has: %v", err)
 				}
@@ -206,7 +209,7 @@ func TestTurnWritesAreImmediate(t *testing.T) {
 				return nil
 			}},
 		}, turns.TurnInput{TurnID: "t", Text: "hello"})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Fatal(result.Err)
 		}
 		if want := "store t.user|store a|call c|uncall c|call d"; strings.Join(trace, "|") != want {
@@ -221,14 +224,14 @@ func TestInvalidRecords(t *testing.T) {
 		code   host.Code
 		parts  []string
 	}{
-		{&turns.Message{Role: "system"}, host.CodeInvalidInitialMessageValue, []string{"id", "role", "content", "createdAt"}},
-		{&turns.Message{ID: "a", Role: turns.User, Content: "x", CreatedAt: instant, UpdatedAt: instant, Identity: &turns.Identity{Identifier: "i"}}, host.CodeInvalidInitialMessageValue, []string{"identity.representation"}},
-		{&turns.Memory{ID: "a", Content: "x", Confidence: 1.2, CreatedAt: instant, UpdatedAt: instant}, host.CodeInvalidInitialMemoryValue, []string{"confidence"}},
-		{turns.NewThought("a", "", instant), host.CodeInvalidInitialThoughtValue, []string{"content"}},
-		{&turns.Thought{ID: "a", Payload: 1, CreatedAt: instant, UpdatedAt: instant}, host.CodeInvalidInitialThoughtValue, []string{"replayCompatibility"}},
-		{&turns.ToolCall{ID: "a", Args: []byte(`[]`)}, host.CodeInvalidInitialToolCallValue, []string{"tool", "args", "completedAt"}},
-		{turns.NewRetrievable("a", "x", "user-supplied", instant), host.CodeInvalidInitialRetrievableValue, []string{"trustTier"}},
-		{(*turns.Message)(nil), host.CodeInvalidInitialMessageValue, nil},
+		{&record.Message{Role: "system"}, host.CodeInvalidInitialMessageValue, []string{"id", "role", "content", "createdAt"}},
+		{&record.Message{ID: "a", Role: record.User, Content: "x", CreatedAt: instant, UpdatedAt: instant, Identity: &record.Identity{Identifier: "i"}}, host.CodeInvalidInitialMessageValue, []string{"identity.representation"}},
+		{&record.Memory{ID: "a", Content: "x", Confidence: 1.2, CreatedAt: instant, UpdatedAt: instant}, host.CodeInvalidInitialMemoryValue, []string{"confidence"}},
+		{record.NewThought("a", "", instant), host.CodeInvalidInitialThoughtValue, []string{"content"}},
+		{&record.Thought{ID: "a", Payload: 1, CreatedAt: instant, UpdatedAt: instant}, host.CodeInvalidInitialThoughtValue, []string{"replayCompatibility"}},
+		{&record.ToolCall{ID: "a", Args: []byte(`[]`)}, host.CodeInvalidInitialToolCallValue, []string{"tool", "args", "completedAt"}},
+		{record.NewRetrievable("a", "x", "user-supplied", instant), host.CodeInvalidInitialRetrievableValue, []string{"trustTier"}},
+		{(*record.Message)(nil), host.CodeInvalidInitialMessageValue, nil},
 		{&turns.Tool{Name: "t", InputSchema: `{"type":"array"}`}, host.CodeInvalidInitialToolValue, []string{"description", "handler", "inputSchema"}},
 	} {
 		err := c.record.Validate()

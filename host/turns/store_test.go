@@ -9,20 +9,23 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 func TestMemoryStore(t *testing.T) {
-	store := turns.NewMemoryStore()
-	apply := func(session string, writes ...turns.Delta) {
+	sessions := store.NewInMemory()
+	apply := func(session string, writes ...store.Delta) {
 		t.Helper()
-		if err := store.Commit(t.Context(), session, writes); err != nil {
+		if err := sessions.Commit(t.Context(), session, writes); err != nil {
 			t.Fatal(err)
 		}
 	}
 	load := func(session string) string {
 		t.Helper()
-		r, err := store.Load(t.Context(), session, "")
+		r, err := sessions.Load(t.Context(), session, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,51 +38,51 @@ func TestMemoryStore(t *testing.T) {
 		}
 		return strings.Join(append(list, r.Instructions...), " ")
 	}
-	put := func(id, text string) turns.Delta {
-		return turns.Delta{Op: turns.StoreOp, Kind: "message", Record: message(id, text), ID: id}
+	put := func(id, text string) store.Delta {
+		return store.Delta{Op: store.OpStore, Kind: "message", Record: message(id, text), ID: id}
 	}
 	apply("s", put("a", "1"), put("b", "2"))
-	before, err := store.Load(t.Context(), "s", "")
+	before, err := sessions.Load(t.Context(), "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	apply("s", put("c", "3"))
-	grown, err := store.Load(t.Context(), "s", before.Revision)
+	grown, err := sessions.Load(t.Context(), "s", before.Revision)
 	if err != nil || grown.After != before.Revision || grown.Revision == before.Revision || len(grown.Messages) != 1 || grown.Messages[0].ID != "c" {
 		t.Errorf("after %s: %+v, %v", before.Revision, grown, err)
 	}
-	apply("s", put("a", "4"), turns.Delta{Op: turns.DeleteOp, Kind: "message", ID: "b"}, turns.Delta{Op: turns.DeleteOp, Kind: "message", ID: "x"})
+	apply("s", put("a", "4"), store.Delta{Op: store.OpDelete, Kind: "message", ID: "b"}, store.Delta{Op: store.OpDelete, Kind: "message", ID: "x"})
 	if got := load("s"); got != "a=4 c=3" {
 		t.Errorf("messages: %s", got)
 	}
-	if changed, err := store.Load(t.Context(), "s", grown.Revision); err != nil || changed.After != "" || len(changed.Messages) != 2 {
+	if changed, err := sessions.Load(t.Context(), "s", grown.Revision); err != nil || changed.After != "" || len(changed.Messages) != 2 {
 		t.Errorf("after a change: %+v, %v", changed, err)
 	}
 	if len(before.Messages) != 2 {
 		t.Errorf("what was loaded before has %d messages", len(before.Messages))
 	}
 	for _, c := range []string{"x", "y", "z"} {
-		apply("s", turns.Delta{Op: turns.StoreOp, Kind: "toolCall", Record: toolCall(c, "s"), ID: c})
+		apply("s", store.Delta{Op: store.OpStore, Kind: "toolCall", Record: toolCall(c, "s"), ID: c})
 	}
-	apply("s", turns.Delta{Op: turns.ReplaceToolCallGroupOp, Kind: "toolCall", IDs: []string{"y", "x"}, Records: []*turns.ToolCall{toolCall("n", "s")}})
-	one, two := turns.NewInstruction("one"), turns.NewInstruction("two")
+	apply("s", store.Delta{Op: store.OpReplaceToolCallGroup, Kind: "toolCall", IDs: []string{"y", "x"}, Records: []*record.ToolCall{toolCall("n", "s")}})
+	one, two := record.NewInstruction("one"), record.NewInstruction("two")
 	apply("s",
-		turns.Delta{Op: turns.StoreOp, Kind: "standingInstruction", Record: one, ID: "one"},
-		turns.Delta{Op: turns.MutateOp, Kind: "standingInstruction", Record: two, ID: "one"},
+		store.Delta{Op: store.OpStore, Kind: "standingInstruction", Record: one, ID: "one"},
+		store.Delta{Op: store.OpMutate, Kind: "standingInstruction", Record: two, ID: "one"},
 	)
 	if got := load("s"); got != "a=4 c=3 n z two" {
 		t.Errorf("session: %s", got)
 	}
-	if load("other") != "" || strings.Join(store.Sessions(), " ") != "other s" {
+	if load("other") != "" || strings.Join(sessions.Sessions(), " ") != "other s" {
 		t.Error("sessions are not apart")
 	}
-	forgotten, err := store.Load(t.Context(), "s", "")
+	forgotten, err := sessions.Load(t.Context(), "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	store.Forget("s")
+	sessions.Forget("s")
 	apply("s", put("d", "5"))
-	if again, err := store.Load(t.Context(), "s", forgotten.Revision); err != nil || again.After != "" || load("s") != "d=5" {
+	if again, err := sessions.Load(t.Context(), "s", forgotten.Revision); err != nil || again.After != "" || load("s") != "d=5" {
 		t.Errorf("a session that was forgotten: %+v, %v", again, err)
 	}
 }
@@ -87,7 +90,7 @@ func TestMemoryStore(t *testing.T) {
 // A conversation goes on from turn to turn, and its records cross once.
 func TestLoadConversation(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		store := turns.NewMemoryStore()
+		store := store.NewInMemory()
 		var seen string
 		r := newRunner(t, turns.TurnRunnerConfig{
 			Host: h, Callbacks: turns.StoreCallbacks(store), TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
@@ -98,7 +101,7 @@ func TestLoadConversation(t *testing.T) {
 		})
 		for i, want := range []string{"0.user", "0.user 0! 1.user", "0.user 0! 1.user 1! 2.user"} {
 			result, err := r.Run(t.Context(), turns.TurnInput{TurnID: fmt.Sprint(i), SystemPrompt: "test", Text: "x"})
-			if err != nil || result.Status != turns.Ack {
+			if err != nil || result.Status != event.Ack {
 				t.Fatal(result, err)
 			}
 			if seen != want {
@@ -111,7 +114,7 @@ func TestLoadConversation(t *testing.T) {
 // A session's id that is not a string is nobody's session, and not the one without an id.
 func TestSessionOfAnotherType(t *testing.T) {
 	for _, text := range []string{"", "hello"} {
-		store := turns.NewMemoryStore()
+		store := store.NewInMemory()
 		r := newRunner(t, turns.TurnRunnerConfig{
 			Callbacks: turns.StoreCallbacks(store), TurnInputPipeline: []turns.TurnMiddleware{turns.LoadConversation(store)},
 			Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
@@ -122,7 +125,7 @@ func TestSessionOfAnotherType(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Status != turns.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), "stash.sessionId: must be a string") {
+		if result.Status != event.Failed || !errors.Is(result.Err, host.CodeInvalidValue) || !strings.Contains(result.Err.Error(), "stash.sessionId: must be a string") {
 			t.Errorf("with message %q: %s, %v", text, result.Status, result.Err)
 		}
 		if sessions := store.Sessions(); len(sessions) > 0 {
@@ -133,7 +136,7 @@ func TestSessionOfAnotherType(t *testing.T) {
 
 func TestByteConduits(t *testing.T) {
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		_, result := play(t, h, turns.TurnRunnerConfig{Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()), Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
+		_, result := play(t, h, turns.TurnRunnerConfig{Callbacks: turns.StoreCallbacks(store.NewInMemory()), Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			media, err := ctx.StoreMediaBytes("m", bytes.NewReader([]byte{1, 2, 3}))
 			if err != nil {
 				return err
@@ -159,7 +162,7 @@ func TestByteConduits(t *testing.T) {
 			}
 			return ctx.Ack()
 		}}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})

@@ -4,9 +4,11 @@ import (
 	"context"
 	"iter"
 	"sync"
+
+	"github.com/turncore/turncore/host/event"
 )
 
-// Stream is a turn that runs, and its events as they come.
+// Stream is a running turn with its events.
 //
 //	stream := runner.Stream(ctx, turns.Input{Message: "Hi!"})
 //	for ev, err := range stream.Events() {
@@ -21,7 +23,7 @@ type Stream struct {
 
 	mu     sync.Mutex
 	more   sync.Cond
-	events []Event
+	events []event.Event
 	ended  bool
 	result *Result
 	err    error
@@ -33,13 +35,13 @@ func newStream(abort context.CancelFunc) *Stream {
 	return s
 }
 
-// Stream starts a turn, in a goroutine of its own, and gives its events as they come. Cancelling ctx aborts the turn.
+// Stream starts a turn in a new goroutine and returns a stream of its events. Cancelling ctx aborts the turn.
 func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
 	r.mustBeMade()
 	ctx, abort := context.WithCancel(ctx)
 	s := newStream(abort)
 	listen := in.OnEvent
-	in.OnEvent = func(ev Event) {
+	in.OnEvent = func(ev event.Event) {
 		if listen != nil {
 			listen(ev)
 		}
@@ -52,7 +54,7 @@ func (r *TurnRunner) Stream(ctx context.Context, in TurnInput) *Stream {
 	return s
 }
 
-func (s *Stream) push(ev Event) {
+func (s *Stream) push(ev event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, ev)
@@ -66,11 +68,11 @@ func (s *Stream) end(result *Result, err error) {
 	s.more.Broadcast()
 }
 
-// Events gives the turn's events from the first on, as they come; events that nobody has read yet are kept. Leaving the
-// loop aborts the turn. After the last event of a turn that was nacked or failed there is one pair more, without an event,
-// whose error is the result's Err; so there is when the input was refused. A turn that was aborted ends the loop quietly.
-func (s *Stream) Events() iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
+// Events yields the turn's events from the first on, as they come; unread events are kept. Leaving the loop aborts
+// the turn. If the turn was nacked or failed, or the input was rejected, a last pair without an event has the
+// result's Err. After an abort the loop ends without an error.
+func (s *Stream) Events() iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
 		for ev, err := range s.all() {
 			if !yield(ev, err) {
 				s.abort()
@@ -81,8 +83,8 @@ func (s *Stream) Events() iter.Seq2[Event, error] {
 }
 
 // all is like Events, but leaving the loop does nothing.
-func (s *Stream) all() iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
+func (s *Stream) all() iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
 		for next := 0; ; next++ {
 			s.mu.Lock()
 			for next == len(s.events) && !s.ended {
@@ -97,7 +99,7 @@ func (s *Stream) all() iter.Seq2[Event, error] {
 				continue
 			}
 			err := s.err
-			if s.result != nil && s.result.Status == Aborted {
+			if s.result != nil && s.result.Status == event.Aborted {
 				err = nil
 			}
 			s.mu.Unlock()
@@ -112,7 +114,7 @@ func (s *Stream) all() iter.Seq2[Event, error] {
 // Abort aborts the turn.
 func (s *Stream) Abort() { s.abort() }
 
-// Result waits for the turn's end and tells how it went, in the way of Run.
+// Result waits for the turn's end and returns its result, like Run.
 func (s *Stream) Result() (*Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

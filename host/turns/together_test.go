@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -17,15 +19,15 @@ func TestToolsRunTogether(t *testing.T) {
 		defer h.Close(context.Background())
 		var turn *turns.TurnContext
 		asked, begun, holding, held := 0, [2]chan struct{}{make(chan struct{}), make(chan struct{})}, make(chan struct{}), make(chan struct{})
-		engine := &turns.ModelEngine{
-			Capabilities: turns.ModelCapabilities{Tools: "native"},
-			Generate: func(_ context.Context, _ *turns.ModelRequest, send func(turns.ModelPart) error) error {
+		engine := &model.Engine{
+			Capabilities: model.Capabilities{Tools: "native"},
+			Generate: func(_ context.Context, _ *model.Request, send func(model.Part) error) error {
 				if asked++; asked > 1 {
-					return send(turns.ModelPart{Text: "done", Finish: "stop"})
+					return send(model.Part{Text: "done", Finish: "stop"})
 				}
 				err := errors.Join(
-					send(turns.ModelPart{ToolCall: &turns.ModelToolCall{Index: 0, ID: "c0", Name: "work", Arguments: `{"n":0}`}}),
-					send(turns.ModelPart{ToolCall: &turns.ModelToolCall{Index: 1, ID: "c1", Name: "work", Arguments: `{"n":1}`}}),
+					send(model.Part{ToolCall: &model.ToolCall{Index: 0, ID: "c0", Name: "work", Arguments: `{"n":0}`}}),
+					send(model.Part{ToolCall: &model.ToolCall{Index: 1, ID: "c1", Name: "work", Arguments: `{"n":1}`}}),
 				)
 				// Another goroutine delivers from here on: its listener holds it until the tools wait to be run.
 				go turn.EmitMessage("other", "x", true) //nolint:errcheck // what it says is seen by the listener
@@ -39,18 +41,18 @@ func TestToolsRunTogether(t *testing.T) {
 			return n, nil
 		})
 		r := newRunner(t, turns.TurnRunnerConfig{
-			Chat: &turns.ChatOptions{Engine: engine, Options: map[string]any{"parallel": 2}}, Tools: []*turns.Tool{tool}, Host: h,
+			Chat: &model.ChatOptions{Engine: engine, Options: map[string]any{"parallel": 2}}, Tools: []*turns.Tool{tool}, Host: h,
 			TurnInputPipeline: []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error { turn = ctx; next(); return nil }},
 		})
 		starts := 0
-		r.OnAny(func(ev turns.Event) {
+		r.OnAny(func(ev event.Event) {
 			switch ev := ev.(type) {
-			case *turns.MessageEvent:
+			case *event.Message:
 				if ev.ID == "other" {
 					close(holding)
 					<-held
 				}
-			case *turns.ToolExecutionStartEvent:
+			case *event.ToolExecutionStart:
 				if starts++; starts == 2 {
 					<-begun[0]
 				}
@@ -59,7 +61,7 @@ func TestToolsRunTogether(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}); err != nil || result.Status != turns.Ack {
+			if result, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "Hi!"}); err != nil || result.Status != event.Ack {
 				t.Error(result, err)
 			}
 		}()

@@ -1,6 +1,7 @@
 package turns_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -8,20 +9,23 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
 // G1, G5 and G6, outside of a turn.
 func TestTokenizable(t *testing.T) {
-	static := turns.NewTokenizable(strings.Repeat("a", 35))
-	if n, err := static.EstimateTokens("claude", nil); n != 10 || err != nil || static.Dynamic() {
+	static := record.NewTokenizable(strings.Repeat("a", 35))
+	if n, err := static.EstimateTokens(context.Background(), "claude"); n != 10 || err != nil || static.Dynamic() {
 		t.Errorf("%d tokens, %v", n, err)
 	}
 	runs := 0
-	static.SetDynamic(func(*turns.DispatchContext) (string, error) { runs++; return "ab", nil })
+	static.SetDynamic(func(context.Context) (string, error) { runs++; return "ab", nil })
 	for range 2 {
-		if n, err := static.EstimateTokens("claude", nil); n != 1 || err != nil || !static.Dynamic() {
+		if n, err := static.EstimateTokens(context.Background(), "claude"); n != 1 || err != nil || !static.Dynamic() {
 			t.Errorf("%d tokens, %v", n, err)
 		}
 	}
@@ -32,18 +36,18 @@ func TestTokenizable(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	static.Set("fixed")
-	if n, err := static.EstimateTokens("other", nil); n != 2 || err != nil || static.Dynamic() {
+	if n, err := static.EstimateTokens(context.Background(), "other"); n != 2 || err != nil || static.Dynamic() {
 		t.Errorf("%d tokens, %v", n, err)
 	}
 
 	cause := errors.New("no data")
-	for name, evaluate := range map[string]turns.TextEvaluator{
-		"error": func(*turns.DispatchContext) (string, error) { return "x", cause },
-		"panic": func(*turns.DispatchContext) (string, error) { panic("no data") },
+	for name, evaluate := range map[string]record.TextEvaluator{
+		"error": func(context.Context) (string, error) { return "x", cause },
+		"panic": func(context.Context) (string, error) { panic("no data") },
 		"nil":   nil,
 	} {
-		text := turns.NewDynamicTokenizable(evaluate)
-		got, err := text.Render(nil)
+		text := record.NewDynamicTokenizable(evaluate)
+		got, err := text.Render(context.Background())
 		var coded *host.Error
 		if got != "" || !errors.As(err, &coded) || coded.Code != "E_TOKENIZABLE_EVALUATOR_INVALID" || text.String() != "" {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -51,17 +55,17 @@ func TestTokenizable(t *testing.T) {
 		if name == "error" && !errors.Is(err, cause) {
 			t.Errorf("%s: the cause is lost: %v", name, err)
 		}
-		if _, err := text.EstimateTokens("claude", nil); !errors.As(err, &coded) {
+		if _, err := text.EstimateTokens(context.Background(), "claude"); !errors.As(err, &coded) {
 			t.Errorf("%s: estimated, %v", name, err)
 		}
 		now := time.Now()
-		call := &turns.ToolCall{ID: "c", Tool: "t", Args: json.RawMessage(`{}`), Checksum: "s", Results: text, CreatedAt: now, UpdatedAt: now, CompletedAt: now}
+		call := &record.ToolCall{ID: "c", Tool: "t", Args: json.RawMessage(`{}`), Checksum: "s", Results: text, CreatedAt: now, UpdatedAt: now, CompletedAt: now}
 		if err := call.Validate(); !errors.As(err, &coded) || coded.Code != "E_TOKENIZABLE_EVALUATOR_INVALID" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	doc := turns.NewRetrievable("r", "", turns.FirstParty, time.Now())
-	doc.Content = (*turns.Tokenizable)(nil)
+	doc := record.NewRetrievable("r", "", record.FirstParty, time.Now())
+	doc.Content = (*record.Tokenizable)(nil)
 	if err := doc.Validate(); err == nil {
 		t.Error("a document whose content is nil was accepted")
 	}
@@ -71,9 +75,9 @@ func TestTokenizable(t *testing.T) {
 func TestTokenizableInATurn(t *testing.T) {
 	now := time.UnixMilli(1)
 	runs := 0
-	dynamic := turns.NewDynamicTokenizable(func(d *turns.DispatchContext) (string, error) {
+	dynamic := record.NewDynamicTokenizable(func(ctx context.Context) (string, error) {
 		runs++
-		if d != nil && d.Tools().Get("lookup") != nil {
+		if d, ok := ctx.(*turns.DispatchContext); ok && d.Tools().Get("lookup") != nil {
 			return "short", nil
 		}
 		return "a much longer text than that", nil
@@ -86,35 +90,35 @@ func TestTokenizableInATurn(t *testing.T) {
 	config := turns.TurnRunnerConfig{Callbacks: noStorage(), Tools: []*turns.Tool{lookup}}
 	config.Executor = func(d *turns.DispatchContext, _ *turns.Helpers) error {
 		for range 2 {
-			if n, err := dynamic.EstimateTokens("claude", d); n != 2 || err != nil {
+			if n, err := dynamic.EstimateTokens(d, "claude"); n != 2 || err != nil {
 				t.Errorf("%d tokens, %v", n, err)
 			}
 		}
 		if runs != 1 {
 			t.Errorf("the evaluator ran %d times for one count", runs)
 		}
-		if n, err := dynamic.EstimateTokens("claude", nil); n != 8 || err != nil {
+		if n, err := dynamic.EstimateTokens(context.Background(), "claude"); n != 8 || err != nil {
 			t.Errorf("%d tokens without a context, %v", n, err)
 		}
-		call := &turns.ToolCall{
+		call := &record.ToolCall{
 			ID: "c", Tool: "t", Args: json.RawMessage(`{}`), Checksum: "s", IsComplete: true, Results: dynamic,
 			CreatedAt: now, UpdatedAt: now, CompletedAt: now,
 		}
 		if err := d.StoreToolCall(call); err != nil {
 			t.Error(err)
 		}
-		kept := turns.NewRetrievable("dynamic", "", turns.FirstParty, now)
+		kept := record.NewRetrievable("dynamic", "", record.FirstParty, now)
 		kept.Content = dynamic
 		if got, err := d.StoreRetrievable(kept); got != kept || err != nil {
 			t.Errorf("%v, %v", got, err)
 		}
-		static := turns.NewRetrievable("static", "", turns.FirstParty, now)
-		static.Content = turns.NewTokenizable("one\ntwo")
+		static := record.NewRetrievable("static", "", record.FirstParty, now)
+		static.Content = record.NewTokenizable("one\ntwo")
 		got, err := d.StoreRetrievable(static)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, ok := got.Content.(*turns.SpooledArtifact); !ok || !a.HasSizeHints() {
+		if a, ok := got.Content.(*record.SpooledArtifact); !ok || !a.HasSizeHints() {
 			t.Errorf("the content is %T", got.Content)
 		}
 		if text, err := kept.ContentString(d); text != "a much longer text than that" || err != nil {
@@ -127,7 +131,7 @@ func TestTokenizableInATurn(t *testing.T) {
 		return d.Ack()
 	}
 	result, err := newRunner(t, config).Run(t.Context(), turns.TurnInput{SystemPrompt: "x"})
-	if err != nil || result.Status != turns.Ack || !done {
+	if err != nil || result.Status != event.Ack || !done {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -135,27 +139,27 @@ func TestTokenizableInATurn(t *testing.T) {
 // Messages, memories and thoughts hold a text in place of Content: the core gets it as it reads when it crosses.
 func TestTokenizableContent(t *testing.T) {
 	now := time.UnixMilli(1)
-	dynamic := turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return "rendered", nil })
-	broken := turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return "", errors.New("no text") })
-	m := &turns.Message{ID: "m", Role: turns.User, Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}
-	y := &turns.Memory{ID: "y", Tokenizable: dynamic, Confidence: 1, Importance: 1, CreatedAt: now, UpdatedAt: now}
-	th := &turns.Thought{ID: "t", Tokenizable: turns.NewTokenizable("rendered"), CreatedAt: now, UpdatedAt: now}
-	for _, text := range []func() (string, error){m.ContentString, y.ContentString, th.ContentString, turns.NewMessage("n", turns.User, "rendered", now).ContentString} {
+	dynamic := record.NewDynamicTokenizable(func(context.Context) (string, error) { return "rendered", nil })
+	broken := record.NewDynamicTokenizable(func(context.Context) (string, error) { return "", errors.New("no text") })
+	m := &record.Message{ID: "m", Role: record.User, Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}
+	y := &record.Memory{ID: "y", Tokenizable: dynamic, Confidence: 1, Importance: 1, CreatedAt: now, UpdatedAt: now}
+	th := &record.Thought{ID: "t", Tokenizable: record.NewTokenizable("rendered"), CreatedAt: now, UpdatedAt: now}
+	for _, text := range []func() (string, error){m.ContentString, y.ContentString, th.ContentString, record.NewMessage("n", record.User, "rendered", now).ContentString} {
 		if got, err := text(); got != "rendered" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
 	onEngines(t, func(t *testing.T, h *turns.Host) {
-		var stored *turns.Message
+		var stored *record.Message
 		config := turns.TurnRunnerConfig{Callbacks: noStorage(), Host: h, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			if err := errors.Join(ctx.StoreMessage(m), ctx.StoreMemory(y), ctx.StoreThought(th)); err != nil {
 				return err
 			}
 			return ctx.Ack()
 		}}
-		config.StoreMessage = func(_ turns.Context, got *turns.Message) error { stored = got; return nil }
+		config.StoreMessage = func(_ turns.Context, got *record.Message) error { stored = got; return nil }
 		_, result := play(t, h, config, turns.TurnInput{})
-		if result.Status != turns.Ack || stored != m {
+		if result.Status != event.Ack || stored != m {
 			t.Errorf("%+v, stored %v", result, stored)
 		}
 		provider, err := hosttest.NewProvider(1, says("ok"))
@@ -163,7 +167,7 @@ func TestTokenizableContent(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer provider.Close() //nolint:errcheck // nothing is read from it any more
-		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}})
+		r := newRunner(t, turns.TurnRunnerConfig{Host: h, Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1"}})
 		if _, err := r.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Message: m}); err != nil {
 			t.Fatal(err)
 		}
@@ -175,12 +179,12 @@ func TestTokenizableContent(t *testing.T) {
 		err  error
 		code error
 	}{
-		"twice in a message":  {(&turns.Message{ID: "m", Role: turns.User, Content: "x", Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeInvalidInitialMessageValue},
-		"twice in a memory":   {(&turns.Memory{ID: "m", Content: "x", Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeInvalidInitialMemoryValue},
-		"twice in a thought":  {(&turns.Thought{ID: "m", Content: "x", Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeInvalidInitialThoughtValue},
-		"broken in a message": {(&turns.Message{ID: "m", Role: turns.User, Tokenizable: broken, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeTokenizableEvaluatorInvalid},
-		"broken in a memory":  {(&turns.Memory{ID: "m", Tokenizable: broken, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeTokenizableEvaluatorInvalid},
-		"broken in a thought": {(&turns.Thought{ID: "m", Tokenizable: broken, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeTokenizableEvaluatorInvalid},
+		"twice in a message":  {(&record.Message{ID: "m", Role: record.User, Content: "x", Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeInvalidInitialMessageValue},
+		"twice in a memory":   {(&record.Memory{ID: "m", Content: "x", Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeInvalidInitialMemoryValue},
+		"twice in a thought":  {(&record.Thought{ID: "m", Content: "x", Tokenizable: dynamic, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeInvalidInitialThoughtValue},
+		"broken in a message": {(&record.Message{ID: "m", Role: record.User, Tokenizable: broken, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeTokenizableEvaluatorInvalid},
+		"broken in a memory":  {(&record.Memory{ID: "m", Tokenizable: broken, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeTokenizableEvaluatorInvalid},
+		"broken in a thought": {(&record.Thought{ID: "m", Tokenizable: broken, CreatedAt: now, UpdatedAt: now}).Validate(), host.CodeTokenizableEvaluatorInvalid},
 	} {
 		if !errors.Is(c.err, c.code) {
 			t.Errorf("%s: %v, want %v", name, c.err, c.code)

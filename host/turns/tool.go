@@ -8,20 +8,23 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/record"
 )
 
-// Tool is a capability that a model may call. [NewTool] makes one of a function with Go types. It must not be changed once it was given to a runner or a registry.
+// Tool is a function that a model may call. [NewTool] makes one from a function with Go types. Do not change a tool
+// after passing it to a runner or a registry.
 type Tool struct {
 	Name        string
 	Description string
 	// InputSchema is a JSON Schema (draft 2020-12) of type object: JSON text, or anything that marshals to it.
 	InputSchema any
-	// Handler runs the tool. Its result goes back to who called the executor.
+	// Handler runs the tool. Its result goes back to the caller of the executor.
 	Handler ToolHandler
-	// Validator takes the place of validation against InputSchema, which only describes the tool to the model then. It
-	// is given the arguments as they came and returns what the handler gets: anything that encodes to an object, or nil
-	// for the same. An error refuses them: it is the cause of an E_INVALID_TOOL_ARGS.
+	// Validator replaces validation against InputSchema, which then only describes the tool to the model. It gets the
+	// original arguments and returns the handler's: any value that encodes to an object, or nil for the same arguments.
+	// Its error becomes the cause of an E_INVALID_TOOL_ARGS.
 	Validator func(args Args) (any, error)
 	// Meta is the application's own data.
 	Meta map[string]any
@@ -29,13 +32,13 @@ type Tool struct {
 	Ephemeral bool
 	// Trusted says that the tool's results are the application's own words, not a third party's.
 	Trusted bool
-	// Artifact says that the result is text for the model itself, which is never stored as an artifact: the tool reads
-	// one, for instance. Tool calls of it have FromArtifactTool set.
+	// Artifact says that the result is text for the model itself, which never becomes an artifact: for example, the tool
+	// reads one. Its tool calls have FromArtifactTool set.
 	Artifact bool
-	// ArtifactClass is what the chat executor keeps text results as: the model gets the handle of an artifact of this class.
-	// nil leaves them text. A tool with Artifact has none. Executors of the application's own use it with Keep.
-	ArtifactClass *ArtifactClass
-	// OnCollision says what MergeTools does when another registry has a tool of the same name.
+	// ArtifactClass is the class of artifact in which the chat executor wraps text results: the model gets the handle.
+	// nil leaves them text. A tool with Artifact has none. Your own executors use it with Keep.
+	ArtifactClass *record.ArtifactClass
+	// OnCollision is the action of MergeTools if another registry has a tool of the same name.
 	OnCollision Collision
 
 	builtin  string         // name of its handler inside the core; empty for Handler
@@ -66,7 +69,7 @@ type Args struct {
 	raw abi.Raw
 }
 
-// JSON returns the arguments as JSON text, their members in the order in which they came.
+// JSON returns the arguments as JSON text, with members in their original order.
 func (a Args) JSON() json.RawMessage {
 	text, err := wire.JSON(a.raw)
 	if err != nil || text == nil {
@@ -74,6 +77,9 @@ func (a Args) JSON() json.RawMessage {
 	}
 	return text
 }
+
+// MarshalJSON returns the arguments as JSON text.
+func (a Args) MarshalJSON() ([]byte, error) { return a.JSON(), nil }
 
 // Bind stores the arguments in what v points to, as json.Unmarshal does.
 func (a Args) Bind(v any) error { return bind(nil, a, v) }
@@ -112,17 +118,17 @@ func (a Args) Bool(name string) bool {
 	return b
 }
 
-// Validate checks the tool against the rules of E_INVALID_INITIAL_TOOL_VALUE. That its schema uses nothing that is not
-// supported is checked by the core, when the tool is first used.
+// Validate checks the tool against the rules of E_INVALID_INITIAL_TOOL_VALUE. The core checks for unsupported
+// features of the schema when the tool is first used.
 func (t *Tool) Validate() error {
 	if t == nil {
-		return missing(abi.ToolRules)
+		return check.Missing(abi.ToolRules)
 	}
-	v := [...]given{
-		givenText(t.Name), givenText(t.Description), givenIf(t.InputSchema != nil), givenIf(t.Handler != nil),
-		givenIf(true), givenIf(true), givenIf(true), givenText(collisionName(t.OnCollision)), givenIf(false), givenIf(false),
+	v := [...]check.Given{
+		check.Text(t.Name), check.Text(t.Description), check.If(t.InputSchema != nil), check.If(t.Handler != nil),
+		check.If(true), check.If(true), check.If(true), check.Text(collisionName(t.OnCollision)), check.If(false), check.If(false),
 	}
-	list := append(violations(abi.ToolRules, "", v[:]), t.unfit...)
+	list := append(check.Violations(abi.ToolRules, "", v[:]), t.unfit...)
 	if t.InputSchema != nil {
 		if _, err := t.schema(); err != nil {
 			list = append(list, abi.Violation(string(abi.KindSchema), "field", "inputSchema"))
@@ -135,11 +141,11 @@ func (t *Tool) Validate() error {
 	case t.ArtifactClass.Name == "":
 		list = append(list, abi.Violation(abi.RuleNonEmpty, "field", "artifactConstructor.name"))
 	}
-	return invalid(abi.ToolRules, list)
+	return check.Invalid(abi.ToolRules, list)
 }
 
-// Keep returns a result of the tool as a tool call holds it: with an ArtifactClass text becomes an artifact of that class,
-// over a reader in memory. Anything else is returned as it is. The error is that of a dynamic text.
+// Keep returns a result of the tool in the form for a tool call: with an ArtifactClass, text becomes an artifact of
+// that class over a reader in memory. Keep returns any other result unchanged. The error is that of a dynamic text.
 func (t *Tool) Keep(result any) (any, error) {
 	if t.ArtifactClass == nil {
 		return result, nil
@@ -150,12 +156,12 @@ func (t *Tool) Keep(result any) (any, error) {
 		text = r
 	case []byte:
 		text = string(r)
-	case *Tokenizable:
+	case *record.Tokenizable:
 		if r == nil {
 			return result, nil
 		}
 		var err error
-		if text, err = r.Render(nil); err != nil {
+		if text, err = r.Render(context.Background()); err != nil {
 			return nil, err
 		}
 	default:
@@ -165,12 +171,12 @@ func (t *Tool) Keep(result any) (any, error) {
 }
 
 // spooledText is an artifact over a text in memory.
-func spooledText(class *ArtifactClass, text string) *SpooledArtifact {
+func spooledText(class *record.ArtifactClass, text string) *record.SpooledArtifact {
 	lines := 0
 	if text != "" {
 		lines = strings.Count(text, "\n") + 1
 	}
-	return NewArtifactOf(class, NewBlob([]byte(text))).WithSizeHints(int64(len(text)), lines)
+	return record.NewArtifactOf(class, record.NewBlob([]byte(text))).WithSizeHints(int64(len(text)), lines)
 }
 
 func collisionName(c Collision) string {
@@ -227,10 +233,10 @@ func (t *Tool) definition(number uint32) (abi.ToolDef, error) {
 	return def, err
 }
 
-// Executor returns the function that runs the tool for a dispatch. It is the only way to a handler: it validates the
-// arguments (anything that encodes to an object; E_INVALID_TOOL_ARGS), tells observers of the execution, and wraps the
-// handler's failure as E_TOOL_DOWNSTREAM_ERROR. The result is the very value the handler returned. A providerCallID, what
-// the provider calls the call, goes into the events of the execution.
+// Executor returns the function that runs the tool for a dispatch. It is the only way to run a handler: it validates
+// the arguments (any value that encodes to an object; E_INVALID_TOOL_ARGS), notifies observers of the execution, and
+// wraps the handler's failure as E_TOOL_DOWNSTREAM_ERROR. The result is the same value that the handler returned. A
+// providerCallID, the provider's id of the call, goes into the events of the execution.
 func (t *Tool) Executor(ctx *DispatchContext) func(args any, providerCallID ...string) (any, error) {
 	return func(args any, providerCallID ...string) (any, error) {
 		if ctx == nil {
@@ -240,9 +246,9 @@ func (t *Tool) Executor(ctx *DispatchContext) func(args any, providerCallID ...s
 	}
 }
 
-// ValidateArgs checks arguments as a call of the tool does, without a turn, and returns what the handler would get. It
-// fails with E_INVALID_TOOL_ARGS, and with E_INVALID_INITIAL_TOOL_VALUE for a tool that is invalid itself. h is where
-// the schema is looked at; nil gives the call a host of its own, which loads a module.
+// ValidateArgs checks arguments as a call of the tool does, without a turn, and returns the handler's arguments. It
+// fails with E_INVALID_TOOL_ARGS, and with E_INVALID_INITIAL_TOOL_VALUE for an invalid tool. h checks the schema; nil
+// gives the call its own host, which loads a module.
 func (t *Tool) ValidateArgs(ctx context.Context, h *Host, args any) (Args, error) {
 	def, err := t.definition(1)
 	if err != nil {

@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/journal"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -111,18 +113,18 @@ func TestEqualCallsAtOnce(t *testing.T) {
 			defer provider.Close()
 			h, chat := chatHost(t, engine, provider.URL)
 			chat.Options = map[string]any{"parallel": 2}
-			var stored []*turns.ToolCall
+			var stored []*record.ToolCall
 			callbacks := noStorage()
-			callbacks.StoreToolCall = func(_ turns.Context, r *turns.ToolCall) error { stored = append(stored, r); return nil }
+			callbacks.StoreToolCall = func(_ turns.Context, r *record.ToolCall) error { stored = append(stored, r); return nil }
 			log, result := play(t, h, turns.TurnRunnerConfig{Chat: chat, Tools: []*turns.Tool{tool}, Callbacks: callbacks}, turns.TurnInput{Text: "Hi!"})
-			if result.Status != turns.Ack {
+			if result.Status != event.Ack {
 				t.Fatalf("%+v", result)
 			}
-			starts, ends := find[*turns.ToolExecutionStartEvent](log), find[*turns.ToolExecutionEndEvent](log)
+			starts, ends := find[*event.ToolExecutionStart](log), find[*event.ToolExecutionEnd](log)
 			if len(starts) != 2 || len(ends) != 2 || starts[0].CallID != starts[1].CallID || starts[0].ExecutionID == starts[1].ExecutionID {
 				t.Fatalf("starts %+v, ends %+v", starts, ends)
 			}
-			pairs := map[string]turns.ToolExecution{}
+			pairs := map[string]event.ToolExecution{}
 			for _, start := range starts {
 				pairs[start.ExecutionID] = start.ToolExecution
 			}
@@ -135,7 +137,7 @@ func TestEqualCallsAtOnce(t *testing.T) {
 				}
 				delete(pairs, end.ExecutionID)
 			}
-			for _, report := range find[*turns.ToolCallEvent](log) {
+			for _, report := range find[*event.ToolCall](log) {
 				i := slices.Index([]string{"c7", "c7#2"}, report.ID)
 				if i < 0 || report.ProviderCallID != "c7" || report.IsComplete && report.ExecutionID != starts[i].ExecutionID {
 					t.Errorf("report %+v", report)
@@ -186,7 +188,7 @@ func TestParallelToolCalls(t *testing.T) {
 				return fmt.Sprintf("result %d", n), nil
 			})
 			log, result, requests, journal := conversation(t, engine, map[string]any{"parallel": 3, "trust": "off"}, tool, works(0, 1, 2, 3), hosttest.Response{Body: answer})
-			if result.Status != turns.Ack || result.Text != "Hello." || most != 3 {
+			if result.Status != event.Ack || result.Text != "Hello." || most != 3 {
 				t.Fatalf("%+v, %d at once", result, most)
 			}
 			want := []string{"c0 result 0", "c1 The tool's handler failed: no network", "c2 result 2", "c3 result 3"}
@@ -195,7 +197,7 @@ func TestParallelToolCalls(t *testing.T) {
 			}
 			var ends []string
 			for _, e := range log.events {
-				if c, ok := e.(*turns.ToolCallEvent); ok && c.IsComplete {
+				if c, ok := e.(*event.ToolCall); ok && c.IsComplete {
 					ends = append(ends, c.ID)
 				}
 			}
@@ -247,7 +249,7 @@ func TestAbortOfParallelToolCalls(t *testing.T) {
 				return nil, ctx.Err()
 			})
 			_, result, requests, journal := conversation(t, engine, map[string]any{"parallel": 2}, tool, works(0, 1, 2, 3))
-			if result.Status != turns.Ack && result.Status != turns.Aborted || begun != 2 || len(requests) != 1 {
+			if result.Status != event.Ack && result.Status != event.Aborted || begun != 2 || len(requests) != 1 {
 				t.Errorf("%+v, %d calls begun, %d requests", result, begun, len(requests))
 			}
 			replays(t, journal)
@@ -280,7 +282,7 @@ func TestToolTimeout(t *testing.T) {
 						}
 						switch ends {
 						case "late, with an artifact":
-							return turns.NewSpooledArtifact(turns.NewBlob([]byte("late"))), nil
+							return record.NewSpooledArtifact(record.NewBlob([]byte("late"))), nil
 						case "late, in a panic":
 							panic("late")
 						}
@@ -293,7 +295,7 @@ func TestToolTimeout(t *testing.T) {
 				})
 				log, result, requests, journal := conversation(t, engine, map[string]any{"toolTimeoutMs": 20, "trust": "off"}, tool, works(1), works(2), hosttest.Response{Body: answer})
 				close(release)
-				if result.Status != turns.Ack || result.Text != "Hello." {
+				if result.Status != event.Ack || result.Text != "Hello." {
 					t.Fatalf("%+v", result)
 				}
 				late := "c1 The tool took longer than it may: more than 20 ms"
@@ -306,7 +308,7 @@ func TestToolTimeout(t *testing.T) {
 				if ends == "by its signal" && !errors.Is(cause, host.CodeChatToolTimeout) {
 					t.Errorf("the signal's reason is %v", cause)
 				}
-				starts, endings := len(find[*turns.ToolExecutionStartEvent](log)), len(find[*turns.ToolExecutionEndEvent](log))
+				starts, endings := len(find[*event.ToolExecutionStart](log)), len(find[*event.ToolExecutionEnd](log))
 				if starts != 2 || endings != 2 {
 					t.Errorf("%d executions start, %d end", starts, endings)
 				}
@@ -382,7 +384,7 @@ func TestSpooledResults(t *testing.T) {
 		{"by default", nil, strings.Repeat(long, 33), bytesOf(33<<10, "SpooledArtifact")},
 		{"up to the default", nil, strings.Repeat(long, 32), long},
 		{"bytes", 1023, []byte(long), bytesOf(1024, "SpooledArtifact")},
-		{"rendered text", 1023, turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return long, nil }), bytesOf(1024, "SpooledArtifact")},
+		{"rendered text", 1023, record.NewDynamicTokenizable(func(context.Context) (string, error) { return long, nil }), bytesOf(1024, "SpooledArtifact")},
 		{"a value", 400, list, bytesOf(401, "SpooledJsonArtifact")},
 		{"a value of that length", 401, list, "[0,0,"},
 		{"an object", 10, map[string]any{"key": "value\n"}, bytesOf(17, "SpooledJsonArtifact")},
@@ -398,7 +400,7 @@ func TestSpooledResults(t *testing.T) {
 					options["spoolResultsOver"] = tt.over
 				}
 				_, result, requests, journal := conversation(t, engine, options, tool, works(0), hosttest.Response{Body: answer})
-				if result.Status != turns.Ack {
+				if result.Status != event.Ack {
 					t.Fatalf("%+v", result)
 				}
 				if got := resultsTold(t, requests[1]); len(got) != 1 || !strings.HasPrefix(got[0], "c0 "+tt.want) {

@@ -1,12 +1,15 @@
 package turns_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -61,7 +64,7 @@ func TestToolExecutor(t *testing.T) {
 			if _, err := run(map[string]any{"query": "fail"}); !errors.Is(err, host.CodeToolDownstreamError) || !errors.Is(err, errX) {
 				t.Errorf("D5: %v", err)
 			}
-			helpers.Log(turns.LevelInfo, "", "", nil)
+			helpers.Log(event.LevelInfo, "", "", nil)
 			return ctx.Ack()
 		}))
 		if err != nil {
@@ -70,11 +73,11 @@ func TestToolExecutor(t *testing.T) {
 		if want := "dS iS(0) xS xE(false) xS xE(true) log(info) iE(0,ack) dE(ack,1)"; log.words() != want {
 			t.Errorf("events\n got %s\nwant %s", log.words(), want)
 		}
-		start := find[*turns.ToolExecutionStartEvent](log)[0]
+		start := find[*event.ToolExecutionStart](log)[0]
 		if start.CallID != "e0b6feaa14a993179f474568e2c0a63075752fe3a8bc629bc0cd1442a002448e" || start.ToolName != "search" {
 			t.Errorf("%+v", start)
 		}
-		if end := find[*turns.ToolExecutionEndEvent](log)[0]; end.CallID != start.CallID {
+		if end := find[*event.ToolExecutionEnd](log)[0]; end.CallID != start.CallID {
 			t.Errorf("%+v", end)
 		}
 	})
@@ -131,7 +134,7 @@ func TestToolRegistry(t *testing.T) {
 				return nil
 			},
 		}, turns.TurnInput{})
-		if result.Status != turns.Ack {
+		if result.Status != event.Ack {
 			t.Errorf("%+v", result)
 		}
 	})
@@ -194,12 +197,12 @@ func TestToolArtifactClass(t *testing.T) {
 	if got, err := tool.Keep("text"); got != "text" || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	tool.ArtifactClass = turns.SpooledMarkdown
+	tool.ArtifactClass = record.SpooledMarkdown
 	failure := errors.New("no text")
-	for name, result := range map[string]any{"text": "a\nb", "bytes": []byte("a\nb"), "tokenizable": turns.NewTokenizable("a\nb")} {
+	for name, result := range map[string]any{"text": "a\nb", "bytes": []byte("a\nb"), "tokenizable": record.NewTokenizable("a\nb")} {
 		got, err := tool.Keep(result)
-		a, ok := got.(*turns.SpooledArtifact)
-		if !ok || err != nil || a.Class() != turns.SpooledMarkdown || !a.HasSizeHints() {
+		a, ok := got.(*record.SpooledArtifact)
+		if !ok || err != nil || a.Class() != record.SpooledMarkdown || !a.HasSizeHints() {
 			t.Fatalf("%s: %v, %v", name, got, err)
 		}
 		if text, err := a.AsString(t.Context()); text != "a\nb" || err != nil {
@@ -209,17 +212,17 @@ func TestToolArtifactClass(t *testing.T) {
 	if got, err := tool.Keep(5); got != 5 || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := tool.Keep(turns.NewDynamicTokenizable(func(*turns.DispatchContext) (string, error) { return "", failure })); !errors.Is(err, failure) {
+	if _, err := tool.Keep(record.NewDynamicTokenizable(func(context.Context) (string, error) { return "", failure })); !errors.Is(err, failure) {
 		t.Errorf("%v", err)
 	}
 	if err := tool.Validate(); err != nil {
 		t.Error(err)
 	}
-	tool.ArtifactClass = &turns.ArtifactClass{}
+	tool.ArtifactClass = &record.ArtifactClass{}
 	if err := tool.Validate(); !errors.Is(err, host.CodeInvalidInitialToolValue) || !strings.Contains(err.Error(), "artifactConstructor.name") {
 		t.Errorf("a class without a name: %v", err)
 	}
-	tool.ArtifactClass, tool.Artifact = turns.SpooledText, true
+	tool.ArtifactClass, tool.Artifact = record.SpooledText, true
 	if err := tool.Validate(); !errors.Is(err, host.CodeInvalidInitialToolValue) || !strings.Contains(err.Error(), "artifactConstructor") {
 		t.Errorf("an artifact tool with a class: %v", err)
 	}
@@ -269,7 +272,7 @@ func TestToolWithValidator(t *testing.T) {
 		if want := "dS iS(0) xS xE(false) xS xE(false) iE(0,ack) dE(ack,1)"; log.words() != want {
 			t.Errorf("events\n got %s\nwant %s", log.words(), want)
 		}
-		if args := find[*turns.ToolExecutionStartEvent](log)[0].Args; string(args) != `{"half":4}` {
+		if args := find[*event.ToolExecutionStart](log)[0].Args; string(args) != `{"half":4}` {
 			t.Errorf("toolExecutionStart has %s, want the validated arguments", args)
 		}
 		if got, err := tool.ValidateArgs(t.Context(), h, `{"n":4}`); err != nil || got.Number("half") != 2 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/event"
 )
 
 // turn is a running turn, or a standalone dispatch, on the host's side.
@@ -73,8 +74,8 @@ type turn struct {
 	end        ending
 	dead       error // why the instance died
 
-	gates   map[uint32]*OpenGate                           // open ones, by number
-	opened  *OpenGate                                      // the last one
+	gates   map[uint32]*openGate                           // open ones, by number
+	opened  *openGate                                      // the last one
 	book    *gateBook                                      // the runner's, nil for a standalone dispatch
 	waitFor func(ctx context.Context, g Gate) (any, error) // of a standalone dispatch
 
@@ -97,7 +98,7 @@ type streamKey struct {
 
 // ending is how a turn ended.
 type ending struct {
-	status     Status
+	status     event.Status
 	iterations int
 	err        error
 	refused    bool // the input, before any event

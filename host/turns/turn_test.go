@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -62,7 +63,7 @@ func TestPipelines(t *testing.T) {
 				if got := log.words(); got != c.events {
 					t.Errorf("events\n got %s\nwant %s", got, c.events)
 				}
-				if result.Status == turns.Failed && !errors.Is(result.Err, errX) {
+				if result.Status == event.Failed && !errors.Is(result.Err, errX) {
 					t.Errorf("the failure %v does not wrap its cause", result.Err)
 				}
 			})
@@ -80,10 +81,10 @@ func TestErrorIdentity(t *testing.T) {
 		if result.Err != error(mine) {
 			t.Errorf("result: %v", result.Err)
 		}
-		if ends := find[*turns.DispatchEndEvent](log); len(ends) != 1 || ends[0].Err != error(mine) {
+		if ends := find[*event.DispatchEnd](log); len(ends) != 1 || ends[0].Err != error(mine) {
 			t.Errorf("dispatchEnd: %v", ends[0].Err)
 		}
-		if events := find[*turns.ErrorEvent](log); len(events) != 1 || events[0].Err != error(mine) {
+		if events := find[*event.Error](log); len(events) != 1 || events[0].Err != error(mine) {
 			t.Errorf("error event: %v", events[0].Err)
 		}
 
@@ -94,7 +95,7 @@ func TestErrorIdentity(t *testing.T) {
 		if !errors.As(result.Err, &e) || e.Cause != error(mine) || e.Help == "" || !strings.HasSuffix(e.Message, ": mine") {
 			t.Errorf("executor error: %#v", result.Err)
 		}
-		if find[*turns.ErrorEvent](log)[0].Err != result.Err {
+		if find[*event.Error](log)[0].Err != result.Err {
 			t.Error("the error event and the result have different objects")
 		}
 	})
@@ -145,7 +146,7 @@ func TestContextCancelsTurn(t *testing.T) {
 		log := &recorder{}
 		r.OnAny(log.add)
 		result, err := finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test"}))
-		if err != nil || result.Status != turns.Aborted || !errors.Is(result.Err, why) {
+		if err != nil || result.Status != event.Aborted || !errors.Is(result.Err, why) {
 			t.Errorf("%v, %v", result, err)
 		}
 		if want := started + "iE(0,aborted) dE(aborted,1) tE(aborted)"; log.words() != want {
@@ -153,7 +154,7 @@ func TestContextCancelsTurn(t *testing.T) {
 		}
 		// A16: cancelled before the start.
 		log.events = nil
-		if result, err = finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != turns.Aborted {
+		if result, err = finished(r.Run(ctx, turns.TurnInput{SystemPrompt: "test"})); err != nil || result.Status != event.Aborted {
 			t.Errorf("%v, %v", result, err)
 		}
 		if log.words() != "tS tE(aborted)" {
@@ -172,7 +173,7 @@ func TestSecondStartAttaches(t *testing.T) {
 			runs++
 			attached := make(chan struct{})
 			go func() {
-				result, err := r.Run(context.Background(), turns.TurnInput{TurnID: "mine", SystemPrompt: "test", OnEvent: func(ev turns.Event) {
+				result, err := r.Run(context.Background(), turns.TurnInput{TurnID: "mine", SystemPrompt: "test", OnEvent: func(ev event.Event) {
 					seen.add(ev)
 					select {
 					case <-attached:
@@ -191,7 +192,7 @@ func TestSecondStartAttaches(t *testing.T) {
 					return ctx.Ack()
 				default:
 					// Until the other one is there, there is something to hear.
-					helpers.Log(turns.LevelInfo, "wait", "", nil)
+					helpers.Log(event.LevelInfo, "wait", "", nil)
 				}
 			}
 		}})

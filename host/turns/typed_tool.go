@@ -8,23 +8,23 @@ import (
 	"github.com/turncore/turncore/host/internal/typed"
 )
 
-// NewTool returns a tool whose arguments and result have Go types. Its InputSchema is taken from In, a struct or a map,
-// by the tags that encoding/json knows and these:
+// NewTool returns a tool whose arguments and result have Go types. Its InputSchema comes from In, a struct or a map,
+// with the tags of encoding/json and these:
 //
 //   - jsonschema:"…" describes the field to the model.
-//   - enum:"a,b" lists what it may be, of a list each element.
-//   - default:"…" is filled in where the model leaves it out: text as it is, anything else as JSON.
+//   - enum:"a,b" lists the allowed values, for a list those of each element.
+//   - default:"…" is the value of an omitted field: text unquoted, anything else as JSON.
 //
-// Fields are required unless they have omitempty, omitzero or a default, and no others are allowed. A type that has a method
-// JSONSchema() any says its schema itself: JSON text, or anything that marshals to it. Types with an UnmarshalJSON of
-// their own, and those that contain themselves, need one.
+// Fields are required unless they have omitempty, omitzero or a default, and no others are allowed. A type with a
+// method JSONSchema() any returns its own schema: JSON text, or any value that marshals to it. Types with their own
+// UnmarshalJSON, and types that contain themselves, need this method.
 //
-// The arguments become an In by the rules of encoding/json. What the schema allows and In cannot hold fails the call with
-// E_INVALID_TOOL_ARGS as the cause. The result crosses by those rules, too, where the model gets it, and returns to the
-// caller of the tool as it is. Types that have the methods of [github.com/tinylib/msgp] are decoded and encoded by them;
+// The arguments become an In by the rules of encoding/json. Arguments that the schema allows but that do not fit In
+// fail the call with E_INVALID_TOOL_ARGS as the cause. The model gets the result by the same rules; the caller of the
+// tool gets it unchanged. Types that have the methods of [github.com/tinylib/msgp] are decoded and encoded by them;
 // their names in MessagePack must be those in JSON.
 //
-// What is wrong with In or Out, Validate says, and whatever is given the tool: a runner, a registry, a dispatch. Change
+// Validate reports mistakes in In or Out, and so does every runner, registry or dispatch that gets the tool. Change
 // other fields of the tool before that.
 func NewTool[In, Out any](name, description string, run func(ctx *DispatchContext, args In) (Out, error)) *Tool {
 	t := &Tool{Name: name, Description: description}

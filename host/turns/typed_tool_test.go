@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -173,10 +175,10 @@ func TestTypedToolWithCodecs(t *testing.T) {
 	h := turns.NewHost(turns.HostOptions{Engine: hosttest.Engines(t)[0], Verify: true})
 	defer h.Close(context.Background()) //nolint:errcheck // nothing is left to report it to
 	runner := newRunner(t, turns.TurnRunnerConfig{
-		Chat: &turns.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"trust": "off"}}, Tools: []*turns.Tool{tool}, Host: h,
+		Chat: &model.ChatOptions{Model: "m", BaseURL: provider.URL + "/v1", Options: map[string]any{"trust": "off"}}, Tools: []*turns.Tool{tool}, Host: h,
 	})
 	result, err := runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "test", Text: "weather?"})
-	if err != nil || result.Status != turns.Ack {
+	if err != nil || result.Status != event.Ack {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	if got != (forecast{"Oslo", 4, true}) {

@@ -1,8 +1,6 @@
 package turns_test
 
-// typed_types_msgp_test.go was made with
-//
-//	go run github.com/tinylib/msgp@v1.6.5 -file typed_types_test.go -o typed_types_msgp_test.go -tests=false -unexported -io=false
+//go:generate go tool -modfile=../../.ci/tools/go.mod msgp -file typed_types_test.go -o typed_types_msgp_test.go -tests=false -unexported -io=false
 
 // forecast has a codec of its own.
 type forecast struct {

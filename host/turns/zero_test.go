@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -17,39 +20,39 @@ func TestZeroValues(t *testing.T) {
 	var (
 		stash      turns.Stash
 		tools      turns.ToolRegistry
-		messages   turns.Collection[*turns.Message]
-		history    turns.History[*turns.Message]
+		messages   turns.Collection[*record.Message]
+		history    turns.History[*record.Message]
 		runner     turns.TurnRunner
 		front      turns.Runner
 		place      turns.Host
-		message    = turns.NewMessage("m", turns.User, "x", instant)
-		noMessages *turns.Collection[*turns.Message]
+		message    = record.NewMessage("m", record.User, "x", instant)
+		noMessages *turns.Collection[*record.Message]
 	)
 	for name, c := range map[string]struct {
 		use  func()
 		says string
 	}{
-		"Stash.Get":          {func() { stash.Get("a") }, "Stash method"},
-		"Stash.Set":          {func() { _ = stash.Set("a", 1) }, "Stash method"},
-		"Stash.Delete":       {func() { stash.Delete("a") }, "Stash method"},
-		"Stash.All":          {func() { stash.All() }, "Stash method"},
-		"ToolRegistry.All":   {func() { tools.All() }, "Tools method"},
-		"ToolRegistry.Hide":  {func() { tools.Hide("a") }, "Tools method"},
-		"Collection.Add":     {func() { _ = messages.Add(message) }, "TurnMessages"},
-		"Collection.Len":     {func() { messages.Len() }, "TurnMessages"},
-		"nil Collection":     {func() { noMessages.Slice() }, "TurnMessages"},
-		"History.Append":     {func() { _ = history.Append(message) }, "NewHistory"},
-		"TurnRunner.Run":     {func() { _, _ = runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}) }, "NewTurnRunner"},
-		"TurnRunner.Stream":  {func() { runner.Stream(t.Context(), turns.TurnInput{SystemPrompt: "test"}) }, "NewTurnRunner"},
-		"TurnRunner.Close":   {func() { _ = runner.Close() }, "NewTurnRunner"},
-		"Runner.Run":         {func() { _, _ = front.Run(t.Context(), turns.Input{}) }, "New or NewTurnRunner"},
-		"Runner.Stream":      {func() { front.Stream(t.Context(), turns.Input{}) }, "New or NewTurnRunner"},
-		"Host.Load":          {func() { _ = place.Load(t.Context()) }, "NewHost"},
-		"History.Len":        {func() { history.Len() }, ""},
-		"History.Slice":      {func() { history.Slice() }, ""},
-		"TurnRunner.On":      {func() { runner.On(turns.KindMessage, func(turns.Event) {})() }, ""},
-		"TurnRunner.Gates":   {func() { runner.Gates() }, ""},
-		"MemoryStore.Forget": {func() { (&turns.MemoryStore{}).Forget("a") }, ""},
+		"Stash.Get":         {func() { stash.Get("a") }, "Stash method"},
+		"Stash.Set":         {func() { _ = stash.Set("a", 1) }, "Stash method"},
+		"Stash.Delete":      {func() { stash.Delete("a") }, "Stash method"},
+		"Stash.All":         {func() { stash.All() }, "Stash method"},
+		"ToolRegistry.All":  {func() { tools.All() }, "Tools method"},
+		"ToolRegistry.Hide": {func() { tools.Hide("a") }, "Tools method"},
+		"Collection.Add":    {func() { _ = messages.Add(message) }, "TurnMessages"},
+		"Collection.Len":    {func() { messages.Len() }, "TurnMessages"},
+		"nil Collection":    {func() { noMessages.Slice() }, "TurnMessages"},
+		"History.Append":    {func() { _ = history.Append(message) }, "NewHistory"},
+		"TurnRunner.Run":    {func() { _, _ = runner.Run(t.Context(), turns.TurnInput{SystemPrompt: "test"}) }, "NewTurnRunner"},
+		"TurnRunner.Stream": {func() { runner.Stream(t.Context(), turns.TurnInput{SystemPrompt: "test"}) }, "NewTurnRunner"},
+		"TurnRunner.Close":  {func() { _ = runner.Close() }, "NewTurnRunner"},
+		"Runner.Run":        {func() { _, _ = front.Run(t.Context(), turns.Input{}) }, "New or NewTurnRunner"},
+		"Runner.Stream":     {func() { front.Stream(t.Context(), turns.Input{}) }, "New or NewTurnRunner"},
+		"Host.Load":         {func() { _ = place.Load(t.Context()) }, "NewHost"},
+		"History.Len":       {func() { history.Len() }, ""},
+		"History.Slice":     {func() { history.Slice() }, ""},
+		"TurnRunner.On":     {func() { runner.On(event.KindMessage, func(event.Event) {})() }, ""},
+		"TurnRunner.Gates":  {func() { runner.Gates() }, ""},
+		"InMemory.Forget":   {func() { (&store.InMemory{}).Forget("a") }, ""},
 	} {
 		func() {
 			defer func() {
@@ -67,7 +70,7 @@ func TestZeroValues(t *testing.T) {
 }
 
 func TestZeroMemoryStore(t *testing.T) {
-	var store turns.MemoryStore
+	var store store.InMemory
 	if err := store.WriteBytes(t.Context(), "s", "b", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -100,12 +103,12 @@ func newFront(t *testing.T, config turns.Config) *turns.Runner {
 // bareStore is a store as a program might write it first: it knows no session, and says so with nothing.
 type bareStore struct {
 	newest func(ctx context.Context, session string) (time.Time, error)
-	loaded *turns.Conversation
+	loaded *store.Conversation
 }
 
-func (bareStore) Commit(context.Context, string, []turns.Delta) error      { return nil }
+func (bareStore) Commit(context.Context, string, []store.Delta) error      { return nil }
 func (bareStore) WriteBytes(context.Context, string, string, []byte) error { return nil }
-func (s bareStore) Load(context.Context, string, string) (*turns.Conversation, error) {
+func (s bareStore) Load(context.Context, string, string) (*store.Conversation, error) {
 	return s.loaded, nil
 }
 
@@ -115,7 +118,7 @@ func (s bareStore) Newest(ctx context.Context, session string) (time.Time, error
 
 // Nothing loaded is an empty conversation.
 func TestLoadOfNothing(t *testing.T) {
-	for name, loaded := range map[string]*turns.Conversation{"nil": nil, "no lists": {}} {
+	for name, loaded := range map[string]*store.Conversation{"nil": nil, "no lists": {}} {
 		store := bareStore{loaded: loaded, newest: func(context.Context, string) (time.Time, error) { return time.Time{}, nil }}
 		fetched := -1
 		r := newFront(t, turns.Config{Store: store, Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
@@ -147,7 +150,7 @@ func TestNewestFails(t *testing.T) {
 	} {
 		ctx := context.WithValue(t.Context(), key{}, "mine")
 		r := newFront(t, turns.Config{Store: bareStore{newest: newest}, Executor: say("Hi.")})
-		r.OnAny(func(ev turns.Event) { t.Errorf("%s: an event %s", name, ev.Kind()) })
+		r.OnAny(func(ev event.Event) { t.Errorf("%s: an event %s", name, ev.Kind()) })
 		if result, err := r.Run(ctx, turns.Input{Message: "hello", Session: "s"}); result != nil || !errors.Is(err, errRefused) {
 			t.Errorf("%s: %+v, %v", name, result, err)
 		}

@@ -26,7 +26,7 @@ func newMemory(size, limit uint64) experimental.LinearMemory {
 	return &mapping{reserved: reserved}
 }
 
-// Reallocate makes the first size bytes usable. nil tells the guest that there is no more memory.
+// Reallocate makes the first size bytes usable. nil tells the guest that memory is exhausted.
 func (m *mapping) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.reserved)) {
 		return nil

@@ -1,4 +1,4 @@
-// Package pattern matches regular expressions in time that is bounded by pattern times text, whoever wrote them.
+// Package pattern matches regular expressions in time bounded by pattern times text, even for hostile patterns.
 //
 // It reads three dialects:
 //

@@ -8,8 +8,9 @@ import { describe, it } from 'node:test';
 import { readErrorValue, writeErrorValue } from '../src/codec/tuples.gen.js';
 import { valueOf } from '../src/codec/decoder.js';
 import { Encoder } from '../src/codec/encoder.js';
-import * as turncore from '../src/index.js';
-import { type ErrorClass, type ErrorCode, TurncoreError } from '../src/index.js';
+import * as errors from '../src/entries/errors.js';
+import { TurncoreError } from '../src/index.js';
+import { type ErrorClass, type ErrorCode } from '../src/entries/errors.js';
 import { ErrorTable } from '../src/turn/error-table.js';
 
 interface Row {
@@ -36,7 +37,7 @@ describe('the table of errors', () => {
 
   for (const row of rows) {
     it(row.code, () => {
-      const exported = (turncore as unknown as Record<string, ErrorClass<ErrorCode>>)[row.code]!;
+      const exported = (errors as unknown as Record<string, ErrorClass<ErrorCode>>)[row.code]!;
       assert.equal(exported.code, row.code);
       assert.equal(exported.name, row.code);
       const cause = new TypeError('why');
@@ -54,7 +55,7 @@ describe('the table of errors', () => {
       for (const other of rows) {
         const is =
           error instanceof
-          (turncore as unknown as Record<string, ErrorClass<ErrorCode>>)[other.code]!;
+          (errors as unknown as Record<string, ErrorClass<ErrorCode>>)[other.code]!;
         assert.equal(is, other.code === row.code, other.code);
       }
       assert.ok(error instanceof TurncoreError && error instanceof Error);
@@ -71,13 +72,13 @@ describe('the table of errors', () => {
 
   it('anything that is not an error of a code is none of a class', () => {
     for (const value of [undefined, null, 'E_DEADLINE', new Error('x'), { code: 'E_DEADLINE' }]) {
-      assert.equal(value instanceof turncore.E_DEADLINE, false);
+      assert.equal(value instanceof errors.E_DEADLINE, false);
     }
   });
 
   it('errors that followed go along', () => {
     const second = new TurncoreError('E_OF_THE_CALLER', 'second');
-    const first = new turncore.E_INPUT_PIPELINE_ERROR('first', { suppressed: [second, 'text'] });
+    const first = new errors.E_INPUT_PIPELINE_ERROR('first', { suppressed: [second, 'text'] });
     assert.deepEqual(
       cross(first).suppressed.map((e) => (e as Error).message),
       ['second', 'text'],

@@ -169,8 +169,8 @@ func TestTopLevel(t *testing.T) {
 			t.Errorf("%s: the design has no %s at the top level", file, top)
 		}
 		if rest, in := strings.CutPrefix(file, "examples/"); in &&
-			!strings.HasPrefix(rest, "browser/") && !strings.HasPrefix(rest, "edge/") {
-			t.Errorf("%s: examples are browser and edge", file)
+			!slices.Contains([]string{"browser", "page", "service"}, strings.Split(rest, "/")[0]) {
+			t.Errorf("%s: examples are browser, page and service", file)
 		}
 		if strings.HasSuffix(file, ".wasm") {
 			t.Errorf("%s: what is built is not kept", file)

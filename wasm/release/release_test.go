@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -72,6 +73,19 @@ func TestReleaseRunsAtOnceInAnEmptyProject(t *testing.T) {
 		if got := project.mustRun(t, "go", "run", "."); got != "\"\\x00asm\"\n\"\\x00asm\"" {
 			t.Errorf("the program says %s", got)
 		}
+	})
+	t.Run("a service", func(t *testing.T) {
+		source, err := os.ReadFile("../../examples/service/main.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.Join(project.dir, "service")
+		if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "main.go"), source, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		binary := filepath.Join(t.TempDir(), "service")
+		project.mustRun(t, "go", "build", "-o", binary, "./service")
+		playService(t, binary)
 	})
 	t.Run("the command's dependencies stay away", func(t *testing.T) {
 		for _, path := range []string{"briandowns/spinner", "fatih/color", "golang.org/x/term"} {

@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -188,11 +190,11 @@ func (p *player) beginning(o *runFlags) ([]byte, error) {
 	})
 }
 
-func recordJSON(record any) (any, error) {
-	switch r := record.(type) {
-	case *turns.Message:
+func recordJSON(r any) (any, error) {
+	switch r := r.(type) {
+	case *record.Message:
 		return messageJSON(r), nil
-	case *turns.Thought:
+	case *record.Thought:
 		thought := map[string]any{
 			"id": r.ID, "content": r.Content, "createdAt": r.CreatedAt.UnixMilli(), "updatedAt": r.UpdatedAt.UnixMilli(),
 		}
@@ -200,17 +202,17 @@ func recordJSON(record any) (any, error) {
 			thought["payload"], thought["replayCompatibility"] = r.Payload, r.ReplayCompatibility
 		}
 		return thought, nil
-	case *turns.ToolCall:
+	case *record.ToolCall:
 		return map[string]any{
 			"id": r.ID, "tool": r.Tool, "args": r.Args, "checksum": r.Checksum, "isComplete": r.IsComplete, "isError": r.IsError,
 			"results": r.Results, "payload": r.Payload, "replayCompatibility": r.ReplayCompatibility,
 			"createdAt": r.CreatedAt.UnixMilli(), "updatedAt": r.UpdatedAt.UnixMilli(), "completedAt": r.CompletedAt.UnixMilli(),
 		}, nil
 	}
-	return nil, fmt.Errorf("a recording has no %T", record)
+	return nil, fmt.Errorf("a recording has no %T", r)
 }
 
-func messageJSON(m *turns.Message) any {
+func messageJSON(m *record.Message) any {
 	message := map[string]any{
 		"id": m.ID, "role": m.Role, "createdAt": m.CreatedAt.UnixMilli(), "updatedAt": m.UpdatedAt.UnixMilli(),
 	}
@@ -233,7 +235,7 @@ func messageJSON(m *turns.Message) any {
 }
 
 // mediaBytes are a media's bytes, which are in memory.
-func mediaBytes(m *turns.Media) []byte {
+func mediaBytes(m *record.Media) []byte {
 	body, err := m.Reader.Open()
 	if err != nil {
 		return nil
@@ -273,8 +275,8 @@ func (e *endReader) result() (*turns.Result, error) {
 		return nil, errors.New("its event log has no end")
 	}
 	result := &turns.Result{Iterations: end.Iterations}
-	statuses := []turns.Status{turns.Ack, turns.Nack, turns.Aborted, turns.Failed}
-	i := slices.IndexFunc(statuses, func(s turns.Status) bool { return s.String() == end.Status })
+	statuses := []event.Status{event.Ack, event.Nack, event.Aborted, event.Failed}
+	i := slices.IndexFunc(statuses, func(s event.Status) bool { return s.String() == end.Status })
 	if i < 0 {
 		return nil, fmt.Errorf("its turn ended with %q", end.Status)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/simulated"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -21,7 +22,7 @@ const defaultModel = "gpt-4o-mini"
 type runFlags struct {
 	prompt string // "" if it is to be read
 
-	provider turns.Provider // "" for the simulated one
+	provider model.Provider // "" for the simulated one
 	baseURL  string
 	key      string // of the endpoint
 	model    string
@@ -108,10 +109,10 @@ func (o *runFlags) environment(getenv func(string) string) {
 		}
 	}
 	if o.provider == "" {
-		o.provider = turns.ProviderOpenAI
+		o.provider = model.OpenAI
 	}
 	switch o.provider {
-	case turns.ProviderOpenAI, turns.ProviderOpenAIResponses:
+	case model.OpenAI, model.OpenAIResponses:
 		if o.baseURL == "" {
 			o.baseURL = getenv("OPENAI_BASE_URL")
 		}
@@ -121,11 +122,11 @@ func (o *runFlags) environment(getenv func(string) string) {
 		if o.model == "" {
 			o.model = defaultModel
 		}
-	case turns.ProviderAnthropic:
+	case model.Anthropic:
 		o.at(getenv("ANTHROPIC_BASE_URL"), "/v1")
-	case turns.ProviderGemini:
+	case model.Gemini:
 		o.at(getenv("GOOGLE_GEMINI_BASE_URL"), "/v1beta")
-	case turns.ProviderOllama:
+	case model.Ollama:
 		o.at(ollamaURL(getenv("OLLAMA_HOST")), "")
 	}
 	if name := keyNames[o.provider]; name != "" {
@@ -142,11 +143,11 @@ func (o *runFlags) isSimulated() bool {
 }
 
 // keyNames are the variables that hold the providers' keys.
-var keyNames = map[turns.Provider]string{
-	turns.ProviderOpenAI:          "OPENAI_API_KEY",
-	turns.ProviderOpenAIResponses: "OPENAI_API_KEY",
-	turns.ProviderAnthropic:       "ANTHROPIC_API_KEY",
-	turns.ProviderGemini:          "GEMINI_API_KEY",
+var keyNames = map[model.Provider]string{
+	model.OpenAI:          "OPENAI_API_KEY",
+	model.OpenAIResponses: "OPENAI_API_KEY",
+	model.Anthropic:       "ANTHROPIC_API_KEY",
+	model.Gemini:          "GEMINI_API_KEY",
 }
 
 // checkModel refuses a model that nobody would answer for.
@@ -191,18 +192,18 @@ func ollamaURL(host string) string {
 // setProvider takes "responses" for openai-responses, too.
 func (o *runFlags) setProvider(s string) error {
 	if s == "responses" {
-		s = string(turns.ProviderOpenAIResponses)
+		s = string(model.OpenAIResponses)
 	}
-	if !slices.Contains(turns.Providers(), turns.Provider(s)) {
+	if !slices.Contains(model.Providers(), model.Provider(s)) {
 		return fmt.Errorf("it must be one of %s", providerNames())
 	}
-	o.provider = turns.Provider(s)
+	o.provider = model.Provider(s)
 	return nil
 }
 
 func providerNames() string {
 	var names []string
-	for _, p := range turns.Providers() {
+	for _, p := range model.Providers() {
 		names = append(names, string(p))
 	}
 	return strings.Join(names, ", ")

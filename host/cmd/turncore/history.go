@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/internal/recording"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -24,14 +26,14 @@ func givenTag(baseURL string) string {
 type history struct {
 	given   string // tag of what the provider gave to have it back
 	now, n  int64
-	writes  []turns.Delta
+	writes  []store.Delta
 	ids     map[string]bool // of the calls
 	message map[int]string  // ids of messages by the number of the recorded message
 	group   map[int]string  // likewise of the first call
 }
 
 // store puts what was said before the user's message into a store.
-func (p *player) store(store turns.Store, now int64) error {
+func (p *player) store(store store.Store, now int64) error {
 	records, err := p.records(now)
 	if err != nil {
 		return err
@@ -40,7 +42,7 @@ func (p *player) store(store turns.Store, now int64) error {
 }
 
 // records are what was said before the user's message.
-func (p *player) records(now int64) ([]turns.Delta, error) {
+func (p *player) records(now int64) ([]store.Delta, error) {
 	entries := p.conversation.History
 	h := &history{given: givenTag(p.conversation.BaseURL), now: now, n: int64(len(entries)), ids: map[string]bool{}, message: map[int]string{}, group: map[int]string{}}
 	for i, entry := range entries {
@@ -58,16 +60,16 @@ func (h *history) add(i int, entry recording.Entry) error {
 	case entry.Call != nil:
 		return h.addCall(id, entry, at)
 	case entry.Thought != "" || entry.Given != nil:
-		t := &turns.Thought{ID: id, Content: entry.Thought, CreatedAt: at, UpdatedAt: at}
+		t := &record.Thought{ID: id, Content: entry.Thought, CreatedAt: at, UpdatedAt: at}
 		if entry.Given != nil {
 			t.Payload, t.ReplayCompatibility = entry.Given, h.given
 		}
-		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "thought", ID: id, Record: t})
+		h.writes = append(h.writes, store.Delta{Op: store.OpStore, Kind: "thought", ID: id, Record: t})
 	default:
-		m := turns.NewMessage(id, turns.Role(entry.Role), entry.Content, at)
+		m := record.NewMessage(id, record.Role(entry.Role), entry.Content, at)
 		m.Identity, m.Attachments = speaker(entry.Name), attachments(entry.Message, entry.Media)
 		h.message[entry.Message] = id
-		h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "message", ID: id, Record: m})
+		h.writes = append(h.writes, store.Delta{Op: store.OpStore, Kind: "message", ID: id, Record: m})
 	}
 	return nil
 }
@@ -79,14 +81,14 @@ func (p *player) say(in *turns.TurnInput, now int64) {
 		in.Text = c.User
 		return
 	}
-	in.Message = turns.NewMessage("recorded-user", turns.User, c.User, time.UnixMilli(now).UTC())
+	in.Message = record.NewMessage("recorded-user", record.User, c.User, time.UnixMilli(now).UTC())
 	in.Message.Identity, in.Message.Attachments = speaker(c.UserName), attachments(c.UserMessage, c.UserMedia)
 }
 
 // attachments are the media of a recorded message.
-func attachments(message int, list []recording.Media) (media []*turns.Media) {
+func attachments(message int, list []recording.Media) (media []*record.Media) {
 	for k, m := range list {
-		one := turns.UserAttachment(turns.MediaKind(m.Kind), m.MimeType, m.Filename, turns.NewBlob(m.Data))
+		one := record.UserAttachment(record.MediaKind(m.Kind), m.MimeType, m.Filename, record.NewBlob(m.Data))
 		one.ID, one.Source = recording.MediaID(message, k), m.Source
 		media = append(media, one)
 	}
@@ -111,18 +113,18 @@ func (p *player) goOn(ctx *turns.DispatchContext, entries []recording.Entry) err
 }
 
 // saying is what the user says in the midst of the turn.
-func saying(entry recording.Entry, at int64) *turns.Message {
-	m := turns.NewMessage(fmt.Sprintf("recorded-user-%d", entry.Message), turns.User, entry.Content, time.UnixMilli(at).UTC())
+func saying(entry recording.Entry, at int64) *record.Message {
+	m := record.NewMessage(fmt.Sprintf("recorded-user-%d", entry.Message), record.User, entry.Content, time.UnixMilli(at).UTC())
 	m.Identity, m.Attachments = speaker(entry.Name), attachments(entry.Message, entry.Media)
 	return m
 }
 
 // speaker is who has a name in a recorded message, nil for nobody.
-func speaker(name string) *turns.Identity {
+func speaker(name string) *record.Identity {
 	if name == "" {
 		return nil
 	}
-	return &turns.Identity{Identifier: name, Representation: name}
+	return &record.Identity{Identifier: name, Representation: name}
 }
 
 // addCall adds a call. Its record has the recorded id unless that is missing or taken.
@@ -151,16 +153,16 @@ func (h *history) addCall(id string, entry recording.Entry, at time.Time) error 
 		payload["rejected"] = string(args)
 		args = json.RawMessage("{}")
 	}
-	sum, err := turns.ToolCallChecksum(c.Tool, args)
+	sum, err := record.ToolCallChecksum(c.Tool, args)
 	if err != nil {
 		return err
 	}
-	call := &turns.ToolCall{
+	call := &record.ToolCall{
 		ID: id, Tool: c.Tool, Args: args, Checksum: sum, IsComplete: true, Results: c.Result,
 		Payload: payload, ReplayCompatibility: "chat-completions-v1",
 		CreatedAt: at, UpdatedAt: at, CompletedAt: at,
 	}
-	h.writes = append(h.writes, turns.Delta{Op: turns.StoreOp, Kind: "toolCall", ID: id, Record: call})
+	h.writes = append(h.writes, store.Delta{Op: store.OpStore, Kind: "toolCall", ID: id, Record: call})
 	return call.Validate()
 }
 

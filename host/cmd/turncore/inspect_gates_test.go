@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -21,7 +23,7 @@ func TestInspectGates(t *testing.T) {
 	h := turns.NewHost(turns.HostOptions{Engine: native.New(), Clock: func() int64 { return now }})
 	defer h.Close(context.Background())
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Host: h, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Host: h, Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 		Executor: func(ctx *turns.DispatchContext, _ *turns.Helpers) error {
 			for _, g := range []turns.Gate{
 				{ID: "delete", Reason: "Delete the file?", Payload: map[string]any{"path": "/a"}, Schema: `{"type":"boolean"}`},
@@ -40,7 +42,7 @@ func TestInspectGates(t *testing.T) {
 	}
 	var journal bytes.Buffer
 	var open string
-	turns.Listen(runner, func(ev *turns.TurnGateOpenEvent) {
+	turns.Listen(runner, func(ev *event.TurnGateOpen) {
 		now += 1500
 		if ev.Gate.ID() == "delete" {
 			err = ev.Gate.Resolve(true)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -22,7 +24,7 @@ type lines struct {
 	err error // the first failure
 }
 
-func (l *lines) event(ev turns.Event) {
+func (l *lines) event(ev event.Event) {
 	text, err := ev.MarshalJSON()
 	l.write(append(text, '\n'), err)
 }
@@ -54,21 +56,21 @@ func appendEnd(dst []byte, ctx *turns.TurnContext, result *turns.Result) []byte 
 	dst = append(dst, `{"event":"end","status":`...)
 	dst = appendString(dst, result.Status.String())
 	dst = strconv.AppendInt(append(dst, `,"iterations":`...), int64(result.Iterations), 10)
-	var messages []*turns.Message
-	var thoughts []*turns.Thought
-	var calls []*turns.ToolCall
+	var messages []*record.Message
+	var thoughts []*record.Thought
+	var calls []*record.ToolCall
 	if ctx != nil {
 		messages, thoughts, calls = ctx.TurnMessages().Slice(), ctx.TurnThoughts().Slice(), ctx.TurnToolCalls().Slice()
 	}
 	dst = append(dst, `,"messages":`...)
-	dst = appendList(dst, messages, func(dst []byte, m *turns.Message) []byte {
+	dst = appendList(dst, messages, func(dst []byte, m *record.Message) []byte {
 		dst = appendString(append(dst, `{"role":`...), string(m.Role))
 		return append(appendString(append(dst, `,"content":`...), m.Content), '}')
 	})
 	dst = append(dst, `,"thoughts":`...)
-	dst = appendList(dst, thoughts, func(dst []byte, t *turns.Thought) []byte { return appendString(dst, t.Content) })
+	dst = appendList(dst, thoughts, func(dst []byte, t *record.Thought) []byte { return appendString(dst, t.Content) })
 	dst = append(dst, `,"toolCalls":`...)
-	dst = appendList(dst, calls, func(dst []byte, c *turns.ToolCall) []byte {
+	dst = appendList(dst, calls, func(dst []byte, c *record.ToolCall) []byte {
 		dst = appendString(append(dst, `{"tool":`...), c.Tool)
 		dst = appendCompact(append(dst, `,"args":`...), c.Args)
 		dst = strconv.AppendBool(append(dst, `,"isError":`...), c.IsError)

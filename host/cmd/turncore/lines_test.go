@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -44,7 +45,7 @@ func TestEndLine(t *testing.T) {
 		{&host.Error{Code: "E_X", Name: "X", Message: "no", Cause: io.EOF}, `{"code":"E_X","message":"no"}`},
 		{&host.Error{}, `{"code":"Error","message":""}`},
 	} {
-		got := string(appendEnd(nil, nil, &turns.Result{Status: turns.Failed, Iterations: 3, Err: c.err}))
+		got := string(appendEnd(nil, nil, &turns.Result{Status: event.Failed, Iterations: 3, Err: c.err}))
 		want := `{"event":"end","status":"failed","iterations":3,"messages":[],"thoughts":[],"toolCalls":[],"error":` + c.want + "}\n"
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -55,9 +56,9 @@ func TestEndLine(t *testing.T) {
 func TestLinesStopAtTheFirstFailure(t *testing.T) {
 	stopped := 0
 	l := &lines{w: brokenWriter{}, stop: func(error) { stopped++ }}
-	l.event(&turns.TurnStartEvent{})
-	l.event(&turns.TurnStartEvent{})
-	if err := l.end(nil, &turns.Result{Status: turns.Ack}); !errors.Is(err, io.ErrShortWrite) || stopped != 1 {
+	l.event(&event.TurnStart{})
+	l.event(&event.TurnStart{})
+	if err := l.end(nil, &turns.Result{Status: event.Ack}); !errors.Is(err, io.ErrShortWrite) || stopped != 1 {
 		t.Errorf("%v, stopped %d times", err, stopped)
 	}
 }

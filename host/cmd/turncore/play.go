@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/recording"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -185,7 +186,7 @@ func (p *player) report(s *screen, result *turns.Result, verbose bool) error {
 		s.note(s.red, "%d requests were sent, %d are recorded", sent, recorded)
 	}
 	// A nack is how a conversation ends whose recording ends with the provider's error.
-	if refused > 0 || result.Status != turns.Ack && result.Status != turns.Nack {
+	if refused > 0 || result.Status != event.Ack && result.Status != event.Nack {
 		return errTold
 	}
 	return nil

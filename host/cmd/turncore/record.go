@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/internal/recording"
-	"github.com/turncore/turncore/host/turns"
+	"github.com/turncore/turncore/host/model"
 )
 
 const recordHelp = `turncore record-provider FILE [flags] [-- COMMAND...]
@@ -77,7 +77,7 @@ func (c *command) parseRecord(args []string) (*recordFlags, error) {
 		return nil, err
 	}
 	if o.provider == "" {
-		o.provider = turns.ProviderOpenAI
+		o.provider = model.OpenAI
 	}
 	o.environment(c.getenv)
 	if len(rest) == 0 || rest[0] == "" {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/recording"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/simulated"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -118,7 +120,7 @@ func (c *command) open(o *runFlags) (_ *session, err error) {
 		s.system = defaultSystem
 	}
 	config := turns.Config{
-		Store: turns.NewMemoryStore(), MaxIterations: o.maxIterations,
+		Store: store.NewInMemory(), MaxIterations: o.maxIterations,
 		TurnInputPipeline: []turns.TurnMiddleware{s.keep},
 	}
 	switch {
@@ -221,7 +223,7 @@ func (s *session) connect(config *turns.Config, options *turns.HostOptions) erro
 		return err
 	}
 	config.Model.Options = map[string]any{"credential": credential}
-	options.Credentials = map[string]turns.Credential{credential: s.flags.provider.Key(s.flags.key, origin(at))}
+	options.Credentials = map[string]model.Credential{credential: s.flags.provider.Key(s.flags.key, origin(at))}
 	return nil
 }
 

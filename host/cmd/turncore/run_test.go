@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/simulated"
-	"github.com/turncore/turncore/host/turns"
 )
 
 // endLine is the last line of an event log.
@@ -215,7 +215,7 @@ func TestModelAndKeyChooseOpenAI(t *testing.T) {
 	for _, flags := range []runFlags{{model: "m"}, {}} {
 		env := map[string]string{"OPENAI_API_KEY": "sk", "OPENAI_MODEL": "m"}
 		flags.environment(func(name string) string { return env[name] })
-		if flags.provider != turns.ProviderOpenAI || flags.baseURL != "https://api.openai.com/v1" || flags.model != "m" || flags.key != "sk" {
+		if flags.provider != model.OpenAI || flags.baseURL != "https://api.openai.com/v1" || flags.model != "m" || flags.key != "sk" {
 			t.Errorf("%+v", flags)
 		}
 	}
@@ -303,7 +303,7 @@ func TestAddressesOfTheEnvironment(t *testing.T) {
 		{"ollama", "OLLAMA_HOST", "0.0.0.0:80", "http://127.0.0.1:80"},
 		{"ollama", "OLLAMA_HOST", ":80", "http://127.0.0.1:80"},
 	} {
-		o := &runFlags{provider: turns.Provider(c[0])}
+		o := &runFlags{provider: model.Provider(c[0])}
 		o.environment(func(name string) string {
 			if name == c[1] {
 				return c[2]

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -108,8 +109,8 @@ func TestShowInterrupted(t *testing.T) {
 		s := newScreen(&out, &errs, plainEnv)
 		s.outIsTTY = tt.terminal
 		w := newShow(s, false)
-		w.event(&turns.MessageEvent{StreamDelta: turns.StreamDelta{Delta: tt.delta}})
-		w.event(&turns.MessageEvent{StreamDelta: turns.StreamDelta{IsComplete: true, IsInterrupted: true}})
+		w.event(&event.Message{StreamDelta: event.StreamDelta{Delta: tt.delta}})
+		w.event(&event.Message{StreamDelta: event.StreamDelta{IsComplete: true, IsInterrupted: true}})
 		if out.String() != tt.want || errs.String() != "" {
 			t.Errorf("%q, want %q; %q", out.String(), tt.want, errs.String())
 		}
@@ -120,19 +121,19 @@ func TestShow(t *testing.T) {
 	var out, errs bytes.Buffer
 	w := newShow(newScreen(&out, &errs, plainEnv), false)
 	long := strings.Repeat("long ", 200)
-	for _, ev := range []turns.Event{
-		&turns.IterationStartEvent{},
-		&turns.ToolCallEvent{ID: "1", Tool: "refused", Args: []byte(`{"a":1}`), Checksum: "x", IsComplete: true, IsError: true, Results: "not\nso"},
-		&turns.ToolExecutionStartEvent{ToolExecution: turns.ToolExecution{ToolName: "run", CallID: "y"}, Args: []byte(`{}`)},
-		&turns.ToolCallEvent{ID: "2", Tool: "run", Checksum: "y"},
-		&turns.ToolCallEvent{ID: "2", Tool: "run", Checksum: "y", IsComplete: true, Results: map[string]any{"a": 1}},
-		&turns.ToolExecutionStartEvent{ToolExecution: turns.ToolExecution{ToolName: "run", CallID: "y"}, Args: []byte(`{}`)},
-		&turns.ToolCallEvent{ID: "3", Tool: "run", Checksum: "y", IsComplete: true, Results: long},
-		&turns.WarningEvent{Message: "mind"},
-		&turns.LogEvent{Level: turns.LevelInfo, Message: "quiet"},
-		&turns.LogEvent{Level: turns.LevelError, Message: "loud"},
-		&turns.GenerationStatsEvent{Stats: []byte(`{}`)},
-		&turns.ErrorEvent{Err: errors.New("told at the end")},
+	for _, ev := range []event.Event{
+		&event.IterationStart{},
+		&event.ToolCall{ID: "1", Tool: "refused", Args: []byte(`{"a":1}`), Checksum: "x", IsComplete: true, IsError: true, Results: "not\nso"},
+		&event.ToolExecutionStart{ToolExecution: event.ToolExecution{ToolName: "run", CallID: "y"}, Args: []byte(`{}`)},
+		&event.ToolCall{ID: "2", Tool: "run", Checksum: "y"},
+		&event.ToolCall{ID: "2", Tool: "run", Checksum: "y", IsComplete: true, Results: map[string]any{"a": 1}},
+		&event.ToolExecutionStart{ToolExecution: event.ToolExecution{ToolName: "run", CallID: "y"}, Args: []byte(`{}`)},
+		&event.ToolCall{ID: "3", Tool: "run", Checksum: "y", IsComplete: true, Results: long},
+		&event.Warning{Message: "mind"},
+		&event.Log{Level: event.LevelInfo, Message: "quiet"},
+		&event.Log{Level: event.LevelError, Message: "loud"},
+		&event.GenerationStats{Stats: []byte(`{}`)},
+		&event.Error{Err: errors.New("told at the end")},
 	} {
 		w.event(ev)
 	}
@@ -141,8 +142,8 @@ func TestShow(t *testing.T) {
 		t.Errorf("%q, want %q", errs.String(), want)
 	}
 	errs.Reset()
-	w.end(&turns.Result{Status: turns.Aborted, Err: errInterrupted})
-	w.end(&turns.Result{Status: turns.Nack})
+	w.end(&turns.Result{Status: event.Aborted, Err: errInterrupted})
+	w.end(&turns.Result{Status: event.Nack})
 	if errs.String() != "interrupted\nthe turn ended with nack\n" {
 		t.Errorf("%q", errs.String())
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -24,20 +25,20 @@ func newShow(s *screen, verbose bool) *show {
 }
 
 // event shows an event.
-func (w *show) event(ev turns.Event) {
+func (w *show) event(ev event.Event) {
 	s := w.screen
 	switch ev := ev.(type) {
-	case *turns.IterationStartEvent:
+	case *event.IterationStart:
 		if w.verbose {
 			s.note(s.dim, "iteration %d", ev.Iteration)
 		}
 		s.busy("waiting for the model")
-	case *turns.ThoughtEvent:
+	case *event.Thought:
 		s.whisper(ev.Delta)
 		if ev.IsComplete {
 			s.busy("waiting for the model")
 		}
-	case *turns.MessageEvent:
+	case *event.Message:
 		s.print(ev.Delta)
 		if ev.IsInterrupted {
 			s.aside("(broken off)")
@@ -45,25 +46,25 @@ func (w *show) event(ev turns.Event) {
 		if ev.IsComplete {
 			s.line()
 		}
-	case *turns.ToolExecutionStartEvent:
+	case *event.ToolExecutionStart:
 		w.begun[ev.CallID]++
 		s.note(s.cyan, "→ %s %s", ev.ToolName, w.short(string(ev.Args)))
 		s.busy("running " + ev.ToolName)
-	case *turns.ToolCallEvent:
+	case *event.ToolCall:
 		if ev.IsComplete {
 			w.toolCall(ev)
 		}
-	case *turns.WarningEvent:
+	case *event.Warning:
 		s.note(s.yellow, "warning: %s", ev.Message)
-	case *turns.LogEvent:
-		if ev.Level >= turns.LevelWarn || w.verbose {
+	case *event.Log:
+		if ev.Level >= event.LevelWarn || w.verbose {
 			s.note(s.dim, "%s: %s", ev.Level, ev.Message)
 		}
-	case *turns.GenerationStatsEvent:
+	case *event.GenerationStats:
 		if w.verbose {
 			s.note(s.dim, "model call: %s", w.short(string(ev.Stats)))
 		}
-	case *turns.ErrorEvent:
+	case *event.Error:
 		if w.verbose {
 			s.note(s.dim, "error event: %v", ev.Err)
 		}
@@ -71,7 +72,7 @@ func (w *show) event(ev turns.Event) {
 }
 
 // toolCall shows what came out of a tool call. One that was refused before it ran has not been shown yet.
-func (w *show) toolCall(ev *turns.ToolCallEvent) {
+func (w *show) toolCall(ev *event.ToolCall) {
 	s := w.screen
 	if w.begun[ev.Checksum] > 0 {
 		w.begun[ev.Checksum]--
@@ -109,7 +110,7 @@ func (w *show) end(result *turns.Result) {
 	s := w.screen
 	s.line()
 	switch {
-	case result.Status == turns.Ack:
+	case result.Status == event.Ack:
 	case errors.Is(result.Err, errInterrupted):
 		s.note(s.red, "interrupted")
 	case result.Err != nil:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -60,7 +61,7 @@ func (s *session) verdict(result *turns.Result) error {
 	if s.player != nil {
 		return s.player.verdict(s.screen, result, s.flags)
 	}
-	if result.Status != turns.Ack {
+	if result.Status != event.Ack {
 		return errTold
 	}
 	return nil

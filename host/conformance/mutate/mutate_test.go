@@ -96,7 +96,6 @@ func TestCandidates(t *testing.T) {
 		"constant - 1: if l == (7 - 1) {",
 		"negated condition: if !(len(buffer) > limit) {",
 		"> to >=: if len(buffer) >= limit {",
-		"the other truth: return false, errors.New(\"many\")",
 		"zero returned: return true, nil",
 		"zero returned: return false, nil",
 		">= to >: return n > 0, nil",

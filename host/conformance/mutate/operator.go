@@ -215,6 +215,9 @@ func (f *finder) constant(e ast.Expr) {
 	if kv, keyed := f.parent(0).(*ast.KeyValueExpr); keyed && kv.Key == e {
 		return
 	}
+	if r, returned := f.parent(0).(*ast.ReturnStmt); returned && e != r.Results[len(r.Results)-1] && f.failing(r) {
+		return
+	}
 	f.around("constant + 1", e, "("+f.of(e)+" + 1)", "mutant.Next["+name+"](%d, ", ")")
 	if constant.Sign(is.Value) != 0 || basic.Info()&types.IsUnsigned == 0 {
 		f.around("constant - 1", e, "("+f.of(e)+" - 1)", "mutant.Previous["+name+"](%d, ", ")")
@@ -298,6 +301,9 @@ func (f *finder) zero(n *ast.ReturnStmt) {
 		return
 	}
 	for i, e := range n.Results {
+		if i < len(n.Results)-1 && f.failing(n) {
+			continue
+		}
 		t := results.At(i).Type()
 		name, ok := f.typeName(t)
 		if !ok {
@@ -327,6 +333,15 @@ func (f *finder) zero(n *ast.ReturnStmt) {
 		}
 		f.around("zero returned", e, zeroText(t, name), "mutant.Zero["+name+"](%d, ", ")")
 	}
+}
+
+// failing tells whether a return says by its last result, an error or false, that the others mean nothing.
+func (f *finder) failing(n *ast.ReturnStmt) bool {
+	last := f.info.Types[n.Results[len(n.Results)-1]]
+	if last.Value != nil && last.Value.Kind() == constant.Bool {
+		return !constant.BoolVal(last.Value)
+	}
+	return !last.IsNil() && types.Implements(last.Type, types.Universe.Lookup("error").Type().Underlying().(*types.Interface))
 }
 
 // zeroText writes a type's zero value.

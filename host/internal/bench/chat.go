@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
+	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -71,7 +73,7 @@ func newChat(e host.Engine, deltas, part int) (*conversation, error) {
 	h := turns.NewHost(turns.HostOptions{Engine: e, HTTP: newProvider(deltas, part)})
 	c, err := newConversation(e, deltas, func(config *turns.TurnRunnerConfig) {
 		config.Host, config.Executor = h, nil
-		config.Chat = &turns.ChatOptions{Model: "m", BaseURL: "http://provider/v1"}
+		config.Chat = &model.ChatOptions{Model: "m", BaseURL: "http://provider/v1"}
 	})
 	if err == nil {
 		c.host = h
@@ -86,7 +88,7 @@ func (c *conversation) ask() error {
 	if err != nil {
 		return err
 	}
-	if result.Status != turns.Ack || c.events < quietEvents+c.deltas {
+	if result.Status != event.Ack || c.events < quietEvents+c.deltas {
 		return fmt.Errorf("the turn ended %s after %d events: %w", result.Status, c.events, errors.Join(result.Err, errUnexpected))
 	}
 	return nil

@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
+	"github.com/turncore/turncore/host/model"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -56,7 +59,7 @@ func measureChatHistory(p pace, e host.Engine) ([]figure.Row, error) {
 	}
 	size := provider.size
 	text := strings.Repeat("In some words. ", size/15)
-	one, provider, done, err := chatIterating(e, []*turns.Message{turns.NewMessage("h0", turns.User, text, instant)}, figure.ChatCopy)
+	one, provider, done, err := chatIterating(e, []*record.Message{record.NewMessage("h0", record.User, text, instant)}, figure.ChatCopy)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func measureChatHistory(p pace, e host.Engine) ([]figure.Row, error) {
 
 // chatIterating measures an iteration of the chat executor: 50 of them to a turn that begins with a history, whose first and last
 // are not counted.
-func chatIterating(e host.Engine, history []*turns.Message, id string) (s *subject, provider *looping, done func(), err error) {
+func chatIterating(e host.Engine, history []*record.Message, id string) (s *subject, provider *looping, done func(), err error) {
 	const iterations = 50
 	provider = &looping{last: iterations + 2}
 	h := turns.NewHost(turns.HostOptions{Engine: e, HTTP: provider})
@@ -88,7 +91,7 @@ func chatIterating(e host.Engine, history []*turns.Message, id string) (s *subje
 	c, err := newConversation(e, 0, func(config *turns.TurnRunnerConfig) {
 		withMessages(history)(config)
 		config.Host, config.Executor = h, nil
-		config.Chat = &turns.ChatOptions{Model: "m", BaseURL: "http://provider/v1"}
+		config.Chat = &model.ChatOptions{Model: "m", BaseURL: "http://provider/v1"}
 		handler := config.Tools[0].Handler
 		config.Tools[0].Handler = func(ctx *turns.DispatchContext, args turns.Args) (any, error) {
 			switch calls++; calls {
@@ -106,7 +109,7 @@ func chatIterating(e host.Engine, history []*turns.Message, id string) (s *subje
 	c.host = h
 	return &subject{figure: id, sample: func() (float64, error) {
 		result, err := c.runner.Run(context.Background(), c.input)
-		if err == nil && (result.Status != turns.Ack || calls != 0) {
+		if err == nil && (result.Status != event.Ack || calls != 0) {
 			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
 		}
 		return float64(took.Nanoseconds()) / iterations, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -53,13 +54,13 @@ func streamTogether(e host.Engine, count, deltas int, samples *[]float64) error 
 	}
 	defer c.close()
 	heard := 0
-	turns.Listen(c.runner, func(*turns.MessageEvent) { heard++ })
+	turns.Listen(c.runner, func(*event.Message) { heard++ })
 	failures := make(chan error, count)
 	var running sync.WaitGroup
 	for range count {
 		running.Go(func() {
 			result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "Go."})
-			if err == nil && result.Status != turns.Ack {
+			if err == nil && result.Status != event.Ack {
 				err = fmt.Errorf("a turn ended %s: %w", result.Status, errUnexpected)
 			}
 			failures <- err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/turns"
@@ -75,17 +76,17 @@ func waitTogether(p pace, e host.Engine, change func(*turns.TurnRunnerConfig)) (
 		return 0, 0, nil, nil, err
 	}
 	defer c.close()
-	opened, failures := make(chan *turns.OpenGate, p.gates), make(chan error, p.gates)
-	turns.Listen(c.runner, func(ev *turns.TurnGateOpenEvent) { opened <- ev.Gate })
+	opened, failures := make(chan event.OpenGate, p.gates), make(chan error, p.gates)
+	turns.Listen(c.runner, func(ev *event.TurnGateOpen) { opened <- ev.Gate })
 	var running sync.WaitGroup
-	start := func(count int) (gates []*turns.OpenGate) {
+	start := func(count int) (gates []event.OpenGate) {
 		for range count {
 			running.Go(func() { failures <- c.other() })
 			gates = append(gates, <-opened)
 		}
 		return gates
 	}
-	finish := func(gates []*turns.OpenGate, took []float64) ([]float64, error) {
+	finish := func(gates []event.OpenGate, took []float64) ([]float64, error) {
 		for _, g := range gates {
 			begun := time.Now()
 			if err := g.Resolve(true); err != nil {

@@ -8,21 +8,24 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
 const longHistory = 5000
 
 // messages are a conversation of n messages of a sentence each.
-func messages(n int) []*turns.Message {
-	list := make([]*turns.Message, n)
+func messages(n int) []*record.Message {
+	list := make([]*record.Message, n)
 	for i := range list {
-		role := turns.User
+		role := record.User
 		if i%2 == 1 {
-			role = turns.Assistant
+			role = record.Assistant
 		}
-		list[i] = turns.NewMessage("h"+strconv.Itoa(i), role, "Message "+strconv.Itoa(i)+" says what a message says, in some words.", instant)
+		list[i] = record.NewMessage("h"+strconv.Itoa(i), role, "Message "+strconv.Itoa(i)+" says what a message says, in some words.", instant)
 	}
 	return list
 }
@@ -76,15 +79,15 @@ func measureHistories(p pace, e host.Engine) ([]figure.Row, error) {
 // rebuilding is a store with one session, whose messages it makes anew whenever it is asked for them.
 type rebuilding int
 
-func (n rebuilding) Load(_ context.Context, _, after string) (*turns.Conversation, error) {
+func (n rebuilding) Load(_ context.Context, _, after string) (*store.Conversation, error) {
 	const revision = "1"
 	if after == revision {
-		return &turns.Conversation{Revision: revision, After: after}, nil
+		return &store.Conversation{Revision: revision, After: after}, nil
 	}
-	return &turns.Conversation{Revision: revision, Messages: messages(int(n))}, nil
+	return &store.Conversation{Revision: revision, Messages: messages(int(n))}, nil
 }
 
-func (rebuilding) Commit(context.Context, string, []turns.Delta) error      { return nil }
+func (rebuilding) Commit(context.Context, string, []store.Delta) error      { return nil }
 func (rebuilding) WriteBytes(context.Context, string, string, []byte) error { return nil }
 
 // withStore has every turn load a session of n messages.
@@ -107,7 +110,7 @@ func withStore(n int) func(*turns.TurnRunnerConfig) {
 func withHistory(n int) func(*turns.TurnRunnerConfig) { return withMessages(messages(n)) }
 
 // withMessages is the same for these messages.
-func withMessages(list []*turns.Message) func(*turns.TurnRunnerConfig) {
+func withMessages(list []*record.Message) func(*turns.TurnRunnerConfig) {
 	history, err := turns.NewHistory(list...)
 	return func(c *turns.TurnRunnerConfig) {
 		c.TurnInputPipeline = []turns.TurnMiddleware{func(ctx *turns.TurnContext, next func()) error {
@@ -147,7 +150,7 @@ func iterating(e host.Engine, n int, id string) (s *subject, done func(), err er
 	}
 	return &subject{figure: id, sample: func() (float64, error) {
 		result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
-		if err == nil && result.Status != turns.Ack {
+		if err == nil && result.Status != event.Ack {
 			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
 		}
 		return float64(took.Nanoseconds()) / iterations, err
@@ -180,7 +183,7 @@ func measureAdding(p pace, e host.Engine) ([]figure.Row, error) {
 	defer c.close()
 	s := &subject{figure: figure.AddEach, sample: func() (float64, error) {
 		result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
-		if err == nil && result.Status != turns.Ack {
+		if err == nil && result.Status != event.Ack {
 			err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
 		}
 		return float64(took.Nanoseconds()) / longHistory, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
 	"github.com/turncore/turncore/host/turns"
 )
@@ -53,7 +54,7 @@ func measureSeams(p pace, e host.Engine) ([]figure.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		turns.Listen(c.runner, func(ev *turns.TurnGateOpenEvent) { _ = ev.Gate.Resolve(true) })
+		turns.Listen(c.runner, func(ev *event.TurnGateOpen) { _ = ev.Gate.Resolve(true) })
 		defer c.close()
 		subjects = append(subjects, timed(v.id, c.other))
 	}
@@ -71,7 +72,7 @@ func measureSeams(p pace, e host.Engine) ([]figure.Row, error) {
 // other runs a turn whose events are not those of a conversation.
 func (c *conversation) other() error {
 	result, err := c.runner.Run(context.Background(), turns.TurnInput{SystemPrompt: "Answer briefly.", Text: "What is 1 + 2?"})
-	if err == nil && result.Status != turns.Ack {
+	if err == nil && result.Status != event.Ack {
 		err = fmt.Errorf("the turn ended %s: %w", result.Status, errUnexpected)
 	}
 	return err

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bench/figure"
+	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -18,41 +20,41 @@ var instant = time.UnixMilli(host.FixedTime)
 func noStorage() turns.Callbacks {
 	remove := func(turns.Context, string) error { return nil }
 	return turns.Callbacks{
-		FetchMemories:               func(turns.Context) ([]*turns.Memory, error) { return nil, nil },
-		FetchMessages:               func(turns.Context) ([]*turns.Message, error) { return nil, nil },
-		FetchThoughts:               func(turns.Context) ([]*turns.Thought, error) { return nil, nil },
-		FetchToolCalls:              func(turns.Context) ([]*turns.ToolCall, error) { return nil, nil },
+		FetchMemories:               func(turns.Context) ([]*record.Memory, error) { return nil, nil },
+		FetchMessages:               func(turns.Context) ([]*record.Message, error) { return nil, nil },
+		FetchThoughts:               func(turns.Context) ([]*record.Thought, error) { return nil, nil },
+		FetchToolCalls:              func(turns.Context) ([]*record.ToolCall, error) { return nil, nil },
 		FetchTools:                  func(turns.Context) ([]*turns.Tool, error) { return nil, nil },
-		FetchRetrievables:           func(turns.Context) ([]*turns.Retrievable, error) { return nil, nil },
+		FetchRetrievables:           func(turns.Context) ([]*record.Retrievable, error) { return nil, nil },
 		RefreshStandingInstructions: func(turns.Context) ([]string, error) { return nil, nil },
 
 		StoreStandingInstruction:  func(turns.Context, string) error { return nil },
 		MutateStandingInstruction: func(turns.Context, string, string) error { return nil },
-		StoreMemory:               func(turns.Context, *turns.Memory) error { return nil },
-		MutateMemory:              func(turns.Context, *turns.Memory) error { return nil },
-		StoreRetrievable:          func(turns.Context, *turns.Retrievable) error { return nil },
-		MutateRetrievable:         func(turns.Context, *turns.Retrievable) error { return nil },
-		StoreMessage:              func(turns.Context, *turns.Message) error { return nil },
-		MutateMessage:             func(turns.Context, *turns.Message) error { return nil },
-		StoreThought:              func(turns.Context, *turns.Thought) error { return nil },
-		MutateThought:             func(turns.Context, *turns.Thought) error { return nil },
-		StoreToolCall:             func(turns.Context, *turns.ToolCall) error { return nil },
-		MutateToolCall:            func(turns.Context, *turns.ToolCall) error { return nil },
+		StoreMemory:               func(turns.Context, *record.Memory) error { return nil },
+		MutateMemory:              func(turns.Context, *record.Memory) error { return nil },
+		StoreRetrievable:          func(turns.Context, *record.Retrievable) error { return nil },
+		MutateRetrievable:         func(turns.Context, *record.Retrievable) error { return nil },
+		StoreMessage:              func(turns.Context, *record.Message) error { return nil },
+		MutateMessage:             func(turns.Context, *record.Message) error { return nil },
+		StoreThought:              func(turns.Context, *record.Thought) error { return nil },
+		MutateThought:             func(turns.Context, *record.Thought) error { return nil },
+		StoreToolCall:             func(turns.Context, *record.ToolCall) error { return nil },
+		MutateToolCall:            func(turns.Context, *record.ToolCall) error { return nil },
 		DeleteStandingInstruction: remove,
 		DeleteMemory:              remove,
 		DeleteRetrievable:         remove,
 		DeleteMessage:             remove,
 		DeleteThought:             remove,
 		DeleteToolCall:            remove,
-		StoreMediaBytes:           func(_ turns.Context, _ string, r io.Reader) (turns.MediaReader, error) { return blob(r) },
-		StoreRetrievableBytes:     func(_ turns.Context, _ string, r io.Reader) (turns.SpoolReader, error) { return blob(r) },
+		StoreMediaBytes:           func(_ turns.Context, _ string, r io.Reader) (record.MediaReader, error) { return blob(r) },
+		StoreRetrievableBytes:     func(_ turns.Context, _ string, r io.Reader) (record.SpoolReader, error) { return blob(r) },
 	}
 }
 
 // blob reads bytes into memory.
-func blob(r io.Reader) (*turns.Blob, error) {
+func blob(r io.Reader) (*record.Blob, error) {
 	data, err := io.ReadAll(r)
-	return turns.NewBlob(data), err
+	return record.NewBlob(data), err
 }
 
 // A conversation is a runner whose turns have a tool call in their first iteration and an answer in their second, with a
@@ -96,7 +98,7 @@ func newConversation(e host.Engine, deltas int, change func(*turns.TurnRunnerCon
 	if c.runner, err = turns.NewTurnRunner(config); err != nil {
 		return nil, err
 	}
-	c.runner.OnAny(func(turns.Event) { c.events++ })
+	c.runner.OnAny(func(event.Event) { c.events++ })
 	return c, nil
 }
 
@@ -106,7 +108,7 @@ func callTool(ctx *turns.DispatchContext, tool *turns.Tool) error {
 	if err != nil {
 		return err
 	}
-	return ctx.StoreToolCall(&turns.ToolCall{
+	return ctx.StoreToolCall(&record.ToolCall{
 		ID: "c1", Tool: tool.Name, Args: []byte(`{"a":1,"b":2}`), Checksum: "none", Results: fmt.Sprint(sum), IsComplete: true,
 		CreatedAt: instant, UpdatedAt: instant, CompletedAt: instant,
 	})
@@ -119,7 +121,7 @@ func (c *conversation) answer(ctx *turns.DispatchContext, h *turns.Helpers) erro
 			return err
 		}
 	}
-	if err := ctx.StoreMessage(turns.NewMessage("m1", turns.Assistant, "1 and 2 make 3", instant)); err != nil {
+	if err := ctx.StoreMessage(record.NewMessage("m1", record.Assistant, "1 and 2 make 3", instant)); err != nil {
 		return err
 	}
 	return ctx.Ack()
@@ -132,7 +134,7 @@ func (c *conversation) turn() error {
 	if err != nil {
 		return err
 	}
-	if result.Status != turns.Ack || c.events != quietEvents+c.deltas {
+	if result.Status != event.Ack || c.events != quietEvents+c.deltas {
 		return fmt.Errorf("the turn ended %s after %d events: %w", result.Status, c.events, errors.Join(result.Err, errUnexpected))
 	}
 	return nil

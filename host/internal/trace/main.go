@@ -12,8 +12,11 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/journal"
 	"github.com/turncore/turncore/host/native"
+	"github.com/turncore/turncore/host/record"
+	"github.com/turncore/turncore/host/store"
 	"github.com/turncore/turncore/host/turns"
 )
 
@@ -90,19 +93,19 @@ func run() ([]step, error) {
 			return d.Ack()
 		}
 		args := map[string]any{"text": "hi"}
-		if err := h.ReportToolCall("c", turns.ToolCallReport{Tool: "shout", Args: args}); err != nil {
+		if err := h.ReportToolCall("c", event.ToolCallReport{Tool: "shout", Args: args}); err != nil {
 			return err
 		}
 		results, err := shout.Executor(d)(args)
 		if err != nil {
 			return err
 		}
-		checksum, err := turns.ToolCallChecksum("shout", args)
+		checksum, err := record.ToolCallChecksum("shout", args)
 		if err != nil {
 			return err
 		}
 		now := time.UnixMilli(host.FixedTime)
-		return d.StoreToolCall(&turns.ToolCall{
+		return d.StoreToolCall(&record.ToolCall{
 			ID: "c", Tool: "shout", Args: json.RawMessage(`{"text":"hi"}`), Checksum: checksum, Results: results, IsComplete: true,
 			CreatedAt: now, UpdatedAt: now, CompletedAt: now,
 		})
@@ -110,7 +113,7 @@ func run() ([]step, error) {
 	engine := &recorder{Engine: native.New()}
 	h := turns.NewHost(turns.HostOptions{Engine: engine, Clock: host.FixedClock(host.FixedTime), Entropy: host.SeededEntropy(1)})
 	runner, err := turns.NewTurnRunner(turns.TurnRunnerConfig{
-		Host: h, Executor: executor, Tools: []*turns.Tool{shout}, Callbacks: turns.StoreCallbacks(turns.NewMemoryStore()),
+		Host: h, Executor: executor, Tools: []*turns.Tool{shout}, Callbacks: turns.StoreCallbacks(store.NewInMemory()),
 	})
 	if err != nil {
 		return nil, err

@@ -2,9 +2,7 @@ package typed
 
 import "time"
 
-// types_msgp_test.go was made with
-//
-//	go run github.com/tinylib/msgp@v1.6.5 -file types_test.go -o types_msgp_test.go -tests=false -unexported -io=false
+//go:generate go tool -modfile=../../../.ci/tools/go.mod msgp -file types_test.go -o types_msgp_test.go -tests=false -unexported -io=false
 
 // order has a codec of its own, with the names of its JSON.
 type order struct {

@@ -24,6 +24,14 @@ func Read(v []byte) (any, error) {
 	return r.value(), nil
 }
 
+// Plain is Read for a value that may be absent, which is nil.
+func Plain(v []byte) (any, error) {
+	if IsNil(v) {
+		return nil, nil
+	}
+	return Read(v)
+}
+
 // reader reads a value that is known to be well-formed.
 type reader struct {
 	b []byte

@@ -1,7 +1,7 @@
-// Package address reads the http and https addresses of web pages, resolves references against them, and tells which ones
-// a list allows. An address has one spelling, whoever wrote it, and every host reads that one in the same way: it is in
-// ASCII, has no user name, no fragment, no dot segments and no default port. What other software is known to read in
-// different ways, such as a backslash, is refused.
+// Package address reads the http and https addresses of web pages, resolves references against them, and tells which
+// ones a list allows. An address has one spelling, and every host reads that one in the same way: it is in ASCII, has
+// no user name, no fragment, no dot segments and no default port. What other software is known to read in different
+// ways, such as a backslash, is refused.
 package address
 
 import (

@@ -4,7 +4,7 @@ import type { OutputSchema } from '../output/output.js';
 import type { MediaKind } from '../primitives/media.js';
 
 /** Any JSON object. */
-type JsonObject = Readonly<Record<string, unknown>>;
+export type JSONObject = Readonly<Record<string, unknown>>;
 
 /** Which failed requests are repeated, and when. None is repeated after text was shown. */
 export interface RetryOptions {
@@ -123,7 +123,7 @@ export interface ExecutorOptions {
    */
   readonly bucketOrder?: readonly Bucket[] | undefined;
   /** Members to add to tool definitions, by tool name. Default: none. */
-  readonly toolExtras?: Readonly<Record<string, JsonObject>> | undefined;
+  readonly toolExtras?: Readonly<Record<string, JSONObject>> | undefined;
   /**
    * JSON Schema (draft 2020-12) that answers must match. After an answer that does not match, the
    * model is asked once more; then the dispatch is nacked with `E_CHAT_INVALID_OUTPUT`. A Standard
@@ -136,7 +136,7 @@ export interface ExecutorOptions {
    */
   readonly schemaMode?: 'native' | 'prompt' | 'both' | undefined;
   /** Further members of the request, unchanged. Default: none. */
-  readonly body?: JsonObject | undefined;
+  readonly body?: JSONObject | undefined;
 }
 
 /** Options that all providers have. */
@@ -211,40 +211,40 @@ export interface OpenAIChatOptions extends CommonChatOptions {
   readonly reasoningOpened?: boolean | undefined;
   /** A number from -2 to 2. */
   readonly frequency_penalty?: number | undefined;
-  readonly logit_bias?: JsonObject | undefined;
+  readonly logit_bias?: JSONObject | undefined;
   readonly logprobs?: boolean | undefined;
   /** An integer from 1. */
   readonly max_completion_tokens?: number | undefined;
   /** An integer from 1. */
   readonly max_tokens?: number | undefined;
-  readonly metadata?: JsonObject | undefined;
+  readonly metadata?: JSONObject | undefined;
   /** The executor reads one choice. */
   readonly n?: 1 | undefined;
   readonly parallel_tool_calls?: boolean | undefined;
-  readonly prediction?: JsonObject | undefined;
+  readonly prediction?: JSONObject | undefined;
   /** A number from -2 to 2. */
   readonly presence_penalty?: number | undefined;
   readonly prompt_cache_key?: string | undefined;
   readonly prompt_cache_retention?: string | undefined;
-  readonly reasoning?: JsonObject | undefined;
+  readonly reasoning?: JSONObject | undefined;
   readonly reasoning_effort?: string | undefined;
-  readonly response_format?: JsonObject | undefined;
+  readonly response_format?: JSONObject | undefined;
   readonly safety_identifier?: string | undefined;
   readonly seed?: number | undefined;
   readonly service_tier?: string | undefined;
   readonly stop?: string | readonly string[] | undefined;
   readonly store?: boolean | undefined;
-  readonly stream_options?: JsonObject | undefined;
+  readonly stream_options?: JSONObject | undefined;
   /** A number from 0 to 2. */
   readonly temperature?: number | undefined;
-  readonly tool_choice?: string | JsonObject | undefined;
+  readonly tool_choice?: string | JSONObject | undefined;
   /** An integer from 0 to 20. */
   readonly top_logprobs?: number | undefined;
   /** A number from 0 to 1. */
   readonly top_p?: number | undefined;
   readonly user?: string | undefined;
   readonly verbosity?: string | undefined;
-  readonly web_search_options?: JsonObject | undefined;
+  readonly web_search_options?: JSONObject | undefined;
 }
 
 /** OpenAI's Responses API. */
@@ -255,26 +255,26 @@ export interface OpenAIResponsesChatOptions extends CommonChatOptions {
    * the provider. Default: `'off'`.
    */
   readonly thoughts?: 'off' | 'text' | undefined;
-  readonly context_management?: readonly JsonObject[] | undefined;
+  readonly context_management?: readonly JSONObject[] | undefined;
   readonly include?: readonly string[] | undefined;
   /** An integer from 1. */
   readonly max_output_tokens?: number | undefined;
   /** An integer from 1. */
   readonly max_tool_calls?: number | undefined;
-  readonly metadata?: JsonObject | undefined;
+  readonly metadata?: JSONObject | undefined;
   readonly parallel_tool_calls?: boolean | undefined;
-  readonly prompt?: JsonObject | undefined;
+  readonly prompt?: JSONObject | undefined;
   readonly prompt_cache_key?: string | undefined;
   readonly prompt_cache_retention?: string | undefined;
-  readonly reasoning?: JsonObject | undefined;
+  readonly reasoning?: JSONObject | undefined;
   readonly safety_identifier?: string | undefined;
   readonly service_tier?: string | undefined;
   readonly store?: boolean | undefined;
-  readonly stream_options?: JsonObject | undefined;
+  readonly stream_options?: JSONObject | undefined;
   /** A number from 0 to 2. */
   readonly temperature?: number | undefined;
-  readonly text?: JsonObject | undefined;
-  readonly tool_choice?: string | JsonObject | undefined;
+  readonly text?: JSONObject | undefined;
+  readonly tool_choice?: string | JSONObject | undefined;
   /** An integer from 0 to 20. */
   readonly top_logprobs?: number | undefined;
   /** A number from 0 to 1. */
@@ -292,23 +292,23 @@ export interface AnthropicChatOptions extends CommonChatOptions {
    */
   readonly thoughts?: 'off' | 'text' | undefined;
   /** The cache markers. `false` sets none. Default: `{'type': 'ephemeral'}`. */
-  readonly cache_control?: JsonObject | boolean | undefined;
-  readonly container?: string | JsonObject | undefined;
-  readonly context_management?: JsonObject | undefined;
+  readonly cache_control?: JSONObject | boolean | undefined;
+  readonly container?: string | JSONObject | undefined;
+  readonly context_management?: JSONObject | undefined;
   readonly inference_geo?: string | undefined;
   /**
    * Tokens of an answer. Without the option, the budget of `thinking` is added. An integer from 1.
    * Default: 16384.
    */
   readonly max_tokens?: number | undefined;
-  readonly metadata?: JsonObject | undefined;
-  readonly output_config?: JsonObject | undefined;
+  readonly metadata?: JSONObject | undefined;
+  readonly output_config?: JSONObject | undefined;
   readonly service_tier?: string | undefined;
   readonly stop_sequences?: readonly string[] | undefined;
   /** A number from 0 to 1. */
   readonly temperature?: number | undefined;
-  readonly thinking?: JsonObject | undefined;
-  readonly tool_choice?: JsonObject | undefined;
+  readonly thinking?: JSONObject | undefined;
+  readonly tool_choice?: JSONObject | undefined;
   /** An integer from 0. */
   readonly top_k?: number | undefined;
   /** A number from 0 to 1. */
@@ -328,7 +328,7 @@ export interface GeminiChatOptions extends CommonChatOptions {
   readonly enableEnhancedCivicAnswers?: boolean | undefined;
   /** A number from -2 to 2. */
   readonly frequencyPenalty?: number | undefined;
-  readonly imageConfig?: JsonObject | undefined;
+  readonly imageConfig?: JSONObject | undefined;
   /** An integer from 0 to 20. */
   readonly logprobs?: number | undefined;
   /** An integer from 1. */
@@ -336,26 +336,26 @@ export interface GeminiChatOptions extends CommonChatOptions {
   readonly mediaResolution?: string | undefined;
   /** A number from -2 to 2. */
   readonly presencePenalty?: number | undefined;
-  readonly responseJsonSchema?: JsonObject | undefined;
+  readonly responseJsonSchema?: JSONObject | undefined;
   readonly responseLogprobs?: boolean | undefined;
   readonly responseMimeType?: string | undefined;
   readonly responseModalities?: readonly string[] | undefined;
-  readonly responseSchema?: JsonObject | undefined;
+  readonly responseSchema?: JSONObject | undefined;
   readonly seed?: number | undefined;
-  readonly speechConfig?: JsonObject | undefined;
+  readonly speechConfig?: JSONObject | undefined;
   readonly stopSequences?: readonly string[] | undefined;
   /** A number from 0 to 2. */
   readonly temperature?: number | undefined;
-  readonly thinkingConfig?: JsonObject | undefined;
+  readonly thinkingConfig?: JSONObject | undefined;
   /** An integer from 1. */
   readonly topK?: number | undefined;
   /** A number from 0 to 1. */
   readonly topP?: number | undefined;
   readonly cachedContent?: string | undefined;
   /** Members without an option of their own. Options that belong there are added. */
-  readonly generationConfig?: JsonObject | undefined;
-  readonly safetySettings?: readonly JsonObject[] | undefined;
-  readonly toolConfig?: JsonObject | undefined;
+  readonly generationConfig?: JSONObject | undefined;
+  readonly safetySettings?: readonly JSONObject[] | undefined;
+  readonly toolConfig?: JSONObject | undefined;
 }
 
 /** Ollama's chat API. */
@@ -407,10 +407,10 @@ export interface OllamaChatOptions extends CommonChatOptions {
    * Needs a `reasoningFormat` other than `leading` and `off`. Default: `false`.
    */
   readonly reasoningOpened?: boolean | undefined;
-  readonly format?: string | JsonObject | undefined;
+  readonly format?: string | JSONObject | undefined;
   readonly keep_alive?: string | number | undefined;
   readonly logprobs?: boolean | undefined;
-  readonly options?: JsonObject | undefined;
+  readonly options?: JSONObject | undefined;
   readonly shift?: boolean | undefined;
   readonly think?: boolean | string | undefined;
   /** An integer from 0 to 20. */

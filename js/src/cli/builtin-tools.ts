@@ -1,5 +1,5 @@
 /**
- * Tools for the simulated provider, so that there is something to call.
+ * Tools that the simulated provider can call.
  */
 import type { Clock } from '../entropy.js';
 import { type AnyTool, Tool } from '../tools/tool.js';

@@ -2,15 +2,14 @@
  * Tools of the catalogue.
  */
 import {
-  type AnyTool,
   artifactsTool,
   calculatorTool,
-  type FetchOptions,
   fetchTool,
   memoryTools,
   retrievablesTool,
   timeTool,
 } from '../index.js';
+import { type AnyTool, type FetchOptions } from '../entries/tools.js';
 import { Malformed } from './scenario.js';
 
 /** A tool of the catalogue by its name. @throws Malformed if there is none */

@@ -1,7 +1,8 @@
 /**
  * The executor inside the module, and models that it may ask.
  */
-import { ChatExecutor, type ModelEngine, type ModelPart } from '../index.js';
+import { ChatExecutor, type ModelEngine } from '../index.js';
+import { type ModelPart } from '../entries/models.js';
 import type { Line } from './line.js';
 import { aborted, PROVIDER } from './network.js';
 import { type Fields, fields, list, str } from './scenario.js';

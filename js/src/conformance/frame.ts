@@ -2,8 +2,6 @@
  * One call of a function of a scenario, and how its script is done.
  */
 import {
-  type AnyContext,
-  type AnyTool,
   DispatchContext,
   type DispatchExecutorHelpers,
   type HostOptions,
@@ -11,6 +9,8 @@ import {
   TurnContext,
   type TurnRunner,
 } from '../index.js';
+import { type AnyContext } from '../entries/runners.js';
+import { type AnyTool } from '../entries/tools.js';
 import type { AnyEntry } from './records.js';
 import { type Fields, Malformed, type Script } from './scenario.js';
 import { isThenable, then } from './then.js';

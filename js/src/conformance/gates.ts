@@ -1,7 +1,8 @@
 /**
  * Gates that scripts wait at and settle.
  */
-import { FIXED_INSTANT, type TurnGate } from '../index.js';
+import { type TurnGate } from '../index.js';
+import { FIXED_INSTANT } from '../entries/host.js';
 import type { Frame, Operation } from './frame.js';
 import { fields, Malformed, str } from './scenario.js';
 

@@ -25,6 +25,7 @@ export {
   type CorpusFile,
   type Entry,
   type ErrorSpec,
+  type Fields,
   playable,
   type RunnerSpec,
   type Scenario,

@@ -2,10 +2,6 @@
  * What steps of scripts may do.
  */
 import {
-  type AnyContext,
-  type CollisionPolicy,
-  type GenerationStats,
-  type LogLevel,
   type Memory,
   type Message,
   type Retrievable,
@@ -14,6 +10,9 @@ import {
   type ToolCall,
   ToolRegistry,
 } from '../index.js';
+import { type GenerationStats, type LogLevel } from '../entries/events.js';
+import { type AnyContext } from '../entries/runners.js';
+import { type CollisionPolicy } from '../entries/tools.js';
 import { type Frame, type Operation, returned } from './frame.js';
 import { abortSoon, hang, pause } from './hang.js';
 import { type AnyEntry, idOf } from './records.js';

@@ -3,15 +3,13 @@
  */
 import {
   Media,
-  type MediaParts,
-  type MediaReader,
-  type RawMedia,
   SpooledArtifact,
   SpooledJsonArtifact,
   SpooledMarkdownArtifact,
-  type SpoolReader,
   Tokenizable,
 } from '../index.js';
+import { type MediaParts, type RawMedia } from '../entries/records.js';
+import { type MediaReader, type SpoolReader } from '../entries/stores.js';
 import { fields, list, type Script, str } from './scenario.js';
 import { reader, scriptedReader } from './reader.js';
 

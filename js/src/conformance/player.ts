@@ -2,18 +2,12 @@
  * Plays scenarios.
  */
 import {
-  type AnyContext,
-  type AnyTool,
   type DispatchInput,
   DispatchRunner,
-  type Entropy,
-  FIXED_INSTANT,
   Host,
   type HostOptions,
   isTurncoreError,
-  MemoryJournal,
   maxIterations,
-  seededEntropy,
   Tokenizable,
   TurncoreError,
   type TurnEvent,
@@ -21,6 +15,10 @@ import {
   TurnRunner,
   type TurnRunnerConfig,
 } from '../index.js';
+import { type Entropy, FIXED_INSTANT, seededEntropy } from '../entries/host.js';
+import { MemoryJournal } from '../entries/replay.js';
+import { type AnyContext } from '../entries/runners.js';
+import { type AnyTool } from '../entries/tools.js';
 import { builtin } from './builtin.js';
 import { catalogueTool } from './catalogue.js';
 import { chatExecutor } from './chat.js';

@@ -1,7 +1,7 @@
 /**
  * Readers of what is in memory.
  */
-import type { MediaReader, SpoolReader } from '../index.js';
+import type { MediaReader, SpoolReader } from '../entries/stores.js';
 import type { Script } from './scenario.js';
 import { then } from './then.js';
 

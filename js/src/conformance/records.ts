@@ -1,20 +1,15 @@
 /**
  * Records that scenarios describe.
  */
+import { Memory, Message, Retrievable, Thought, Tokenizable, ToolCall } from '../index.js';
+import { FIXED_INSTANT } from '../entries/host.js';
 import {
-  Memory,
-  Message,
   type RawMemory,
   type RawMessage,
   type RawRetrievable,
   type RawThought,
   type RawToolCall,
-  Retrievable,
-  Thought,
-  Tokenizable,
-  ToolCall,
-  FIXED_INSTANT,
-} from '../index.js';
+} from '../entries/records.js';
 import { part, type PartSink, shown } from './part.js';
 import { type Fields, fields, Malformed, only, str } from './scenario.js';
 

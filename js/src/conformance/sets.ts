@@ -1,7 +1,9 @@
 /**
  * Collections of contexts, by their names in scripts.
  */
-import { type AnyContext, type RecordSet, Tokenizable } from '../index.js';
+import { Tokenizable } from '../index.js';
+import { type RecordSet } from '../entries/records.js';
+import { type AnyContext } from '../entries/runners.js';
 import type { AnyEntry } from './records.js';
 import { Malformed } from './scenario.js';
 

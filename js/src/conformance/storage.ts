@@ -2,14 +2,9 @@
  * Storage callbacks that write to the log and do what scripts say.
  */
 import type { Tokenizable } from '../index.js';
-import {
-  type AnyContext,
-  type Conversation,
-  type Delta,
-  DispatchContext,
-  type Store,
-  storeCallbacks,
-} from '../index.js';
+import { type Delta, DispatchContext, type Store, storeCallbacks } from '../index.js';
+import { type AnyContext } from '../entries/runners.js';
+import { type Conversation } from '../entries/stores.js';
 import { then } from './then.js';
 import { reader } from './reader.js';
 import { type AnyEntry, contentOf, idOf } from './records.js';

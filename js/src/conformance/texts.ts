@@ -2,7 +2,8 @@
  * Texts for a model, and tokenizers that count them.
  */
 import type { Tokenizable } from '../index.js';
-import { type DispatchContext, type Tokenizer } from '../index.js';
+import { type DispatchContext } from '../index.js';
+import { type Tokenizer } from '../entries/records.js';
 import type { Frame, Operation } from './frame.js';
 import { fields, Malformed, type Script, str, strs, type TextSpec } from './scenario.js';
 
@@ -43,7 +44,7 @@ export function fill(sink: TextSink, text: Tokenizable, name: string, spec: Text
   });
 }
 
-/** The context that a text is read with: that of the function, unless the argument says that there is none. */
+/** The context for reading a text: the function's, unless the argument asks for none. */
 function reading(f: Frame, alone: unknown): DispatchContext | undefined {
   return alone === true ? undefined : f.inDispatch;
 }

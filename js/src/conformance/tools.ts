@@ -1,7 +1,9 @@
 /**
  * Tools that scenarios describe.
  */
-import { type AnyContext, type AnyTool, ArtifactTool, SpooledArtifact, Tool } from '../index.js';
+import { ArtifactTool, SpooledArtifact, Tool } from '../index.js';
+import { type AnyContext } from '../entries/runners.js';
+import { type AnyTool } from '../entries/tools.js';
 import { Refusal, type Script, type ToolSpec } from './scenario.js';
 import { isThenable, then } from './then.js';
 

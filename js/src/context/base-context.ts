@@ -63,6 +63,7 @@ export abstract class BaseContext {
   /** @internal */
   readonly [stateOf]: ContextState;
 
+  /** @internal */
   constructor(state: ContextState) {
     this[stateOf] = state;
   }

@@ -16,9 +16,6 @@ export interface EventHead {
   readonly iteration?: number;
 }
 
-/** Plain data. */
-export type JSONObject = Record<string, unknown>;
-
 /** The common part of all events. */
 export abstract class BaseEvent implements EventHead {
   abstract readonly event: string;
@@ -29,8 +26,8 @@ export abstract class BaseEvent implements EventHead {
   declare readonly iteration?: number;
 
   /** The event as one line of an event log. */
-  toJSON(): JSONObject {
-    const json: JSONObject = { event: this.event, seq: this.seq, at: this.at };
+  toJSON(): Record<string, unknown> {
+    const json: Record<string, unknown> = { event: this.event, seq: this.seq, at: this.at };
     if (this.turnId !== undefined) json['turnId'] = this.turnId;
     if (this.dispatchId !== undefined) json['dispatchId'] = this.dispatchId;
     if (this.iteration !== undefined) json['iteration'] = this.iteration;
@@ -39,7 +36,7 @@ export abstract class BaseEvent implements EventHead {
   }
 
   /** Adds the payload in the order of event logs. */
-  protected abstract describe(json: JSONObject): void;
+  protected abstract describe(json: Record<string, unknown>): void;
 }
 
 /** @internal Fills in the common fields that apply. */

@@ -2,7 +2,7 @@
  * The events of a turn. Events are plain, immutable data; times are ms since the Unix epoch.
  */
 import type { RecordName } from '../collections/kinds.js';
-import { BaseEvent, type EventHead, type JSONObject, setHead } from './base-event.js';
+import { BaseEvent, type EventHead, setHead } from './base-event.js';
 import { errorJSON } from './error-json.js';
 import type { TurnGate, TurnGateClosedEvent } from './turn-gate.js';
 
@@ -90,7 +90,7 @@ abstract class TextEvent extends BaseEvent {
     if (isComplete) this.completedAt = at;
   }
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['id'] = this.id;
     json['aDelta'] = this.aDelta;
     json['length'] = this.length;
@@ -138,7 +138,7 @@ export class ToolCallEvent extends BaseEvent {
   declare readonly updatedAt: number;
   declare readonly completedAt?: number;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['id'] = this.id;
     json['tool'] = this.tool;
     if (this.args !== undefined) json['args'] = this.args;
@@ -157,7 +157,7 @@ export class ToolCallEvent extends BaseEvent {
 abstract class StartEvent extends BaseEvent {
   declare readonly startedAt: number;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['startedAt'] = this.startedAt;
   }
 }
@@ -183,7 +183,7 @@ abstract class EndEvent extends BaseEvent {
   /** Milliseconds. */
   declare readonly durationMs: number;
 
-  protected describeSpan(json: JSONObject): void {
+  protected describeSpan(json: Record<string, unknown>): void {
     json['startedAt'] = this.startedAt;
     json['endedAt'] = this.endedAt;
     json['durationMs'] = this.durationMs;
@@ -197,7 +197,7 @@ export class TurnEndEvent extends EndEvent {
   /** The error, if the status is `failed`. */
   declare readonly error?: unknown;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['status'] = this.status;
     this.describeSpan(json);
     if (this.error !== undefined) json['error'] = errorJSON(this.error);
@@ -213,7 +213,7 @@ export class DispatchEndEvent extends EndEvent {
   /** The error of the nack. */
   declare readonly error?: unknown;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['status'] = this.status;
     json['iterations'] = this.iterations;
     this.describeSpan(json);
@@ -228,7 +228,7 @@ export class IterationEndEvent extends EndEvent {
   /** Discarded writes; absent if there are none. */
   declare readonly discarded?: readonly DiscardedWrite[];
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['status'] = this.status;
     this.describeSpan(json);
     if (this.discarded !== undefined) json['discarded'] = this.discarded;
@@ -249,7 +249,7 @@ export class ToolExecutionStartEvent extends BaseEvent {
   declare readonly args: unknown;
   declare readonly startedAt: number;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     describeExecution(this, json);
     json['args'] = this.args;
     json['startedAt'] = this.startedAt;
@@ -266,7 +266,7 @@ export class ToolExecutionEndEvent extends EndEvent {
   /** The handler threw. */
   declare readonly isError: boolean;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     describeExecution(this, json);
     json['isError'] = this.isError;
     this.describeSpan(json);
@@ -275,7 +275,7 @@ export class ToolExecutionEndEvent extends EndEvent {
 
 function describeExecution(
   event: ToolExecutionStartEvent | ToolExecutionEndEvent,
-  json: JSONObject,
+  json: Record<string, unknown>,
 ): void {
   json['toolName'] = event.toolName;
   json['callId'] = event.callId;
@@ -293,7 +293,7 @@ export class LogEvent extends BaseEvent {
   declare readonly payload?: unknown;
   declare readonly emittedAt: number;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['level'] = this.level;
     json['kind'] = this.kind;
     json['message'] = this.message;
@@ -311,7 +311,7 @@ export class WarningEvent extends BaseEvent {
   declare readonly payload?: unknown;
   declare readonly emittedAt: number;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['source'] = this.source;
     json['kind'] = this.kind;
     json['message'] = this.message;
@@ -332,7 +332,7 @@ export class ErrorEvent extends BaseEvent {
   /** The error itself, the object that was thrown or passed to `nack`. */
   declare readonly error: unknown;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['error'] = errorJSON(this.error);
   }
 }
@@ -343,7 +343,7 @@ export class GenerationStatsEvent extends BaseEvent implements GenerationStats {
   declare readonly emittedAt: number;
   readonly [key: string]: unknown;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     for (const key of Object.keys(this)) {
       if (!(key in json) && key !== 'emittedAt') json[key] = this[key];
     }

@@ -2,7 +2,7 @@
  * Gates: points where a turn waits for an outside decision.
  */
 import { TurncoreError } from '../errors.js';
-import { BaseEvent, type JSONObject } from './base-event.js';
+import { BaseEvent } from './base-event.js';
 
 /** How a gate was settled. */
 export type GateResult = 'resolved' | 'rejected' | 'aborted' | 'timeout';
@@ -125,7 +125,7 @@ export class TurnGate extends BaseEvent {
     throw TurncoreError.of('E_INVALID_TURN_GATE_RESOLUTION', why);
   }
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['gateId'] = this.id;
     json['reason'] = this.reason;
     json['payload'] = this.payload;
@@ -144,7 +144,7 @@ export class TurnGateClosedEvent extends BaseEvent {
   declare readonly result: GateResult;
   declare readonly settledAt: number;
 
-  protected describe(json: JSONObject): void {
+  protected describe(json: Record<string, unknown>): void {
     json['gateId'] = this.gateId;
     json['result'] = this.result;
     json['settledAt'] = this.settledAt;

@@ -112,7 +112,7 @@ export class Host {
     return host;
   }
 
-  /** The core of a live instance with room, if there is one. */
+  /** @internal The core of a live instance with room, if there is one. */
   ready(): Core | undefined {
     if (this.#shared !== undefined) return this.#shared.ready();
     const core = this.#core;
@@ -142,7 +142,7 @@ export class Host {
   }
 
   /**
-   * The core of a live instance; starts one if needed.
+   * @internal The core of a live instance; starts one if needed.
    *
    * @throws TurncoreError (rejects) E_INVALID_MODULE, E_ABI_VERSION, E_INSTANCE_FAILED, E_OVERLOADED
    */
@@ -163,7 +163,7 @@ export class Host {
     return this.#acquiring;
   }
 
-  /** The writer of a turn's journal, if there is a sink. */
+  /** @internal The writer of a turn's journal, if there is a sink. */
   recorder(id: string, core: Core, turn: number): StepRecorder | undefined {
     const sink = this.#options.journal?.(id);
     if (sink === undefined) return undefined;

@@ -29,7 +29,7 @@ export interface ModuleOptions {
   goRuntime?: GoRuntime | undefined;
 }
 
-/** Settings of {@link Module.instantiate}. */
+/** Settings of an instance. */
 export interface InstantiateOptions {
   /** Bounds, where less than the defaults is wanted. */
   limits?: Partial<Limits> | undefined;
@@ -113,7 +113,7 @@ export class Module {
   }
 
   /**
-   * Starts an instance of its own: its memory is shared with nothing.
+   * @internal Starts an instance of its own: its memory is shared with nothing.
    *
    * @throws TurncoreError E_INVALID_MODULE, E_ABI_VERSION, or E_INSTANCE_FAILED if it dies at the start
    */
@@ -123,7 +123,7 @@ export class Module {
   }
 
   /**
-   * Like {@link instantiate}, for a module that is compiled, without waiting: in workerd one request cannot wait for
+   * @internal Like {@link instantiate}, for a module that is compiled, without waiting: in workerd one request cannot wait for
    * what another one began.
    *
    * @throws TurncoreError also when the module is not compiled yet

@@ -13,7 +13,7 @@ import { requireFunction, requireObject, requireString } from '../context/argume
 import { collectBytes } from './byte-store.js';
 import type { BytesReader, Store } from './store.js';
 
-/** Settings of {@link storeCallbacks} and {@link loadConversation}. */
+/** Settings of {@link storeCallbacks} and `loadConversation`. */
 export interface SessionOptions {
   /** Returns the session of a turn. Default: `sessionId` in its stash, or "default". */
   readonly session?: ((ctx: TurnContext) => string) | undefined;

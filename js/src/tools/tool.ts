@@ -204,10 +204,12 @@ export type ArtifactText = string | { render(): string };
 /** A tool with any arguments. */
 export interface AnyTool extends Omit<Tool, 'inputSchema' | 'handler' | 'executor' | 'validate'> {
   readonly inputSchema: ObjectSchema | StandardSchema;
-  readonly handler: AnyHandler['run'];
-  /** See {@link Tool.validate}. */
+  readonly handler: {
+    run(args: unknown, ctx: DispatchContext, meta: Stash): unknown;
+  }['run'];
+  /** See `validate` of a `Tool`. */
   validate(args: unknown, host?: object): Promise<unknown>;
-  /** See {@link Tool.executor}. */
+  /** See `executor` of a `Tool`. */
   executor(ctx: DispatchContext): ToolCaller<unknown, unknown>;
 }
 
@@ -238,11 +240,6 @@ export function writeArguments(args: unknown): Write {
       throw TurncoreError.of('E_INVALID_TOOL_ARGS', why, { cause });
     }
   };
-}
-
-/** A handler with any arguments. */
-interface AnyHandler {
-  run(args: unknown, ctx: DispatchContext, meta: Stash): unknown;
 }
 
 /** The given schema, and its JSON Schema. */

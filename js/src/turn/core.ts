@@ -2,9 +2,9 @@
  * The core of one instance: frames in, frames out, in order.
  *
  * Frames that the module gives are copied out, changes to collections are made at once, and everything else goes into
- * one queue. Whoever steps drains the queue from its head: a call that is answered in its step until its reply is
- * reached, all others to the end. So an event is delivered before the call that caused it returns, and what listeners
- * do in between keeps its order. Effects start in a microtask.
+ * one queue. The code that steps drains the queue from its head: a call that is answered in its step until its reply
+ * is reached, all others to the end. So an event is delivered before the call that caused it returns, and what
+ * listeners do in between keeps its order. Effects start in a microtask.
  */
 import { Collection, EditKind, Method, Op } from '../abi/frames.gen.js';
 import {

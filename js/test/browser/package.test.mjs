@@ -27,10 +27,11 @@ after(async () => {
 test('a page makes a runner before anything is loaded, and its turn is the one of Node', async () => {
   const seen = await page.evaluate(async () => {
     const turncore = await import('/package/index.js');
+    const host = await import('/package/entries/host.js');
     const { fixedSeams, makeRunner, runTurn } = await import('/smoke/one-turn.mjs');
     const loads = () =>
       performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm')).length;
-    const runner = makeRunner(turncore, fixedSeams(turncore));
+    const runner = makeRunner(turncore, fixedSeams(host));
     await new Promise((resolve) => setTimeout(resolve, 50));
     const before = loads();
     const run = await runTurn(runner);

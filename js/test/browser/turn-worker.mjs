@@ -1,14 +1,15 @@
 // Runs the turn in a worker. The runner is made when the script is, before anything is loaded.
+import * as host from '../package/entries/host.js';
 import * as turncore from '../package/index.js';
 import { fixedSeams, makeRunner, runTurn } from '../smoke/one-turn.mjs';
 
-const runner = makeRunner(turncore, fixedSeams(turncore));
+const runner = makeRunner(turncore, fixedSeams(host));
 
 /** Data is a WebAssembly.Module to use in place of the package's own, or null. */
 self.addEventListener('message', async ({ data: module }) => {
   const own = module === null;
   try {
-    const used = own ? runner : makeRunner(turncore, { ...fixedSeams(turncore), module });
+    const used = own ? runner : makeRunner(turncore, { ...fixedSeams(host), module });
     const run = await runTurn(used);
     const loads = performance
       .getEntriesByType('resource')

@@ -1,7 +1,7 @@
 // In the page: engines on wllama, and what they answer.
 import { Wllama } from '../wllama/index.js';
 import { createRunner, Host, Tool } from '../package/index.js';
-import { wllamaEngine } from '../package/engines/index.js';
+import { wllamaEngine } from '../package/entries/models.js';
 import { fullModuleURL } from '../package/wasm.js';
 
 /** Engines are in the module with all providers. */

@@ -7,7 +7,8 @@ import { describe, it } from 'node:test';
 
 import { showJournal } from '../../src/cli/inspect.js';
 import { FIXED_INSTANT } from '../../src/entropy.js';
-import { MemoryJournal, type RawTurnGate } from '../../src/index.js';
+import { MemoryJournal } from '../../src/entries/replay.js';
+import { type RawTurnGate } from '../../src/entries/runners.js';
 import { root } from '../instance/go-guest.js';
 import { makeRun, skip, testHost } from '../turn/harness.js';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { eventsOf, runnerOf, scriptedClient, skip, turncore } from './setup.mjs';
+import { errors, eventsOf, runnerOf, scriptedClient, skip, turncore } from './setup.mjs';
 
 const { memoryStore, Message, Thought, Tool, ToolCall } = turncore;
 
@@ -193,7 +193,7 @@ describe('the executor seam', { skip }, () => {
       }),
     );
     const { error } = thrown.find((e) => e.event === 'error');
-    assert.ok(error instanceof turncore.E_LLM_EXECUTION_EXECUTOR_ERROR);
+    assert.ok(error instanceof errors.E_LLM_EXECUTION_EXECUTOR_ERROR);
     assert.equal(error.cause, expected);
   });
 

@@ -4,13 +4,13 @@
 import * as z from 'zod';
 
 import {
-  type AnyTool,
   ArtifactTool,
   type DispatchContext,
   SpooledArtifact,
   Tool,
   ToolRegistry,
 } from '../../src/index.js';
+import { type AnyTool } from '../../src/entries/tools.js';
 
 /** Holds when each type is assignable to the other. */
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;

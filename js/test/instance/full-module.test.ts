@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 
-import { createRunner, type OpenAIChatOptions } from '../../src/index.js';
+import { createRunner } from '../../src/index.js';
+import { type OpenAIChatOptions } from '../../src/entries/models.js';
 
 /** A built module's bytes. */
 const module = (path: string) => readFile(new URL(`../../../../wasm/${path}`, import.meta.url));

@@ -1,5 +1,5 @@
 /** What the tests of all adapters need. */
-import type { ModelPart, ModelRequest } from '../../src/local-models/index.js';
+import type { ModelPart, ModelRequest } from '../../src/entries/models.js';
 
 /** A request with one message of a user. */
 export function request(more: Partial<ModelRequest> = {}): ModelRequest {

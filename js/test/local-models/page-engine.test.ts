@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { EngineProgress } from '../../src/local-models/index.js';
+import type { EngineProgress } from '../../src/entries/models.js';
 import { pageEngine, type TellProgress } from '../../src/local-models/page-engine.js';
-import type { PageEngine } from '../../src/local-models/index.js';
+import type { PageEngine } from '../../src/entries/models.js';
 import { all, later, request } from './harness.js';
 
 /** An engine whose loads a function answers. */

@@ -7,7 +7,7 @@ import {
   type LanguageModelLike,
   type LanguageModelSession,
   promptAPIEngine,
-} from '../../src/local-models/index.js';
+} from '../../src/entries/models.js';
 import { abortAfter, all, later, request } from './harness.js';
 
 interface Prompt {

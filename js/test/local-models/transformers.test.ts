@@ -7,7 +7,7 @@ import {
   type TextGenerator,
   transformersEngine,
   type TransformersLike,
-} from '../../src/local-models/index.js';
+} from '../../src/entries/models.js';
 import { abortAfter, all, later, request } from './harness.js';
 
 class TextStreamer {

@@ -2,11 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  type EngineProgress,
-  webLLMEngine,
-  type WebLLMLike,
-} from '../../src/local-models/index.js';
+import { type EngineProgress, webLLMEngine, type WebLLMLike } from '../../src/entries/models.js';
 import { abortAfter, all, later, request } from './harness.js';
 
 /**

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type PageEngine, wllamaEngine, type WllamaLike } from '../../src/local-models/index.js';
+import { type PageEngine, wllamaEngine, type WllamaLike } from '../../src/entries/models.js';
 import { abortAfter, all, later, request } from './harness.js';
 
 /** What a test lets the model say. */

@@ -5,19 +5,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   type DispatchContext,
-  isArtifactClass,
   Media,
-  type MediaKind,
   MemoryReader,
-  renderHandle,
   Retrievable,
   SpooledArtifact,
   SpooledJsonArtifact,
   SpooledMarkdownArtifact,
-  type SpoolReader,
   Tokenizable,
   TurncoreError,
 } from '../../src/index.js';
+import { isArtifactClass, type MediaKind, renderHandle } from '../../src/entries/records.js';
+import { type SpoolReader } from '../../src/entries/stores.js';
 
 const artifact = (text: string): SpooledArtifact => new SpooledArtifact(new MemoryReader(text));
 

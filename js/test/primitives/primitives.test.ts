@@ -6,12 +6,12 @@ import {
   Identity,
   Memory,
   Message,
-  type RawMessage,
   Retrievable,
   Thought,
   Tokenizable,
   ToolCall,
 } from '../../src/index.js';
+import { type RawMessage } from '../../src/entries/records.js';
 import { encodeBody } from '../../src/primitives/body.js';
 import { decodeBody } from '../../src/collections/decode-body.js';
 

@@ -7,17 +7,16 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { MemoryReader, SpooledArtifact } from '../../src/index.js';
 import {
   blobReader,
   fileReader,
   isMediaReader,
   isSpoolReader,
   MemoryMediaStore,
-  MemoryReader,
   MemorySpoolStore,
   RangeReader,
-  SpooledArtifact,
-} from '../../src/index.js';
+} from '../../src/entries/stores.js';
 
 const bytesOf = async (stream: ReadableStream<Uint8Array>): Promise<Uint8Array> =>
   new Uint8Array(await new Response(stream as never).arrayBuffer());

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 
 import { fixedSeams, makeRunner, runTurn } from './one-turn.mjs';
-import { importPackage } from './package-folder.mjs';
+import { importHost, importPackage } from './package-folder.mjs';
 
 const turncore = await importPackage();
 
 /** What {@link runTurn} gives on Node. */
-export const expected = await runTurn(makeRunner(turncore, fixedSeams(turncore)));
+export const expected = await runTurn(makeRunner(turncore, fixedSeams(await importHost())));
 
 assert.deepEqual(expected.heard, expected.streamed);
 assert.deepEqual(

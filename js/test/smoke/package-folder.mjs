@@ -19,7 +19,12 @@ export async function scripts() {
   return paths.filter((path) => path.endsWith('.js')).sort();
 }
 
-/** What `import 'turncore'` gives. */
+/** What the package's entry point `turncore` gives. */
 export function importPackage() {
   return import(new URL('index.js', dist));
+}
+
+/** What the entry point `turncore/host` gives. */
+export function importHost() {
+  return import(new URL('entries/host.js', dist));
 }

@@ -6,14 +6,8 @@ import { describe, it } from 'node:test';
 
 import * as z from 'zod';
 
-import {
-  ArtifactTool,
-  Host,
-  type ObjectSchema,
-  SpooledArtifact,
-  type StandardSchema,
-  Tool,
-} from '../../src/index.js';
+import { ArtifactTool, Host, SpooledArtifact, Tool } from '../../src/index.js';
+import { type ObjectSchema, type StandardSchema } from '../../src/entries/tools.js';
 import { runTurn, skip, testHost } from '../turn/harness.js';
 
 const invalidTool = (pattern: RegExp) => (error: unknown) => {

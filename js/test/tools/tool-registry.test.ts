@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type CollisionPolicy, Tool, ToolRegistry } from '../../src/index.js';
+import { Tool, ToolRegistry } from '../../src/index.js';
+import { type CollisionPolicy } from '../../src/entries/tools.js';
 
 const tool = (name: string, more: object = {}): Tool =>
   new Tool({

@@ -4,20 +4,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  type AnyTool,
-  type ArtifactClass,
   ArtifactTool,
   type DispatchContext,
   MemoryReader,
   Retrievable,
-  type SizeHints,
   SpooledArtifact,
-  type SpoolReader,
   Tokenizable,
   Tool,
   ToolCall,
-  type ToolCallResults,
 } from '../../src/index.js';
+import {
+  type ArtifactClass,
+  type SizeHints,
+  type ToolCallResults,
+} from '../../src/entries/records.js';
+import { type SpoolReader } from '../../src/entries/stores.js';
+import { type AnyTool } from '../../src/entries/tools.js';
 import { codeOf, makeRun, runTurn, script, skip } from './harness.js';
 
 const times = { createdAt: 1, updatedAt: 2 };

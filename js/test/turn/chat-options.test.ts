@@ -5,15 +5,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import {
-  type Bucket,
   ChatExecutor,
-  type ChatModel,
   createRunner,
-  type EngineOptions,
   isTurncoreError,
   Memory,
   Retrievable,
 } from '../../src/index.js';
+import { type Bucket, type EngineOptions } from '../../src/entries/models.js';
+import { type ChatModel } from '../../src/entries/runners.js';
 import { skip, testHost } from './harness.js';
 
 describe('options of the chat executor', { skip }, () => {

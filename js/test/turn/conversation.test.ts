@@ -10,11 +10,8 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import {
   type AgentConfig,
   type AgentRunner,
-  type Clock,
   createRunner,
   type Delta,
-  FIXED_INSTANT,
-  fixedClock,
   memoryStore,
   Message,
   type Store,
@@ -22,6 +19,7 @@ import {
   Tool,
   ToolCall,
 } from '../../src/index.js';
+import { type Clock, FIXED_INSTANT, fixedClock } from '../../src/entries/host.js';
 import { simulatedProvider } from '../../src/simulated/provider.js';
 import { skip, testHost } from './harness.js';
 

@@ -8,9 +8,6 @@ import {
   type DispatchInput,
   DispatchRunner,
   Host,
-  type DispatchCallbacks,
-  type RawDispatchContext,
-  type RawDispatchFields,
   memoryStore,
   storeCallbacks,
   Tool,
@@ -18,6 +15,11 @@ import {
   type TurncoreError,
   type TurnEvent,
 } from '../../src/index.js';
+import {
+  type DispatchCallbacks,
+  type RawDispatchContext,
+  type RawDispatchFields,
+} from '../../src/entries/runners.js';
 import {
   codeOf,
   message,

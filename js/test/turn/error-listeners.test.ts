@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { DispatchRunner, type ErrorEvent, type ReportedError } from '../../src/index.js';
+import { DispatchRunner } from '../../src/index.js';
+import { type ErrorEvent, type ReportedError } from '../../src/entries/events.js';
 import { hear, makeRun, skip } from './harness.js';
 
 class RateLimit extends Error {

@@ -12,11 +12,11 @@ import {
   SpooledArtifact,
   Tokenizable,
   tokenBudget,
-  type Tokenizer,
   TurnRunner,
   type TurnRunnerConfig,
-  type WarningEvent,
 } from '../../src/index.js';
+import { type WarningEvent } from '../../src/entries/events.js';
+import { type Tokenizer } from '../../src/entries/records.js';
 import { codeOf, message, recordingCallbacks, type Run, runTurn, skip } from './harness.js';
 
 /** A tokenizer that counts words, and notes what it is asked. */

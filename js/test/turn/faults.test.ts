@@ -15,13 +15,15 @@ import {
   createRunner,
   Host,
   memoryStore,
-  type MessageEvent,
-  type ThoughtEvent,
   Tool,
-  type ToolCallEvent,
   type TurnEvent,
   type TurnResult,
 } from '../../src/index.js';
+import {
+  type MessageEvent,
+  type ThoughtEvent,
+  type ToolCallEvent,
+} from '../../src/entries/events.js';
 import { root } from '../instance/go-guest.js';
 import { hear, skip, testHost } from './harness.js';
 

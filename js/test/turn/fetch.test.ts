@@ -9,13 +9,12 @@ import { after, before, describe, it } from 'node:test';
 import {
   createRunner,
   type DispatchExecutorFn,
-  type FetchArgs,
-  type FetchOptions,
   fetchTool,
   memoryStore,
   Retrievable,
   SpooledArtifact,
 } from '../../src/index.js';
+import { type FetchArgs, type FetchOptions } from '../../src/entries/tools.js';
 import { codeOf, coreModule, fullModule, skip, testHost } from './harness.js';
 
 /** An answer of the server. */

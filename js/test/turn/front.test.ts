@@ -8,20 +8,19 @@ import { describe, it } from 'node:test';
 import {
   ackOnNoToolCalls,
   type AgentConfig,
-  type AgentSettings,
   createRunner,
   deadline,
   type DispatchExecutorFn,
   type DispatchExecutorHelpers,
   loadConversation,
   memoryStore,
-  MemoryJournal,
   Message,
-  replay,
   type Store,
   storeCallbacks,
   TurnRunner,
 } from '../../src/index.js';
+import { MemoryJournal, replay } from '../../src/entries/replay.js';
+import { type AgentSettings } from '../../src/entries/runners.js';
 import { codeOf, coreModule, message, short, skip, testHost } from './harness.js';
 
 /** The codes of an error and its causes. */

@@ -9,17 +9,16 @@ import { describe, it } from 'node:test';
 import * as z from 'zod';
 
 import {
-  type AnyContext,
   type DispatchContext,
   DispatchRunner,
   Host,
-  type RawTurnGate,
-  type ResolveOptions,
   Tool,
   type TurncoreError,
   type TurnGate,
   type TurnRunnerConfig,
 } from '../../src/index.js';
+import { type ResolveOptions } from '../../src/entries/events.js';
+import { type AnyContext, type RawTurnGate } from '../../src/entries/runners.js';
 import {
   codeOf,
   makeRun,

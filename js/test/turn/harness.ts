@@ -7,23 +7,21 @@ import { join } from 'node:path';
 import type { Module } from '../../src/instance/module.js';
 import { loadModule } from '../../src/instance/module.js';
 import {
-  type ConduitBytes,
   type DispatchContext,
   type DispatchExecutorFn,
   type DispatchExecutorHelpers,
-  fixedClock,
   type HostOptions,
-  type JournalSink,
   type MemoryReader,
-  MemorySpoolStore,
   Message,
-  seededEntropy,
   type TurnEvent,
   type TurnStream,
   type TurnInput,
   TurnRunner,
   type TurnRunnerConfig,
 } from '../../src/index.js';
+import { fixedClock, seededEntropy } from '../../src/entries/host.js';
+import { type JournalSink } from '../../src/entries/replay.js';
+import { type ConduitBytes, MemorySpoolStore } from '../../src/entries/stores.js';
 import { buildGuest, missingGo } from '../instance/go-guest.js';
 
 /** Why the tests of turns cannot run here, or false. */

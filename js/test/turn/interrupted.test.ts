@@ -3,7 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createRunner, type DispatchExecutorFn, type MessageEvent } from '../../src/index.js';
+import { createRunner, type DispatchExecutorFn } from '../../src/index.js';
+import { type MessageEvent } from '../../src/entries/events.js';
 import { makeRun, runTurn, skip, testHost } from './harness.js';
 
 const end = { isComplete: true, isInterrupted: true } as const;

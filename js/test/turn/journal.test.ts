@@ -5,14 +5,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeFrames } from '../../src/codec/decoder.js';
 import { mulberry32 } from '../../src/entropy.js';
-import {
-  History,
-  type HostOptions,
-  MemoryJournal,
-  replay,
-  Tool,
-  TurnRunner,
-} from '../../src/index.js';
+import { type HostOptions, Tool, TurnRunner } from '../../src/index.js';
+import { History } from '../../src/entries/records.js';
+import { MemoryJournal, replay } from '../../src/entries/replay.js';
 import { readJournal } from '../../src/journal/reader.js';
 import { coreModule, makeRun, message, recordingCallbacks, skip, testHost } from './harness.js';
 

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  type AnyTool,
   ArtifactTool,
   ChatExecutor,
   Media,
@@ -14,8 +13,9 @@ import {
   Tokenizable,
   Tool,
   type ToolCall,
-  type ToolCallEvent,
 } from '../../src/index.js';
+import { type ToolCallEvent } from '../../src/entries/events.js';
+import { type AnyTool } from '../../src/entries/tools.js';
 import { makeRun, skip, testHost } from './harness.js';
 
 /** A model's answer that calls a tool. */

@@ -6,15 +6,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
-import {
-  createRunner,
-  Media,
-  type MediaReader,
-  MemoryReader,
-  Message,
-  type ModelRequest,
-  Tool,
-} from '../../src/index.js';
+import { createRunner, Media, MemoryReader, Message, Tool } from '../../src/index.js';
+import { type ModelRequest } from '../../src/entries/models.js';
+import { type MediaReader } from '../../src/entries/stores.js';
 import { readSplice, type Splice } from '../../src/codec/tuples.gen.js';
 import { valueOf } from '../../src/codec/decoder.js';
 import { Encoder } from '../../src/codec/encoder.js';

@@ -13,12 +13,12 @@ import {
   maxIterations,
   maxRepeats,
   spendLimit,
-  systemClock,
   tokenBudget,
   ToolCall,
   TurnRunner,
   type TurnPipelineMiddlewareFn,
 } from '../../src/index.js';
+import { systemClock } from '../../src/entries/host.js';
 import { codeOf, message, recordingCallbacks, runTurn, skip, testHost } from './harness.js';
 
 /** A tool call that was made with certain arguments. */

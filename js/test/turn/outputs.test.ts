@@ -9,16 +9,9 @@ import { describe, it } from 'node:test';
 
 import { z } from 'zod';
 
-import {
-  ChatExecutor,
-  createRunner,
-  type JSONSchema,
-  memoryStore,
-  type ModelPart,
-  type ProviderName,
-  Tool,
-  TurncoreError,
-} from '../../src/index.js';
+import { ChatExecutor, createRunner, memoryStore, Tool, TurncoreError } from '../../src/index.js';
+import { type ModelPart, type ProviderName } from '../../src/entries/models.js';
+import { type JSONSchema } from '../../src/entries/runners.js';
 import { root } from '../instance/go-guest.js';
 import { fullModule, skip, testHost } from './harness.js';
 

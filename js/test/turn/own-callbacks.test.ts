@@ -5,14 +5,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import {
-  type AnyContext,
   type Delta,
   type DispatchContext,
   DispatchRunner,
   isTurncoreError,
   Memory,
   type Message,
-  type RawDispatchContext,
   type Store,
   memoryStore,
   storeCallbacks,
@@ -20,6 +18,7 @@ import {
   type TurnCallbacks,
   TurnRunner,
 } from '../../src/index.js';
+import { type AnyContext, type RawDispatchContext } from '../../src/entries/runners.js';
 import { codeOf, message, skip, testHost } from './harness.js';
 
 const times = { createdAt: 1, updatedAt: 1 };

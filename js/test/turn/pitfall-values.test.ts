@@ -11,7 +11,6 @@ import {
   DispatchRunner,
   Media,
   Memory,
-  MemoryMediaStore,
   MemoryReader,
   Message,
   Retrievable,
@@ -22,6 +21,7 @@ import {
   ToolCall,
   type TurnContext,
 } from '../../src/index.js';
+import { MemoryMediaStore } from '../../src/entries/stores.js';
 import {
   codeOf,
   fullModule,

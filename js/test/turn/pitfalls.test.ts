@@ -11,11 +11,11 @@ import {
   Host,
   memoryStore,
   type ModelEngine,
-  type ModelPart,
   SpooledArtifact,
   type Store,
   Tool,
 } from '../../src/index.js';
+import { type ModelPart } from '../../src/entries/models.js';
 import { fullModule, skip, testHost } from './harness.js';
 
 const encoder = new TextEncoder();

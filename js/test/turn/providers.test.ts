@@ -8,14 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { baseURLOf, providerNames } from '../../src/chat/providers.js';
-import {
-  createRunner,
-  memoryStore,
-  providerKey,
-  type ProviderName,
-  Tool,
-  TurncoreError,
-} from '../../src/index.js';
+import { createRunner, memoryStore, Tool, TurncoreError } from '../../src/index.js';
+import { providerKey, type ProviderName } from '../../src/entries/models.js';
 import { root } from '../instance/go-guest.js';
 import { coreModule, fullModule, skip, testHost } from './harness.js';
 

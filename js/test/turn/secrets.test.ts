@@ -7,7 +7,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 
-import { createRunner, MemoryJournal } from '../../src/index.js';
+import { createRunner } from '../../src/index.js';
+import { MemoryJournal } from '../../src/entries/replay.js';
 import { hear, skip, testHost } from './harness.js';
 
 const KEY = 'sk-planted-0123456789';

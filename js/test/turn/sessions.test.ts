@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 import { Instance } from '../../src/instance/instance.js';
 import { FIXED_INSTANT } from '../../src/entropy.js';
 import {
-  type Conversation,
   createRunner,
   type Delta,
   loadConversation,
@@ -18,6 +17,7 @@ import {
   Thought,
   TurnRunner,
 } from '../../src/index.js';
+import { type Conversation } from '../../src/entries/stores.js';
 import { encodeBody } from '../../src/primitives/body.js';
 import { MemoryReader } from '../../src/readers/memory-reader.js';
 import { SessionLoader } from '../../src/store/session-loader.js';

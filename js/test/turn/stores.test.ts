@@ -7,11 +7,11 @@ import type { Message } from '../../src/index.js';
 import {
   type Delta,
   type DispatchContext,
-  History,
   Retrievable,
   ToolCall,
   type TurnContext,
 } from '../../src/index.js';
+import { History } from '../../src/entries/records.js';
 import { codeOf, message, runTurn, script, skip } from './harness.js';
 
 function toolCall(id: string, checksum = 'sum'): ToolCall {

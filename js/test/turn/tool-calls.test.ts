@@ -4,19 +4,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  type AnyTool,
   ChatExecutor,
   DispatchContext,
-  MemoryJournal,
   MemoryReader,
-  replay,
   SpooledArtifact,
   Tokenizable,
   Tool,
   type ToolCall,
-  type ToolCallEvent,
   type TurncoreError,
 } from '../../src/index.js';
+import { type ToolCallEvent } from '../../src/entries/events.js';
+import { MemoryJournal, replay } from '../../src/entries/replay.js';
+import { type AnyTool } from '../../src/entries/tools.js';
 import { coreModule, makeRun, skip, testHost } from './harness.js';
 
 /** An answer that calls the tool `work` once for each n. */

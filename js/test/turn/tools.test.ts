@@ -3,7 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AnyTool, Tool } from '../../src/index.js';
+import { Tool } from '../../src/index.js';
+import { type AnyTool } from '../../src/entries/tools.js';
 import { runTurn, script, skip } from './harness.js';
 
 const add = new Tool<{ a: number; b?: number }, unknown>({

@@ -1,16 +1,17 @@
 // Turns in workerd: runners are made at global scope, where neither randomness nor I/O is allowed, and run in requests.
 import turncoreModule from './turncore.wasm';
+import * as hosts from './turncore/entries/host.js';
 import * as turncore from './turncore/index.js';
 import { fixedSeams, makeRunner, runTurn } from './smoke/one-turn.mjs';
 
-const { createRunner, FIXED_INSTANT, Host, Tool } = turncore;
+const { createRunner, Host, Tool } = turncore;
 
 // Where workerd is deployed, clocks stand still but for I/O. Locally they do not, so they are replaced by ones that do.
 let elapsed = 0;
-Date.now = () => FIXED_INSTANT + elapsed;
+Date.now = () => hosts.FIXED_INSTANT + elapsed;
 performance.now = () => 1000 + elapsed;
 
-const comparable = makeRunner(turncore, { ...fixedSeams(turncore), module: turncoreModule });
+const comparable = makeRunner(turncore, { ...fixedSeams(hosts), module: turncoreModule });
 const shared = new Host({
   module: turncoreModule,
   fetch: async (input, init) => {

@@ -1,0 +1,9 @@
+/**
+ * The classes of Turncore's errors, one for each code, for `instanceof`; and errors as JSON.
+ *
+ * @packageDocumentation
+ */
+export type { ErrorCode } from '../abi/codes.gen.js';
+export type { ErrorClass, ErrorOf, TurncoreErrorOptions } from '../errors.js';
+export { errorJSON, type ErrorJSON } from '../events/error-json.js';
+export * from '../error-classes.gen.js';

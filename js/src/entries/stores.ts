@@ -1,0 +1,35 @@
+/**
+ * Storage: writes as a store sees them, stores of bytes, and readers of bytes that lie elsewhere.
+ *
+ * @packageDocumentation
+ */
+export type {
+  DeleteDelta,
+  MutateDelta,
+  ReplaceGroupDelta,
+  StoreDelta,
+} from '../collections/deltas.js';
+export {
+  type ByteStore,
+  type MediaStore,
+  MemoryMediaStore,
+  MemorySpoolStore,
+  type SpoolStore,
+} from '../store/byte-store.js';
+export {
+  blobReader,
+  type ByteSource,
+  fileReader,
+  RangeReader,
+  type ReadableFile,
+} from '../readers/range-reader.js';
+export type { SessionOptions } from '../store/store-callbacks.js';
+export type { BytesReader, Conversation } from '../store/store.js';
+export {
+  type ConduitBytes,
+  isMediaReader,
+  isSpoolReader,
+  type MediaReader,
+  type ReaderDescription,
+  type SpoolReader,
+} from '../primitives/readers.js';
