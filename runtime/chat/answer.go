@@ -16,8 +16,8 @@ const (
 	maxThoughts = 256     // pieces of reasoning in one answer
 )
 
-// Answer is what one response has said so far. A [Provider] tells it what it reads; text and reasoning are reported as they
-// are added. What its methods are given is copied.
+// Answer is the content of one response so far. A [Provider] adds what it reads; text and reasoning are reported
+// immediately. Its methods copy their arguments.
 type Answer struct {
 	d       Dispatch
 	options *options
@@ -179,7 +179,7 @@ func (a *Answer) breakOff(reason string) {
 	}
 }
 
-// Text adds to what the model says.
+// Text adds to the model's text.
 func (a *Answer) Text(text []byte) {
 	if len(text) == 0 || !a.fits(len(text)) {
 		return
@@ -313,7 +313,7 @@ func (a *Answer) Delta() (before bool) {
 // InDeltas tells whether any event so far was a piece of a message.
 func (a *Answer) InDeltas() bool { return a.deltas }
 
-// HasText tells whether the model has said anything so far.
+// HasText reports whether the answer has any text so far.
 func (a *Answer) HasText() bool { return len(a.message.text) > 0 }
 
 // ThoughtLen returns how many bytes a source of reasoning has said so far, -1 when it has not begun.
@@ -326,7 +326,7 @@ func (a *Answer) ThoughtLen(source int) int {
 	return -1
 }
 
-// HasCalls tells whether the model has made a tool call so far.
+// HasCalls reports whether the answer has a tool call so far.
 func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
 // empty tells whether the answer has neither text nor reasoning nor calls so far.
@@ -340,7 +340,7 @@ func (a *Answer) Model(s *value.Scanner) { setText(&a.model, s) }
 // Endpoint consumes the name of who answers, in the place of the host's name.
 func (a *Answer) Endpoint(s *value.Scanner) { setText(&a.provider, s) }
 
-// Finish keeps why the answer ends, in the provider's words; stopped says that the model has nothing more to say.
+// Finish records why the answer ends, in the provider's words; stopped says that the model is done.
 func (a *Answer) Finish(reason []byte, stopped bool) {
 	if len(reason) > 0 && string(reason) != a.finish {
 		a.finish, a.stopped = string(reason), stopped
@@ -351,7 +351,7 @@ func (a *Answer) Finish(reason []byte, stopped bool) {
 // space at its end is not kept, as endpoints refuse a last message that ends so.
 func (a *Answer) Pause() { a.paused = true }
 
-// Done tells that the response has said all; what follows is not read.
+// Done ends the response; later data is not read.
 func (a *Answer) Done() { a.done = true }
 
 // Usage consumes an object with token counts. Its members take the place of those of the same names in an earlier one,
@@ -366,7 +366,7 @@ func (a *Answer) Usage(s *value.Scanner) {
 	}
 }
 
-// HasUsage tells whether token counts have come.
+// HasUsage reports whether token counts have arrived.
 func (a *Answer) HasUsage() bool { return a.usage != nil }
 
 // Merge returns a map with the members of two, those of b where both have them and that of b is not null.

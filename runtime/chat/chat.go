@@ -1,12 +1,12 @@
-// Package chat is the executor for models that are spoken to over HTTP, in whatever protocol a [Provider] knows.
+// Package chat is the executor for models behind HTTP APIs, in the protocol of a [Provider].
 //
 // An iteration is one request and its answer. The request is a projection of the dispatch's context: system prompt and
 // standing instructions, then messages and tool calls by time. The answer's deltas are reported as they come; at its end
 // its thoughts and its message are stored, then its tool calls are run, and stored with their results in the order of the calls.
 // An answer without tool calls acks the dispatch; otherwise the runner iterates, and the model sees the results.
 //
-// The package does no I/O: the dispatch sends the request and hands in the bytes of the answer. A credential is only
-// named here; the host attaches it.
+// The package does no I/O: the dispatch sends the request and passes in the bytes of the answer. The package only
+// names a credential; the host attaches it.
 package chat
 
 import (

@@ -12,9 +12,9 @@ import (
 // A request is a JSON object whose last member is the list of the conversation: what AppendHead writes, then units, then
 // Protocol.Close. What a request holds is never changed by what is added to it.
 type Provider interface {
-	// Protocol is what does not depend on a request. It is called once for each executor.
+	// Protocol returns the part that does not depend on a request. It is called once per executor.
 	Protocol() Protocol
-	// Path is what follows the base URL, with a query if it needs one.
+	// Path is the path behind the base URL, with a query if it needs one.
 	Path(model string, stream bool) string
 	// AppendTool appends the definition of a tool, with members that are added to it: JSON text that begins with a comma,
 	// or nothing.
@@ -23,14 +23,14 @@ type Provider interface {
 	AppendHead(dst []byte, h *Head) []byte
 	// AppendUnit appends a unit of the conversation, behind a comma unless it is the first.
 	AppendUnit(dst []byte, u *Unit) []byte
-	// Read reads one event of a response that is a stream, or a whole response: one JSON value, which it consumes. name is
-	// the event's, "message" when the stream gives it none, as in lines of JSON, and nil for a whole response.
+	// Read reads one event of a streaming response, or a whole response: one JSON value, which it consumes. name is the
+	// event's, "message" when the stream gives it none, as in lines of JSON, and nil for a whole response.
 	Read(a *Answer, name []byte, s *value.Scanner)
-	// Usage reads the token counts out of what the response said of its usage.
+	// Usage reads the token counts from the usage in a response.
 	Usage(usage []byte) Usage
 }
 
-// Protocol is what is the same for all requests of a provider.
+// Protocol is the common part of all requests of a provider.
 type Protocol struct {
 	Name      string         // as the option provider has it
 	Elsewhere string         // the module that has the provider where this one has its name only; empty where it is
@@ -48,7 +48,7 @@ type Protocol struct {
 	// module has them, which TextElsewhere names.
 	Text          func() TextOptions
 	TextElsewhere string
-	// Leading says that texts of answers may begin with reasoning in tags.
+	// Leading says that an answer's text may begin with reasoning in tags.
 	Leading   bool
 	Reasoning string // tag of the thoughts' payloads that it takes back; empty for none
 	// ByHost says that what is kept to go back goes back to the host that gave it only: the tag has @ and the host's name
@@ -57,13 +57,13 @@ type Protocol struct {
 	// InParts says that reasoning has its place among the parts of an answer. Elsewhere it has a place of its own, wherever
 	// it stood.
 	InParts bool
-	// Media tells whether a request may hold a media of a kind, such as image, with a MIME type; nil for none.
+	// Media reports whether a request may contain a media of a kind, such as image, with a MIME type; nil for none.
 	Media func(kind, mimeType string) bool
 	// SchemaAlone says that requests with tools have no place for the schema of an answer.
 	SchemaAlone bool
 }
 
-// Head is what a request says before its conversation.
+// Head is the part of a request before its conversation.
 type Head struct {
 	Model    string
 	Host     string // name of the endpoint's host; empty for an engine
@@ -77,10 +77,10 @@ type Head struct {
 	ToolOnly []byte // members that only a request with tools may have, like Members; empty without tools
 }
 
-// Has tells whether the options give a member.
+// Has reports whether the options set a member.
 func (h *Head) Has(name string) bool { return h.Member(name) != nil }
 
-// Member is the JSON text that the options give for a member, nil for none.
+// Member is the JSON text of a member in the options, nil for none.
 func (h *Head) Member(name string) (text []byte) {
 	for _, members := range [...][]byte{h.Members, h.ToolOnly} {
 		EachMember(members, func(key, val []byte) {
@@ -116,8 +116,8 @@ type Unit struct {
 	Calls     []UnitCall
 }
 
-// UnitThought is a thought that goes with an assistant's message. It has a payload that the provider has given, or text
-// of a plain thought.
+// UnitThought is a thought of an assistant's message. It has a payload from the provider, or the text of a plain
+// thought.
 type UnitThought struct {
 	Text    []byte
 	Payload []byte // value; nil for none
@@ -134,7 +134,8 @@ type UnitCall struct {
 	IsError bool
 }
 
-// Usage is what a model call cost, in tokens; -1 stands for unknown. Durations are in nanoseconds; 0 stands for unknown.
+// Usage is the cost of a model call in tokens; -1 stands for unknown. Durations are in nanoseconds; 0 stands for
+// unknown.
 type Usage struct {
 	Prompt     int64 // all of the request, with what came from a cache
 	Completion int64
