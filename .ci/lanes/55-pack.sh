@@ -15,7 +15,7 @@ echo 'every entry point can be imported'
 cat >"$consumer/entries.mjs" <<'END'
 import { createRequire } from 'node:module';
 const { exports } = createRequire(import.meta.url)('turncore/package.json');
-const entries = Object.keys(exports).filter((path) => exports[path].default);
+const entries = Object.keys(exports).filter((path) => exports[path].default?.endsWith('.js'));
 for (const path of entries) await import(`turncore${path.slice(1)}`);
 if (entries.length < 10) throw new Error(entries.join(' '));
 END

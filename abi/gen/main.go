@@ -97,6 +97,7 @@ func generate(root string) (map[string][]byte, error) {
 	}
 	for path, text := range map[string]func() ([]byte, error){
 		"js/src/codec/tuples.gen.ts":       src.tuples,
+		"internal/suggestion/words_gen.go": rules.guestWords,
 		"runtime/chat/options_gen.go":      options.guestOptions,
 		"internal/provider/members_gen.go": options.guestProviders,
 		"host/model/options_gen.go":        options.hostOptions,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/format"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,8 +49,8 @@ func (t *optionTable) guestOptions() ([]byte, error) {
 	of := func(list []option) error {
 		for i := range list {
 			o := &list[i]
-			if o.Type == "capabilities" || o.Name == "toolChoice" {
-				continue // package provider reads them
+			if ofEngine(o) {
+				continue
 			}
 			if err := emit("", o); err != nil {
 				return err
@@ -70,8 +71,24 @@ func (t *optionTable) guestOptions() ([]byte, error) {
 	}
 	b.WriteString(")\n\n")
 	b.WriteString(strings.Join(lists, "\n"))
+	var names, ofRetry []string
+	for _, o := range slices.Concat(t.Common, t.Own) {
+		if !ofEngine(&o) {
+			names = append(names, o.Name)
+		}
+		if o.Name == "retry" {
+			for _, m := range o.Members {
+				ofRetry = append(ofRetry, m.Name)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\n// Names of options, and of the members of retry.\nconst (\n\toptionNames = %q\n\tretryNames = %q\n)\n",
+		strings.Join(names, " "), strings.Join(ofRetry, " "))
 	return format.Source(b.Bytes())
 }
+
+// ofEngine tells whether an option is for engines only: package provider reads it.
+func ofEngine(o *option) bool { return o.Type == "capabilities" || o.Name == "toolChoice" }
 
 // guestProviders are the names, addresses and members of requests for internal/provider.
 func (t *optionTable) guestProviders() ([]byte, error) {

@@ -166,6 +166,21 @@ func (t *ruleTable) goSource() ([]byte, error) {
 	return format.Source(b.Bytes())
 }
 
+// guestWords are the words of other libraries for internal/suggestion: text weighs less than a table.
+func (t *ruleTable) guestWords() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, goHeader, "rules.json", "suggestion")
+	b.WriteString("// words are those of other libraries, each on a line with what may be meant by it.\nconst words = `")
+	for i, k := range t.Words.keys {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(k + " " + strings.Join(t.Words.values[k], " "))
+	}
+	b.WriteString("`\n")
+	return format.Source(b.Bytes())
+}
+
 func (f *ruleField) goSource() string {
 	parts := []string{}
 	add := func(name, value string) { parts = append(parts, name+": "+value) }

@@ -27,7 +27,8 @@ func TestFetchOptions(t *testing.T) {
 		{`{"allow":["https://a.example"],"timeoutMs":"1"}`, "`timeoutMs` must be a whole number from 1 to 600000"},
 		{`{"allow":["https://a.example"],"redirects":21}`, "`redirects` must be a whole number from 0 to 20"},
 		{`{"allow":["https://a.example"],"cut":1}`, "`cut` must be a boolean"},
-		{`{"allow":["https://a.example"],"alow":1}`, "`alow` is not a known option"},
+		{`{"allow":["https://a.example"],"alow":1}`, "`alow` is not a known option; did you mean `allow`?"},
+		{`{"allow":["https://a.example"],"maxByte":1}`, "`maxByte` is not a known option; did you mean `maxBytes`?"},
 		{`{"allow":["x"],"cut":1}`, "https://; `cut` must"},
 	} {
 		var options []byte

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/fetch/address"
+	"github.com/turncore/turncore/internal/suggestion"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/fault"
 )
@@ -92,7 +93,11 @@ func (f *fetcher) option(name string, v []byte) (problem string) {
 		return ""
 	case "allow", "methods":
 	default:
-		return "is not a known option"
+		known := []string{"allow", "cut", "methods"}
+		for i := range fetchNumbers {
+			known = append(known, fetchNumbers[i].name)
+		}
+		return suggestion.Unknown(name, known, "")
 	}
 	var texts []string
 	_ = value.EachItem(v, func(_ int, item []byte) bool {

@@ -13,14 +13,16 @@ const PACKAGE = new URL('../../', import.meta.url);
 const MOST = 70;
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  readonly exports: Readonly<
+    Record<string, string | { readonly types: string; readonly default: string }>
+  >;
 }
 
 const manifest = JSON.parse(readFileSync(new URL('package.json', PACKAGE), 'utf8')) as Manifest;
-/** The source of each entry point that has declarations, by its subpath. */
+/** The source of each entry point that is a program's, by its subpath. */
 const sources = new Map(
   Object.entries(manifest.exports).flatMap(([subpath, target]) =>
-    typeof target === 'string'
+    typeof target === 'string' || !target.default.endsWith('.js')
       ? []
       : [[subpath, fileURLToPath(new URL(sourceOf(target.types), PACKAGE))] as const],
   ),

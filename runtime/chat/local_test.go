@@ -229,7 +229,12 @@ func TestLocalOptions(t *testing.T) {
 		{`{"provider":"model","model":"m","capabilities":{"speed":1}}`, "`capabilities.speed` is not a known capability"},
 		{`{"provider":"model","model":"m","toolChoice":"required"}`, "`toolChoice` can be required of engines with text tools and GBNF grammars only"},
 		{`{"provider":"model","model":"m","schema":{"$ref":"#/x"},"capabilities":{"grammar":"gbnf"}}`, "`schema` cannot be used: schema: /$ref: \"#/x\" points nowhere"},
-		{`{"provider":"model","model":"m","speed":1}`, "`speed` is not a known option; other members of the request belong in `body`"},
+		{`{"provider":"model","model":"m","pace":1}`, "`pace` is not a known option; other members of the request belong in `body`"},
+		{`{"provider":"model","model":"m","sed":1}`, "`sed` is not a known option; did you mean `seed`?"},
+		{`{"model":"m","temprature":1}`, "`temprature` is not a known option; did you mean `temperature`?"},
+		{`{"model":"m","base_url":"http://x"}`, "`base_url` is not a known option; did you mean `baseURL`?"},
+		{`{"model":"m","outputSchema":{}}`, "`outputSchema` is not a known option; did you mean `schema`?"},
+		{`{"model":"m","retry":{"maxAttempt":1}}`, "`retry.maxAttempt` is not a known option; did you mean `maxAttempts`?"},
 		{`{"model":"m","capabilities":{}}`, "`capabilities` is not a known option; other members of the request belong in `body`"},
 	} {
 		_, err := chat.New(fromJSON(t, c.options), provider.All...)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/internal/suggestion"
 )
 
 // Shape is a set of kinds of value.
@@ -75,7 +76,7 @@ func (p *parser) known(name string) *Member {
 func (p *parser) member(name string, v []byte) {
 	m := p.known(name)
 	if m == nil {
-		p.fail(name, "is not a known option; other members of the request belong in `body`")
+		p.fail(name, suggestion.Unknown(name, p.names(), "; other members of the request belong in `body`"))
 		return
 	}
 	if problem := m.problem(v); problem != "" {
@@ -83,6 +84,15 @@ func (p *parser) member(name string, v []byte) {
 		return
 	}
 	p.pass(name, name, v)
+}
+
+// names are those of the options that the protocol may know.
+func (p *parser) names() []string {
+	names := strings.Fields(optionNames)
+	for i := range p.protocol.Members {
+		names = append(names, p.protocol.Members[i].Name)
+	}
+	return names
 }
 
 // problem says what is wrong with a value of the member, "" for nothing.

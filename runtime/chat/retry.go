@@ -3,8 +3,10 @@ package chat
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/internal/suggestion"
 	"github.com/turncore/turncore/runtime/fault"
 )
 
@@ -45,7 +47,7 @@ func (p *parser) retry(v []byte) {
 		case "honorRetryAfter":
 			r.honorAfter = p.flag(name, val)
 		default:
-			p.fail(name, "is not a known option")
+			p.fail(name, suggestion.Unknown(string(key), strings.Fields(retryNames), ""))
 		}
 		return true
 	}) != nil {

@@ -1,6 +1,7 @@
 /**
  * The front door: a runner with defaults for everything.
  */
+import type { Awaitable } from '../awaitable.js';
 import type {
   DispatchExecutorFn,
   DispatchPipelineMiddlewareFn,
@@ -150,9 +151,14 @@ export class AgentRunner<Output = unknown> extends TurnRunner<Output> {
   }
 
   /** @internal Later than all records of the session: a conversation is ordered by time. */
-  protected override messageTime(now: number, stash: Readonly<Record<string, unknown>>): number {
+  protected override messageTime(
+    now: number,
+    stash: Readonly<Record<string, unknown>>,
+  ): Awaitable<number> {
+    const after = (newest: number | undefined): number =>
+      newest === undefined ? now : Math.min(Math.max(now, newest + 1), MAX_TIME);
     const newest = this.#store.newest?.(sessionNamed(stash['sessionId']));
-    return newest === undefined ? now : Math.min(Math.max(now, newest + 1), MAX_TIME);
+    return typeof newest === 'object' ? Promise.resolve(newest).then(after) : after(newest);
   }
 
   /** The input of an ordinary turn, and a function that releases the caller's signal. */

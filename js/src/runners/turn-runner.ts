@@ -2,6 +2,7 @@
  * Runs turns.
  */
 import { attempt } from '../attempt.js';
+import type { Awaitable } from '../awaitable.js';
 import {
   type AnyRecord,
   History,
@@ -294,7 +295,7 @@ export class TurnRunner<Output = unknown> {
    * @param stash the initial values of the turn's stash
    * @internal
    */
-  protected messageTime(now: number, _stash: Readonly<Record<string, unknown>>): number {
+  protected messageTime(now: number, _stash: Readonly<Record<string, unknown>>): Awaitable<number> {
     return now;
   }
 
@@ -339,7 +340,22 @@ export class TurnRunner<Output = unknown> {
     const id = given ?? uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
     const seed = host.entropy(SEED);
     const stash = input['stash'] as Record<string, unknown>;
+    const open = (running: Core, created: number): Promise<Outcome> =>
+      this.#open(running, input, { id, seed, created, controller, tap });
     const created = this.messageTime(host.clock(), stash);
+    if (typeof created === 'number') return open(core, created);
+    return Promise.resolve(created).then(async (at) => {
+      // The instance may have ended, or filled up, in the meantime.
+      return open(host.ready() ?? (await host.acquire()), at);
+    });
+  }
+
+  #open(
+    core: Core,
+    input: Checked,
+    { id, seed, created, controller, tap }: Opening,
+  ): Promise<Outcome> {
+    const host = this.#host;
     const turn = core.start(
       {
         definition: this.#definition,
@@ -348,7 +364,7 @@ export class TurnRunner<Output = unknown> {
         standalone: false,
         systemPrompt: input['systemPrompt'] as Tokenizable,
         instructions: input['standingInstructions'] as readonly Tokenizable[],
-        stash: new Stash(stash).snapshot(),
+        stash: new Stash(input['stash'] as Record<string, unknown>).snapshot(),
         initial: [],
         dispatchBus: undefined,
         bus: this.#bus,
@@ -360,7 +376,7 @@ export class TurnRunner<Output = unknown> {
       },
       seed,
       messageOf(input, id, created),
-      (core, number) => host.recorder(id, core, number),
+      (running, number) => host.recorder(id, running, number),
     );
     const { recorder } = turn;
     if (recorder === undefined) return turn.done;
@@ -369,6 +385,16 @@ export class TurnRunner<Output = unknown> {
       return outcome;
     });
   }
+}
+
+/** What a turn is opened with, beside its input. */
+interface Opening {
+  readonly id: string;
+  readonly seed: Uint8Array;
+  /** When a user message that is given as text was created, in ms since the Unix epoch. */
+  readonly created: number;
+  readonly controller: AbortController | undefined;
+  readonly tap: ((event: TurnEvent) => void) | undefined;
 }
 
 /** Returns how a turn ended. @throws the error that rejected it */

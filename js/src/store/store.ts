@@ -46,9 +46,9 @@ export interface Store {
    * The latest time at which a message, thought or tool call of the session was created, in ms since the Unix epoch;
    * undefined if it has none. With this method, a runner of `createRunner` gives a user's message a later time than
    * all the session's records, whatever the clock says, because conversations are ordered by time. Without it the
-   * message gets the clock's time.
+   * message gets the clock's time. If it fails, the turn does not start, and `run` fails with the same error.
    */
-  newest?(session: string): number | undefined;
+  newest?(session: string): Awaitable<number | undefined>;
   /** Keeps bytes under an id and returns a reader of them. */
   writeBytes(session: string, id: string, bytes: string | Uint8Array): Awaitable<BytesReader>;
 }

@@ -1,6 +1,7 @@
 /**
  * Tools whose handlers are compiled into the module.
  */
+import { suggest } from '../validation/suggest.js';
 import { CATALOGUE } from '../abi/catalogue.gen.js';
 import { asBuiltin, builtinOf } from '../builtin.js';
 import { TurncoreError } from '../errors.js';
@@ -96,6 +97,17 @@ export interface FetchArgs {
   readonly contentType?: string;
 }
 
+/** Names of the options of fetch. */
+const FETCH_OPTIONS: readonly (keyof FetchOptions)[] = [
+  'allow',
+  'methods',
+  'maxBytes',
+  'maxInline',
+  'cut',
+  'timeoutMs',
+  'redirects',
+];
+
 /**
  * Lets the model fetch pages and files of the web as text: HTML as Markdown-like text, other text unchanged. It
  * requests only addresses that the options and the host's `allowedOrigins` allow, sends no credentials and keeps no
@@ -112,9 +124,11 @@ export function fetchTool(options: FetchOptions): Tool<FetchArgs, string> {
   const { allow, methods = ['GET', 'HEAD'], ...more } = options;
   const { maxBytes, maxInline, cut, timeoutMs, redirects, ...unknown } = more;
   for (const name of Object.keys(unknown)) {
+    const meant = suggest(name, FETCH_OPTIONS);
+    const hint = meant === undefined ? '' : `; did you mean \`${meant}\`?`;
     throw TurncoreError.of(
       'E_INVALID_INITIAL_TOOL_VALUE',
-      `fetch: \`${name}\` is not a known option`,
+      `fetch: \`${name}\` is not a known option${hint}`,
     );
   }
   requireTexts('allow', allow);

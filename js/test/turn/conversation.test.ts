@@ -225,9 +225,38 @@ describe('the time of a message given as text', { skip }, () => {
     ];
     for (const delta of deltas) {
       await store.commit('s', [delta]);
-      newest.push(store.newest?.('s'));
+      newest.push(await store.newest?.('s'));
     }
     assert.deepEqual(newest, [20, 30, 30, 40, 40]);
-    assert.equal(store.newest?.('other'), undefined);
+    assert.equal(await store.newest?.('other'), undefined);
+  });
+
+  it('a store may tell its newest time later; a failure keeps the turn from starting', async () => {
+    const memory = memoryStore();
+    const failure = new Error('no such table');
+    let newest: () => Promise<number | undefined> = () => Promise.resolve(FIXED_INSTANT + 5000);
+    let ran = 0;
+    const runner = createRunner({
+      executor: (ctx) => {
+        ran++;
+        ctx.ack();
+      },
+      store: {
+        load: (session) => memory.load(session),
+        commit: (session, deltas) => memory.commit(session, deltas),
+        writeBytes: (session, id, bytes) => memory.writeBytes(session, id, bytes),
+        newest: () => newest(),
+      },
+      host: await testHost(),
+    });
+    const told = await runner.stream({ message: 'hello' }).result;
+    assert.equal(told.error, undefined);
+    const { messages } = await memory.load('default');
+    assert.equal(Number(messages[0]?.createdAt), FIXED_INSTANT + 5001);
+
+    newest = () => Promise.reject(failure);
+    await assert.rejects(runner.run({ message: 'again' }), failure);
+    assert.equal((await runner.stream({ message: 'again' }).result).error, failure);
+    assert.equal(ran, 1);
   });
 });

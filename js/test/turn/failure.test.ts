@@ -246,6 +246,31 @@ describe('a module that lies', () => {
     }
   });
 
+  it(
+    'code that is slow to hear of an abort is no lost turn, however long it takes',
+    { skip },
+    async (t) => {
+      t.mock.timers.enable({ apis: ['setTimeout'] });
+      const controller = new AbortController();
+      let [begin, release] = [(): void => undefined, (): void => undefined];
+      const begun = new Promise<void>((resolve) => (begin = resolve));
+      const run = await makeRun(async () => {
+        begin();
+        await new Promise<void>((resolve) => (release = resolve));
+      });
+      const stream = run.runner.stream({ systemPrompt: 'test', turnAbortController: controller });
+      await begun;
+      const instance = run.runner.host.ready()!;
+      controller.abort(new Error('enough'));
+      t.mock.timers.tick(3_600_000);
+      assert.equal(instance.alive, true);
+      release();
+      const { status } = await stream.result;
+      assert.equal(status, 'aborted');
+      assert.equal(instance.alive, true);
+    },
+  );
+
   it('bytes that are no frames retire the instance', () => {
     for (const bytes of [Uint8Array.of(0xc1), Uint8Array.of(0x95, 1), Uint8Array.of(0x01)]) {
       assert.throws(() => fakeTurn(([op]) => (op === Op.StartTurn ? bytes : [])), {

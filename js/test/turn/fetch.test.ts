@@ -185,6 +185,10 @@ describe('fetchTool', { skip }, () => {
       code: 'E_INVALID_INITIAL_TOOL_VALUE',
       message: /`maxRedirects` is not a known option/,
     });
+    const mistyped = { allow: ['https://a.test'], maxByte: 1 };
+    assert.throws(() => fetchTool(mistyped), {
+      message: /`maxByte` is not a known option; did you mean `maxBytes`\?/,
+    });
     const run = async (options: FetchOptions, module = fullModule()): Promise<string> => {
       const runner = createRunner({
         executor: (ctx) => ctx.ack(),
