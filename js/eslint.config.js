@@ -8,6 +8,7 @@ const nodeGlobals = Object.fromEntries(
     'AbortSignal',
     'Blob',
     'Buffer',
+    'FormData',
     'MessageChannel',
     'MutationObserver',
     'ReadableStream',

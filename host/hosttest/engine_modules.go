@@ -32,29 +32,35 @@ func (s engineSuite[S]) modules(t S) {
 		"no export":     {text{NoMemory: true}.Encode(), host.CodeInvalidModule, all},
 		"step of a wrong type": {
 			text{Exports: changed(abi.ExportStep, func(e *testmodule.Export) { e.Result = testmodule.I32 })}.Encode(),
-			host.CodeInvalidModule, []string{"turncore_step has type [i32] -> [i32] instead of [i32] -> [i64]"},
+			host.CodeInvalidModule,
+			[]string{"turncore_step has type [i32] -> [i32] instead of [i32] -> [i64]"},
 		},
 		"a foreign import": {text{Exports: fine(), Imports: [][2]string{{"env", "log"}}}.Encode(), host.CodeInvalidModule, []string{"env", "log"}},
 		"an unknown function of WASI": {
 			text{Exports: fine(), Imports: [][2]string{{"wasi_snapshot_preview1", "fd_wrote"}}}.Encode(),
-			host.CodeInvalidModule, []string{"wasi_snapshot_preview1", "fd_wrote"},
+			host.CodeInvalidModule,
+			[]string{"wasi_snapshot_preview1", "fd_wrote"},
 		},
 		"a function of WASI of a wrong type": {
 			text{Exports: fine(), Imports: [][2]string{{"wasi_snapshot_preview1", "sched_yield"}}}.Encode(),
-			host.CodeInvalidModule, []string{"wasi_snapshot_preview1", "sched_yield"},
+			host.CodeInvalidModule,
+			[]string{"wasi_snapshot_preview1", "sched_yield"},
 		},
 		"two tables": {
 			text{Exports: fine(), Tables: [][]byte{{0x70, 0, 1}, {0x70, 0, 1}}}.Encode(),
-			host.CodeInvalidModule, []string{"it has 2 tables"},
+			host.CodeInvalidModule,
+			[]string{"it has 2 tables"},
 		},
 		"a large table": {
 			text{Exports: fine(), Tables: [][]byte{{0x70, 0, 0xff, 0xff, 0xff, 0xff, 0xf}}}.Encode(),
-			host.CodeInvalidModule, []string{"it has a table of 4294967295 entries"},
+			host.CodeInvalidModule,
+			[]string{"it has a table of 4294967295 entries"},
 		},
 		"many globals": {text{Exports: fine(), Globals: 65}.Encode(), host.CodeInvalidModule, []string{"it has 65 globals"}},
 		"another major": {
 			text{Exports: changed(abi.ExportABI, func(e *testmodule.Export) { e.Value = 7<<16 | 4 })}.Encode(),
-			host.CodeABIVersion, []string{"the module speaks 7.4, this host 2.0"},
+			host.CodeABIVersion,
+			[]string{"the module speaks 7.4, this host 2.0"},
 		},
 	} {
 		t.Run(name, func(t S) {

@@ -2,13 +2,14 @@ package turns
 
 import (
 	"fmt"
-	"github.com/turncore/turncore/host/event"
-	"github.com/turncore/turncore/host/internal/panics"
 	"log/slog"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/panics"
 )
 
 // bus holds listeners. Its zero value is ready to use.
