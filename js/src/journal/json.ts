@@ -98,8 +98,9 @@ class Writer {
     if (what === 'float') return { what, n: view.getFloat64(0) };
     let n = 0n;
     for (const byte of b) n = (n << 8n) | BigInt(byte);
-    const signed = (c >= 0xd0 && c <= 0xd3) || size === 8;
-    return { what, n: Number(signed ? BigInt.asIntN(8 * size!, n) : n) };
+    const number = Number(c >= 0xd0 && c <= 0xd3 ? BigInt.asIntN(8 * size!, n) : n);
+    if (!Number.isSafeInteger(number)) throw new Malformed();
+    return { what, n: number };
   }
 
   take(n: number): Uint8Array {
