@@ -432,17 +432,24 @@ suite('with a live model', () => {
       response.end(`${chunk({ content: 'words' }) + chunk({}, 'stop')}data: [DONE]\n\n`);
     };
     const visit = await Visit.to(demo.address, DESKTOP);
-    const bodies = [];
-    visit.page.on('response', async (response) => {
-      bodies.push(JSON.stringify(response.headers()), await response.text().catch(() => ''));
+    const reads = [];
+    visit.page.on('response', (response) => {
+      reads.push(response.text().then((body) => [JSON.stringify(response.headers()), body]));
     });
-    visit.page.on('request', (request) => bodies.push(JSON.stringify(request.headers())));
+    visit.page.on('request', (request) => reads.push([JSON.stringify(request.headers())]));
+    const finished = visit.page.waitForEvent(
+      'requestfinished',
+      (request) => request.method() === 'POST',
+    );
     assert.match(await visit.page.textContent('#model'), /^the-model at 127\.0\.0\.1:\d+$/);
     await visit.say('hi');
     assert.match(await visit.ended(0), /^ack/);
     assert.equal(await visit.turn(0).locator('.by-agent').textContent(), 'Live words');
-    assert.ok(bodies.length >= 3);
-    assert.ok(!bodies.join().includes(KEY) && !(await visit.page.content()).includes(KEY));
+    await finished;
+    const seen = (await Promise.all(reads)).flat();
+    assert.ok(seen.length >= 3);
+    assert.match(seen.join(), /"Live /);
+    assert.ok(!seen.join().includes(KEY) && !(await visit.page.content()).includes(KEY));
     await visit.leave();
   });
 
