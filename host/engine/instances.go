@@ -31,7 +31,7 @@ func (s *Instances) Open(start func(g *Guest) (Module, error)) (*Instance, error
 	})
 }
 
-// OpenCore starts an instance of a core that is no module.
+// OpenCore starts an instance of a core that runs in this process, without a module.
 func (s *Instances) OpenCore(start func() Core) (*Instance, error) {
 	return s.add(func(i *Instance) error {
 		i.core = start()

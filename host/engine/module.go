@@ -83,7 +83,7 @@ func FunctionType(params, results []string) string {
 	return fmt.Sprintf("[%s] -> [%s]", strings.Join(params, " "), strings.Join(results, " "))
 }
 
-// CheckVersion refuses what [abi.ExportABI] says if that is another major version.
+// CheckVersion rejects a module whose [abi.ExportABI] returns another major version.
 func CheckVersion(version uint32) error {
 	if major := uint16(version >> 16); major != abi.Major {
 		return host.VersionError(major, uint16(version))

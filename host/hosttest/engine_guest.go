@@ -190,7 +190,7 @@ func stderrIsBounded[S T[S]](t S, e host.Engine) {
 	}
 }
 
-// Garbage in the outbox is for whoever decodes it to find; the transport hands it on and can then be told to retire.
+// The transport hands garbage in the outbox on. Its decoder finds it, and may then retire the instance.
 func garbageIsHandedOn[S T[S]](t S, i host.Instance) {
 	out, err := i.Step(nil, []byte("garbage"))
 	if err != nil || !bytes.Equal(out, []byte{0xc1, 0xff, 0x93}) {

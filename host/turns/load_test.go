@@ -149,7 +149,7 @@ func TestLongConversationCostsTheSame(t *testing.T) {
 	}
 }
 
-// What a turn sees is what the store has, whoever has changed it.
+// A turn sees what the store holds, also after changes by others.
 func TestLoadConversationFollowsTheStore(t *testing.T) {
 	put := func(id, text string) store.Delta {
 		return store.Delta{Op: store.OpStore, Kind: "message", ID: id, Record: message(id, text)}

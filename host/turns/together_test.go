@@ -12,7 +12,7 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-// Tools that a model calls together run together, whoever delivers the events between their starts.
+// Tools that a model calls together run together, even if another goroutine delivers the events between their starts.
 func TestToolsRunTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := turns.NewHost(turns.HostOptions{Engine: native.New()})

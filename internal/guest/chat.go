@@ -109,7 +109,7 @@ func (c *chatDispatch) MediaSize(handle int64, part int) (int64, error) {
 
 func (c *chatDispatch) ReaderTools(class string) []string { return runtime.ReaderTools(class) }
 
-// fits refuses what the frame that carries it to the host would have no room for.
+// fits rejects an answer that is too large for the frame that carries it to the host.
 func (c *chatDispatch) fits(size int) error {
 	limit := int(min(c.limits.Frame-c.limits.Frame/16, c.limits.String))
 	if size > limit {
@@ -118,7 +118,7 @@ func (c *chatDispatch) fits(size int) error {
 	return nil
 }
 
-// streams counts what an answer has said, and refuses what does not fit.
+// streams counts the bytes of an answer, and rejects those that do not fit.
 func (c *chatDispatch) streams(size int) error {
 	if err := c.fits(size); err != nil {
 		return err

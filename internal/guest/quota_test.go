@@ -212,7 +212,7 @@ func TestInstanceQuota(t *testing.T) {
 	grow(4)
 	w.endedOver(4)
 	if grow(5); len(w.ends) == 0 {
-		t.Error("what turn 4 held is still counted, or turn 5 found room that there is not")
+		t.Error("turn 5 went beyond the quota and did not end")
 	}
 	// Dropped, it counts for as long as a turn has it.
 	w.step(&abi.DropHistory{Op: abi.OpDropHistory, History: 1})

@@ -1,4 +1,4 @@
-// Package suggestion finds what is probably meant by a name that nobody knows.
+// Package suggestion finds the known name that an unknown one was probably meant to be.
 package suggestion
 
 import (
@@ -31,6 +31,9 @@ func Of(name string, known []string) string {
 	}
 	best, least := "", min(len(name)/3, maxTypos)+1
 	for _, k := range known {
+		if max(len(name), len(k))-min(len(name), len(k)) >= least {
+			continue // as many typing errors, however long the names are
+		}
 		if n := typos(name, k); n < least {
 			best, least = k, n
 		}

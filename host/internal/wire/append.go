@@ -1,5 +1,5 @@
-// Package wire takes what user code of a Go host hands in to the encoding of values, and back: package abi/value has the
-// encoding, this one the Go types.
+// Package wire encodes the values of a Go host's user code, and decodes them into plain data. Package abi/value has the
+// encoding, this package the Go types.
 package wire
 
 import (
