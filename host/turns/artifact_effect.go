@@ -113,6 +113,35 @@ func (e *effect) spool(ctx Context, callbacks *Callbacks, r *record.Retrievable)
 	return nil
 }
 
+// media is what stands at a place in a record's attachments or results, nil if it is no media.
+func (t *turn) media(handle int64, part uint32) *record.Media {
+	var list []*record.Media
+	switch r := t.handles.record(handle).(type) {
+	case *record.Message:
+		list = r.Attachments
+	case *record.ToolCall:
+		switch results := r.Results.(type) {
+		case *record.Media:
+			list = []*record.Media{results}
+		case []*record.Media:
+			list = results
+		}
+	}
+	if uint64(part) >= uint64(len(list)) {
+		return nil
+	}
+	return list[part]
+}
+
+// sizeOf is what ReadSize answers of a media.
+func sizeOf(m *record.Media) abi.Raw {
+	n, known := m.ByteLength()
+	if !known || n < 0 {
+		return (&abi.ReadResult{}).Append(nil)
+	}
+	return (&abi.ReadResult{Bytes: uint64(n), Count: 1}).Append(nil)
+}
+
 // artifact is what stands at a place in a record: an artifact, or a text.
 func (t *turn) artifact(handle int64, part uint32) (*record.SpooledArtifact, error) {
 	var content any

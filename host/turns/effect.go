@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/exchange"
 	"github.com/turncore/turncore/host/internal/panics"
 )
 
@@ -155,7 +156,7 @@ func (e *effect) prepare(raw abi.Raw) error {
 		if args.Redirect > abi.RedirectManual {
 			return fmt.Errorf("redirect %d is unknown", args.Redirect)
 		}
-		media, err := t.splices(args.Body, args.Splices)
+		media, err := exchange.Splices(args.Body, args.Splices, t.media)
 		if err != nil {
 			return err
 		}
@@ -169,7 +170,7 @@ func (e *effect) prepare(raw abi.Raw) error {
 			return err
 		}
 		t.frames.effect.Args = nil // a request is long: the effect has it, and no copy
-		media, err := t.splices(args.Body, args.Splices)
+		media, err := exchange.Splices(args.Body, args.Splices, t.media)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/exchange"
 	"github.com/turncore/turncore/host/model"
 )
 
@@ -57,7 +58,7 @@ func engineName(m *model.Engine) string {
 }
 
 // generate lets an engine answer and hands the core what it sends.
-func (e *effect) generate(ctx context.Context, args *abi.ModelArgs, media []splice) error {
+func (e *effect) generate(ctx context.Context, args *abi.ModelArgs, media []exchange.Splice) error {
 	chat := e.chatOptions()
 	if chat == nil || chat.Engine == nil || modelName(chat) != args.Model {
 		return newError(abi.CodeModelUnknown, `"`+args.Model+`"`, nil)
@@ -66,7 +67,7 @@ func (e *effect) generate(ctx context.Context, args *abi.ModelArgs, media []spli
 	if err != nil {
 		return err
 	}
-	if body, err = insertMedia(ctx, body, media); err != nil {
+	if body, err = exchange.Insert(ctx, body, media); err != nil {
 		return engineError(ctx, err)
 	}
 	var request model.Request

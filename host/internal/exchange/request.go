@@ -1,4 +1,4 @@
-package turns
+package exchange
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/model"
 )
 
@@ -18,7 +19,7 @@ const maxRedirects = 20
 
 // request is a request of the core, with the redirects that it meets.
 type request struct {
-	host       *Host
+	client     *Client
 	allow      func(origin string) bool
 	method     string
 	url        *url.URL
@@ -31,17 +32,17 @@ type request struct {
 }
 
 // newRequest checks what the core asks for.
-func (h *Host) newRequest(args *abi.HTTPArgs, allow func(origin string) bool) (*request, error) {
+func (c *Client) newRequest(args *abi.HTTPArgs, allow func(origin string) bool) (*request, error) {
 	body, err := abi.BytesOf(args.Body)
 	if err != nil {
 		return nil, err
 	}
 	target, err := url.Parse(args.URL)
 	if err != nil {
-		return nil, newError(abi.CodeHTTPNotAllowed, "the address is no URL", nil)
+		return nil, host.NewError(abi.CodeHTTPNotAllowed, "the address is no URL", nil)
 	}
 	r := &request{
-		host: h, allow: allow, method: args.Method, url: target, headers: args.Headers, body: body,
+		client: c, allow: allow, method: args.Method, url: target, headers: args.Headers, body: body,
 		redirect: args.Redirect, redirects: int(min(args.Redirects, maxRedirects)),
 	}
 	if err := r.allowed(); err != nil {
@@ -50,12 +51,12 @@ func (h *Host) newRequest(args *abi.HTTPArgs, allow func(origin string) bool) (*
 	if args.Credential == "" {
 		return r, nil
 	}
-	c, known := h.options.Credentials[args.Credential]
+	key, known := c.Credentials[args.Credential]
 	origin := originOf(target)
-	if !known || !slices.ContainsFunc(c.Origins, func(o string) bool { return originOfText(o) == origin }) {
-		return nil, newError(abi.CodeCredentialUnknown, args.Credential+" for "+origin, nil)
+	if !known || !slices.ContainsFunc(key.Origins, func(o string) bool { return Origin(o) == origin }) {
+		return nil, host.NewError(abi.CodeCredentialUnknown, args.Credential+" for "+origin, nil)
 	}
-	r.credential, r.secret = &c, newRedactor(c.Value)
+	r.credential, r.secret = &key, newRedactor(key.Value)
 	return r, nil
 }
 
@@ -65,15 +66,15 @@ func (r *request) allowed() error {
 	origin := originOf(r.url)
 	switch method := strings.ToUpper(r.method); {
 	case method == "CONNECT" || method == "TRACE" || method == "TRACK":
-		return newError(abi.CodeHTTPNotAllowed, "the method "+method, nil)
+		return host.NewError(abi.CodeHTTPNotAllowed, "the method "+method, nil)
 	case (method == "GET" || method == "HEAD") && len(r.body) > 0:
-		return newError(abi.CodeHTTPNotAllowed, "a "+method+" with a body", nil)
+		return host.NewError(abi.CodeHTTPNotAllowed, "a "+method+" with a body", nil)
 	case origin == "":
-		return newError(abi.CodeHTTPNotAllowed, "the address is no http or https URL", nil)
+		return host.NewError(abi.CodeHTTPNotAllowed, "the address is no http or https URL", nil)
 	case r.url.User != nil:
-		return newError(abi.CodeHTTPNotAllowed, "an address with a user name, at "+origin, nil)
+		return host.NewError(abi.CodeHTTPNotAllowed, "an address with a user name, at "+origin, nil)
 	case !r.allow(origin):
-		return newError(abi.CodeHTTPNotAllowed, origin, nil)
+		return host.NewError(abi.CodeHTTPNotAllowed, origin, nil)
 	}
 	return nil
 }
@@ -81,14 +82,14 @@ func (r *request) allowed() error {
 // send sends the request and follows redirects as far as it may.
 func (r *request) send(ctx context.Context) (*http.Response, error) {
 	// An http.Client would follow redirects by rules of its own.
-	transport := r.host.options.HTTP
+	transport := r.client.Transport
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
 	for followed := 0; ; followed++ {
 		req, err := http.NewRequestWithContext(ctx, r.method, r.url.String(), bytes.NewReader(r.body))
 		if err != nil {
-			return nil, newError(abi.CodeHTTPNotAllowed, err.Error(), nil)
+			return nil, host.NewError(abi.CodeHTTPNotAllowed, err.Error(), nil)
 		}
 		for _, pair := range r.headers {
 			if len(pair) == 2 {
@@ -109,9 +110,9 @@ func (r *request) send(ctx context.Context) (*http.Response, error) {
 		_ = resp.Body.Close() // nobody wants it
 		switch {
 		case r.redirect == abi.RedirectError:
-			return nil, newError(abi.CodeHTTPRedirect, "status "+strconv.Itoa(resp.StatusCode), nil)
+			return nil, host.NewError(abi.CodeHTTPRedirect, "status "+strconv.Itoa(resp.StatusCode), nil)
 		case followed >= r.redirects:
-			return nil, newError(abi.CodeHTTPRedirect, "more than "+strconv.Itoa(r.redirects), nil)
+			return nil, host.NewError(abi.CodeHTTPRedirect, "more than "+strconv.Itoa(r.redirects), nil)
 		}
 		if err := r.follow(resp.StatusCode, location); err != nil {
 			return nil, err
@@ -133,7 +134,7 @@ func isRedirect(status int) bool {
 func (r *request) follow(status int, location string) error {
 	target, err := r.url.Parse(location)
 	if err != nil {
-		return newError(abi.CodeHTTPRedirect, "the location is no URL", nil)
+		return host.NewError(abi.CodeHTTPRedirect, "the location is no URL", nil)
 	}
 	if originOf(target) != originOf(r.url) {
 		r.credential = nil
@@ -157,18 +158,18 @@ var plainHeaders = [...]string{"accept", "accept-language", "content-encoding", 
 
 // originOf is a URL's origin, "" if requests can not go there.
 func originOf(u *url.URL) string {
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	if host == "" || scheme != "http" && scheme != "https" {
+	scheme, place := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if place == "" || scheme != "http" && scheme != "https" {
 		return ""
 	}
 	if port := u.Port(); scheme == "http" && port == "80" || scheme == "https" && port == "443" {
-		host = strings.TrimSuffix(host, ":"+port)
+		place = strings.TrimSuffix(place, ":"+port)
 	}
-	return scheme + "://" + strings.TrimSuffix(host, ":")
+	return scheme + "://" + strings.TrimSuffix(place, ":")
 }
 
-// originOfText is the origin of a URL that is given as text, "" if it has none.
-func originOfText(text string) string {
+// Origin is the origin of a URL that is given as text, "" if it has none.
+func Origin(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package turns
+package exchange
 
 import (
 	"context"
@@ -79,7 +79,7 @@ func (*pieces) Close() error { return nil }
 
 // What a host makes of HTTPArgs is the same in all languages.
 func TestHTTPVectors(t *testing.T) {
-	text, err := os.ReadFile("../../abi/testdata/http.json")
+	text, err := os.ReadFile("../../../abi/testdata/http.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,12 +94,12 @@ func TestHTTPVectors(t *testing.T) {
 	for _, v := range all.Vectors {
 		t.Run(v.Name, func(t *testing.T) {
 			var sent []sentRequest
-			h := NewHost(HostOptions{
+			allow := func(origin string) bool {
+				return slices.ContainsFunc(all.Allowed, func(o string) bool { return Origin(o) == origin })
+			}
+			client := Client{
 				Credentials: credentials,
-				AllowOrigin: func(origin string) bool {
-					return slices.ContainsFunc(all.Allowed, func(o string) bool { return originOfText(o) == origin })
-				},
-				HTTP: transport(func(req *http.Request) (*http.Response, error) {
+				Transport: transport(func(req *http.Request) (*http.Response, error) {
 					body, _ := io.ReadAll(req.Body)
 					one := sentRequest{Method: req.Method, URL: strings.ToLower(strings.Replace(req.URL.String(), ":443", "", 1)), Body: string(body)}
 					one.Headers = headers(req.Header, nil)
@@ -114,7 +114,7 @@ func TestHTTPVectors(t *testing.T) {
 					}
 					return &http.Response{StatusCode: r.Status, Header: head, Body: &pieces{slices.Clone(r.Body)}, Request: req}, nil
 				}),
-			})
+			}
 			got := struct {
 				status  int
 				headers [][]string
@@ -128,7 +128,7 @@ func TestHTTPVectors(t *testing.T) {
 			if in.Body != "" {
 				args.Body = abi.Bytes([]byte(in.Body))
 			}
-			err := h.exchange(context.Background(), args, nil, h.options.AllowOrigin, 64, func(c *abi.Chunk) bool {
+			err := client.Do(context.Background(), args, nil, allow, 64, func(c *abi.Chunk) bool {
 				if c.Status != 0 {
 					got.status, got.headers = int(c.Status), c.Headers
 				}
@@ -154,15 +154,18 @@ func TestHTTPVectors(t *testing.T) {
 // Text that a failure is told with does not hold the secret.
 func TestTransportErrorHidesSecret(t *testing.T) {
 	const key = "sk-0123456789abcdef"
-	h := NewHost(HostOptions{
+	client := Client{
 		Credentials: map[string]model.Credential{"key": model.Bearer(key, "https://api.test")},
-		HTTP: transport(func(req *http.Request) (*http.Response, error) {
+		Transport: transport(func(req *http.Request) (*http.Response, error) {
 			return nil, errors.Join(errors.New("cannot send"), errors.New("authorization: "+req.Header.Get("Authorization")))
 		}),
-	})
-	err := h.exchange(context.Background(), &abi.HTTPArgs{Method: "GET", URL: "https://api.test/", Credential: "key"}, nil, func(string) bool { return true }, 64, nil)
-	text, _ := json.Marshal(describe(err, nil))
-	if !errors.Is(err, host.CodeHTTPTransport) || strings.Contains(string(text), key) || !strings.Contains(string(text), redacted) {
+	}
+	err := client.Do(context.Background(), &abi.HTTPArgs{Method: "GET", URL: "https://api.test/", Credential: "key"}, nil, func(string) bool { return true }, 64, nil)
+	text := ""
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		text += inner.Error() + "\n"
+	}
+	if !errors.Is(err, host.CodeHTTPTransport) || strings.Contains(text, key) || !strings.Contains(text, redacted) {
 		t.Errorf("%s", text)
 	}
 }
