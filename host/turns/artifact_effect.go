@@ -53,7 +53,7 @@ func (e *effect) prepareArtifact(raw abi.Raw) error {
 		if err != nil {
 			return err
 		}
-		r, ok := t.handles.record(args.Handle).(*record.Retrievable)
+		r, ok := t.handles.Record(args.Handle).(*record.Retrievable)
 		if !ok {
 			return fmt.Errorf("handle %d names no document", args.Handle)
 		}
@@ -116,7 +116,7 @@ func (e *effect) spool(ctx Context, callbacks *Callbacks, r *record.Retrievable)
 // media is what stands at a place in a record's attachments or results, nil if it is no media.
 func (t *turn) media(handle int64, part uint32) *record.Media {
 	var list []*record.Media
-	switch r := t.handles.record(handle).(type) {
+	switch r := t.handles.Record(handle).(type) {
 	case *record.Message:
 		list = r.Attachments
 	case *record.ToolCall:
@@ -145,7 +145,7 @@ func sizeOf(m *record.Media) abi.Raw {
 // artifact is what stands at a place in a record: an artifact, or a text.
 func (t *turn) artifact(handle int64, part uint32) (*record.SpooledArtifact, error) {
 	var content any
-	switch r := t.handles.record(handle).(type) {
+	switch r := t.handles.Record(handle).(type) {
 	case *record.ToolCall:
 		content = r.Results
 		if list, ok := content.([]*record.SpooledArtifact); ok && uint64(part) < uint64(len(list)) {

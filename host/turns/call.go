@@ -7,6 +7,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/toolargs"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/record"
@@ -107,7 +108,7 @@ func (b *base) storeAs(method uint8, r record.Record, old string) ([]byte, error
 	}
 	return t.invoke(b.state.number, method, func() (abi.Raw, error) {
 		handle, data := t.name(r, body)
-		return (&abi.StoreArgs{Collection: kindOf(r), Handle: handle, Data: data, Old: old}).Append(nil), nil
+		return (&abi.StoreArgs{Collection: collections.Of(r), Handle: handle, Data: data, Old: old}).Append(nil), nil
 	})
 }
 
@@ -122,7 +123,7 @@ func (b *base) storeFound(method uint8, r *record.Retrievable) (*record.Retrieva
 	handle := in.Int(abi.MaxInt)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	stored, ok := t.handles.record(handle).(*record.Retrievable)
+	stored, ok := t.handles.Record(handle).(*record.Retrievable)
 	if !in.OK() || !ok {
 		return nil, fmt.Errorf("the reply to a store names %d, which is no document", handle)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -26,9 +27,9 @@ func (c *Collection[R]) turn() *turn {
 	return c.state.turn
 }
 
-func (c *Collection[R]) order() *order {
+func (c *Collection[R]) order() *collections.Order {
 	var r R
-	return &c.state.records[kindOf(r)]
+	return &c.state.records[collections.Of(r)]
 }
 
 // Add appends the records that are not in the collection yet. For an invalid record it returns the error of Validate
@@ -57,7 +58,7 @@ func (c *Collection[R]) Add(records ...R) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.handles.expect(len(records))
+	t.handles.Expect(len(records))
 	t.edits.bodies = slices.Grow(t.edits.bodies, min(len(bodies), maxEdits/2))
 	start := 0
 	for i, r := range records {
@@ -73,15 +74,15 @@ func (c *Collection[R]) AddAll(h *History[R]) error {
 		c.turn() // says what a zero Collection lacks
 		return nil
 	}
-	return c.addView(h, h.data.view())
+	return c.addView(h, h.data.View())
 }
 
 // addFirst appends the first n records of a history.
 func (c *Collection[R]) addFirst(h *History[R], n int) error {
-	return c.addView(h, h.data.view().first(n))
+	return c.addView(h, h.data.View().First(n))
 }
 
-func (c *Collection[R]) addView(h *History[R], view historyView) error {
+func (c *Collection[R]) addView(h *History[R], view collections.View) error {
 	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,11 +97,11 @@ func (c *Collection[R]) Remove(r R) bool {
 	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	handle, known := t.handles.find(r)
-	if !known || !c.order().remove(handle) {
+	handle, known := t.handles.Find(r)
+	if !known || !c.order().Remove(handle) {
 		return false
 	}
-	t.edit(&abi.Edit{Context: c.state.number, Collection: kindOf(r), Edit: abi.EditRemove, Handle: handle})
+	t.edit(&abi.Edit{Context: c.state.number, Collection: collections.Of(r), Edit: abi.EditRemove, Handle: handle})
 	return true
 }
 
@@ -125,10 +126,10 @@ func (c *Collection[R]) Clear() {
 	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if o := c.order(); o.count > 0 {
-		o.clear()
+	if o := c.order(); o.Len() > 0 {
+		o.Clear()
 		var r R
-		t.edit(&abi.Edit{Context: c.state.number, Collection: kindOf(r), Edit: abi.EditClear})
+		t.edit(&abi.Edit{Context: c.state.number, Collection: collections.Of(r), Edit: abi.EditClear})
 	}
 }
 
@@ -137,8 +138,8 @@ func (c *Collection[R]) Has(r R) bool {
 	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	handle, known := t.handles.find(r)
-	return known && c.order().has(handle)
+	handle, known := t.handles.Find(r)
+	return known && c.order().Has(handle)
 }
 
 // Len is the number of records.
@@ -146,7 +147,7 @@ func (c *Collection[R]) Len() int {
 	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return c.order().count
+	return c.order().Len()
 }
 
 // All visits the records in order.
@@ -165,12 +166,7 @@ func (c *Collection[R]) Slice() []R {
 	t := c.turn()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	o := c.order()
-	list := make([]R, 0, o.count)
-	for _, run := range o.runs {
-		list = appendRun(list, &t.handles, run)
-	}
-	return list
+	return collections.Records[R](c.order(), &t.handles)
 }
 
 // Get returns the first record with the given id (an instruction: text).
@@ -180,14 +176,4 @@ func (c *Collection[R]) Get(id string) (r R, ok bool) {
 		return list[i], true
 	}
 	return r, false
-}
-
-// appendRun appends the records that a run of handles names.
-func appendRun[R record.Type](list []R, h *handles, r run) []R {
-	for handle := r.first; handle < r.first+int64(r.count); handle++ {
-		if element, ok := h.record(handle).(R); ok {
-			list = append(list, element)
-		}
-	}
-	return list
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/tokens"
 	"github.com/turncore/turncore/host/record"
 )
@@ -17,7 +18,7 @@ type contextState struct {
 	number uint32        // 0 the turn's, n its n-th dispatch's
 	parent *contextState // what it was copied from; nil for the turn's
 
-	records [record.Kinds]order
+	records [record.Kinds]collections.Order
 	stash   stashData
 	tools   toolSet
 
@@ -35,7 +36,7 @@ func (c *contextState) open(number uint32) contextState {
 		stash: c.stash.snapshot(), tools: c.tools.snapshot(), aborted: c.aborted, cause: c.cause,
 	}
 	for kind := range c.records {
-		child.records[kind] = c.records[kind].snapshot()
+		child.records[kind] = c.records[kind].Snapshot()
 	}
 	return child
 }

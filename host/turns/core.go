@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/fair"
 )
 
@@ -25,7 +26,7 @@ type core struct {
 	mu        sync.Mutex
 	last      uint32 // number given last, to a turn, a runner, a history or a call
 	runners   map[*definition]*openRunner
-	histories map[*historyData]*toldHistory
+	histories map[*collections.History]*toldHistory
 	turns     map[uint32]*turn
 	drains    bool // it takes no further turns, and ends with the last one
 	failed    error
@@ -61,7 +62,7 @@ func openCore(ctx context.Context, h *Host) (*core, error) {
 	return &core{
 		host: h, engine: engine, inst: inst, greeting: greeting, line: fair.NewMutex(),
 		runners:   make(map[*definition]*openRunner),
-		histories: make(map[*historyData]*toldHistory),
+		histories: make(map[*collections.History]*toldHistory),
 		turns:     make(map[uint32]*turn),
 	}, nil
 }
@@ -236,33 +237,33 @@ func (c *core) closeRunner(d *definition) {
 
 // history tells the core of a history as far as view has it, and returns its number. The caller may hold the lock of a
 // turn.
-func (c *core) history(view historyView) (uint32, error) {
+func (c *core) history(view collections.View) (uint32, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	told := c.histories[view.data]
+	told := c.histories[view.History()]
 	if told == nil {
 		told = &toldHistory{number: c.number()}
-		c.histories[view.data] = told
-		view.data.told(c)
+		c.histories[view.History()] = told
+		view.History().Told(c)
 	}
-	for _, f := range view.data.frames(told.number, told.count, view.length()) {
-		if _, err := c.step(f.frame); err != nil {
+	for _, f := range view.History().Frames(told.number, told.count, view.Len()) {
+		if _, err := c.step(f.Bytes); err != nil {
 			return 0, err
 		}
-		told.count = f.upTo
+		told.count = f.UpTo
 	}
 	return told.number, nil
 }
 
-// dropHistory makes the core forget a history.
-func (c *core) dropHistory(d *historyData) {
+// DropHistory makes the core forget a history.
+func (c *core) DropHistory(h *collections.History) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	told := c.histories[d]
+	told := c.histories[h]
 	if told == nil {
 		return
 	}
-	delete(c.histories, d)
+	delete(c.histories, h)
 	// When this fails the core is dead, and its turns are told.
 	_, _ = c.step(abi.Append(nil, &abi.DropHistory{History: told.number}))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 )
@@ -196,17 +197,17 @@ func initial[R record.Type](t *turn, f *abi.StartTurn, records []R) error {
 	var bodies []byte
 	var block abi.Block
 	for _, r := range records {
-		if _, twice := t.handles.find(r); twice {
+		if _, twice := t.handles.Find(r); twice {
 			continue
 		}
 		var err error
-		if bodies, err = record.Append(bodies, r); err != nil {
-			return invalidBody(r, err)
+		if bodies, err = collections.AppendBody(bodies, r); err != nil {
+			return err
 		}
-		handle := t.handles.give(r)
-		t.root.state.records[kindOf(r)].add(handle, 1)
+		handle := t.handles.Give(r)
+		t.root.state.records[collections.Of(r)].Add(handle, 1)
 		if block.Count == 0 {
-			block.Collection, block.Handle = kindOf(r), handle
+			block.Collection, block.Handle = collections.Of(r), handle
 		}
 		block.Count++
 	}

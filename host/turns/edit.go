@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -40,22 +41,22 @@ func (t *turn) edit(f *abi.Edit) {
 
 // addRecord puts a record at the end of a collection, if it is not in. The caller holds t.mu.
 func (t *turn) addRecord(c *contextState, r record.Record, body []byte) {
-	kind := kindOf(r)
-	if handle, known := t.handles.find(r); known {
-		if !c.records[kind].has(handle) {
-			c.records[kind].add(handle, 1)
+	kind := collections.Of(r)
+	if handle, known := t.handles.Find(r); known {
+		if !c.records[kind].Has(handle) {
+			c.records[kind].Add(handle, 1)
 			t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditAddKnown, Handle: handle})
 		}
 		return
 	}
 	e := &t.edits
-	next := max(t.handles.next, 1)
+	next := t.handles.Next()
 	// A large one gets a frame of its own.
-	if e.count == 0 || e.context != c.number || e.kind != kind || e.first+int64(e.count) != next || len(body) > maxBlock {
+	if e.count == 0 || e.context != c.number || e.kind != kind || e.first+int64(e.count) != next || len(body) > collections.MaxBlock {
 		e.close(t.number)
 		e.context, e.kind, e.first = c.number, kind, next
 	}
-	c.records[kind].add(t.handles.give(r), 1)
+	c.records[kind].Add(t.handles.Give(r), 1)
 	if t.closed {
 		return
 	}
@@ -85,67 +86,50 @@ func (e *edits) close(turn uint32) {
 }
 
 // addHistory puts the records of a history at the end of a collection. The caller holds t.mu.
-func (t *turn) addHistory(c *contextState, view historyView) error {
-	d := view.data
-	if view.length() == 0 || t.closed {
+func (t *turn) addHistory(c *contextState, view collections.View) error {
+	if view.Len() == 0 || t.closed {
 		return nil
 	}
 	// From the first record on that has its handle already they go one by one. Mostly that is none, or the last: the
 	// turn's own message.
-	rest := view.records[t.firstKnown(view):]
-	if view = view.first(view.length() - len(rest)); view.length() > 0 {
+	rest := view.From(t.handles.FirstKnown(view))
+	if view = view.First(view.Len() - len(rest)); view.Len() > 0 {
 		number, err := t.core.history(view)
 		if err != nil {
 			return err
 		}
 		t.journal.history(number, view)
-		first := t.handles.giveHistory(view)
-		c.records[d.kind].add(first, view.length())
+		first := t.handles.GiveHistory(view)
+		c.records[view.Kind()].Add(first, view.Len())
 		t.edit(&abi.Edit{
-			Context: c.number, Collection: d.kind, Edit: abi.EditAddHistory, Handle: first, Count: uint32(view.length()), History: number,
+			Context: c.number, Collection: view.Kind(), Edit: abi.EditAddHistory, Handle: first, Count: uint32(view.Len()), History: number,
 		})
 	}
 	for i, r := range rest {
-		t.addRecord(c, r, d.body(view.length()+i))
+		t.addRecord(c, r, view.History().Body(view.Len()+i))
 	}
 	return nil
 }
 
-// firstKnown returns the place of a history's first record that has a handle, its length if none has.
-func (t *turn) firstKnown(v historyView) int {
-	for i := range t.handles.spans {
-		if h, ok := t.handles.spans[i].history.(historyView); ok && h.data == v.data {
-			return 0
-		}
-	}
-	first := v.length()
-	for r := range t.handles.ids {
-		if i, in := v.index(r); in {
-			first = min(first, i)
-		}
-	}
-	return first
-}
-
 // replaceRecord puts a record in the place of another. The caller holds t.mu.
 func (t *turn) replaceRecord(c *contextState, old, r record.Record, body []byte) bool {
-	kind := kindOf(old)
+	kind := collections.Of(old)
 	o := &c.records[kind]
-	at, known := t.handles.find(old)
-	if !known || !o.has(at) {
+	at, known := t.handles.Find(old)
+	if !known || !o.Has(at) {
 		return false
 	}
-	other, known := t.handles.find(r)
+	other, known := t.handles.Find(r)
 	if known && other == at {
 		return true
 	}
-	if known && o.has(other) {
+	if known && o.Has(other) {
 		// It leaves the place where it was.
-		o.remove(other)
+		o.Remove(other)
 		t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditRemove, Handle: other})
 	}
 	other, data := t.name(r, body)
-	o.replace(at, other)
+	o.Replace(at, other)
 	t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditReplace, Handle: at, Other: other, Data: data})
 	return true
 }
@@ -153,20 +137,20 @@ func (t *turn) replaceRecord(c *contextState, old, r record.Record, body []byte)
 // name returns the handle of a record and, if the guest does not know it, its body for a Data field. The caller holds
 // t.mu and sends what is returned as its next frame of the turn, or as part of it.
 func (t *turn) name(r record.Record, body []byte) (handle int64, data abi.Raw) {
-	if handle, known := t.handles.find(r); known {
+	if handle, known := t.handles.Find(r); known {
 		return handle, nil
 	}
 	t.edits.close(t.number)
-	return t.handles.give(r), abi.Bytes(body)
+	return t.handles.Give(r), abi.Bytes(body)
 }
 
 // encode returns the body of a record. It may run code of the record's payload: no lock may be held.
 func (t *turn) encode(r record.Record) ([]byte, error) { return t.appendRecord(nil, r) }
 
 func (t *turn) appendRecord(dst []byte, r record.Record) ([]byte, error) {
-	out, err := record.Append(dst, r)
+	out, err := collections.AppendBody(dst, r)
 	if err != nil {
-		return nil, invalidBody(r, err)
+		return nil, err
 	}
 	if n := len(out) - len(dst); n > t.core.maxBody() {
 		return nil, tooLarge(n, t.core.maxBody())
@@ -176,8 +160,4 @@ func (t *turn) appendRecord(dst []byte, r record.Record) ([]byte, error) {
 
 func tooLarge(size, limit int) error {
 	return newError(abi.CodeABILimitExceeded, "a record of "+strconv.Itoa(size)+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
-}
-
-func invalidBody(r record.Record, err error) error {
-	return newError(abi.CodeInvalidValue, record.KindOf(r).String()+" "+strconv.Quote(record.Key(r))+": "+err.Error(), err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/record"
 )
@@ -301,21 +302,21 @@ func (t *turn) readSync(frame []byte) error {
 		if f.Sync == abi.SyncName {
 			return nil
 		}
-		if o.has(subject) {
+		if o.Has(subject) {
 			return fmt.Errorf("sync: handle %d is in collection %d already", subject, f.Collection)
 		}
 	}
 	switch f.Sync {
 	case abi.SyncAdd:
-		o.add(f.Handle, 1)
+		o.Add(f.Handle, 1)
 	case abi.SyncInsert:
-		o.insert(f.Handle, f.Other)
+		o.Insert(f.Handle, f.Other)
 	case abi.SyncRemove:
-		if !o.remove(f.Handle) {
+		if !o.Remove(f.Handle) {
 			return fmt.Errorf("sync: handle %d is not in collection %d", f.Handle, f.Collection)
 		}
 	case abi.SyncReplace:
-		if !o.replace(f.Handle, f.Other) {
+		if !o.Replace(f.Handle, f.Other) {
 			return fmt.Errorf("sync: handle %d is not in collection %d", f.Handle, f.Collection)
 		}
 	default:
@@ -331,7 +332,7 @@ func (t *turn) adopt(kind uint8, handle int64, data abi.Raw, kept int64) error {
 	if err != nil {
 		return err
 	}
-	if body != nil && t.handles.record(handle) == nil {
+	if body != nil && t.handles.Record(handle) == nil {
 		r, err := record.Decode(record.Kind(kind), body)
 		if err != nil {
 			return err
@@ -341,11 +342,11 @@ func (t *turn) adopt(kind uint8, handle int64, data abi.Raw, kept int64) error {
 				return err
 			}
 		}
-		if !t.handles.adopt(handle, r) {
+		if !t.handles.Adopt(handle, r) {
 			return fmt.Errorf("sync: handle %d comes out of turn", handle)
 		}
 	}
-	if r := t.handles.record(handle); r == nil || kindOf(r) != kind {
+	if r := t.handles.Record(handle); r == nil || collections.Of(r) != kind {
 		return fmt.Errorf("sync: handle %d names no record of collection %d", handle, kind)
 	}
 	return nil
@@ -405,7 +406,7 @@ func (t *turn) verify() error {
 		sums := abi.NewReader(digest.value)
 		n, err := sums.Array(), sums.Err()
 		for kind := 0; kind < n && kind < record.Kinds && err == nil; kind++ {
-			if sum := sums.Uint(math.MaxUint32); uint32(sum) != c.state.records[kind].digest() {
+			if sum := sums.Uint(math.MaxUint32); uint32(sum) != c.state.records[kind].Digest() {
 				err = fmt.Errorf("the %s collections of context %d differ", record.Kind(kind).String(), c.state.number)
 			}
 		}

@@ -61,4 +61,3 @@ func (e *effect) send(f *abi.Chunk) bool {
 	t.await(&a)
 	return !t.closed
 }
-

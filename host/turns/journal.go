@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/journal"
 )
@@ -47,14 +48,14 @@ func (r *recorder) step(in, out []byte) {
 func (r *recorder) runner(o *openRunner) { r.step(o.in, o.out) }
 
 // history adds what the turn needs of a history.
-func (r *recorder) history(number uint32, view historyView) {
+func (r *recorder) history(number uint32, view collections.View) {
 	if r == nil {
 		return
 	}
-	for _, f := range view.data.frames(number, r.histories[number], view.length()) {
-		r.step(f.frame, nil)
+	for _, f := range view.History().Frames(number, r.histories[number], view.Len()) {
+		r.step(f.Bytes, nil)
 	}
-	r.histories[number] = max(r.histories[number], view.length())
+	r.histories[number] = max(r.histories[number], view.Len())
 }
 
 // close tells whether the journal is whole.

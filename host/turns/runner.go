@@ -14,6 +14,7 @@ import (
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/record"
 )
@@ -367,8 +368,8 @@ func (h *Host) open(ctx context.Context, config *definition) (*core, *openRunner
 
 // instruct puts a standing instruction into the turn's start.
 func (t *turn) instruct(f *abi.StartTurn, text string) {
-	handle := t.handles.give(record.NewInstruction(text))
-	t.root.state.records[abi.CollectionInstructions].add(handle, 1)
+	handle := t.handles.Give(record.NewInstruction(text))
+	t.root.state.records[abi.CollectionInstructions].Add(handle, 1)
 	f.Instructions = append(f.Instructions, abi.Instruction{Handle: handle, Text: value.UTF8(text)})
 }
 
@@ -386,14 +387,14 @@ func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
 	if m == nil {
 		return nil
 	}
-	body, err := record.Append(nil, m) // a message has no payload that could run code under the lock
+	body, err := collections.AppendBody(nil, m) // a message has no payload that could run code under the lock
 	if err != nil {
-		return invalidBody(m, err)
+		return err
 	}
 	if n := len(body); n > t.core.maxBody() {
 		return tooLargeStart("message", n, tooLarge(n, t.core.maxBody()))
 	}
-	f.Message = abi.Block{Collection: abi.CollectionMessages, Handle: t.handles.give(m), Count: 1, Data: abi.Bytes(body)}
+	f.Message = abi.Block{Collection: abi.CollectionMessages, Handle: t.handles.Give(m), Count: 1, Data: abi.Bytes(body)}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
@@ -214,8 +215,8 @@ func (t *turn) delta(f *abi.Delta) (store.Delta, error) {
 	d := store.Delta{Op: op, Kind: record.Kind(f.Collection).String(), ID: f.ID, IDs: f.IDs}
 	switch f.Write {
 	case abi.WriteStore, abi.WriteMutate:
-		r := t.handles.record(f.Handle)
-		if r == nil || kindOf(r) != f.Collection {
+		r := t.handles.Record(f.Handle)
+		if r == nil || collections.Of(r) != f.Collection {
 			return store.Delta{}, fmt.Errorf("handle %d names no record of collection %d", f.Handle, f.Collection)
 		}
 		d.Record = r
@@ -224,7 +225,7 @@ func (t *turn) delta(f *abi.Delta) (store.Delta, error) {
 		}
 	case abi.WriteReplaceGroup:
 		for _, handle := range f.Handles {
-			c, ok := t.handles.record(handle).(*record.ToolCall)
+			c, ok := t.handles.Record(handle).(*record.ToolCall)
 			if !ok {
 				return store.Delta{}, fmt.Errorf("handle %d names no tool call", handle)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/collections"
 )
 
 // turn is a running turn, or a standalone dispatch, on the host's side.
@@ -36,7 +37,7 @@ type turn struct {
 	opening  *definition       // whose the next dispatch is
 	acking   *DispatchContext  // whose ack host code calls, during its step
 
-	handles handles
+	handles collections.Handles
 	tools   toolNumbers
 	errors  errorTable
 	edits   edits
