@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/collections"
+	"github.com/turncore/turncore/host/internal/stash"
 	"github.com/turncore/turncore/host/internal/tokens"
 	"github.com/turncore/turncore/host/record"
 )
@@ -19,7 +20,7 @@ type contextState struct {
 	parent *contextState // what it was copied from; nil for the turn's
 
 	records [record.Kinds]collections.Order
-	stash   stashData
+	stash   stash.Data
 	tools   toolSet
 
 	aborted bool
@@ -33,7 +34,7 @@ type contextState struct {
 func (c *contextState) open(number uint32) contextState {
 	child := contextState{
 		turn: c.turn, number: number, parent: c,
-		stash: c.stash.snapshot(), tools: c.tools.snapshot(), aborted: c.aborted, cause: c.cause,
+		stash: c.stash.Snapshot(), tools: c.tools.snapshot(), aborted: c.aborted, cause: c.cause,
 	}
 	for kind := range c.records {
 		child.records[kind] = c.records[kind].Snapshot()

@@ -10,6 +10,7 @@ import (
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/collections"
+	"github.com/turncore/turncore/host/internal/stash"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 )
@@ -128,8 +129,7 @@ func (raw *RawContext) validate() error {
 	list = append(list, invalidRecords("messages", raw.Messages)...)
 	list = append(list, invalidRecords("thoughts", raw.Thoughts)...)
 	list = append(list, invalidRecords("toolCalls", raw.ToolCalls)...)
-	var stash stashData
-	if err := stash.load(raw.Stash); err != nil {
+	if _, err := stash.Load(raw.Stash); err != nil {
 		list = append(list, err.Error())
 	}
 	list, err := validateTokenizers(raw.Tokenizers, list)
@@ -151,8 +151,8 @@ func invalidRecords[R record.Type](field string, records []R) (list []string) {
 // dispatch runs a dispatch without a turn.
 func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (DispatchResult, error) {
 	raw := in.Raw
-	var stash stashData
-	if err := stash.load(raw.Stash); err != nil {
+	data, err := stash.Load(raw.Stash)
+	if err != nil {
 		return DispatchResult{}, err
 	}
 	t, err := h.begin(ctx, d)
@@ -161,8 +161,8 @@ func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (
 	}
 	defer t.core.closeRunner(d)
 	t.standalone, t.systemPrompt, t.waitFor = true, raw.SystemPrompt, raw.WaitFor
-	t.root.state.stash = stash
-	result, err := t.run(&abi.StartTurn{Stash: t.root.state.stash.encode()}, in.Journal, func(f *abi.StartTurn) error {
+	t.root.state.stash = data
+	result, err := t.run(&abi.StartTurn{Stash: t.root.state.stash.Encode()}, in.Journal, func(f *abi.StartTurn) error {
 		for _, text := range raw.StandingInstructions {
 			t.instruct(f, text)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/internal/stash"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -176,8 +177,7 @@ func (in *TurnInput) validate() error {
 		}
 	}
 	list = append(list, check.Elements("attachments", in.Attachments)...)
-	var stash stashData
-	if err := stash.load(in.Stash); err != nil {
+	if _, err := stash.Load(in.Stash); err != nil {
 		list = append(list, err.Error())
 	}
 	return check.Invalid(abi.TurnInputRules, list)
@@ -257,7 +257,7 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 		}
 	}()
 	if t, err = r.prepare(ctx, in, own); err == nil {
-		result, err = t.run(&abi.StartTurn{Stash: t.root.state.stash.encode()}, in.Journal, func(f *abi.StartTurn) error {
+		result, err = t.run(&abi.StartTurn{Stash: t.root.state.stash.Encode()}, in.Journal, func(f *abi.StartTurn) error {
 			for _, text := range in.StandingInstructions {
 				t.instruct(f, text)
 			}
@@ -288,8 +288,8 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*tur
 			return nil, fmt.Errorf("the store does not tell how far the session has come: %w", err)
 		}
 	}
-	var stash stashData
-	if err := stash.load(in.Stash); err != nil {
+	data, err := stash.Load(in.Stash)
+	if err != nil {
 		return nil, err
 	}
 	t, err := r.host.begin(ctx, r.config)
@@ -303,7 +303,7 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*tur
 	t.flight = &r.flight
 	t.bus, t.own, t.book = &r.bus, own, &r.gates
 	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
-	t.root.state.stash = stash
+	t.root.state.stash = data
 	return t, nil
 }
 
@@ -437,16 +437,4 @@ func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func(f *abi.StartTurn) 
 	}
 	t.await(&a)
 	return t.ended()
-}
-
-// encode returns the stash as one value.
-func (s *stashData) encode() abi.Raw {
-	if len(s.entries) == 0 {
-		return nil
-	}
-	raw := value.AppendMapHeader(nil, len(s.entries))
-	for _, e := range s.entries {
-		raw = append(value.AppendString(raw, e.key), e.data...)
-	}
-	return raw
 }

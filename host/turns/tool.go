@@ -90,7 +90,8 @@ func (a Args) Get(name string) (v any, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return plain(raw), true
+	v, _ = wire.Plain(raw) // the core has checked it
+	return v, true
 }
 
 // String returns an argument that is text, "" if it is absent or of another type.
