@@ -1,8 +1,11 @@
 package turns
 
 import (
+	"log/slog"
+
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/bus"
 )
 
 // await delivers what is queued and waits until the goroutine has what it waits for: for the reply to a call that it was
@@ -22,7 +25,7 @@ func (t *turn) await(a *actor) {
 			continue
 		}
 		if t.delivering && !asked {
-			inside, asked = insideListener(), true
+			inside, asked = bus.InsideListener(), true
 		}
 		early := inside || t.parked > 0
 		if early && a.call != nil && a.call.arrived || inside && a.call == nil && !a.whole && (a.busy || len(a.effects) == 0) {
@@ -216,7 +219,7 @@ func (t *turn) deliverEvent(d *delivery) {
 	t.observe(d.event)
 	kind := d.event.Kind()
 	toTurn := d.scope&abi.ScopeTurn != 0
-	if hook == nil && !(toTurn && (t.bus.wants(kind) || t.own.wants(kind))) {
+	if hook == nil && !(toTurn && (t.bus.Wants(kind) || t.own.Wants(kind))) {
 		return
 	}
 	// All of it is deferred, as a listener may end the goroutine: the others hear of the event all the same.
@@ -236,11 +239,11 @@ func (t *turn) deliverEvent(d *delivery) {
 		}
 	}()
 	if toTurn {
-		defer t.own.tell(d.event, &failures)
-		defer t.bus.tell(d.event, &failures)
+		defer t.own.Tell(d.event, &failures)
+		defer t.bus.Tell(d.event, &failures)
 	}
 	if hook != nil {
-		notify(hook, d.event, &failures)
+		bus.Notify(hook, d.event, &failures)
 	}
 }
 
@@ -260,4 +263,9 @@ func (t *turn) reportListener(d *delivery, err error, about *abi.ErrorValue) {
 	if t.exchange(&actor{}, &t.frames.call) != nil {
 		logListenerError(d.event, err)
 	}
+}
+
+// logListenerError is where a panic goes that cannot become an event.
+func logListenerError(ev event.Event, err error) {
+	slog.Error("turncore: a listener panicked", "event", ev.Kind().String(), "turn", ev.Meta().TurnID, "error", err)
 }

@@ -268,7 +268,7 @@ func (e *effect) run() (r outcome) {
 			return
 		}
 		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.
-		go e.turn.takeOver(e, e.failed(errGoexit))
+		go e.turn.takeOver(e, e.failed(panics.ErrGoexit))
 	}()
 	var err error
 	if r.value, err = e.perform(); err != nil {

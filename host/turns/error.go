@@ -21,9 +21,6 @@ type sealedError string
 func (e sealedError) Error() string        { return string(e) }
 func (e sealedError) Is(target error) bool { return target == ErrStreamSealed }
 
-// errGoexit is what ending its goroutine fails user code with.
-var errGoexit = errors.New("user code ended its goroutine")
-
 // errEnded is the cause with which a context is cancelled that outlives its turn.
 var errEnded = errors.New("the turn has ended")
 

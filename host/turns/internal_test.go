@@ -8,45 +8,11 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/hosttest"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 )
-
-func TestInsideListener(t *testing.T) {
-	if insideListener() {
-		t.Error("outside of a listener")
-	}
-	var inside, other bool
-	var deep func(n int)
-	deep = func(n int) {
-		if n > 0 {
-			deep(n - 1)
-			return
-		}
-		inside = insideListener()
-	}
-	done := make(chan struct{})
-	notify(func(event.Event) {
-		deep(200)
-		go func() {
-			other = insideListener()
-			close(done)
-		}()
-		<-done
-	}, nil, nil)
-	if !inside || other {
-		t.Errorf("inside %t, on another goroutine %t", inside, other)
-	}
-}
-
-func BenchmarkInsideListener(b *testing.B) {
-	for b.Loop() {
-		insideListener()
-	}
-}
 
 // Whatever a core answers, it is taken in or refused with an error.
 func FuzzAnswer(f *testing.F) {

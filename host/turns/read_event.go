@@ -7,6 +7,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/bus"
 	"github.com/turncore/turncore/host/internal/wire"
 )
 
@@ -59,10 +60,10 @@ func (t *turn) wanted(f *abi.Event) bool {
 	case event.KindMessage, event.KindThought, event.KindToolCall, event.KindIterationEnd, event.KindDispatchEnd, event.KindGenerationStats:
 		return true
 	default:
-		if kind < event.KindMessage || kind > lastKind || kind.String() == "" {
+		if kind < event.KindMessage || kind > bus.LastKind || kind.String() == "" {
 			return true // to be refused
 		}
-		if f.Scope&abi.ScopeTurn != 0 && (t.bus.wants(kind) || t.own.wants(kind)) {
+		if f.Scope&abi.ScopeTurn != 0 && (t.bus.Wants(kind) || t.own.Wants(kind)) {
 			return true
 		}
 		return f.Scope&abi.ScopeDispatch != 0 && f.Dispatch > 0 && t.contexts[f.Dispatch].dispatch.listen != nil

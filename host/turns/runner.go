@@ -13,6 +13,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/bus"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/panics"
@@ -25,7 +26,7 @@ type TurnRunner struct {
 	host    *Host
 	ownHost bool
 	config  *definition
-	bus     bus
+	bus     bus.Bus
 	gates   gateBook
 	flight  inFlight
 
@@ -43,7 +44,7 @@ func (r *TurnRunner) mustBeMade() {
 // attached is a turn that several callers wait for.
 type attached struct {
 	done   chan struct{}
-	bus    *bus
+	bus    *bus.Bus
 	result *Result
 	err    error
 }
@@ -71,16 +72,16 @@ func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 // A fn registered twice is called twice. The returned function removes fn. On panics for a nil fn and for an unknown
 // kind.
 func (r *TurnRunner) On(kind event.Kind, fn func(event.Event)) (off func()) {
-	return r.bus.add(bit(kind), fn)
+	return r.bus.Add(bus.Bit(kind), fn)
 }
 
 // Observe is On for the kinds of event that report the progress of a turn. Both accept any kind.
 func (r *TurnRunner) Observe(kind event.Kind, fn func(event.Event)) (off func()) {
-	return r.bus.add(bit(kind), fn)
+	return r.bus.Add(bus.Bit(kind), fn)
 }
 
 // OnAny calls fn for every event of any kind.
-func (r *TurnRunner) OnAny(fn func(event.Event)) (off func()) { return r.bus.add(allKinds, fn) }
+func (r *TurnRunner) OnAny(fn func(event.Event)) (off func()) { return r.bus.Add(bus.AllKinds, fn) }
 
 // Listen calls fn for every event of one type of all the runner's turns, such as *event.Message.
 // It panics for a nil function, and for the type Event itself, which OnAny is for.
@@ -92,7 +93,7 @@ func Listen[E event.Event](r *TurnRunner, fn func(E)) (off func()) {
 	if any(e) == nil {
 		panic("turns: Listen is for one type of event, OnAny for all")
 	}
-	return r.bus.add(bit(e.Kind()), func(ev event.Event) {
+	return r.bus.Add(bus.Bit(e.Kind()), func(ev event.Event) {
 		if ev, ok := ev.(E); ok {
 			fn(ev)
 		}
@@ -201,23 +202,23 @@ func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Resu
 		return nil, err
 	}
 	if in.TurnID == "" {
-		var own *bus
+		var own *bus.Bus
 		if in.OnEvent != nil {
-			own = &bus{}
-			own.add(allKinds, in.OnEvent)
+			own = &bus.Bus{}
+			own.Add(bus.AllKinds, in.OnEvent)
 		}
 		return r.run(ctx, &in, own, ended)
 	}
 	r.mu.Lock()
 	a, runs := r.running[in.TurnID]
 	if !runs {
-		a = &attached{done: make(chan struct{}), bus: &bus{}}
+		a = &attached{done: make(chan struct{}), bus: &bus.Bus{}}
 		r.running[in.TurnID] = a
 	}
 	r.mu.Unlock()
 	off := func() {}
 	if in.OnEvent != nil {
-		off = a.bus.add(allKinds, in.OnEvent)
+		off = a.bus.Add(bus.AllKinds, in.OnEvent)
 	}
 	if !runs {
 		return r.run(ctx, &in, a.bus, func(result *Result, err error) {
@@ -243,7 +244,7 @@ func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Resu
 	return result, err
 }
 
-func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended func(*Result, error)) (result *Result, err error) {
+func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus.Bus, ended func(*Result, error)) (result *Result, err error) {
 	var t *turn
 	returned := false
 	defer func() {
@@ -251,7 +252,7 @@ func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended fun
 		case returned:
 			ended(result, err)
 		case t == nil || !t.started:
-			ended(nil, errGoexit)
+			ended(nil, panics.ErrGoexit)
 		default:
 			go func() { ended(withTurnError(t.outcome())) }()
 		}
@@ -281,7 +282,7 @@ func withTurnError(result *Result, err error) (*Result, error) {
 }
 
 // prepare makes a turn of the input.
-func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*turn, error) {
+func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus.Bus) (*turn, error) {
 	if in.newest != nil {
 		var err error
 		if in.after, err = askNewest(ctx, in.newest); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/bus"
 )
 
 // Ack ends the dispatch successfully after the current iteration. A second signal fails with
@@ -120,7 +121,7 @@ func (t *turn) tellAcked(c *DispatchContext) {
 	callAcked(handlers, func(fn *func()) {
 		// As listeners are called, for deliveries wait for it alike. Its failure is nobody's, as after an own ack.
 		var failures []error
-		notify(func(event.Event) { (*fn)() }, nil, &failures)
+		bus.Notify(func(event.Event) { (*fn)() }, nil, &failures)
 	})
 }
 

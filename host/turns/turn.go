@@ -7,6 +7,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/bus"
 	"github.com/turncore/turncore/host/internal/collections"
 )
 
@@ -25,9 +26,9 @@ type turn struct {
 	systemPrompt string
 	now          int64 // clock at the start
 	outer        context.Context
-	bus          *bus      // the runner's, nil for a standalone dispatch
+	bus          *bus.Bus  // the runner's, nil for a standalone dispatch
 	flight       *inFlight // the runner's, nil for a standalone dispatch
-	own          *bus      // this turn's alone, nil if there is none
+	own          *bus.Bus  // this turn's alone, nil if there is none
 	journal      *recorder
 
 	mu       sync.Mutex

@@ -1,8 +1,8 @@
-package turns
+// Package bus calls the listeners of events.
+package bus
 
 import (
 	"fmt"
-	"log/slog"
 	"runtime"
 	"slices"
 	"sync"
@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/host/internal/panics"
 )
 
-// bus holds listeners. Its zero value is ready to use.
-type bus struct {
+// Bus holds listeners. Its zero value is ready to use.
+type Bus struct {
 	mu        sync.Mutex // serialises changes
 	listeners atomic.Pointer[[]*listener]
 	kinds     atomic.Uint32 // of all listeners together
@@ -24,21 +24,22 @@ type listener struct {
 	fn    func(event.Event)
 }
 
-// lastKind is the highest number of a kind.
-const lastKind = event.KindGenerationStats
+// LastKind is the highest number of a kind.
+const LastKind = event.KindGenerationStats
 
-const allKinds = 1<<(lastKind+1) - 1
+// AllKinds are the bits of all kinds of event.
+const AllKinds = 1<<(LastKind+1) - 1
 
-// bit is the bit of a kind of event. It panics for a kind that is unknown.
-func bit(k event.Kind) uint32 {
-	if k > lastKind {
+// Bit is the bit of a kind of event. It panics for a kind that is unknown.
+func Bit(k event.Kind) uint32 {
+	if k > LastKind {
 		panic(fmt.Sprintf("turns: unknown kind of event %d; KindMessage and the constants beside it are the known ones", k))
 	}
 	return 1 << k
 }
 
-// add registers a listener and returns the function that takes it off.
-func (b *bus) add(kinds uint32, fn func(event.Event)) (remove func()) {
+// Add registers a listener and returns the function that takes it off.
+func (b *Bus) Add(kinds uint32, fn func(event.Event)) (remove func()) {
 	if fn == nil {
 		panic("turns: nil listener")
 	}
@@ -51,7 +52,7 @@ func (b *bus) add(kinds uint32, fn func(event.Event)) (remove func()) {
 	}
 }
 
-func (b *bus) change(edit func([]*listener) []*listener) {
+func (b *Bus) change(edit func([]*listener) []*listener) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list := edit(slices.Clone(b.snapshot()))
@@ -64,25 +65,26 @@ func (b *bus) change(edit func([]*listener) []*listener) {
 }
 
 // snapshot returns the listeners in the order in which they were added.
-func (b *bus) snapshot() []*listener {
+func (b *Bus) snapshot() []*listener {
 	if list := b.listeners.Load(); list != nil {
 		return *list
 	}
 	return nil
 }
 
-func (b *bus) wants(k event.Kind) bool { return b != nil && b.kinds.Load()&bit(k) != 0 }
+// Wants tells whether there is a listener of a kind of event. A nil bus has none.
+func (b *Bus) Wants(k event.Kind) bool { return b != nil && b.kinds.Load()&Bit(k) != 0 }
 
-// tell calls the listeners of an event, and adds to failures what those that panicked, or ended the goroutine, failed with.
+// Tell calls the listeners of an event, and adds to failures what those that panicked, or ended the goroutine, failed with.
 // No lock is held.
-func (b *bus) tell(ev event.Event, failures *[]error) {
+func (b *Bus) Tell(ev event.Event, failures *[]error) {
 	if b != nil {
 		tellAll(b.snapshot(), ev, failures)
 	}
 }
 
 func tellAll(list []*listener, ev event.Event, failures *[]error) {
-	k, next := bit(ev.Kind()), 0
+	k, next := Bit(ev.Kind()), 0
 	defer func() {
 		if next < len(list) { // a listener is ending the goroutine: those behind it have not heard of the event
 			tellAll(list[next:], ev, failures)
@@ -92,16 +94,16 @@ func tellAll(list []*listener, ev event.Event, failures *[]error) {
 		l := list[next]
 		next++
 		if l.kinds&k != 0 {
-			notify(l.fn, ev, failures)
+			Notify(l.fn, ev, failures)
 		}
 	}
 }
 
-// notify calls one listener. That a call of user code came out of a listener is told by this function being on the stack,
+// Notify calls one listener. That a call of user code came out of a listener is told by this function being on the stack,
 // so it must not be inlined.
 //
 //go:noinline
-func notify(fn func(event.Event), ev event.Event, failures *[]error) {
+func Notify(fn func(event.Event), ev event.Event, failures *[]error) {
 	completed := false
 	defer func() {
 		if completed {
@@ -111,14 +113,14 @@ func notify(fn func(event.Event), ev event.Event, failures *[]error) {
 			*failures = append(*failures, panics.Caught(v))
 			return
 		}
-		*failures = append(*failures, errGoexit)
+		*failures = append(*failures, panics.ErrGoexit)
 	}()
 	fn(ev)
 	completed = true
 }
 
 var notifyEntry = sync.OnceValue(func() (entry uintptr) {
-	notify(func(event.Event) {
+	Notify(func(event.Event) {
 		pc := make([]uintptr, 8)
 		for _, pc := range pc[:runtime.Callers(1, pc)] {
 			if f := runtime.FuncForPC(pc - 1); f != nil && f.Name() == notifyName {
@@ -129,11 +131,11 @@ var notifyEntry = sync.OnceValue(func() (entry uintptr) {
 	return entry
 })
 
-const notifyName = "github.com/turncore/turncore/host/turns.notify"
+const notifyName = "github.com/turncore/turncore/host/internal/bus.Notify"
 
-// insideListener tells whether the calling goroutine is inside a listener. Go does not tell which goroutine one is on;
+// InsideListener tells whether the calling goroutine is inside a listener. Go does not tell which goroutine one is on;
 // the own stack does. It costs about a microsecond and is only asked when another delivery is under way.
-func insideListener() bool {
+func InsideListener() bool {
 	var pc [64]uintptr
 	for skip := 2; ; skip += len(pc) {
 		n := runtime.Callers(skip, pc[:])
@@ -146,9 +148,4 @@ func insideListener() bool {
 			return false
 		}
 	}
-}
-
-// logListenerError is where a panic goes that cannot become an event.
-func logListenerError(ev event.Event, err error) {
-	slog.Error("turncore: a listener panicked", "event", ev.Kind().String(), "turn", ev.Meta().TurnID, "error", err)
 }
