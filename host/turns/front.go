@@ -121,7 +121,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	}
 	r.ownHost = own
 	// What is wrong with a tool's schema or an option shows here.
-	if _, _, err := r.host.open(ctx, r.config); err != nil {
+	if _, _, err := r.host.pool().Open(ctx, r.config); err != nil {
 		_ = r.Close() // the error that matters is err
 		return nil, err
 	}

@@ -10,14 +10,12 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bus"
 	"github.com/turncore/turncore/host/internal/check"
-	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/internal/stash"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -27,8 +25,8 @@ type TurnRunner struct {
 	ownHost bool
 	config  *definition
 	bus     bus.Bus
-	gates   gateBook
-	flight  inFlight
+	gates   turn.Gates
+	flight  turn.Flight
 
 	mu      sync.Mutex
 	running map[string]*attached // turns that have a caller-chosen id
@@ -108,7 +106,7 @@ func (r *TurnRunner) Host() *Host { return r.host }
 // ctx; they have a second to end, and Shutdown returns the cause of ctx. A host passed to the runner stays open.
 func (r *TurnRunner) Shutdown(ctx context.Context) error {
 	r.mustBeMade()
-	late := r.flight.drain(ctx)
+	late := r.flight.Drain(ctx)
 	return errors.Join(late, r.Close())
 }
 
@@ -117,13 +115,11 @@ func (r *TurnRunner) Shutdown(ctx context.Context) error {
 // fail with ErrClosed. Use Shutdown to let the turns finish.
 func (r *TurnRunner) Close() error {
 	r.mustBeMade()
-	left := r.flight.close()
+	left := r.flight.Close()
 	if !r.ownHost {
-		abortAll(left, newError(abi.CodeClosed, "", nil))
+		turn.AbortAll(left, newError(abi.CodeClosed, "", nil))
 	}
-	for _, c := range r.host.cores() {
-		c.closeRunner(r.config)
-	}
+	r.host.cores.CloseRunner(r.config)
 	if r.ownHost {
 		return r.host.Close(context.Background())
 	}
@@ -245,44 +241,47 @@ func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Resu
 }
 
 func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus.Bus, ended func(*Result, error)) (result *Result, err error) {
-	var t *turn
+	var p *program
 	returned := false
 	defer func() {
 		switch {
 		case returned:
 			ended(result, err)
-		case t == nil || !t.started:
+		case p == nil || !p.turn.Started():
 			ended(nil, panics.ErrGoexit)
 		default:
-			go func() { ended(withTurnError(t.outcome())) }()
+			go func() { ended(withTurnError(p.turn.Outcome())) }()
 		}
 	}()
-	if t, err = r.prepare(ctx, in, own); err == nil {
-		result, err = t.run(&abi.StartTurn{Stash: t.root.state.stash.Encode()}, in.Journal, func(f *abi.StartTurn) error {
+	if p, err = r.prepare(ctx, in, own); err == nil {
+		result, err = withTurnError(p.turn.Run(func(s turn.Start) error {
 			for _, text := range in.StandingInstructions {
-				t.instruct(f, text)
+				s.Instruct(text)
 			}
-			return t.say(f, in)
-		})
+			if m := in.message(p.turn); m != nil {
+				return s.Say(m)
+			}
+			return nil
+		}))
 	}
-	result, err = withTurnError(result, err)
 	returned = true
 	return result, err
 }
 
 // withTurnError is what Run returns of a turn that has ended: why it did not ack, and what else went wrong.
-func withTurnError(result *Result, err error) (*Result, error) {
+func withTurnError(o turn.Outcome, err error) (*Result, error) {
 	switch {
-	case result == nil || result.Err == nil:
-		return result, err
+	case o.Err == nil:
 	case err == nil:
-		return result, result.Err
+		err = o.Err
+	default:
+		err = errors.Join(o.Err, err)
 	}
-	return result, errors.Join(result.Err, err)
+	return resultOf(&o), err
 }
 
 // prepare makes a turn of the input.
-func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus.Bus) (*turn, error) {
+func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus.Bus) (*program, error) {
 	if in.newest != nil {
 		var err error
 		if in.after, err = askNewest(ctx, in.newest); err != nil {
@@ -293,19 +292,10 @@ func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus.Bus) (
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.host.begin(ctx, r.config)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.flight.enter(t); err != nil {
-		t.leave()
-		return nil, err
-	}
-	t.flight = &r.flight
-	t.bus, t.own, t.book = &r.bus, own, &r.gates
-	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
-	t.root.state.stash = data
-	return t, nil
+	return r.host.begin(ctx, r.config, turn.Spec{
+		ID: in.TurnID, SystemPrompt: in.SystemPrompt, Stash: data, Flights: [2]*turn.Flight{1: &r.flight},
+		Bus: &r.bus, Own: own, Gates: &r.gates, Journal: in.Journal,
+	})
 }
 
 // askNewest asks a store. A panic there is an error like another.
@@ -314,128 +304,16 @@ func askNewest(ctx context.Context, newest func(context.Context) (time.Time, err
 	return newest(ctx)
 }
 
-// outcome waits for the turn's end and tells how it went.
-func (t *turn) outcome() (*Result, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for !t.done {
-		t.waiting++
-		t.wake.Wait()
-		t.waiting--
-	}
-	return t.ended()
-}
-
-// ended is what the program is told of a turn that has ended. The caller holds t.mu.
-func (t *turn) ended() (*Result, error) {
-	if t.end.refused {
-		return nil, t.end.err
-	}
-	return t.result(), t.journal.close()
-}
-
-// begin prepares a turn on a core that can take it.
-func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
-	for {
-		c, r, err := h.open(ctx, config)
-		if err != nil {
-			return nil, err
-		}
-		t := newTurn(c, config, ctx)
-		t.runner = r
-		if c.enter(t) == nil {
-			if err := h.flight.enter(t); err != nil {
-				c.leave(t)
-				return nil, err
-			}
-			return t, nil
-		}
-		// The core has died or begun to drain in between: another one takes the turn.
-	}
-}
-
-// open returns a core that can take a turn, with a runner open in it.
-func (h *Host) open(ctx context.Context, config *definition) (*core, *openRunner, error) {
-	for {
-		c, err := h.acquire(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		if r, dead, err := c.runner(config); !dead {
-			return c, r, err
-		}
-	}
-}
-
-// instruct puts a standing instruction into the turn's start.
-func (t *turn) instruct(f *abi.StartTurn, text string) {
-	handle := t.handles.Give(record.NewInstruction(text))
-	t.root.state.records[abi.CollectionInstructions].Add(handle, 1)
-	f.Instructions = append(f.Instructions, abi.Instruction{Handle: handle, Text: value.UTF8(text)})
-}
-
 // maxTime is the last instant that records may bear, ms since the Unix epoch.
 const maxTime = 8_640_000_000_000_000
 
-// say puts the user's message into the turn's start.
-func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
-	m := in.Message
-	if in.Text != "" || len(in.Attachments) > 0 {
-		created := min(max(t.now, in.after.UnixMilli()+1), maxTime)
-		m = record.NewMessage(t.id+".user", record.User, in.Text, time.UnixMilli(created).UTC())
-		m.Attachments = slices.Clone(in.Attachments)
+// message is the user's message in a turn that is about to start, nil for none. The caller holds the turn's lock.
+func (in *TurnInput) message(t *turn.Turn) *record.Message {
+	if in.Text == "" && len(in.Attachments) == 0 {
+		return in.Message
 	}
-	if m == nil {
-		return nil
-	}
-	body, err := collections.AppendBody(nil, m) // a message has no payload that could run code under the lock
-	if err != nil {
-		return err
-	}
-	if n := len(body); n > t.core.maxBody() {
-		return tooLargeStart("message", n, tooLarge(n, t.core.maxBody()))
-	}
-	f.Message = abi.Block{Collection: abi.CollectionMessages, Handle: t.handles.Give(m), Count: 1, Data: abi.Bytes(body)}
-	return nil
-}
-
-// run runs the turn to its end. fill completes the frame that starts it, once the turn's id and time are known.
-func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func(f *abi.StartTurn) error) (*Result, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	defer func() {
-		if !t.started {
-			t.leave()
-		}
-	}()
-	o := &t.core.host.options
-	t.now = o.Clock()
-	if t.id == "" {
-		t.id = host.NewTurnID(o.Clock, o.Entropy)
-	}
-	seed := make([]byte, 16)
-	o.Entropy(seed)
-	if err := fill(f); err != nil {
-		return nil, err
-	}
-	var err error
-	if t.journal, err = newRecorder(log, t); err != nil {
-		return nil, err
-	}
-	f.Turn, f.Runner, f.Standalone, f.Now, f.Seed = t.number, t.runner.number, t.standalone, t.now, seed
-	f.ID, f.SystemPrompt = value.UTF8(t.id), value.UTF8(t.systemPrompt)
-	if t.outer.Err() != nil {
-		f.Aborted = true
-		t.root.state.abort(context.Cause(t.outer))
-	}
-	a := actor{whole: true}
-	if err := t.exchange(&a, f); err != nil && !t.closed {
-		return nil, refusedStart(err, f)
-	}
-	t.started = true
-	if !t.done && t.outer.Done() != nil {
-		t.unwatch = context.AfterFunc(t.outer, func() { t.abort(t.root.state, context.Cause(t.outer)) })
-	}
-	t.await(&a)
-	return t.ended()
+	created := min(max(t.Now(), in.after.UnixMilli()+1), maxTime)
+	m := record.NewMessage(t.ID+".user", record.User, in.Text, time.UnixMilli(created).UTC())
+	m.Attachments = slices.Clone(in.Attachments)
+	return m
 }

@@ -1,4 +1,4 @@
-package turns
+package record_test
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/record"
 )
@@ -23,8 +22,7 @@ func encoded(t *testing.T, text string) abi.Raw {
 }
 
 const (
-	nested      = `{"z":[1,2.5,{"b":null}],"a":{"y":true,"x":"text"}}`
-	otherNested = `{"a":{"x":"text","y":true},"z":[1,2.5,{"b":null}]}` // the same with its members sorted
+	nested = `{"z":[1,2.5,{"b":null}],"a":{"y":true,"x":"text"}}`
 )
 
 var nestedPlain = map[string]any{"z": []any{int64(1), 2.5, map[string]any{"b": nil}}, "a": map[string]any{"y": true, "x": "text"}}
@@ -66,24 +64,6 @@ func TestPayloadsArePlainData(t *testing.T) {
 		}
 		if want := encoded(t, `{"a":{"x":"text","y":true},"z":"changed"}`); !bytes.Contains(changed, want) {
 			t.Errorf("%T: a change of the payload is lost", r)
-		}
-	}
-}
-
-// The results of a call inside the core are plain data too; the event's JSON has their members in their order.
-func TestReportedResultsArePlainData(t *testing.T) {
-	var turn turn
-	for text, want := range map[string]any{nested: nestedPlain, otherNested: nestedPlain, `[{"a":1}]`: []any{map[string]any{"a": int64(1)}}, `"text"`: "text"} {
-		p := abi.ToolCallEvent{ID: "c", Tool: "t", Results: abi.ResultsValue, Value: encoded(t, text)}
-		ev, err := turn.toolCallEvent(event.Head{}, &abi.Event{Payload: p.Append(nil)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := ev.(*event.ToolCall).Results; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: results %#v", text, got)
-		}
-		if line, err := ev.MarshalJSON(); err != nil || !bytes.Contains(line, []byte(`"results":`+text+`,`)) {
-			t.Errorf("%s: %s %v", text, line, err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package turns
+package turn
 
 import (
 	"io"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/internal/collections"
+	"github.com/turncore/turncore/host/internal/core"
 	"github.com/turncore/turncore/host/internal/panics"
 	"github.com/turncore/turncore/host/journal"
 )
@@ -18,20 +19,20 @@ type recorder struct {
 }
 
 // newRecorder begins the journal of a turn that is about to start; nil if there is nowhere to write it.
-func newRecorder(w io.Writer, t *turn) (r *recorder, err error) {
+func newRecorder(w io.Writer, t *Turn) (r *recorder, err error) {
 	if w == nil {
 		return nil, nil
 	}
 	defer panics.Recovered(&err)
 	c := t.core
 	log, err := journal.NewWriter(w, journal.Header{
-		ABI: abi.Version, Features: c.greeting.Features, Module: c.engine.ModuleHash(), Engine: c.engine.Name(), Turn: t.number,
+		ABI: abi.Version, Features: c.Greeting().Features, Module: c.Engine().ModuleHash(), Engine: c.Engine().Name(), Turn: t.number,
 	})
 	if err != nil {
 		return nil, err
 	}
 	r = &recorder{w: log, histories: make(map[uint32]int)}
-	r.step(slices.Concat(c.greeting.In, t.runner.in), slices.Concat(c.greeting.Out, t.runner.out))
+	r.step(slices.Concat(c.Greeting().In, t.runner.In), slices.Concat(c.Greeting().Out, t.runner.Out))
 	return r, nil
 }
 
@@ -45,7 +46,7 @@ func (r *recorder) step(in, out []byte) {
 }
 
 // runner adds a runner that a dispatch inside the turn uses.
-func (r *recorder) runner(o *openRunner) { r.step(o.in, o.out) }
+func (r *recorder) runner(o *core.Runner) { r.step(o.In, o.Out) }
 
 // history adds what the turn needs of a history.
 func (r *recorder) history(number uint32, view collections.View) {

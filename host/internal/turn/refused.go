@@ -1,4 +1,4 @@
-package turns
+package turn
 
 import (
 	"errors"

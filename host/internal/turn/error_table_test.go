@@ -1,4 +1,4 @@
-package turns
+package turn
 
 import (
 	"encoding/hex"
@@ -61,7 +61,7 @@ func TestErrorTable(t *testing.T) {
 
 // tableOfErrors reads the table that the code on both sides is generated from.
 func tableOfErrors(t *testing.T) (codes []abi.CodeInfo) {
-	text, err := os.ReadFile("../../abi/errors.json")
+	text, err := os.ReadFile("../../../abi/errors.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func (v *vectorError) make() (chain []error) {
 
 // Errors of host code cross in the same bytes from every host.
 func TestHostErrorVectors(t *testing.T) {
-	text, err := os.ReadFile("../../abi/testdata/host-errors.json")
+	text, err := os.ReadFile("../../../abi/testdata/host-errors.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package turns
+package turn
 
 import (
 	"fmt"
@@ -9,20 +9,19 @@ import (
 	"github.com/turncore/turncore/host/internal/bus"
 )
 
-// Ack ends the dispatch successfully after the current iteration. A second signal fails with
-// E_LLM_EXECUTION_ALREADY_SIGNALLED.
-func (c *DispatchContext) Ack() error {
+// Ack acks the dispatch and calls its ack handlers.
+func (c *Context) Ack() error {
 	handlers, err := c.ack()
 	callAcked(handlers, runOnAck)
 	return err
 }
 
 // ack acks, and returns the handlers that are to be told.
-func (c *DispatchContext) ack() ([]*func(), error) {
-	t := c.state.turn
+func (c *Context) ack() ([]*func(), error) {
+	t := c.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, err := t.invokeLocked(c.state.number, abi.MethodAck, func() (abi.Raw, error) {
+	_, err := c.InvokeLocked(abi.MethodAck, func() (abi.Raw, error) {
 		t.acking = c
 		return nil, nil
 	})
@@ -32,17 +31,16 @@ func (c *DispatchContext) ack() ([]*func(), error) {
 	return c.onAck, nil
 }
 
-// Nack fails the dispatch with the given error once the running code has returned; the iteration's writes are
-// discarded. nil stands for an unspecified error.
-func (c *DispatchContext) Nack(cause error) error {
+// Nack nacks the dispatch with an error; nil stands for an unspecified one.
+func (c *Context) Nack(cause error) error {
 	var args abi.NackArgs
 	if cause != nil {
-		args.Error = describe(cause, c.state.reason())
+		args.Error = describe(cause, c.reason())
 	}
-	t := c.state.turn
+	t := c.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, err := t.invokeLocked(c.state.number, abi.MethodNack, func() (abi.Raw, error) {
+	_, err := c.InvokeLocked(abi.MethodNack, func() (abi.Raw, error) {
 		if cause != nil {
 			t.errors.keep(cause, args.Error)
 		}
@@ -52,13 +50,9 @@ func (c *DispatchContext) Nack(cause error) error {
 }
 
 // OnAck calls a function once when the dispatch is acked: before Ack returns or, for an ack inside the core, before
-// the next event. It does not call it if the dispatch has already been acked, or on a nack. A panic in it is ignored.
-// The returned function removes it. OnAck panics for a nil function.
-func (c *DispatchContext) OnAck(fn func()) (cancel func()) {
-	if fn == nil {
-		panic("turns: nil ack handler")
-	}
-	t := c.state.turn
+// the next event. The returned function removes it.
+func (c *Context) OnAck(fn func()) (cancel func()) {
+	t := c.turn
 	entry := &fn
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,11 +72,11 @@ func runOnAck(fn *func()) {
 	(*fn)()
 }
 
-// readSignal takes note that a dispatch was acked, nacked or aborted. The ack handlers of host code's own call run after its reply;
-// all others are queued, as user code does not run here.
-func (t *turn) readSignal(c *DispatchContext, f *abi.Sync) error {
+// readSignal takes note that a dispatch was acked, nacked or aborted. The ack handlers of host code's own call run after its
+// reply; all others are queued, as user code does not run here.
+func (t *Turn) readSignal(c *Context, f *abi.Sync) error {
 	abort := f.Handle == abi.SignalAbort
-	if c == nil || !abort && (c.acked || c.nacked) {
+	if c.number == 0 || !abort && (c.acked || c.nacked) {
 		return fmt.Errorf("signal of context %d, which takes none", f.Context)
 	}
 	reason, err := abi.BytesOf(f.Data)
@@ -101,7 +95,7 @@ func (t *turn) readSignal(c *DispatchContext, f *abi.Sync) error {
 			return err
 		}
 		if abort {
-			c.state.abort(t.errors.decode(&v))
+			c.abort(t.errors.decode(&v))
 			return nil
 		}
 		c.nacked, c.nackErr = true, t.errors.decode(&v)
@@ -111,7 +105,7 @@ func (t *turn) readSignal(c *DispatchContext, f *abi.Sync) error {
 }
 
 // tellAcked calls the ack handlers of a dispatch, without the lock.
-func (t *turn) tellAcked(c *DispatchContext) {
+func (t *Turn) tellAcked(c *Context) {
 	handlers := c.onAck
 	if len(handlers) == 0 {
 		return

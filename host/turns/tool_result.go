@@ -2,14 +2,13 @@ package turns
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/record"
 )
@@ -17,26 +16,10 @@ import (
 // mostJSON is how many bytes of JSON a byte of a value can be: six for a control character in a text, and a comma.
 const mostJSON = 7
 
-// keepResult keeps a tool handler's result under the effect's number. The caller holds no lock.
-func (e *effect) keepResult(result any) {
-	t := e.turn
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.keep(e.number, result)
-}
-
-// keep keeps a handler's result. The caller holds t.mu.
-func (t *turn) keep(effect uint32, result any) {
-	if t.kept == nil {
-		t.kept = make(map[uint32]any)
-	}
-	t.kept[effect] = result
-}
-
 // tellResult returns what a core-side executor gets of a tool's result. An artifact, a medium or a list of either stays
 // here, and so does a result whose text has more bytes than spool, if that is not 0, as an artifact: the core is told what stands
 // for it.
-func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, error) {
+func tellResult(e *turn.Effect, tool *Tool, result any, spool uint64) (abi.Raw, error) {
 	result, err := tool.Keep(result)
 	if err != nil {
 		return nil, err
@@ -92,20 +75,7 @@ func (e *effect) tellResult(tool *Tool, result any, spool uint64) (abi.Raw, erro
 	if err != nil {
 		return nil, newError(abi.CodeInvalidValue, "the result of "+tool.Name+": "+err.Error(), err)
 	}
-	t := e.turn
-	if n := len(parts); n > t.core.maxBody() {
-		return nil, tooLarge(n, t.core.maxBody())
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if e.late {
-		return nil, nil
-	}
-	t.keep(e.number, result)
-	t.edit(&abi.Edit{
-		Context: e.context.state.number, Collection: abi.CollectionToolCalls, Edit: abi.EditKeep, Handle: int64(e.number), Data: abi.Bytes(parts),
-	})
-	return nil, nil
+	return nil, e.StandFor(result, parts)
 }
 
 // encodeResult encodes what the tool's handler returned.
@@ -130,25 +100,4 @@ func isScalar(raw abi.Raw) bool {
 		return true
 	}
 	return false
-}
-
-// reported is the result that a tool call event shows by the number of the effect that gave it.
-func (t *turn) reported(effect uint32) (any, error) {
-	if result, ok := t.kept[effect]; ok {
-		return result, nil
-	}
-	return nil, fmt.Errorf("nothing is kept of effect %d", effect)
-}
-
-// adoptResult gives a tool call that the core has made the result that its body stands for. It is kept no longer.
-func (t *turn) adoptResult(r record.Record, effect int64) error {
-	c, ok := r.(*record.ToolCall)
-	if !ok || effect < 0 || effect > math.MaxUint32 {
-		return fmt.Errorf("sync: effect %d has no record for its result", effect)
-	}
-	if c.Results, ok = t.kept[uint32(effect)]; !ok {
-		return fmt.Errorf("sync: nothing is kept of effect %d", effect)
-	}
-	delete(t.kept, uint32(effect))
-	return nil
 }

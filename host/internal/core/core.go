@@ -1,4 +1,6 @@
-package turns
+// Package core has the instances of the core that turns share: what each has been told of, which turns it runs, and when
+// another one takes over.
+package core
 
 import (
 	"context"
@@ -15,9 +17,18 @@ import (
 // features are what this host can use.
 const features = abi.FeatureChat | abi.FeatureHistory | abi.FeatureTimers | abi.FeatureDigest | abi.FeatureInterrupts
 
-// core is one instance and what it has been told: runners, histories, and the turns that run in it.
-type core struct {
-	host     *Host
+// Options are what the instances of a host are opened with, and what their turns measure by.
+type Options struct {
+	Clock   host.Clock
+	Entropy host.Entropy
+	Limits  abi.Limits
+	Quota   abi.Quota
+	Verify  bool // turns compare their collections with the core's after each step
+}
+
+// Core is one instance and what it has been told: runners, histories, and the turns that run in it.
+type Core struct {
+	Options
 	engine   host.Engine
 	inst     host.Instance
 	greeting host.Greeting
@@ -25,18 +36,32 @@ type core struct {
 
 	mu        sync.Mutex
 	last      uint32 // number given last, to a turn, a runner, a history or a call
-	runners   map[*definition]*openRunner
+	runners   map[Definition]*Runner
 	histories map[*collections.History]*toldHistory
-	turns     map[uint32]*turn
+	turns     map[uint32]Turn
 	drains    bool // it takes no further turns, and ends with the last one
 	failed    error
 	closed    bool // failed says so
 }
 
-// openRunner is a runner that the core knows.
-type openRunner struct {
-	number  uint32
-	in, out []byte // the frames that opened it, for journals
+// Turn is a turn that a core runs.
+type Turn interface {
+	// Enter tells the turn its number.
+	Enter(number uint32)
+	// Fail ends the turn, as the core is dead.
+	Fail(err error)
+}
+
+// Definition is a runner as it is told to a core. Definitions are told apart by identity.
+type Definition interface {
+	// Frame is the frame that opens the runner, without its number. It may run the program's code: no lock may be held.
+	Frame() (*abi.OpenRunner, error)
+}
+
+// Runner is a runner that the core knows.
+type Runner struct {
+	Number  uint32
+	In, Out []byte // the frames that opened it, for journals
 	err     error  // why it was refused
 }
 
@@ -46,37 +71,43 @@ type toldHistory struct {
 	count  int
 }
 
-func openCore(ctx context.Context, h *Host) (*core, error) {
-	engine, err := h.engine(ctx)
-	if err != nil {
-		return nil, err
-	}
+// open starts an instance.
+func open(ctx context.Context, engine host.Engine, o Options) (*Core, error) {
 	inst, err := engine.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	greeting, err := host.Greet(inst, abi.Hello{Features: features, Limits: h.options.Limits, Quota: h.options.Quota})
+	greeting, err := host.Greet(inst, abi.Hello{Features: features, Limits: o.Limits, Quota: o.Quota})
 	if err != nil {
 		return nil, err
 	}
-	return &core{
-		host: h, engine: engine, inst: inst, greeting: greeting, line: fair.NewMutex(),
-		runners:   make(map[*definition]*openRunner),
+	return &Core{
+		Options: o, engine: engine, inst: inst, greeting: greeting, line: fair.NewMutex(),
+		runners:   make(map[Definition]*Runner),
 		histories: make(map[*collections.History]*toldHistory),
-		turns:     make(map[uint32]*turn),
+		turns:     make(map[uint32]Turn),
 	}, nil
 }
 
-// interrupts tells whether the core knows streams that were broken off.
-func (c *core) interrupts() bool { return c.greeting.Features&abi.FeatureInterrupts != 0 }
+// Engine is what the instance runs on.
+func (c *Core) Engine() host.Engine { return c.engine }
 
-// maxBody is how many bytes a record, or any other string of bytes in a frame, may have.
-func (c *core) maxBody() int {
+// Greeting is what the instance and its host have told one another.
+func (c *Core) Greeting() *host.Greeting { return &c.greeting }
+
+// Retire ends the instance, which went wrong, and returns the error that tells why.
+func (c *Core) Retire(cause error) error { return c.inst.Retire(cause) }
+
+// Interrupts tells whether the core knows streams that were broken off.
+func (c *Core) Interrupts() bool { return c.greeting.Features&abi.FeatureInterrupts != 0 }
+
+// MaxBody is how many bytes a record, or any other string of bytes in a frame, may have.
+func (c *Core) MaxBody() int {
 	return int(min(c.greeting.Limits.Frame-1024, c.greeting.Limits.String))
 }
 
 // number gives a number that the core has not seen. The caller holds c.mu.
-func (c *core) number() uint32 {
+func (c *Core) number() uint32 {
 	for {
 		c.last++
 		if _, running := c.turns[c.last]; c.last != 0 && !running {
@@ -85,9 +116,9 @@ func (c *core) number() uint32 {
 	}
 }
 
-// stepTurn hands frames of a turn to the core. Turns step in the order in which they want to. A step that is to go first
+// StepTurn hands frames of a turn to the core. Turns step in the order in which they want to. A step that is to go first
 // waits for the one in hand only: a person answers a gate or stops a turn, and hundreds of turns may be at work.
-func (c *core) stepTurn(dst, in []byte, first bool) ([]byte, error) {
+func (c *Core) StepTurn(dst, in []byte, first bool) ([]byte, error) {
 	if !first {
 		c.line.Lock()
 		defer c.line.Unlock()
@@ -96,7 +127,7 @@ func (c *core) stepTurn(dst, in []byte, first bool) ([]byte, error) {
 }
 
 // step hands frames that belong to no turn to the core. The caller holds c.mu. Only Replies may come back.
-func (c *core) step(in []byte) (out []byte, err error) {
+func (c *Core) step(in []byte) (out []byte, err error) {
 	if c.failed != nil {
 		return nil, c.failed
 	}
@@ -110,9 +141,16 @@ func (c *core) step(in []byte) (out []byte, err error) {
 	return nil, err
 }
 
-// die notes that the core is dead, has its turns ended and returns the error they end with. The caller holds c.mu, and
-// perhaps the lock of one of them.
-func (c *core) die(err error) error {
+// Die notes that the core is dead, has its turns ended and returns the error they end with. The caller may hold the lock of
+// one of them.
+func (c *Core) Die(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.die(err)
+}
+
+// die is Die for a caller that holds c.mu.
+func (c *Core) die(err error) error {
 	if c.closed { // the instance says only that it has ended
 		err = c.failed
 	}
@@ -122,8 +160,8 @@ func (c *core) die(err error) error {
 }
 
 // close ends the instance and its turns, because its host is closed.
-func (c *core) close(ctx context.Context) error {
-	closed := newError(abi.CodeClosed, "", nil)
+func (c *Core) close(ctx context.Context) error {
+	closed := host.NewError(host.CodeClosed, "", nil)
 	c.mu.Lock()
 	c.closed, c.failed = true, closed
 	c.mu.Unlock()
@@ -132,14 +170,14 @@ func (c *core) close(ctx context.Context) error {
 	return err
 }
 
-// runner opens a runner unless it is open, and returns it. dead tells that the core had died before, which is the error
+// Runner opens a runner unless it is open, and returns it. dead tells that the core had died before, which is the error
 // then.
-func (c *core) runner(d *definition) (r *openRunner, dead bool, err error) {
+func (c *Core) Runner(d Definition) (r *Runner, dead bool, err error) {
 	if r, dead, err = c.opened(d); r != nil || err != nil {
 		return r, dead, err
 	}
 	// Schemas and options may run code of their own, so that no lock may be held.
-	frame, err := d.frame()
+	frame, err := d.Frame()
 	if err != nil {
 		return nil, false, err
 	}
@@ -148,10 +186,10 @@ func (c *core) runner(d *definition) (r *openRunner, dead bool, err error) {
 	if r, dead, err = c.openedLocked(d); r != nil || err != nil {
 		return r, dead, err
 	}
-	r = &openRunner{number: c.number()}
-	frame.Runner, frame.Call = r.number, r.number
-	r.in = abi.Append(nil, frame)
-	if r.out, _, r.err, err = c.ask(r.in); err != nil {
+	r = &Runner{Number: c.number()}
+	frame.Runner, frame.Call = r.Number, r.Number
+	r.In = abi.Append(nil, frame)
+	if r.Out, _, r.err, err = c.ask(r.In); err != nil {
 		return nil, false, err
 	}
 	c.runners[d] = r
@@ -159,13 +197,13 @@ func (c *core) runner(d *definition) (r *openRunner, dead bool, err error) {
 }
 
 // opened returns a runner that is open, nil if it is not.
-func (c *core) opened(d *definition) (r *openRunner, dead bool, err error) {
+func (c *Core) opened(d Definition) (r *Runner, dead bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.openedLocked(d)
 }
 
-func (c *core) openedLocked(d *definition) (r *openRunner, dead bool, err error) {
+func (c *Core) openedLocked(d Definition) (r *Runner, dead bool, err error) {
 	if c.failed != nil {
 		return nil, true, c.failed
 	}
@@ -177,7 +215,7 @@ func (c *core) openedLocked(d *definition) (r *openRunner, dead bool, err error)
 
 // ask hands the core a frame that belongs to no turn and is answered by a Reply. refused is what the Reply, or a Fault,
 // refuses it with, or that it is too large; err means that the core is dead. The caller holds c.mu.
-func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
+func (c *Core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 	if out, err = c.step(in); err != nil {
 		if c.failed == nil {
 			return nil, nil, err, nil
@@ -188,7 +226,7 @@ func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 	switch {
 	case err != nil:
 	case op == abi.OpFault:
-		refused = faultError(frame)
+		refused = FaultError(frame)
 	case op != abi.OpReply || len(rest) > 0:
 		err = fmt.Errorf("frame %d came in place of a Reply", op)
 	default:
@@ -205,8 +243,8 @@ func (c *core) ask(in []byte) (out []byte, value abi.Raw, refused, err error) {
 	return out, value, refused, nil
 }
 
-// validate has the core check arguments against a tool's schema and returns them with its defaults.
-func (c *core) validate(args *abi.ValidateToolArgs) (abi.Raw, error) {
+// Validate has the core check arguments against a tool's schema and returns them with its defaults.
+func (c *Core) Validate(args *abi.ValidateToolArgs) (abi.Raw, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := &abi.Call{Call: c.number(), Method: abi.MethodValidate, Args: args.Append(nil)}
@@ -220,8 +258,8 @@ func (c *core) validate(args *abi.ValidateToolArgs) (abi.Raw, error) {
 	return valid, nil
 }
 
-// closeRunner forgets a runner.
-func (c *core) closeRunner(d *definition) {
+// CloseRunner forgets a runner.
+func (c *Core) CloseRunner(d Definition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.runners[d]
@@ -231,13 +269,13 @@ func (c *core) closeRunner(d *definition) {
 	delete(c.runners, d)
 	if r.err == nil {
 		// When this fails the core is dead, and its turns are told.
-		_, _ = c.step(abi.Append(nil, &abi.CloseRunner{Runner: r.number}))
+		_, _ = c.step(abi.Append(nil, &abi.CloseRunner{Runner: r.Number}))
 	}
 }
 
-// history tells the core of a history as far as view has it, and returns its number. The caller may hold the lock of a
+// History tells the core of a history as far as view has it, and returns its number. The caller may hold the lock of a
 // turn.
-func (c *core) history(view collections.View) (uint32, error) {
+func (c *Core) History(view collections.View) (uint32, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	told := c.histories[view.History()]
@@ -256,7 +294,7 @@ func (c *core) history(view collections.View) (uint32, error) {
 }
 
 // DropHistory makes the core forget a history.
-func (c *core) DropHistory(h *collections.History) {
+func (c *Core) DropHistory(h *collections.History) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	told := c.histories[h]
@@ -268,8 +306,8 @@ func (c *core) DropHistory(h *collections.History) {
 	_, _ = c.step(abi.Append(nil, &abi.DropHistory{History: told.number}))
 }
 
-// enter makes a turn one of the core's and numbers it.
-func (c *core) enter(t *turn) error {
+// Enter makes a turn one of the core's and numbers it.
+func (c *Core) Enter(t Turn) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -278,19 +316,20 @@ func (c *core) enter(t *turn) error {
 	case c.drains:
 		return errDrains
 	}
-	t.number = c.number()
-	c.turns[t.number] = t
+	number := c.number()
+	t.Enter(number)
+	c.turns[number] = t
 	return nil
 }
 
 // errDrains is why a core takes no turn. Nobody is told: the turn goes elsewhere.
 var errDrains = errors.New("the instance takes no further turns")
 
-// leave takes a turn that has ended out. The last one of a core that drains ends it.
-func (c *core) leave(t *turn) {
+// Leave takes a turn that has ended out. The last one of a core that drains ends it.
+func (c *Core) Leave(number uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.turns, t.number)
+	delete(c.turns, number)
 	if c.drains && len(c.turns) == 0 && c.failed == nil {
 		c.retireDrained()
 	}
@@ -308,7 +347,7 @@ const (
 
 // admit tells whether the core takes further turns. One whose memory has grown beyond the mark does not: a guest never
 // gives memory back. It ends, once its turns have, if it may drain.
-func (c *core) admit(highWater uint64, mayDrain bool) admission {
+func (c *Core) admit(highWater uint64, mayDrain bool) admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -327,40 +366,36 @@ func (c *core) admit(highWater uint64, mayDrain bool) admission {
 }
 
 // retireDrained ends a core without turns. The caller holds c.mu.
-func (c *core) retireDrained() {
+func (c *Core) retireDrained() {
 	c.failed = c.inst.Retire(errors.New("its memory has grown and its turns have ended"))
 	clear(c.runners)
 	clear(c.histories)
 }
 
 // dead tells whether the core has ended.
-func (c *core) dead() bool {
+func (c *Core) dead() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed != nil
 }
 
 // fail ends all turns of the core, which is dead.
-func (c *core) fail(err error) {
+func (c *Core) fail(err error) {
 	c.mu.Lock()
 	c.failed = err
-	turns := make([]*turn, 0, len(c.turns))
+	turns := make([]Turn, 0, len(c.turns))
 	for _, t := range c.turns {
 		turns = append(turns, t)
 	}
 	clear(c.turns)
 	c.mu.Unlock()
 	for _, t := range turns {
-		t.mu.Lock()
-		t.die(err)
-		t.mu.Unlock()
-		// Its own goroutines may be busy in user code; the events must not wait for them.
-		go t.settle()
+		t.Fail(err)
 	}
 }
 
-// faultError is the refusal of a frame.
-func faultError(frame []byte) error {
+// FaultError is the refusal of a frame.
+func FaultError(frame []byte) error {
 	f, err := abi.Decode[abi.Fault](frame)
 	if err != nil {
 		return err

@@ -1,9 +1,10 @@
-package turns
+package turn
 
 import (
 	"strconv"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/record"
 )
@@ -24,8 +25,8 @@ type edits struct {
 // maxEdits is how many bytes of edits are held back at most.
 const maxEdits = 4 << 20
 
-// edit queues a change. The caller holds t.mu and has applied the change to the host's copy.
-func (t *turn) edit(f *abi.Edit) {
+// Edit queues a change. The caller holds the turn's lock and has applied the change to the host's copy.
+func (t *Turn) Edit(f *abi.Edit) {
 	if t.closed {
 		return
 	}
@@ -35,17 +36,17 @@ func (t *turn) edit(f *abi.Edit) {
 	e.frame.Turn = t.number
 	e.frames = abi.Append(e.frames, &e.frame)
 	if len(e.frames) > maxEdits {
-		_ = t.push() // when it fails the turn has ended
+		_ = t.Push() // when it fails the turn has ended
 	}
 }
 
 // addRecord puts a record at the end of a collection, if it is not in. The caller holds t.mu.
-func (t *turn) addRecord(c *contextState, r record.Record, body []byte) {
+func (t *Turn) addRecord(c *Context, r record.Record, body []byte) {
 	kind := collections.Of(r)
 	if handle, known := t.handles.Find(r); known {
 		if !c.records[kind].Has(handle) {
 			c.records[kind].Add(handle, 1)
-			t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditAddKnown, Handle: handle})
+			t.Edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditAddKnown, Handle: handle})
 		}
 		return
 	}
@@ -63,7 +64,7 @@ func (t *turn) addRecord(c *contextState, r record.Record, body []byte) {
 	e.bodies, e.count = append(e.bodies, body...), e.count+1
 	if len(e.bodies) > maxEdits/2 {
 		e.close(t.number)
-		_ = t.push() // when it fails the turn has ended
+		_ = t.Push() // when it fails the turn has ended
 	}
 }
 
@@ -86,7 +87,7 @@ func (e *edits) close(turn uint32) {
 }
 
 // addHistory puts the records of a history at the end of a collection. The caller holds t.mu.
-func (t *turn) addHistory(c *contextState, view collections.View) error {
+func (t *Turn) addHistory(c *Context, view collections.View) error {
 	if view.Len() == 0 || t.closed {
 		return nil
 	}
@@ -94,14 +95,14 @@ func (t *turn) addHistory(c *contextState, view collections.View) error {
 	// turn's own message.
 	rest := view.From(t.handles.FirstKnown(view))
 	if view = view.First(view.Len() - len(rest)); view.Len() > 0 {
-		number, err := t.core.history(view)
+		number, err := t.core.History(view)
 		if err != nil {
 			return err
 		}
 		t.journal.history(number, view)
 		first := t.handles.GiveHistory(view)
 		c.records[view.Kind()].Add(first, view.Len())
-		t.edit(&abi.Edit{
+		t.Edit(&abi.Edit{
 			Context: c.number, Collection: view.Kind(), Edit: abi.EditAddHistory, Handle: first, Count: uint32(view.Len()), History: number,
 		})
 	}
@@ -112,7 +113,7 @@ func (t *turn) addHistory(c *contextState, view collections.View) error {
 }
 
 // replaceRecord puts a record in the place of another. The caller holds t.mu.
-func (t *turn) replaceRecord(c *contextState, old, r record.Record, body []byte) bool {
+func (t *Turn) replaceRecord(c *Context, old, r record.Record, body []byte) bool {
 	kind := collections.Of(old)
 	o := &c.records[kind]
 	at, known := t.handles.Find(old)
@@ -126,17 +127,17 @@ func (t *turn) replaceRecord(c *contextState, old, r record.Record, body []byte)
 	if known && o.Has(other) {
 		// It leaves the place where it was.
 		o.Remove(other)
-		t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditRemove, Handle: other})
+		t.Edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditRemove, Handle: other})
 	}
 	other, data := t.name(r, body)
 	o.Replace(at, other)
-	t.edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditReplace, Handle: at, Other: other, Data: data})
+	t.Edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditReplace, Handle: at, Other: other, Data: data})
 	return true
 }
 
 // name returns the handle of a record and, if the guest does not know it, its body for a Data field. The caller holds
 // t.mu and sends what is returned as its next frame of the turn, or as part of it.
-func (t *turn) name(r record.Record, body []byte) (handle int64, data abi.Raw) {
+func (t *Turn) name(r record.Record, body []byte) (handle int64, data abi.Raw) {
 	if handle, known := t.handles.Find(r); known {
 		return handle, nil
 	}
@@ -145,19 +146,19 @@ func (t *turn) name(r record.Record, body []byte) (handle int64, data abi.Raw) {
 }
 
 // encode returns the body of a record. It may run code of the record's payload: no lock may be held.
-func (t *turn) encode(r record.Record) ([]byte, error) { return t.appendRecord(nil, r) }
+func (t *Turn) encode(r record.Record) ([]byte, error) { return t.appendRecord(nil, r) }
 
-func (t *turn) appendRecord(dst []byte, r record.Record) ([]byte, error) {
+func (t *Turn) appendRecord(dst []byte, r record.Record) ([]byte, error) {
 	out, err := collections.AppendBody(dst, r)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(out) - len(dst); n > t.core.maxBody() {
-		return nil, tooLarge(n, t.core.maxBody())
+	if n := len(out) - len(dst); n > t.core.MaxBody() {
+		return nil, tooLarge(n, t.core.MaxBody())
 	}
 	return out, nil
 }
 
 func tooLarge(size, limit int) error {
-	return newError(abi.CodeABILimitExceeded, "a record of "+strconv.Itoa(size)+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
+	return host.NewError(abi.CodeABILimitExceeded, "a record of "+strconv.Itoa(size)+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
 }

@@ -1,9 +1,10 @@
-package turns
+package turn
 
 import (
 	"log/slog"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/bus"
 )
@@ -16,7 +17,7 @@ import (
 // suffices, and so it does for everybody else while such a goroutine waits.
 //
 // The caller holds t.mu.
-func (t *turn) await(a *actor) {
+func (t *Turn) await(a *actor) {
 	defer t.release(a) // also when user code ends the goroutine
 	inside, asked := false, false
 	for !t.satisfied(a) {
@@ -44,7 +45,7 @@ func (t *turn) await(a *actor) {
 }
 
 // release leaves effects that a goroutine's steps caused, and that it does not run, to others.
-func (t *turn) release(a *actor) {
+func (t *Turn) release(a *actor) {
 	for _, e := range a.effects {
 		e.owner = nil
 		if e.ready {
@@ -56,7 +57,7 @@ func (t *turn) release(a *actor) {
 
 // perform runs an effect without the lock. It takes the lock again even if user code ends the goroutine, because
 // deferred calls of the lock's holder expect it.
-func (t *turn) perform(e *effect, inside bool) outcome {
+func (t *Turn) perform(e *Effect, inside bool) outcome {
 	t.parkIf(inside, +1)
 	t.mu.Unlock()
 	defer func() {
@@ -67,7 +68,7 @@ func (t *turn) perform(e *effect, inside bool) outcome {
 }
 
 // satisfied tells whether the goroutine has what it waits for.
-func (t *turn) satisfied(a *actor) bool {
+func (t *Turn) satisfied(a *actor) bool {
 	switch {
 	case a.whole:
 		return t.done
@@ -79,7 +80,7 @@ func (t *turn) satisfied(a *actor) bool {
 
 // parkIf notes that a goroutine inside a listener waits. Others must not wait for deliveries then, and effects must not
 // either: what it waits for may depend on them.
-func (t *turn) parkIf(inside bool, n int) {
+func (t *Turn) parkIf(inside bool, n int) {
 	if !inside {
 		return
 	}
@@ -92,14 +93,14 @@ func (t *turn) parkIf(inside bool, n int) {
 	}
 }
 
-func (t *turn) wakeAll() {
+func (t *Turn) wakeAll() {
 	if t.waiting > 0 {
 		t.wake.Broadcast()
 	}
 }
 
 // drain delivers what is queued, in order, until nothing is left.
-func (t *turn) drain() {
+func (t *Turn) drain() {
 	t.delivering = true
 	completed := false
 	defer func() {
@@ -131,10 +132,10 @@ func (t *turn) drain() {
 		default:
 			switch e := t.running[d.cancel]; {
 			case e == nil:
-			case e.giveUp != nil:
+			case e.GiveUp != nil:
 				e.abandon()
-			case e.cancel != nil:
-				e.cancel()
+			case e.Cancel != nil:
+				e.Cancel()
 			}
 		}
 		t.delivered++
@@ -149,7 +150,7 @@ func (t *turn) drain() {
 }
 
 // ready lets an effect start, all events before it having been delivered.
-func (t *turn) ready(e *effect) {
+func (t *Turn) ready(e *Effect) {
 	e.ready = true
 	if e.owner == nil && !e.started {
 		t.spawn(e)
@@ -158,17 +159,17 @@ func (t *turn) ready(e *effect) {
 
 // take returns an effect for the goroutine to run; if there are several, the others get goroutines of their own, each once
 // it is ready: the one that is run may wait for them.
-func (a *actor) take(t *turn, early bool) *effect {
+func (a *actor) take(t *Turn, early bool) *Effect {
 	if a.busy || len(a.effects) == 0 {
 		return nil
 	}
-	var mine *effect
+	var mine *Effect
 	rest := a.effects[:0]
 	for _, e := range a.effects {
 		switch {
 		case !e.ready && !early:
 			rest = append(rest, e)
-		case mine == nil && e.giveUp == nil: // a call that may be given up must not hold the goroutine
+		case mine == nil && e.GiveUp == nil: // a call that may be given up must not hold the goroutine
 			mine = e
 			e.started = true
 		default:
@@ -183,7 +184,7 @@ func (a *actor) take(t *turn, early bool) *effect {
 }
 
 // spawn runs an effect in a goroutine of its own.
-func (t *turn) spawn(e *effect) {
+func (t *Turn) spawn(e *Effect) {
 	if e.started {
 		return
 	}
@@ -199,27 +200,27 @@ func (t *turn) spawn(e *effect) {
 }
 
 // settle delivers what is queued, for a goroutine that waits for nothing.
-func (t *turn) settle() {
+func (t *Turn) settle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.settleLocked()
 }
 
-func (t *turn) settleLocked() {
+func (t *Turn) settleLocked() {
 	a := actor{busy: true, mark: t.enqueued}
 	t.await(&a)
 }
 
 // deliverEvent calls the listeners of an event, without the lock.
-func (t *turn) deliverEvent(d *delivery) {
+func (t *Turn) deliverEvent(d *delivery) {
 	var hook func(event.Event)
-	if c := t.context(d.number); c != nil && c.dispatch != nil && d.scope&abi.ScopeDispatch != 0 {
-		hook = c.dispatch.listen
+	if c := t.context(d.number); c != nil && d.scope&abi.ScopeDispatch != 0 {
+		hook = c.Listen
 	}
 	t.observe(d.event)
 	kind := d.event.Kind()
 	toTurn := d.scope&abi.ScopeTurn != 0
-	if hook == nil && !(toTurn && (t.bus.Wants(kind) || t.own.Wants(kind))) {
+	if hook == nil && !(toTurn && (t.Bus.Wants(kind) || t.Own.Wants(kind))) {
 		return
 	}
 	// All of it is deferred, as a listener may end the goroutine: the others hear of the event all the same.
@@ -234,13 +235,13 @@ func (t *turn) deliverEvent(d *delivery) {
 	defer t.mu.Lock()
 	defer func() {
 		for i, cause := range failures {
-			failures[i] = newError(abi.CodeListenerError, kind.String()+": "+cause.Error(), cause)
+			failures[i] = host.NewError(abi.CodeListenerError, kind.String()+": "+cause.Error(), cause)
 			about = append(about, describe(failures[i], nil))
 		}
 	}()
 	if toTurn {
-		defer t.own.Tell(d.event, &failures)
-		defer t.bus.Tell(d.event, &failures)
+		defer t.Own.Tell(d.event, &failures)
+		defer t.Bus.Tell(d.event, &failures)
 	}
 	if hook != nil {
 		bus.Notify(hook, d.event, &failures)
@@ -249,7 +250,7 @@ func (t *turn) deliverEvent(d *delivery) {
 
 // reportListener makes an error event of a listener's panic. That of a listener of errors is only logged, so that it
 // cannot go on for ever.
-func (t *turn) reportListener(d *delivery, err error, about *abi.ErrorValue) {
+func (t *Turn) reportListener(d *delivery, err error, about *abi.ErrorValue) {
 	if d.event.Kind() == event.KindError || t.closed {
 		logListenerError(d.event, err)
 		return

@@ -1,4 +1,4 @@
-package turns
+package turn
 
 import (
 	"errors"
@@ -10,12 +10,9 @@ import (
 )
 
 // perish ends the turn because its instance has died, and has the instance's other turns ended. The caller holds t.mu.
-func (t *turn) perish(err error) {
+func (t *Turn) perish(err error) {
 	// They have locks of their own, which must not be waited for under this one.
-	t.core.mu.Lock()
-	err = t.core.die(err)
-	t.core.mu.Unlock()
-	t.die(err)
+	t.die(t.core.Die(err))
 }
 
 // abortGrace is how long a core may take to end a turn that was aborted, once none of its effects runs. A sound one ends
@@ -24,11 +21,11 @@ const abortGrace = 5 * time.Second
 
 // watch ends an instance that has lost the turn: it waits for nothing that the host could give, or was given all of it
 // after an abort and says no end. The caller holds t.mu.
-func (t *turn) watch() error {
+func (t *Turn) watch() error {
 	if t.closed {
 		return nil
 	}
-	aborted := t.contexts[0].state.aborted
+	aborted := t.root.aborted
 	if len(t.running) > 0 || !aborted {
 		if t.grace != nil {
 			t.grace.Stop()
@@ -55,15 +52,15 @@ func (t *turn) watch() error {
 }
 
 // lose ends the turn together with its instance, which went wrong. The caller holds t.mu.
-func (t *turn) lose(cause error) error {
-	err := t.core.inst.Retire(cause)
+func (t *Turn) lose(cause error) error {
+	err := t.core.Retire(cause)
 	t.perish(err)
 	return err
 }
 
 // die ends the turn: what has begun ends, innermost first, as the dead core can not say so any more. The caller holds
 // t.mu.
-func (t *turn) die(err error) {
+func (t *Turn) die(err error) {
 	if t.closed {
 		return
 	}
@@ -78,7 +75,7 @@ func (t *turn) die(err error) {
 			scope |= abi.ScopeDispatch
 		}
 		started := t.at(b.elapsed)
-		if b.kind == event.KindTurnStart || b.kind == event.KindDispatchStart && t.standalone {
+		if b.kind == event.KindTurnStart || b.kind == event.KindDispatchStart && t.Standalone {
 			t.announce(&event.Error{Head: t.nextHead(b), Err: err}, scope, b.dispatch)
 		}
 		switch b.kind {
@@ -95,18 +92,18 @@ func (t *turn) die(err error) {
 	t.shut()
 }
 
-func (t *turn) announce(ev event.Event, scope uint8, dispatch uint32) {
+func (t *Turn) announce(ev event.Event, scope uint8, dispatch uint32) {
 	t.enqueue(delivery{event: ev, scope: scope, number: dispatch})
 }
 
 // nextHead is the head of an event that the host makes.
-func (t *turn) nextHead(b begun) event.Head {
+func (t *Turn) nextHead(b begun) event.Head {
 	t.seq++
 	return t.headOf(&abi.Event{Seq: t.seq, Elapsed: t.tick(), Dispatch: b.dispatch, Iteration: int32(b.iteration)})
 }
 
 // deadOr returns why the turn's instance died, or else err.
-func (t *turn) deadOr(err error) error {
+func (t *Turn) deadOr(err error) error {
 	if t.dead != nil {
 		return t.dead
 	}

@@ -1,4 +1,4 @@
-package turns
+package turn
 
 import (
 	"context"
@@ -10,34 +10,30 @@ import (
 	"github.com/turncore/turncore/host"
 )
 
-// ErrClosed is the error of Run, Stream and Dispatch after Close or Shutdown, and of turns that Close cuts off or
-// Shutdown aborts.
-var ErrClosed error = host.CodeClosed
-
 // shutdownGrace is how long Shutdown waits for turns that it has aborted.
 const shutdownGrace = time.Second
 
-// inFlight are the turns of a runner or a host that have begun and not ended. Its zero value is ready to use.
-type inFlight struct {
+// Flight are the turns of a runner or a host that have begun and not ended. Its zero value is ready to use.
+type Flight struct {
 	mu     sync.Mutex
 	closed bool
-	turns  []*turn
+	turns  []*Turn
 	idle   chan struct{} // is closed when the last turn ends; nil while nobody waits
 }
 
 // enter notes a turn that begins, or refuses it.
-func (f *inFlight) enter(t *turn) error {
+func (f *Flight) enter(t *Turn) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return newError(abi.CodeClosed, "", nil)
+		return host.NewError(abi.CodeClosed, "", nil)
 	}
 	f.turns = append(f.turns, t)
 	return nil
 }
 
 // leave notes that a turn has ended.
-func (f *inFlight) leave(t *turn) {
+func (f *Flight) leave(t *Turn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if i := slices.Index(f.turns, t); i >= 0 {
@@ -49,8 +45,8 @@ func (f *inFlight) leave(t *turn) {
 	}
 }
 
-// close lets no further turn begin and returns those in flight.
-func (f *inFlight) close() []*turn {
+// Close lets no further turn begin and returns those in flight.
+func (f *Flight) Close() []*Turn {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
@@ -58,7 +54,7 @@ func (f *inFlight) close() []*turn {
 }
 
 // ended returns a channel that is closed when no turn is in flight.
-func (f *inFlight) ended() <-chan struct{} {
+func (f *Flight) ended() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.turns) == 0 {
@@ -72,10 +68,10 @@ func (f *inFlight) ended() <-chan struct{} {
 	return f.idle
 }
 
-// drain lets no further turn begin and waits for those in flight. When ctx ends first it aborts them, waits for them a
+// Drain lets no further turn begin and waits for those in flight. When ctx ends first it aborts them, waits for them a
 // moment longer and returns why.
-func (f *inFlight) drain(ctx context.Context) error {
-	f.close()
+func (f *Flight) Drain(ctx context.Context) error {
+	f.Close()
 	ended := f.ended()
 	select {
 	case <-ended:
@@ -87,7 +83,7 @@ func (f *inFlight) drain(ctx context.Context) error {
 		return nil
 	default:
 	}
-	abortAll(f.close(), newError(abi.CodeClosed, "shut down before the turn had ended", context.Cause(ctx)))
+	AbortAll(f.Close(), host.NewError(abi.CodeClosed, "shut down before the turn had ended", context.Cause(ctx)))
 	select {
 	case <-ended:
 	case <-time.After(shutdownGrace):
@@ -95,9 +91,9 @@ func (f *inFlight) drain(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// abortAll aborts turns, each on a goroutine of its own: listeners run there.
-func abortAll(turns []*turn, cause error) {
+// AbortAll aborts turns, each on a goroutine of its own: listeners run there.
+func AbortAll(turns []*Turn, cause error) {
 	for _, t := range turns {
-		go t.abort(t.root.state, cause)
+		go t.Root().Abort(cause)
 	}
 }

@@ -1,4 +1,4 @@
-package turns
+package turn
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ type begun struct {
 	elapsed   uint64
 }
 
-func (t *turn) readEvent(frame []byte) error {
+func (t *Turn) readEvent(frame []byte) error {
 	f := &t.frames.event
 	if err := abi.DecodeTo(frame, f); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (t *turn) readEvent(frame []byte) error {
 	if err := t.mine(f.Turn); err != nil {
 		return err
 	}
-	if c := t.context(f.Dispatch); c == nil || f.Dispatch != 0 && c.dispatch == nil {
+	if t.context(f.Dispatch) == nil {
 		return fmt.Errorf("an event of dispatch %d, which is not open", f.Dispatch)
 	}
 	t.seq = f.Seq
@@ -55,7 +55,7 @@ func (t *turn) readEvent(frame []byte) error {
 }
 
 // wanted tells whether anybody wants to know of an event: a listener, or the turn itself.
-func (t *turn) wanted(f *abi.Event) bool {
+func (t *Turn) wanted(f *abi.Event) bool {
 	switch kind := event.Kind(f.Kind); kind {
 	case event.KindMessage, event.KindThought, event.KindToolCall, event.KindIterationEnd, event.KindDispatchEnd, event.KindGenerationStats:
 		return true
@@ -63,35 +63,35 @@ func (t *turn) wanted(f *abi.Event) bool {
 		if kind < event.KindMessage || kind > bus.LastKind || kind.String() == "" {
 			return true // to be refused
 		}
-		if f.Scope&abi.ScopeTurn != 0 && (t.bus.Wants(kind) || t.own.Wants(kind)) {
+		if f.Scope&abi.ScopeTurn != 0 && (t.Bus.Wants(kind) || t.Own.Wants(kind)) {
 			return true
 		}
-		return f.Scope&abi.ScopeDispatch != 0 && f.Dispatch > 0 && t.contexts[f.Dispatch].dispatch.listen != nil
+		return f.Scope&abi.ScopeDispatch != 0 && f.Dispatch > 0 && t.contexts[f.Dispatch].Listen != nil
 	}
 }
 
-// shownID is the turn's id as users see it: a standalone dispatch has none.
-func (t *turn) shownID() string {
-	if t.standalone {
+// ShownID is the turn's id as users see it: a standalone dispatch has none.
+func (t *Turn) ShownID() string {
+	if t.Standalone {
 		return ""
 	}
-	return t.id
+	return t.ID
 }
 
-func (t *turn) headOf(f *abi.Event) event.Head {
-	h := event.Head{Seq: f.Seq, TurnID: t.shownID(), Iteration: int(f.Iteration), At: t.at(f.Elapsed)}
+func (t *Turn) headOf(f *abi.Event) event.Head {
+	h := event.Head{Seq: f.Seq, TurnID: t.ShownID(), Iteration: int(f.Iteration), At: t.at(f.Elapsed)}
 	if f.Dispatch > 0 {
-		h.DispatchID = t.contexts[f.Dispatch].dispatch.id
+		h.DispatchID = t.contexts[f.Dispatch].id
 	}
 	return h
 }
 
 // note keeps the list of what has begun.
-func (t *turn) note(f *abi.Event) {
+func (t *Turn) note(f *abi.Event) {
 	switch kind := event.Kind(f.Kind); kind {
 	case event.KindTurnStart, event.KindDispatchStart, event.KindIterationStart:
-		if d := t.contexts[f.Dispatch].dispatch; kind == event.KindIterationStart && d != nil {
-			d.iteration = int(f.Iteration)
+		if kind == event.KindIterationStart {
+			t.contexts[f.Dispatch].iteration = int(f.Iteration)
 		}
 		t.begun = append(t.begun, begun{kind, f.Dispatch, int(f.Iteration), f.Elapsed})
 	case event.KindTurnEnd, event.KindDispatchEnd, event.KindIterationEnd:
@@ -105,7 +105,7 @@ func (t *turn) note(f *abi.Event) {
 }
 
 // event makes the event that a frame describes.
-func (t *turn) event(f *abi.Event) (event.Event, error) {
+func (t *Turn) event(f *abi.Event) (event.Event, error) {
 	h := t.headOf(f)
 	switch event.Kind(f.Kind) {
 	case event.KindMessage, messageInterrupted:
@@ -137,7 +137,7 @@ func (t *turn) event(f *abi.Event) (event.Event, error) {
 		}
 		ev := &event.IterationEnd{Head: h, Status: event.Status(p.Status), StartedAt: t.at(p.Started)}
 		if len(p.Discarded) > 0 {
-			ev.Discarded, err = t.deltas(p.Discarded)
+			ev.Discarded, err = t.Deltas(p.Discarded)
 		}
 		return ev, err
 	case event.KindToolExecutionStart:
@@ -159,7 +159,7 @@ func (t *turn) event(f *abi.Event) (event.Event, error) {
 }
 
 // report makes those events that carry what somebody has to say.
-func (t *turn) report(h event.Head, f *abi.Event) (event.Event, error) {
+func (t *Turn) report(h event.Head, f *abi.Event) (event.Event, error) {
 	switch event.Kind(f.Kind) {
 	case event.KindLog:
 		p, err := abi.Decode[abi.LogEvent](f.Payload)
@@ -203,7 +203,7 @@ func orNil(raw abi.Raw) []byte {
 
 // stream adds a delta to its stream's text. The text so far is a part of one buffer, so that no report costs more than
 // its own delta.
-func (t *turn) stream(f *abi.Event, which int) (event.StreamDelta, error) {
+func (t *Turn) stream(f *abi.Event, which int) (event.StreamDelta, error) {
 	in := abi.NewReader(f.Payload)
 	if n := in.Array(); n != 5 {
 		return event.StreamDelta{}, fmt.Errorf("%d elements are not a stream's", n)
@@ -236,7 +236,7 @@ func (t *turn) stream(f *abi.Event, which int) (event.StreamDelta, error) {
 }
 
 // reportedStream is the text that an executor reports under an id.
-func (t *turn) reportedStream(which int, dispatch uint32, id []byte, created uint64) *stream {
+func (t *Turn) reportedStream(which int, dispatch uint32, id []byte, created uint64) *stream {
 	s := t.texts[which][streamKey{dispatch, string(id)}]
 	if s == nil {
 		if t.texts[which] == nil {
@@ -255,7 +255,7 @@ type stream struct {
 	text    strings.Builder
 }
 
-func (t *turn) toolCallEvent(h event.Head, f *abi.Event) (event.Event, error) {
+func (t *Turn) toolCallEvent(h event.Head, f *abi.Event) (event.Event, error) {
 	p, err := abi.Decode[abi.ToolCallEvent](f.Payload)
 	if err != nil {
 		return nil, err
