@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// variables are the variables of the environment that hold a provider's address, model and key. Empty names stand for none.
+// variables are the environment variables with a provider's address, model and key. An empty name means that there is
+// none.
 type variables struct {
 	BaseURL string `json:"baseURL"`
 	Version string `json:"version"` // that the value of BaseURL lacks, as the provider's own programs have it

@@ -39,7 +39,8 @@ func replayed(t *testing.T, d *dispatch, options string, first reply) string {
 	return message
 }
 
-// What stands in reasoning_details goes back where anything in it is signed or encrypted: whole, in order, with all members.
+// What stands in reasoning_details goes back where anything in it is signed or encrypted: whole, in order, with all
+// members.
 func TestReasoningDetails(t *testing.T) {
 	const text, openai, gemini = `"type":"reasoning.text"`, `"format":"openai-responses-v1"`, `"format":"google-gemini-v1"`
 	for _, c := range []struct {
@@ -122,7 +123,8 @@ func mapped(list []string, f func(string) string) (out []string) {
 	return out
 }
 
-// An answer in one piece says its details once: none goes on with another. A text behind which it thinks follows its thought.
+// An answer in one piece says its details once: none goes on with another. A text behind which it thinks follows its
+// thought.
 func TestDetailsInOnePiece(t *testing.T) {
 	const details = `[{"type":"reasoning.text","text":"a","index":0},{"type":"reasoning.text","text":"b","index":0,"signature":"s"}]`
 	for _, message := range []string{
@@ -245,8 +247,8 @@ func TestDetailsOfAnotherHost(t *testing.T) {
 	}
 }
 
-// Reasoning of megabytes is kept once for each time it is said, in time that grows with it; what is longer than an answer may
-// be is an error.
+// Reasoning of megabytes is kept once for each time it is said, in time that grows with it; what is longer than an
+// answer may be is an error.
 func TestLongDetails(t *testing.T) {
 	data := strings.Repeat("A", 5<<20)
 	got := replayed(t, newDispatch(t), `{"model":"m"}`, reply{part: 64 << 10, body: messages(

@@ -24,8 +24,8 @@ func candidate(parts, more, rest string) string {
 
 const geminiUsage = `,"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":20,"totalTokenCount":165,"cachedContentTokenCount":40,"thoughtsTokenCount":30,"toolUsePromptTokenCount":15,"promptTokensDetails":[{"modality":"TEXT","tokenCount":100}]}`
 
-// geminiTools is a stream with thoughts, text, a signature behind it, and three calls: one that is signed and has an id, one
-// without arguments.
+// geminiTools is a stream with thoughts, text, a signature behind it, and three calls: one that is signed and has an
+// id, one without arguments.
 var geminiTools = chunks(
 	candidate(`{"text":"First ","thought":true}`, ``, `,"usageMetadata":{"promptTokenCount":100,"totalTokenCount":100}`),
 	candidate(`{"text":"this.","thought":true,"thoughtSignature":"sigT=="}`, ``, ``),

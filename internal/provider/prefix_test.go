@@ -156,8 +156,9 @@ func (c *converse) afresh(options string) *runtime.HTTPRequest {
 	return other.requests[0]
 }
 
-// A request begins as the one before it, byte for byte, up to what closes it, as long as nobody changes what that one held;
-// media have their places there too. Measured before, it is the same. Whatever changes, it is the request that an executor sends which has sent none before.
+// A request begins with the one before it, byte for byte, up to what closes it, as long as nobody changes the earlier
+// records. Media keep their places too. A measured request equals the one that is sent. After any change the request is
+// that of a fresh executor.
 func TestEachRequestBeginsAsTheOneBefore(t *testing.T) {
 	grown, media := 0, 0
 	for which, talk := range talks {

@@ -43,8 +43,8 @@ func said(u *chat.Unit) []byte {
 	return append(append(append([]byte(nil), u.Name...), ": "...), u.Text...)
 }
 
-// appendOpening appends a message of the user's where one of the assistant's, such as a greeting, would be the first: APIs refuse
-// conversations that the model begins.
+// appendOpening appends a message of the user's where one of the assistant's, such as a greeting, would be the first:
+// APIs refuse conversations that the model begins.
 func appendOpening(dst []byte, message string) []byte {
 	if dst[len(dst)-1] != '[' {
 		return dst

@@ -101,7 +101,7 @@ func TestStrictSchemas(t *testing.T) {
 	}
 }
 
-// OpenAI refuses schemas of tools that leave open what objects and lists hold; a protocol that does not gets them as they are.
+// OpenAI refuses tool schemas that leave open what objects and lists hold. Other protocols get them unchanged.
 func TestSchemasOfTools(t *testing.T) {
 	for _, c := range []struct{ schema, sent string }{
 		{`{"type":"object"}`, `{"type":"object","properties":{}}`},

@@ -7,7 +7,8 @@ import (
 	"github.com/turncore/turncore/host/model"
 )
 
-// variables are the variables of the environment that hold a provider's address, model and key. Empty names stand for none.
+// variables are the environment variables with a provider's address, model and key. An empty name means that there is
+// none.
 type variables struct {
 	baseURL string
 	version string // that the value of baseURL lacks, as the provider's own programs have it

@@ -187,8 +187,8 @@ func (s *shape) part(name []byte) *shape {
 	return s.elem
 }
 
-// canonical appends a value that an MarshalMsg wrote as the wire has it: numbers in their shortest form, members of structs
-// as they come, other members sorted by their keys, of equal keys the last.
+// canonical appends a value that an MarshalMsg wrote as the wire has it: numbers in their shortest form, members of
+// structs as they come, other members sorted by their keys, of equal keys the last.
 func canonical(dst, b []byte, s *shape) (out, rest []byte, err error) {
 	switch kind := msgp.NextType(b); kind {
 	case msgp.NilType:
