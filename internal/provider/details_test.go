@@ -87,7 +87,17 @@ func TestReasoningDetails(t *testing.T) {
 			`{"reasoning_details":[{` + text + `,"text":"a","signature":"s"}]}`, `{"reasoning_content":"b"}`,
 		}, `[{` + text + `,"text":"a","signature":"s"}]`, []string{"a", "b"}},
 		{"no signature", []string{`{"reasoning_details":[{` + text + `,"text":"a","signature":"","data":null,"index":0}]}`}, "", []string{"a"}},
-		{"no list", []string{`{"reasoning_details":{"signature":"s"}}`, `{"reasoning_details":"s"}`, `{"reasoning_details":null}`, `{"reasoning_details":7}`}, "", nil},
+		{
+			"no list",
+			[]string{
+				`{"reasoning_details":{"signature":"s"}}`,
+				`{"reasoning_details":"s"}`,
+				`{"reasoning_details":null}`,
+				`{"reasoning_details":7}`,
+			},
+			"",
+			nil,
+		},
 		{"no objects in it", []string{`{"reasoning_details":["signature",7,null,[{"data":"x"}]]}`}, "", nil},
 		{"a number for a text and for a signature", []string{`{"reasoning_details":[{` + text + `,"text":5,"signature":6}]}`}, "", nil},
 		{"a number for a text", []string{
