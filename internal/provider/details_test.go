@@ -231,7 +231,7 @@ func TestDetailsOfAnotherHost(t *testing.T) {
 		{`{"model":"m"}`, provider.Responses, false, false, 0},
 		{`{"model":"m","baseURL":"https://gateway.example/v2"}`, provider.Gemini, false, false, 0},
 		{`{"model":"m"}`, provider.Ollama, false, false, 0},
-		{`{"model":"m","capabilities":{"tools":"native"}}`, provider.All[5], false, false, 0},
+		{`{"model":"m","capabilities":{"tools":"native"}}`, engine, false, false, 0},
 	} {
 		d.state, d.iteration, d.nackedBy = nil, 0, nil
 		d.play(newExecutor(t, c.options, c.provider), reply{status: 400})

@@ -30,11 +30,11 @@ var talks = []struct {
 	{provider.Responses, reasoningAndTools, []string{``, `"thoughts":"text",`}},
 	{provider.Ollama, ollamaTools, []string{``, `"thoughts":"thinking",`}},
 	{provider.Gemini, geminiTools, []string{``, `"media":[],"thoughts":"text","thoughtSurfacing":"all",`}},
-	{provider.All[5], lines(
+	{engine, lines(
 		`{"reasoning":"First this."}`, `{"text":"I look it up."}`, `{"toolCall":{"index":0,"id":"call_0","name":"get","arguments":"{\"city\": \"Oslo\"}"}}`,
 		`{"toolCall":{"index":1,"name":"time","arguments":"{}"},"finish":"tool_calls"}`,
 	), []string{`"capabilities":{"tools":"native","media":["image","document"]},`, `"thoughts":"text","capabilities":{"tools":"native"},`}},
-	{provider.All[5], lines(
+	{engine, lines(
 		`{"reasoning":"First this."}`, `{"text":"I look it up.\n<tool_call>\n{\"name\": \"get\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"}`, `{"finish":"stop"}`,
 	), []string{`"capabilities":{"media":["image"]},`, ``}},
 }

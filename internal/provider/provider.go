@@ -9,9 +9,6 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 )
 
-// All are the providers of this package. The first one serves where none is named.
-var All = []chat.Provider{openAI{inAnswers}, anthropic{}, gemini{}, ollama{}, responses{}, model{}}
-
 // appendSchema appends the JSON Schema of a tool's arguments, that of any object when it is none.
 func appendSchema(dst, schema []byte) []byte {
 	text, err := value.AppendJSON(dst, schema)
