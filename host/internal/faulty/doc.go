@@ -1,5 +1,5 @@
-// Package faulty is a provider of model answers that goes wrong, in every way that providers and what lies between them
-// and a host go wrong, and the table of what must come of each.
+// Package faulty is a model provider that fails in every way in which providers, and what lies between them and a host,
+// fail. A table says what must come of each fault.
 //
 // The table is the JSON in testdata, which says nothing of any language: a file is {about, faults}, a fault
 //

@@ -73,7 +73,7 @@ func normalTools(body map[string]any, tools []any) {
 	}
 }
 
-// normalSchema takes out of a JSON Schema what it says where it says nothing: that there are no properties, or any items.
+// normalSchema drops what says nothing in a JSON Schema: that there are no properties, or any items.
 func normalSchema(v any) {
 	schema, ok := v.(map[string]any)
 	if !ok {

@@ -398,8 +398,8 @@ func misfit(b []byte, want string) error {
 	return &Error{Reason: show(b) + " is not " + want}
 }
 
-// check holds the codec against encoding/json, on a value that has something in every field, or on the zero value. An
-// *Error says how they differ; another one that the value cannot be encoded.
+// check compares the codec with encoding/json, on a value with something in every field, or on the zero value. An
+// *Error says how they differ; any other error, that the value cannot be encoded.
 func (c *Codec) check(filled bool) error {
 	v := reflect.New(c.of)
 	if filled {
