@@ -324,9 +324,11 @@ func report(f *frame, arg any) (any, error) {
 		return nil, h.ReportThought(str(id), a.str("delta", ""), complete)
 	}
 	id := a.str("toolCall", "")
-	return nil, h.ReportToolCall(id, event.ToolCallReport{
-		Tool: a.str("tool", ""), Args: a.any("args"), Results: a.any("results"), IsError: a.truth("isError"), IsComplete: complete,
-	})
+	r := event.ToolCallReport{Tool: a.str("tool", ""), Args: a.any("args"), Results: a.any("results"), IsComplete: complete}
+	if isError, there := a.take("isError"); there {
+		r.IsError = new(isError == true)
+	}
+	return nil, h.ReportToolCall(id, r)
 }
 
 var levels = map[string]event.Level{

@@ -63,8 +63,10 @@ func (h *Helpers) report(stream uint8, id, delta string, isComplete bool) error 
 func (h *Helpers) ReportToolCall(id string, r event.ToolCallReport) error {
 	args := abi.ReportToolCallArgs{
 		ID: id, Tool: r.Tool, HasTool: r.Tool != "", HasResults: r.Results != nil,
-		IsError: r.IsError, HasIsError: r.IsError, Complete: r.IsComplete,
-		ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
+		Complete: r.IsComplete, ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
+	}
+	if r.IsError != nil {
+		args.HasIsError, args.IsError = true, *r.IsError
 	}
 	if r.Args != nil {
 		raw, err := encodeArgs(r.Args)
