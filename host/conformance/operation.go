@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -338,7 +339,11 @@ var levels = map[string]event.Level{
 func writeLog(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
-	f.helper().Log(levels[a.str("level", "info")], a.str("kind", "k"), a.str("message", ""), a.any("payload"))
+	payload, there := a.take("payload")
+	if there && payload == nil {
+		payload = json.RawMessage("null") // nil is none
+	}
+	f.helper().Log(levels[a.str("level", "info")], a.str("kind", "k"), a.str("message", ""), payload)
 	return nil, nil
 }
 

@@ -316,7 +316,8 @@ func (b *base) dispatch(d *definition) (DispatchResult, error) {
 	return DispatchResult{DispatchID: t.dispatchID(f.Dispatch), Status: event.Status(f.Status), Iterations: int(f.Iterations)}, err
 }
 
-// Log writes a line to the structured log. The payload may be anything that can be encoded, nil for none.
+// Log writes a line to the structured log. The payload may be anything that can be encoded: nil for none,
+// json.RawMessage("null") for one that is null.
 func (h *Helpers) Log(level event.Level, kind, message string, detail any) {
 	args := &abi.LogArgs{Level: uint8(level), Kind: kind, Message: message, HasPayload: detail != nil}
 	if detail != nil {
