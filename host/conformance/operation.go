@@ -121,6 +121,7 @@ func init() {
 		"fetch":      func(f *frame, arg any) (any, error) { return f.fetch(str(arg), false) },
 		"load":       func(f *frame, arg any) (any, error) { return f.fetch(str(arg), true) },
 		"add":        func(f *frame, arg any) (any, error) { return nil, add(f.inTurn(), f.game.record(arg)) },
+		"addHistory": addHistory,
 		"remove":     func(f *frame, arg any) (any, error) { return remove(f.inTurn(), f.game.record(arg)), nil },
 		"clear":      func(f *frame, arg any) (any, error) { clearAll(f.inTurn(), str(arg)); return nil, nil },
 

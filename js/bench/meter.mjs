@@ -118,7 +118,7 @@ export function timedAsync(figure, operation) {
  * are part of it.
  */
 export async function measure(pace, ...subjects) {
-  for (const s of subjects) await run(s, pace.warm, pace.runs);
+  for (const s of subjects) await run(s, pace.warm, pace.runs, WARMEST);
   for (let i = 0; i < pace.rounds; i++) {
     for (const s of subjects) {
       sweep();
@@ -129,11 +129,17 @@ export async function measure(pace, ...subjects) {
   }
 }
 
-/** Takes samples for a while, and so many at least. */
-async function run(subject, during, least) {
+/** Milliseconds after which an operation is warm however few its runs were: what takes that long is hot in its loops. */
+const WARMEST = 400;
+
+/** Takes samples for a while, and so many at least, unless that takes longer than `longest`. */
+async function run(subject, during, least, longest = Infinity) {
   const samples = [];
   const start = performance.now();
-  while (samples.length < least || performance.now() - start < during) {
+  for (;;) {
+    const passed = performance.now() - start;
+    if (samples.length > 0 && passed >= longest) break;
+    if (samples.length >= least && passed >= during) break;
     const result = subject.sample();
     samples.push(typeof result === 'number' ? result : await result);
   }

@@ -146,11 +146,11 @@ func (e *Executor) output(d Dispatch, st *state, deadline uint64) error {
 		return err
 	}
 	d.Log(Info, "output-repair", "the answer does not match its schema, and the model is told: "+words, nil)
+	body := st.projection.objection(&e.options, a.message.text, words)
+	a.reset(d, &e.options) // it has been told, also where somebody has signalled meanwhile
 	if d.Aborted() || d.Signalled() {
 		return nil
 	}
-	body := st.projection.objection(&e.options, a.message.text, words)
-	a.reset(d, &e.options)
 	if failure := e.call(d, st, body, deadline); failure != nil || a.err != nil || d.Aborted() || d.Signalled() {
 		return failure
 	}

@@ -3,6 +3,7 @@ package chat_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,6 +152,27 @@ func TestOutputEndsWithTheDispatch(t *testing.T) {
 	d.iterate(newExecutor(t, `{"model":"m","schema":`+weather+`}`), 5)
 	if d.acked || d.nacked != nil || d.open() != nil {
 		t.Errorf("acked %v, nacked by %v, open %q", d.acked, d.nacked, d.open())
+	}
+}
+
+// Who signals while an answer is completed that misses its schema ends the dispatch: the answer is told once, and the model is
+// not asked again.
+func TestOutputIsSignalledWhileItIsCompleted(t *testing.T) {
+	for _, signal := range []func(d *dispatch) error{(*dispatch).Ack, func(d *dispatch) error { return d.Nack(errSealed) }} {
+		d := newDispatch(t)
+		d.onReport = func() {
+			if len(d.open()) == 0 && !d.Signalled() {
+				if err := signal(d); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		d.replies(tells("words", "stop"))
+		d.iterate(newExecutor(t, `{"model":"m","schema":`+weather+`}`), 5)
+		want := []string{"message turn.m1 words", "message turn.m1 |", "stats"}
+		if !slices.Equal(d.events, want) || len(d.requests) != 1 {
+			t.Errorf("%d requests, events %q, want %q", len(d.requests), d.events, want)
+		}
 	}
 }
 

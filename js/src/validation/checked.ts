@@ -56,8 +56,8 @@ type Absent<R extends FieldRules> = R extends { default: infer D }
     : undefined;
 
 /**
- * The values of a checked object. Texts and other instances are what the classes C make of them, times are ms, and a field
- * is undefined only if it is neither required nor has a default.
+ * The values of a checked object. Texts and other instances are what the classes C make of them, and times are ms. A
+ * field may be undefined if it is neither required nor has a default.
  */
 export type CheckedAs<T extends RuledType | TypeRules, C = object> = T extends unknown
   ? {
