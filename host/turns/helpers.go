@@ -43,8 +43,10 @@ func (h *Helpers) InterruptThought(id, delta string) error {
 func (h *Helpers) ReportToolCall(id string, r event.ToolCallReport) error {
 	args := abi.ReportToolCallArgs{
 		ID: id, Tool: r.Tool, HasTool: r.Tool != "", HasResults: r.Results != nil,
-		IsError: r.IsError, HasIsError: r.IsError, Complete: r.IsComplete,
-		ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
+		Complete: r.IsComplete, ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
+	}
+	if r.IsError != nil {
+		args.HasIsError, args.IsError = true, *r.IsError
 	}
 	if r.Args != nil {
 		raw, err := encodeArgs(r.Args)
@@ -78,7 +80,8 @@ func (h *Helpers) ReportGenerationStats(stats model.Stats) error {
 	return err
 }
 
-// Log writes a line to the structured log. The payload may be anything that can be encoded, nil for none.
+// Log writes a line to the structured log. The payload may be anything that can be encoded: nil for none,
+// json.RawMessage("null") for one that is null.
 func (h *Helpers) Log(level event.Level, kind, message string, detail any) {
 	args := &abi.LogArgs{Level: uint8(level), Kind: kind, Message: message, HasPayload: detail != nil}
 	if detail != nil {

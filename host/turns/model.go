@@ -24,8 +24,8 @@ func validatePart(p *model.Part) error {
 			list = append(list, abi.Violation(string(abi.KindCount), "field", field))
 		}
 	}
-	if p.ToolCall != nil {
-		count("toolCall.index", p.ToolCall.Index)
+	if p.ToolCall != nil && p.ToolCall.Index != nil {
+		count("toolCall.index", *p.ToolCall.Index)
 	}
 	if u := p.Usage; u != nil {
 		count("usage.promptTokens", u.PromptTokens)

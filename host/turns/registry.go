@@ -135,24 +135,21 @@ func (r *ToolRegistry) All() []*Tool {
 }
 
 // Visible returns the tools that are not hidden, in order.
-func (r *ToolRegistry) Visible() []*Tool {
+func (r *ToolRegistry) Visible() []*Tool { return r.thatAre(false) }
+
+// Hidden returns the hidden tools, in order.
+func (r *ToolRegistry) Hidden() []*Tool { return r.thatAre(true) }
+
+func (r *ToolRegistry) thatAre(hidden bool) []*Tool {
 	t := r.turn()
 	t.Lock()
 	defer t.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.set.tools), func(t *Tool) bool {
-		return slices.Contains(r.set.hidden, t.Name)
+		return slices.Contains(r.set.hidden, t.Name) != hidden
 	})
 }
 
-// Hidden returns the hidden names, even of tools that are not registered.
-func (r *ToolRegistry) Hidden() []string {
-	t := r.turn()
-	t.Lock()
-	defer t.Unlock()
-	return slices.Clone(r.set.hidden)
-}
-
-// Hide hides names, even those that are not registered yet.
+// Hide hides tools. A name that is not registered yet is hidden once it is.
 func (r *ToolRegistry) Hide(names ...string) {
 	r.changeHidden(func(hidden []string) []string {
 		for _, name := range names {
@@ -229,12 +226,10 @@ func MergeTools(policy Collision, lists ...[]*Tool) ([]*Tool, error) {
 func MergeRegistries(policy Collision, registries ...*ToolRegistry) (tools []*Tool, hidden []string, err error) {
 	var lists [][]*Tool
 	for _, r := range registries {
-		all := r.All()
-		lists = append(lists, all)
-		for _, name := range r.Hidden() {
-			there := slices.ContainsFunc(all, func(t *Tool) bool { return t.Name == name })
-			if there && !slices.Contains(hidden, name) {
-				hidden = append(hidden, name)
+		lists = append(lists, r.All())
+		for _, tool := range r.Hidden() {
+			if !slices.Contains(hidden, tool.Name) {
+				hidden = append(hidden, tool.Name)
 			}
 		}
 	}

@@ -92,13 +92,15 @@ export function artifactOf(entry: unknown, part: number): SpooledArtifact | unde
   return found instanceof SpooledArtifact ? found : undefined;
 }
 
+/** Reads what the reader has. Size hints say what a handle shows; they do not bound a reading. */
 async function readArtifact(
   state: ContextState,
   artifact: SpooledArtifact,
   { read: how, from, to, max }: ReadArgs,
 ): Promise<ReadResult> {
-  const bytes = requireSize('byteLength', await artifact.byteLength());
-  const count = requireSize('lineCount', await artifact.lineCount());
+  const { reader } = artifact;
+  const bytes = requireSize('byteLength', await reader.byteLength());
+  const count = requireSize('lineCount', await reader.lineCount());
   if (how === Read.Size) return { bytes, count, lines: [] };
   if (how === Read.Text) {
     if (bytes > max) throw tooLarge('a text', bytes, max);
@@ -112,7 +114,7 @@ async function readArtifact(
   let room = max;
   for (let i = from; i < to && i < count; i++) {
     if (state.aborted) throw state.reason as Error;
-    const read = artifact.reader.line(i);
+    const read = reader.line(i);
     const line = typeof read === 'string' || read === undefined ? read : await read;
     if (line === undefined) break;
     room -= utf8Length(requireString(`line(${i})`, line));
