@@ -18,13 +18,15 @@ type location struct {
 	seam       byte
 	dispatches uint32            // that were opened from here
 	effects    [16]uint32        // by kind
-	calls      map[string]uint32 // of tools, by checksum
+	checksum   string            // of the first tool call
+	calls      uint32            // of the tool call with that checksum
+	others     map[string]uint32 // of further tool calls, by checksum; most seams have none
 }
 
 // enter begins a seam.
 func (l *location) enter(seam byte) {
-	l.seam, l.dispatches, l.effects = seam, 0, [16]uint32{}
-	clear(l.calls)
+	l.seam, l.dispatches, l.effects, l.checksum, l.calls = seam, 0, [16]uint32{}, "", 0
+	clear(l.others)
 }
 
 // AppendPath appends the location of a context, which is the same when the turn runs again. Each level of nesting has
@@ -71,9 +73,14 @@ func (t *Turn) Ordinal(context uint32, kind uint8) uint32 {
 // CallOrdinal numbers a call of a tool among those of its seam with the same checksum, from 1.
 func (t *Turn) CallOrdinal(context uint32, checksum string) uint32 {
 	l := &t.contextOf(context).place
-	if l.calls == nil {
-		l.calls = make(map[string]uint32)
+	if l.calls == 0 || l.checksum == checksum {
+		l.checksum = checksum
+		l.calls++
+		return l.calls
 	}
-	l.calls[checksum]++
-	return l.calls[checksum]
+	if l.others == nil {
+		l.others = make(map[string]uint32)
+	}
+	l.others[checksum]++
+	return l.others[checksum]
 }

@@ -343,16 +343,6 @@ func (k hand) Await(e Effect) ([]byte, error) {
 	return nil, nil
 }
 
-// AwaitAll implements Task.
-func (k hand) AwaitAll(list []Effect) (first error) {
-	for _, e := range list {
-		if _, err := k.Await(e); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
 // Wait implements Task. Nothing else runs meanwhile, so there is nothing to wait for.
 func (k hand) Wait(ready func() bool) {
 	if !ready() {

@@ -5,9 +5,6 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// maxSpooling is the number of texts of a dispatch to spool at once.
-const maxSpooling = 64
-
 // Spools reports whether storing a record must wait until its text, held by the host, is spooled.
 func (t *Turn) Spools(kind record.Kind, handle int64) bool {
 	return kind == record.Retrievables && unspooled(t.records.body(handle))
@@ -100,36 +97,27 @@ func (d *Dispatch) StoreDocument(task Task, body []byte) error {
 	return d.write(delta)
 }
 
-// spoolPending spools the texts that the dispatch's retrievables wait for, and puts the records that read them in their
-// places, in the contexts that they come from too.
+// spoolPending spools the texts that the dispatch's retrievables wait for, in their order and one after the other, and
+// puts the records that read them in their places, in the contexts that they come from too. One that fails is the last.
 func (d *Dispatch) spoolPending(task Task) error {
 	d.scan(sourcesFound)
 	pending := d.artifacts.pending
-	any := len(pending) > 0
-	for len(pending) > 0 {
-		n := min(len(pending), maxSpooling)
-		spools, list := make([]Spool, n), make([]Effect, n)
-		for i := range spools {
-			spools[i] = Spool{Context: d.number, Handle: pending[i]}
-			list[i] = &spools[i]
-		}
-		if err := task.AwaitAll(list); err != nil {
+	for _, handle := range pending {
+		e := &Spool{Context: d.number, Handle: handle}
+		if _, err := task.Await(e); err != nil {
 			return err
 		}
-		for i := range spools {
-			into, err := d.turn.spooled(&spools[i])
-			if err != nil {
-				return err
-			}
-			if into == pending[i] {
-				d.artifacts.kept = append(d.artifacts.kept, into)
-				continue
-			}
-			d.replaceSpooled(pending[i], into)
+		into, err := d.turn.spooled(e)
+		if err != nil {
+			return err
 		}
-		pending = pending[n:]
+		if into == handle {
+			d.artifacts.kept = append(d.artifacts.kept, into)
+			continue
+		}
+		d.replaceSpooled(handle, into)
 	}
-	if any {
+	if len(pending) > 0 {
 		// What was looked at meanwhile is looked at again.
 		d.artifacts.pending = nil
 		d.artifacts.scans[sourcesFound].edits = d.cols[record.Retrievables].edits - 1

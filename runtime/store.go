@@ -329,6 +329,9 @@ func (d *Dispatch) Commit(task Task) error {
 	if len(deltas) == 0 {
 		return nil
 	}
+	if d.turn.over != nil {
+		return d.turn.over
+	}
 	if d.parent != nil {
 		if err := d.parent.writable(len(deltas)); err != nil {
 			return err

@@ -7,9 +7,6 @@ type Task interface {
 	// Await passes e to the host and returns when it is settled: with its value (a msgpack value, nil if none) or with
 	// the host's error.
 	Await(e Effect) ([]byte, error)
-	// AwaitAll passes several effects to the host at once and returns when all are settled, with the first error by
-	// their order. It is for effects that hold their own results.
-	AwaitAll(list []Effect) error
 	// Wait returns when ready returns true, because of another task of the turn.
 	Wait(ready func() bool)
 	// Sleep returns when ms milliseconds of the turn's clock have passed. It fails if the context is aborted, or the

@@ -71,20 +71,30 @@ func (t *optionTable) guestOptions() ([]byte, error) {
 	}
 	b.WriteString(")\n\n")
 	b.WriteString(strings.Join(lists, "\n"))
-	var names, ofRetry []string
+	var names, ofEngines []string
 	for _, o := range slices.Concat(t.Common, t.Own) {
-		if !ofEngine(&o) {
+		if ofEngine(&o) {
+			ofEngines = append(ofEngines, o.Name)
+		} else {
 			names = append(names, o.Name)
 		}
-		if o.Name == "retry" {
+	}
+	fmt.Fprintf(&b, "\n// Names of options, of those of engines only, and of the members of retry.\nconst (\n\toptionNames = %q\n\tengineNames = %q\n\tretryNames = %q\n)\n",
+		strings.Join(names, " "), strings.Join(ofEngines, " "), t.membersOf("retry"))
+	return format.Source(b.Bytes())
+}
+
+// membersOf are the names of an option's members.
+func (t *optionTable) membersOf(name string) string {
+	var names []string
+	for _, o := range slices.Concat(t.Common, t.Own) {
+		if o.Name == name {
 			for _, m := range o.Members {
-				ofRetry = append(ofRetry, m.Name)
+				names = append(names, m.Name)
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\n// Names of options, and of the members of retry.\nconst (\n\toptionNames = %q\n\tretryNames = %q\n)\n",
-		strings.Join(names, " "), strings.Join(ofRetry, " "))
-	return format.Source(b.Bytes())
+	return strings.Join(names, " ")
 }
 
 // ofEngine tells whether an option is for engines only: package provider reads it.
@@ -95,6 +105,7 @@ func (t *optionTable) guestProviders() ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, goHeader, "options.json", "provider")
 	b.WriteString("import \"github.com/turncore/turncore/runtime/chat\"\n")
+	fmt.Fprintf(&b, "\n// capabilityNames are those of an engine's capabilities.\nconst capabilityNames = %q\n", t.membersOf("capabilities"))
 	for i := range t.Providers {
 		p := &t.Providers[i]
 		unit := p.unit()
@@ -270,6 +281,27 @@ func (t *optionTable) hostProviders() ([]byte, error) {
 	for i := range t.Providers {
 		if p := &t.Providers[i]; !p.Engine {
 			fmt.Fprintf(&b, "\t{%s, %q, %q, %q},\n", p.Go, p.BaseURL, p.Header, p.Prefix)
+		}
+	}
+	b.WriteString("}\n")
+	return format.Source(b.Bytes())
+}
+
+// typedOptions are the types of options by provider, and the values that options may have, for a test of the host.
+func (t *optionTable) typedOptions() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, goHeader, "options.json", "turns_test")
+	b.WriteString("import \"github.com/turncore/turncore/host/model\"\n\n")
+	b.WriteString("// typedOptions are the options of each provider.\nvar typedOptions = map[model.Provider]interface{ Map() map[string]any }{\n")
+	for i := range t.Providers {
+		if p := &t.Providers[i]; !p.Engine {
+			fmt.Fprintf(&b, "\tmodel.%s: &model.%[1]sOptions{},\n", p.Go)
+		}
+	}
+	b.WriteString("}\n\n// optionValues are the values of options that take no others.\nvar optionValues = map[string][]string{\n")
+	for _, o := range slices.Concat(t.Common, t.Own) {
+		if len(o.Values) > 0 && !ofEngine(&o) {
+			fmt.Fprintf(&b, "\t%q: {%s},\n", o.Name, strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", o.Values), "[]string{"), "}"))
 		}
 	}
 	b.WriteString("}\n")

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -120,6 +121,7 @@ func init() {
 		"fetch":      func(f *frame, arg any) (any, error) { return f.fetch(str(arg), false) },
 		"load":       func(f *frame, arg any) (any, error) { return f.fetch(str(arg), true) },
 		"add":        func(f *frame, arg any) (any, error) { return nil, add(f.inTurn(), f.game.record(arg)) },
+		"addHistory": addHistory,
 		"remove":     func(f *frame, arg any) (any, error) { return remove(f.inTurn(), f.game.record(arg)), nil },
 		"clear":      func(f *frame, arg any) (any, error) { clearAll(f.inTurn(), str(arg)); return nil, nil },
 
@@ -324,9 +326,11 @@ func report(f *frame, arg any) (any, error) {
 		return nil, h.ReportThought(str(id), a.str("delta", ""), complete)
 	}
 	id := a.str("toolCall", "")
-	return nil, h.ReportToolCall(id, event.ToolCallReport{
-		Tool: a.str("tool", ""), Args: a.any("args"), Results: a.any("results"), IsError: a.truth("isError"), IsComplete: complete,
-	})
+	r := event.ToolCallReport{Tool: a.str("tool", ""), Args: a.any("args"), Results: a.any("results"), IsComplete: complete}
+	if isError, there := a.take("isError"); there {
+		r.IsError = new(isError == true)
+	}
+	return nil, h.ReportToolCall(id, r)
 }
 
 var levels = map[string]event.Level{
@@ -336,7 +340,11 @@ var levels = map[string]event.Level{
 func writeLog(f *frame, arg any) (any, error) {
 	a := fieldsOf(arg)
 	defer a.end()
-	f.helper().Log(levels[a.str("level", "info")], a.str("kind", "k"), a.str("message", ""), a.any("payload"))
+	payload, there := a.take("payload")
+	if there && payload == nil {
+		payload = json.RawMessage("null") // nil is none
+	}
+	f.helper().Log(levels[a.str("level", "info")], a.str("kind", "k"), a.str("message", ""), payload)
 	return nil, nil
 }
 

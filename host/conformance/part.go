@@ -17,20 +17,17 @@ func (g *game) part(v any) any {
 	case string:
 		return v
 	case []any:
-		var artifacts []*record.SpooledArtifact
-		var media []*record.Media
-		for _, item := range v {
-			switch p := g.part(item).(type) {
-			case *record.SpooledArtifact:
-				artifacts = append(artifacts, p)
-			case *record.Media:
-				media = append(media, p)
-			}
+		parts := make([]any, len(v))
+		for i, item := range v {
+			parts[i] = g.part(item)
 		}
-		if media != nil {
+		if artifacts, ok := allOf[*record.SpooledArtifact](parts); ok {
+			return artifacts
+		}
+		if media, ok := allOf[*record.Media](parts); ok {
 			return media
 		}
-		return artifacts
+		return parts
 	}
 	f := fieldsOf(v)
 	defer f.end()
@@ -41,6 +38,19 @@ func (g *game) part(v any) any {
 		return g.text(str(name))
 	}
 	return g.artifact(f)
+}
+
+// allOf returns the items of a list as P, if all of them are.
+func allOf[P any](list []any) ([]P, bool) {
+	all := make([]P, len(list))
+	for i, item := range list {
+		p, ok := item.(P)
+		if !ok {
+			return nil, false
+		}
+		all[i] = p
+	}
+	return all, true
 }
 
 func (g *game) artifact(f *fields) *record.SpooledArtifact {

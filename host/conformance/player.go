@@ -33,7 +33,7 @@ type Options struct {
 	Host turns.HostOptions
 }
 
-// Player plays scenarios on one instance, one at a time. The clock stands still at host.FixedTime unless a script
+// Player plays scenarios on one instance, one at a time, unless they ask for one of their own. The clock stands still at host.FixedTime unless a script
 // moves it, and entropy is that of host.SeededEntropy(1), afresh for each scenario.
 type Player struct {
 	options Options
@@ -82,6 +82,9 @@ func malformed(format string, args ...any) error { return malformedError{fmt.Spr
 
 // Play plays a scenario and returns its log. The error says that the scenario is malformed, or that it did not end.
 func (p *Player) Play(s *Scenario) (Log, error) {
+	if s.Host != nil {
+		return p.playApart(s)
+	}
 	p.open()
 	p.entropy = host.SeededEntropy(1)
 	p.offset.Store(0)
@@ -108,6 +111,16 @@ func (p *Player) Play(s *Scenario) (Log, error) {
 		p.host = nil // it may never answer again
 		return g.log(), fmt.Errorf("conformance: %s: it did not end; its log so far:\n%s", s.ID, g.log())
 	}
+}
+
+// playApart plays a scenario on an instance of its own.
+func (p *Player) playApart(s *Scenario) (Log, error) {
+	options, bounded := p.options, *s
+	options.Host.Limits, options.Host.Quota = s.Host.Limits, s.Host.Quota
+	bounded.Host = nil
+	apart := NewPlayer(options)
+	log, err := apart.Play(&bounded)
+	return log, errors.Join(err, apart.Close())
 }
 
 // game is a scenario in play.

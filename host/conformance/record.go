@@ -163,3 +163,67 @@ func contentsOf[R any](records []R) []any {
 	}
 	return all
 }
+
+// special returns the fields of a record that differ from the defaults of scenarios, but for its id and its content.
+func special(r any) map[string]any {
+	l := Line{}
+	switch r := r.(type) {
+	case *record.Message:
+		l.unless("role", string(r.Role), "user")
+		l.unless("attachments", shown(r.Attachments), "")
+		l.identity(r.Identity, string(r.Role))
+		l.times(r.CreatedAt, r.UpdatedAt)
+	case *record.Memory:
+		l.unless("confidence", r.Confidence, 0.5)
+		l.unless("importance", r.Importance, 0.5)
+		l.times(r.CreatedAt, r.UpdatedAt)
+	case *record.Thought:
+		l.identity(r.Identity, "assistant")
+		l.unless("payload", plain(r.Payload), nil)
+		l.unless("replayCompatibility", r.ReplayCompatibility, "")
+		l.times(r.CreatedAt, r.UpdatedAt)
+	case *record.Retrievable:
+		l.unless("trustTier", string(r.TrustTier), "first-party")
+		l.unless("source", r.Source, "")
+		l.unless("kind", r.Kind, "")
+		if r.Score != nil {
+			l["score"] = *r.Score
+		}
+		l.unless("inline", r.Inline, false)
+		l.times(r.CreatedAt, r.UpdatedAt)
+	case *record.ToolCall:
+		l.unless("tool", r.Tool, "calc")
+		if args := plain(r.Args); len(args.(map[string]any)) > 0 {
+			l["args"] = args
+		}
+		l.unless("checksum", r.Checksum, r.ID)
+		l.unless("executionId", r.ExecutionID, "")
+		l.unless("providerCallId", r.ProviderCallID, "")
+		l.unless("isComplete", r.IsComplete, true)
+		l.unless("isError", r.IsError, false)
+		l.unless("payload", plain(r.Payload), nil)
+		l.unless("replayCompatibility", r.ReplayCompatibility, "")
+		l.unless("fromArtifactTool", r.FromArtifactTool, false)
+		l.unless("inline", r.Inline, false)
+		l.times(r.CreatedAt, r.UpdatedAt)
+		l.unless("completedAt", r.CompletedAt.UnixMilli(), instant.UnixMilli())
+	}
+	return l
+}
+
+func (l Line) unless(name string, v, usual any) {
+	if v != usual {
+		l[name] = v
+	}
+}
+
+func (l Line) times(created, updated time.Time) {
+	l.unless("createdAt", created.UnixMilli(), instant.UnixMilli())
+	l.unless("updatedAt", updated.UnixMilli(), instant.UnixMilli())
+}
+
+func (l Line) identity(i *record.Identity, usual string) {
+	if i != nil && *i != (record.Identity{Identifier: usual, Representation: usual}) {
+		l["identity"] = map[string]any{"identifier": i.Identifier, "representation": i.Representation}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/turncore/turncore/abi"
 )
 
 // File is one file of the corpus: the scenarios of a topic.
@@ -25,6 +27,7 @@ type Scenario struct {
 	Covers []string `json:"covers"` // numbers of described behaviour and of decisions: "A1", "D4"
 	Needs  []string `json:"needs"`  // features that a host must have to play it
 
+	Host    *HostSpec            `json:"host"` // bounds of an instance of the scenario's own
 	Errors  map[string]ErrorSpec `json:"errors"`
 	Records map[string]any       `json:"records"`
 	Tools   map[string]ToolSpec  `json:"tools"`
@@ -37,6 +40,12 @@ type Scenario struct {
 	// Fails is the number of the storage call that fails with the error X, from 1; 0 for none.
 	Fails  int   `json:"-"`
 	Expect []any `json:"expect"`
+}
+
+// HostSpec lowers the bounds of a host; zero fields keep the defaults.
+type HostSpec struct {
+	Limits abi.Limits `json:"limits"`
+	Quota  abi.Quota  `json:"quota"`
 }
 
 // ErrorSpec is an error that scripts throw, by name.

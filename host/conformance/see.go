@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/turncore/turncore/host/event"
@@ -64,9 +63,7 @@ func (f *frame) see(what string) any {
 	case "tools/visible":
 		return toolNames(f.inTurn().Tools().Visible())
 	case "tools/hidden":
-		hidden := f.inTurn().Tools().Hidden()
-		slices.Sort(hidden)
-		return anyList(hidden)
+		return toolNames(f.inTurn().Tools().Hidden())
 	case "isSignalled":
 		return f.inDispatch().IsSignalled()
 	case "isAcked":

@@ -171,12 +171,15 @@ func (s storage) done(name string, ctx turns.Context, args ...any) error {
 	return err
 }
 
-// write is the callback of a record; it shows the content only if it is not the id.
+// write is the callback of a record; it shows the content only if it is not the id, and what else is special.
 func (s storage) write(name string, ctx turns.Context, r any) error {
 	id, content := idOf(r)
 	line := Line{}
 	if content != id {
 		line["content"] = content
+	}
+	if fields := special(r); len(fields) > 0 {
+		line["fields"] = fields
 	}
 	_, err := s.call(name, ctx, line, id)
 	return err

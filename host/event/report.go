@@ -5,7 +5,7 @@ type ToolCallReport struct {
 	Tool       string
 	Args       any // anything that encodes to an object
 	Results    any // passed to listeners unchanged
-	IsError    bool
+	IsError    *bool
 	IsComplete bool // seals the call: a further report returns ErrStreamSealed
 	// The execution that gave the results, and the provider's id of the call.
 	ExecutionID, ProviderCallID string

@@ -114,9 +114,11 @@ type Part struct {
 	Error     *Error    `json:"error,omitempty"`  // the answer failed
 }
 
-// ToolCall is a piece of a call. Pieces of one call have its index; names and arguments are joined.
+// ToolCall is a piece of a call, or a whole one. Pieces of one call have its index; names and arguments are joined. A
+// piece without an index belongs to the call with its ID, or begins it. Without either, a name begins a call, and
+// everything else belongs to the last one.
 type ToolCall struct {
-	Index     int    `json:"index"`
+	Index     *int   `json:"index,omitempty"` // from 0
 	ID        string `json:"id,omitempty"`
 	Name      string `json:"name,omitempty"`
 	Arguments string `json:"arguments,omitempty"` // a piece of JSON text

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi/catalogue"
+	"github.com/turncore/turncore/host/internal/exchange"
 )
 
 // TimeTool tells the model the date and the time of the host's clock, as "2024-02-29T13:05:09+02:00, Thursday". It
@@ -131,7 +132,7 @@ func (t *Tool) origins() []string {
 	allow, _ := t.argument["allow"].([]string)
 	origins := make([]string, len(allow))
 	for i, address := range allow {
-		origins[i] = originOfText(address)
+		origins[i] = exchange.Origin(address)
 	}
 	return origins
 }

@@ -4,7 +4,8 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/collections"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -15,139 +16,55 @@ import (
 // Its methods may be called from many goroutines, and in loops over the collection: a loop sees the elements as they
 // were when it began.
 type Collection[R record.Type] struct {
-	state *contextState
+	state *turn.Context
 }
 
-// turn is the turn of the context whose collection it is.
-func (c *Collection[R]) turn() *turn {
+// context is the context whose collection it is.
+func (c *Collection[R]) context() *turn.Context {
 	if c == nil || c.state == nil {
 		panic("turns: a Collection belongs to a context: get one from a method such as TurnMessages")
 	}
-	return c.state.turn
+	return c.state
 }
 
-func (c *Collection[R]) order() *order {
+func (c *Collection[R]) kind() uint8 {
 	var r R
-	return &c.state.records[kindOf(r)]
+	return collections.Of(r)
 }
 
 // Add appends the records that are not in the collection yet. For an invalid record it returns the error of Validate
 // and adds none.
-func (c *Collection[R]) Add(records ...R) error {
-	// Encoding runs code of payloads, so that no lock may be held.
-	t := c.turn()
-	var (
-		bodies []byte
-		few    [8]int
-		ends   = few[:0]
-	)
-	for _, r := range records {
-		if err := r.Validate(); err != nil {
-			return err
-		}
-		var err error
-		if bodies, err = t.appendRecord(bodies, r); err != nil {
-			return err
-		}
-		if ends = append(ends, len(bodies)); len(ends) == 1 {
-			// The others are taken to be as large as the first, within reason.
-			bodies = slices.Grow(bodies, min(len(bodies)*len(records), maxEdits/2))
-			ends = slices.Grow(ends, len(records))
-		}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.handles.expect(len(records))
-	t.edits.bodies = slices.Grow(t.edits.bodies, min(len(bodies), maxEdits/2))
-	start := 0
-	for i, r := range records {
-		t.addRecord(c.state, r, bodies[start:ends[i]])
-		start = ends[i]
-	}
-	return nil
-}
+func (c *Collection[R]) Add(records ...R) error { return turn.Add(c.context(), records) }
 
 // AddAll appends the current records of a history in constant time, whatever their number. A nil history has none.
 func (c *Collection[R]) AddAll(h *History[R]) error {
 	if h.empty() {
-		c.turn() // says what a zero Collection lacks
+		c.context() // says what a zero Collection lacks
 		return nil
 	}
-	return c.addView(h, h.data.view())
+	return c.context().AddHistory(h.data.View(), h)
 }
 
 // addFirst appends the first n records of a history.
 func (c *Collection[R]) addFirst(h *History[R], n int) error {
-	return c.addView(h, h.data.view().first(n))
-}
-
-func (c *Collection[R]) addView(h *History[R], view historyView) error {
-	t := c.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !slices.Contains(t.histories, any(h)) {
-		t.histories = append(t.histories, h)
-	}
-	return t.addHistory(c.state, view)
+	return c.context().AddHistory(h.data.View().First(n), h)
 }
 
 // Remove removes a record. It reports whether the record was in the collection.
-func (c *Collection[R]) Remove(r R) bool {
-	t := c.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	handle, known := t.handles.find(r)
-	if !known || !c.order().remove(handle) {
-		return false
-	}
-	t.edit(&abi.Edit{Context: c.state.number, Collection: kindOf(r), Edit: abi.EditRemove, Handle: handle})
-	return true
-}
+func (c *Collection[R]) Remove(r R) bool { return c.context().Remove(r) }
 
 // Replace replaces a record by another. It reports whether the first was in the collection; for an invalid
 // replacement it returns the error of Validate.
-func (c *Collection[R]) Replace(old, r R) (bool, error) {
-	if err := r.Validate(); err != nil {
-		return false, err
-	}
-	t := c.turn()
-	body, err := t.encode(r)
-	if err != nil {
-		return false, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.replaceRecord(c.state, old, r, body), nil
-}
+func (c *Collection[R]) Replace(old, r R) (bool, error) { return c.context().Replace(old, r) }
 
 // Clear removes all records.
-func (c *Collection[R]) Clear() {
-	t := c.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if o := c.order(); o.count > 0 {
-		o.clear()
-		var r R
-		t.edit(&abi.Edit{Context: c.state.number, Collection: kindOf(r), Edit: abi.EditClear})
-	}
-}
+func (c *Collection[R]) Clear() { c.context().Clear(c.kind()) }
 
 // Has reports whether a record is in the collection.
-func (c *Collection[R]) Has(r R) bool {
-	t := c.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	handle, known := t.handles.find(r)
-	return known && c.order().has(handle)
-}
+func (c *Collection[R]) Has(r R) bool { return c.context().Has(r) }
 
 // Len is the number of records.
-func (c *Collection[R]) Len() int {
-	t := c.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return c.order().count
-}
+func (c *Collection[R]) Len() int { return c.context().Len(c.kind()) }
 
 // All visits the records in order.
 func (c *Collection[R]) All() iter.Seq[R] {
@@ -161,17 +78,7 @@ func (c *Collection[R]) All() iter.Seq[R] {
 }
 
 // Slice returns the records in order, in a slice of the caller's own.
-func (c *Collection[R]) Slice() []R {
-	t := c.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	o := c.order()
-	list := make([]R, 0, o.count)
-	for _, run := range o.runs {
-		list = appendRun(list, &t.handles, run)
-	}
-	return list
-}
+func (c *Collection[R]) Slice() []R { return turn.Records[R](c.context()) }
 
 // Get returns the first record with the given id (an instruction: text).
 func (c *Collection[R]) Get(id string) (r R, ok bool) {
@@ -180,14 +87,4 @@ func (c *Collection[R]) Get(id string) (r R, ok bool) {
 		return list[i], true
 	}
 	return r, false
-}
-
-// appendRun appends the records that a run of handles names.
-func appendRun[R record.Type](list []R, h *handles, r run) []R {
-	for handle := r.first; handle < r.first+int64(r.count); handle++ {
-		if element, ok := h.record(handle).(R); ok {
-			list = append(list, element)
-		}
-	}
-	return list
 }

@@ -109,8 +109,8 @@ func (c *TurnRunnerConfig) definition() *definition {
 	}
 }
 
-// frame is the runner as a frame, without its number. It runs code of schemas and options: no lock may be held.
-func (d *definition) frame() (*abi.OpenRunner, error) {
+// Frame implements core.Definition: it is the runner as a frame, without its number. It runs code of schemas and options: no lock may be held.
+func (d *definition) Frame() (*abi.OpenRunner, error) {
 	f := &abi.OpenRunner{
 		Encodings: encodings(d.tokenizers),
 		TurnInput: hostMiddleware(len(d.turnInput)), TurnOutput: hostMiddleware(len(d.turnOutput)),

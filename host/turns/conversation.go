@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host/internal/collections"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 )
@@ -205,7 +206,7 @@ func (b beginning[R]) bytes() int {
 	if b.count == 0 {
 		return 0
 	}
-	return b.history.data.bytes()
+	return b.history.data.Bytes()
 }
 
 // followedBy is the beginning and records behind it: the same history, which grows, unless other records follow there.
@@ -215,10 +216,10 @@ func (b beginning[R]) followedBy(records []R) (beginning[R], error) {
 		return after, nil
 	}
 	if b.history != nil {
-		if ok, err := b.history.extend(b.count, records); ok || err != nil {
+		if ok, err := collections.Extend(b.history.data, b.count, records); ok || err != nil {
 			return after, err
 		}
-		records = append(b.history.slice(0, b.count), records...)
+		records = append(collections.Slice[R](b.history.data, 0, b.count), records...)
 	}
 	var err error
 	after.history, err = NewHistory(records...)
@@ -239,14 +240,14 @@ func (b beginning[R]) enter(c *Collection[R]) error {
 	shared := b.count // records in front of the first that the turn has one of its own for
 	for _, r := range mine {
 		own[record.Key(r)] = r
-		if at, in := b.history.data.find(record.Key(r)); in {
+		if at, in := b.history.data.Place(record.Key(r)); in {
 			shared = min(shared, at)
 		}
 	}
 	if err := c.addFirst(b.history, shared); err != nil {
 		return err
 	}
-	rest := b.history.slice(shared, b.count)
+	rest := collections.Slice[R](b.history.data, shared, b.count)
 	for i, r := range rest {
 		if r, there := own[record.Key(r)]; there {
 			rest[i] = r

@@ -9,6 +9,8 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/stash"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 )
@@ -127,8 +129,7 @@ func (raw *RawContext) validate() error {
 	list = append(list, invalidRecords("messages", raw.Messages)...)
 	list = append(list, invalidRecords("thoughts", raw.Thoughts)...)
 	list = append(list, invalidRecords("toolCalls", raw.ToolCalls)...)
-	var stash stashData
-	if err := stash.load(raw.Stash); err != nil {
+	if _, err := stash.Load(raw.Stash); err != nil {
 		list = append(list, err.Error())
 	}
 	list, err := validateTokenizers(raw.Tokenizers, list)
@@ -150,27 +151,26 @@ func invalidRecords[R record.Type](field string, records []R) (list []string) {
 // dispatch runs a dispatch without a turn.
 func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (DispatchResult, error) {
 	raw := in.Raw
-	var stash stashData
-	if err := stash.load(raw.Stash); err != nil {
-		return DispatchResult{}, err
-	}
-	t, err := h.begin(ctx, d)
+	data, err := stash.Load(raw.Stash)
 	if err != nil {
 		return DispatchResult{}, err
 	}
-	defer t.core.closeRunner(d)
-	t.standalone, t.systemPrompt, t.waitFor = true, raw.SystemPrompt, raw.WaitFor
-	t.root.state.stash = stash
-	result, err := t.run(&abi.StartTurn{Stash: t.root.state.stash.encode()}, in.Journal, func(f *abi.StartTurn) error {
+	p, err := h.begin(ctx, d, turn.Spec{SystemPrompt: raw.SystemPrompt, Stash: data, Standalone: true, Journal: in.Journal})
+	if err != nil {
+		return DispatchResult{}, err
+	}
+	defer p.turn.Core().CloseRunner(d)
+	p.waitFor = raw.WaitFor
+	o, err := p.turn.Run(func(s turn.Start) error {
 		for _, text := range raw.StandingInstructions {
-			t.instruct(f, text)
+			s.Instruct(text)
 		}
 		for _, add := range []func() error{
-			func() error { return initial(t, f, raw.Memories) },
-			func() error { return initial(t, f, raw.Retrievables) },
-			func() error { return initial(t, f, raw.Messages) },
-			func() error { return initial(t, f, raw.Thoughts) },
-			func() error { return initial(t, f, raw.ToolCalls) },
+			func() error { return turn.Initial(s, raw.Memories) },
+			func() error { return turn.Initial(s, raw.Retrievables) },
+			func() error { return turn.Initial(s, raw.Messages) },
+			func() error { return turn.Initial(s, raw.Thoughts) },
+			func() error { return turn.Initial(s, raw.ToolCalls) },
 		} {
 			if err := add(); err != nil {
 				return err
@@ -178,41 +178,22 @@ func (h *Host) dispatch(ctx context.Context, d *definition, in *DispatchInput) (
 		}
 		return nil
 	})
-	if result == nil {
+	if !o.Ended {
 		return DispatchResult{}, err
 	}
-	out := DispatchResult{DispatchID: t.dispatchID(1), Status: result.Status, Iterations: result.Iterations}
-	if result.Status == event.Failed {
+	out := DispatchResult{DispatchID: p.turn.DispatchID(1), Status: o.Status, Iterations: o.Iterations}
+	if o.Status == event.Failed {
 		out.Status = event.Nack
 	}
 	if err == nil && out.Status == event.Nack {
-		err = result.Err
+		err = o.Err
 	}
 	return out, err
 }
 
-// initial puts records into the start of a dispatch without a turn.
-func initial[R record.Type](t *turn, f *abi.StartTurn, records []R) error {
-	var bodies []byte
-	var block abi.Block
-	for _, r := range records {
-		if _, twice := t.handles.find(r); twice {
-			continue
-		}
-		var err error
-		if bodies, err = record.Append(bodies, r); err != nil {
-			return invalidBody(r, err)
-		}
-		handle := t.handles.give(r)
-		t.root.state.records[kindOf(r)].add(handle, 1)
-		if block.Count == 0 {
-			block.Collection, block.Handle = kindOf(r), handle
-		}
-		block.Count++
-	}
-	if block.Count > 0 {
-		block.Data = abi.Bytes(bodies)
-		f.Initial = append(f.Initial, block)
-	}
-	return nil
+// dispatch runs a dispatch with this context as its source.
+func (b *base) dispatch(d *definition) (DispatchResult, error) {
+	d.callbacks, d.tokenizers = b.program.config.callbacks, b.program.config.tokenizers
+	id, r, err := b.state.Dispatch(d)
+	return DispatchResult{DispatchID: id, Status: event.Status(r.Status), Iterations: int(r.Iterations)}, err
 }

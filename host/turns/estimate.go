@@ -2,9 +2,7 @@ package turns
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
 	"unicode/utf16"
 
 	"github.com/turncore/turncore/abi"
@@ -74,7 +72,7 @@ func (b *base) EstimateTokens(encoding string, texts ...string) ([]int, error) {
 	if encoding != tokens.Claude && len(texts) > 0 {
 		why := "there is no tokenizer for " + encoding
 		var failure error
-		if tokenizer := b.state.turn.config.tokenizers[encoding]; tokenizer != nil {
+		if tokenizer := b.program.config.tokenizers[encoding]; tokenizer != nil {
 			exact, err := count(tokenizer, encoding, texts)
 			if err == nil {
 				return exact, nil
@@ -96,18 +94,7 @@ func (b *base) warnEstimate(encoding, text, why string, failure error) {
 	args := &abi.WarnArgs{
 		Kind: "token-estimation-degraded", Message: why + ": tokens are estimated from the length of the text", Once: encoding, Payload: detail,
 	}
-	t := b.state.turn
-	if failure != nil {
-		args.Error = describe(failure, b.state.reason())
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, _ = t.invokeLocked(b.state.number, abi.MethodWarn, func() (abi.Raw, error) { // after the turn's end nobody listens
-		if failure != nil {
-			t.errors.keep(failure, args.Error)
-		}
-		return args.Append(nil), nil
-	})
+	b.state.Warn(args, failure)
 }
 
 // clipUnits cuts a text to n UTF-16 code units.
@@ -118,43 +105,4 @@ func clipUnits(text string, n int) string {
 		}
 	}
 	return text
-}
-
-// prepareEstimate prepares to count tokens for the core. The caller holds t.mu.
-func (e *effect) prepareEstimate(raw abi.Raw) error {
-	args, err := abi.Decode[abi.EstimateArgs](raw)
-	if err != nil {
-		return err
-	}
-	tokenizer := e.turn.config.tokenizers[args.Encoding]
-	if tokenizer == nil {
-		return errors.New("there is no tokenizer for " + strconv.Quote(args.Encoding))
-	}
-	var artifact *record.SpooledArtifact
-	if args.Handle != 0 {
-		if artifact, err = e.turn.artifact(args.Handle, args.Part); err != nil {
-			return fmt.Errorf("estimate: %w", err)
-		}
-	}
-	ctx := e.context.state.context()
-	e.perform = func() (abi.Raw, error) {
-		texts := args.Texts
-		if artifact != nil {
-			text, err := artifact.AsString(ctx)
-			if err != nil {
-				return nil, err
-			}
-			texts = []string{text}
-		}
-		counts, err := count(tokenizer, args.Encoding, texts)
-		if err != nil {
-			return nil, err
-		}
-		list := value.AppendListHeader(nil, len(counts))
-		for _, n := range counts {
-			list = value.AppendInt(list, int64(n))
-		}
-		return list, nil
-	}
-	return nil
 }

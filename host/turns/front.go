@@ -3,13 +3,13 @@ package turns
 import (
 	"context"
 	"io"
-	"net/url"
 	"time"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/exchange"
 	"github.com/turncore/turncore/host/model"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
@@ -121,7 +121,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	}
 	r.ownHost = own
 	// What is wrong with a tool's schema or an option shows here.
-	if _, _, err := r.host.open(ctx, r.config); err != nil {
+	if _, _, err := r.host.pool().Open(ctx, r.config); err != nil {
 		_ = r.Close() // the error that matters is err
 		return nil, err
 	}
@@ -145,8 +145,8 @@ func (m *Model) chat() (*model.ChatOptions, map[string]model.Credential) {
 	}
 	o.Credential = modelCredential
 	credentials := map[string]model.Credential{}
-	if u, err := url.Parse(o.BaseURL); err == nil {
-		credentials[modelCredential] = o.Provider.Key(m.APIKey, originOf(u))
+	if origin := exchange.Origin(o.BaseURL); origin != "" {
+		credentials[modelCredential] = o.Provider.Key(m.APIKey, origin)
 	}
 	return o, credentials
 }

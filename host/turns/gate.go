@@ -96,25 +96,17 @@ func schemaValue(schema any) any {
 //
 // In a dispatch without a turn, RawContext.WaitFor decides; without one the error is E_LLM_EXECUTION_GATE_NOT_SUPPORTED.
 func (b *base) WaitFor(until context.Context, g Gate) (any, error) {
-	t := b.state.turn
 	args, err := g.encode()
 	if err != nil {
 		return nil, err
 	}
-	if t.standalone {
-		if t.waitFor == nil {
+	if p := b.program; p.turn.Standalone {
+		if p.waitFor == nil {
 			return nil, newError(abi.CodeLLMExecutionGateNotSupported, "", nil)
 		}
-		return waitOutside(until, g, t.waitFor)
+		return waitOutside(until, g, p.waitFor)
 	}
-	w := &wait{turn: t}
-	if until != nil {
-		defer context.AfterFunc(until, w.giveUp)() // takes the turn's lock when it is one of the turn's contexts
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.opened = nil
-	raw, err := t.invokeThen(b.state.number, abi.MethodOpenGate, payload(args), w.begin)
+	raw, err := b.state.OpenGate(until, args)
 	if err != nil {
 		return nil, err
 	}
@@ -127,147 +119,22 @@ func waitOutside(until context.Context, g Gate, waitFor func(ctx context.Context
 	return waitFor(until, g)
 }
 
-// wait is a gate that somebody may cease to wait for. The turn's lock guards it.
-type wait struct {
-	turn   *turn
-	gate   *openGate // nil until it is open
-	gaveUp bool
-}
-
-// begin is told that the core has taken the call which opens the gate.
-func (w *wait) begin() {
-	w.gate = w.turn.opened // by that very step; nil when it was refused
-	if w.gaveUp && w.gate != nil {
-		go w.gate.Abort() //nolint:errcheck // somebody else may have been first
-	}
-}
-
-func (w *wait) giveUp() {
-	w.turn.mu.Lock()
-	w.gaveUp = true
-	gate := w.gate
-	w.turn.mu.Unlock()
-	if gate != nil {
-		_ = gate.Abort() // somebody else may have been first
-	}
-}
-
 // ErrGateSettled is the error of settling a settled gate. The *host.Error says how it was settled, its Details as
 // map[string]any{"result": "resolved"}.
 var ErrGateSettled error = host.CodeTurnGateSettled
 
-// openGate is the live gate of a turn.
-type openGate struct {
-	turn      *turn
-	number    uint32
-	dispatch  uint32
-	sequence  uint64 // in the runner's book
-	id        string
-	reason    string
-	payload   json.RawMessage
-	createdAt time.Time
-	digest    string
-	settled   bool             // guarded by the turn's lock
-	result    event.GateResult // how, once it is settled
-}
+// Gate returns the open gate with the given id, for outside code to settle: an HTTP handler, another goroutine. ok is
+// false if there is none, or if several turns have an open gate with that id, because a guess could approve the wrong
+// one: then use GateOf.
+func (r *TurnRunner) Gate(id string) (gate event.OpenGate, ok bool) { return r.gates.Find(id, "") }
 
-// ID implements event.OpenGate.
-func (g *openGate) ID() string { return g.id }
-
-// TurnID implements event.OpenGate.
-func (g *openGate) TurnID() string { return g.turn.id }
-
-// Reason implements event.OpenGate.
-func (g *openGate) Reason() string { return g.reason }
-
-// Payload implements event.OpenGate.
-func (g *openGate) Payload() json.RawMessage { return g.payload }
-
-// CreatedAt implements event.OpenGate.
-func (g *openGate) CreatedAt() time.Time { return g.createdAt }
-
-// Digest implements event.OpenGate.
-func (g *openGate) Digest() string { return g.digest }
-
-// IsSettled implements event.OpenGate.
-func (g *openGate) IsSettled() bool {
-	g.turn.mu.Lock()
-	defer g.turn.mu.Unlock()
-	return g.settled
-}
-
-// Resolve implements event.OpenGate.
-func (g *openGate) Resolve(v any) error { return g.resolve(v, "") }
-
-// ResolveShown implements event.OpenGate.
-func (g *openGate) ResolveShown(v any, digest string) error {
-	if digest != "" {
-		return g.resolve(v, digest)
+// GateOf returns the open gate with the given id of one turn; ok is false if the turn has none or several.
+func (r *TurnRunner) GateOf(turnID, id string) (gate event.OpenGate, ok bool) {
+	if turnID == "" {
+		return nil, false
 	}
-	if err := g.openOr(); err != nil {
-		return err
-	}
-	return newError(abi.CodeInvalidTurnGateResolution, g.id+": the digest of what was shown is empty", nil)
+	return r.gates.Find(id, turnID)
 }
 
-func (g *openGate) resolve(v any, digest string) error {
-	raw, err := wire.Append(nil, v, "value")
-	if err != nil {
-		if settled := g.openOr(); settled != nil {
-			return settled
-		}
-		return newError(abi.CodeInvalidTurnGateResolution, err.Error(), err)
-	}
-	return g.settle(func() *abi.SettleGateArgs {
-		return &abi.SettleGateArgs{Settle: abi.SettleResolve, Value: raw, Digest: digest}
-	})
-}
-
-// Reject implements event.OpenGate.
-func (g *openGate) Reject(err error) error {
-	if err == nil {
-		return g.settle(func() *abi.SettleGateArgs { return &abi.SettleGateArgs{Settle: abi.SettleReject} })
-	}
-	about := describe(err, nil)
-	return g.settle(func() *abi.SettleGateArgs {
-		return &abi.SettleGateArgs{Settle: abi.SettleReject, Error: g.turn.errors.keep(err, about)}
-	})
-}
-
-// Abort implements event.OpenGate.
-func (g *openGate) Abort() error {
-	return g.settle(func() *abi.SettleGateArgs { return &abi.SettleGateArgs{Settle: abi.SettleAbort} })
-}
-
-// settle makes the call that args, under the turn's lock, makes the arguments of.
-func (g *openGate) settle(args func() *abi.SettleGateArgs) error {
-	t := g.turn
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if g.settled {
-		return g.settledError()
-	}
-	_, err := t.invokeLocked(0, abi.MethodSettleGate, func() (abi.Raw, error) {
-		a := args()
-		a.Gate = g.number
-		return a.Append(nil), nil
-	})
-	return err
-}
-
-// openOr returns the error for a gate that is settled, nil for an open one.
-func (g *openGate) openOr() error {
-	g.turn.mu.Lock()
-	defer g.turn.mu.Unlock()
-	if g.settled {
-		return g.settledError()
-	}
-	return nil
-}
-
-// settledError is E_TURN_GATE_SETTLED as the core words it. The caller holds the turn's lock.
-func (g *openGate) settledError() error {
-	err := host.NewError(host.CodeTurnGateSettled, g.result.String(), nil)
-	err.Details = map[string]any{"result": g.result.String()}
-	return err
-}
+// Gates returns the open gates of all the runner's turns, in the order in which they were opened.
+func (r *TurnRunner) Gates() []event.OpenGate { return r.gates.List() }

@@ -2,10 +2,12 @@ package turns
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/model"
 )
@@ -19,52 +21,32 @@ type Helpers struct {
 // ReportMessage adds a delta, the new text only, to the message with the given id; the first report begins the
 // message. isComplete seals it: a further report returns ErrStreamSealed. Listeners run before ReportMessage returns.
 func (h *Helpers) ReportMessage(id, delta string, isComplete bool) error {
-	return h.report(abi.StreamMessage, id, delta, isComplete)
+	return h.ctx.state.Report(abi.StreamMessage, id, delta, isComplete)
 }
 
 // InterruptMessage adds the last delta to an interrupted message, and seals it: its event has IsInterrupted.
 func (h *Helpers) InterruptMessage(id, delta string) error {
-	return h.interrupt(abi.StreamMessage, id, delta)
+	return h.ctx.state.Interrupt(abi.StreamMessage, id, delta)
 }
 
 // ReportThought is ReportMessage for a thought.
 func (h *Helpers) ReportThought(id, delta string, isComplete bool) error {
-	return h.report(abi.StreamThought, id, delta, isComplete)
+	return h.ctx.state.Report(abi.StreamThought, id, delta, isComplete)
 }
 
 // InterruptThought is InterruptMessage for a thought.
 func (h *Helpers) InterruptThought(id, delta string) error {
-	return h.interrupt(abi.StreamThought, id, delta)
-}
-
-func (h *Helpers) interrupt(stream uint8, id, delta string) error {
-	t := h.ctx.state.turn
-	if !t.core.interrupts() {
-		return h.report(stream, id, delta, true)
-	}
-	_, err := t.invoke(h.ctx.state.number, abi.MethodInterrupt, payload(&abi.InterruptArgs{Stream: stream, ID: id, Delta: delta}))
-	return err
-}
-
-func (h *Helpers) report(stream uint8, id, delta string, isComplete bool) error {
-	t := h.ctx.state.turn
-	_, err := t.invoke(h.ctx.state.number, abi.MethodReport, func() (abi.Raw, error) {
-		// Streams report often: the arguments are put together in a buffer that is used again.
-		b := value.AppendListHeader(t.scratch[:0], 4)
-		b = value.AppendInt(b, int64(stream))
-		b = value.AppendString(value.AppendString(b, id), delta)
-		t.scratch = value.AppendBool(b, isComplete)
-		return t.scratch, nil
-	})
-	return err
+	return h.ctx.state.Interrupt(abi.StreamThought, id, delta)
 }
 
 // ReportToolCall notifies listeners of a tool call.
 func (h *Helpers) ReportToolCall(id string, r event.ToolCallReport) error {
 	args := abi.ReportToolCallArgs{
 		ID: id, Tool: r.Tool, HasTool: r.Tool != "", HasResults: r.Results != nil,
-		IsError: r.IsError, HasIsError: r.IsError, Complete: r.IsComplete,
-		ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
+		Complete: r.IsComplete, ExecutionID: r.ExecutionID, ProviderCallID: r.ProviderCallID,
+	}
+	if r.IsError != nil {
+		args.HasIsError, args.IsError = true, *r.IsError
 	}
 	if r.Args != nil {
 		raw, err := encodeArgs(r.Args)
@@ -74,14 +56,7 @@ func (h *Helpers) ReportToolCall(id string, r event.ToolCallReport) error {
 		}
 		args.Args = raw
 	}
-	t := h.ctx.state.turn
-	_, err := t.invoke(h.ctx.state.number, abi.MethodReportToolCall, func() (abi.Raw, error) {
-		if r.Results != nil {
-			t.keepResults(h.ctx.state.number, id, r.Results)
-		}
-		return args.Append(nil), nil
-	})
-	return err
+	return h.ctx.state.ReportToolCall(id, &args, r.Results)
 }
 
 // ReportGenerationStats sends observers the cost of a model call. Negative numbers fail with E_INVALID_VALUE.
@@ -101,6 +76,20 @@ func (h *Helpers) ReportGenerationStats(stats model.Stats) error {
 	if err != nil {
 		return newError(abi.CodeInvalidValue, err.Error(), err)
 	}
-	_, err = h.ctx.state.turn.invoke(h.ctx.state.number, abi.MethodStats, payload(&abi.StatsArgs{Stats: raw}))
+	_, err = h.ctx.state.Invoke(abi.MethodStats, turn.Payload(&abi.StatsArgs{Stats: raw}))
 	return err
+}
+
+// Log writes a line to the structured log. The payload may be anything that can be encoded: nil for none,
+// json.RawMessage("null") for one that is null.
+func (h *Helpers) Log(level event.Level, kind, message string, detail any) {
+	args := &abi.LogArgs{Level: uint8(level), Kind: kind, Message: message, HasPayload: detail != nil}
+	if detail != nil {
+		raw, err := wire.Append(nil, detail, "payload")
+		if err != nil {
+			raw = value.AppendString(nil, fmt.Sprint(detail)) // a log line never fails
+		}
+		args.Payload = raw
+	}
+	_, _ = h.ctx.state.Invoke(abi.MethodLog, turn.Payload(args)) // nor does it when the turn has ended
 }

@@ -3,13 +3,12 @@ package turns
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"slices"
-	"sync"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/core"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/model"
 )
 
@@ -17,14 +16,8 @@ import (
 // NewHost and pass it to several runners, or let each runner make its own. There is no global host.
 type Host struct {
 	options HostOptions
-
-	mu       sync.Mutex
-	core     *core       // takes turns; nil for none yet
-	draining []*core     // have turns to end, and take none
-	chosen   host.Engine // by default, so that it is this host's to close
-	closed   bool
-
-	flight inFlight // turns of all runners, and dispatches without a turn
+	cores   core.Pool
+	flight  turn.Flight // turns of all runners, and dispatches without a turn
 }
 
 // HostOptions configure a Host. The zero value is fine.
@@ -75,88 +68,25 @@ func NewHost(options HostOptions) *Host {
 	}
 	options.Quota.Turn = min(options.Quota.Turn, abi.MaxInt)
 	options.Quota.Instance = min(options.Quota.Instance, abi.MaxInt)
-	return &Host{options: options}
-}
-
-// engine returns the engine. The caller holds h.mu.
-func (h *Host) engine(ctx context.Context) (host.Engine, error) {
-	switch {
-	case h.options.Engine != nil:
-		return h.options.Engine, nil
-	case h.chosen == nil:
-		e, err := defaultEngine(ctx)
-		if err != nil {
-			return nil, err
-		}
-		h.chosen = e
+	h := &Host{options: options}
+	h.cores.Options = core.Options{
+		Clock: options.Clock, Entropy: options.Entropy, Limits: options.Limits, Quota: options.Quota, Verify: options.Verify,
 	}
-	return h.chosen, nil
+	h.cores.Given, h.cores.Default, h.cores.HighWater = options.Engine, defaultEngine, options.HighWater
+	return h
 }
 
-// maxDraining is how many instances may wait for the last of their turns at a time.
-const maxDraining = 2
-
-// retryAfter is when a turn that was refused with E_OVERLOADED is worth another try, in ms.
-const retryAfter = 1000
-
-// acquire returns a core that can take a turn.
-func (h *Host) acquire(ctx context.Context) (*core, error) {
-	if h.options.Clock == nil {
+// pool has the instances.
+func (h *Host) pool() *core.Pool {
+	if h.cores.Clock == nil {
 		panic("turns: a Host is made by NewHost")
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return nil, newError(abi.CodeClosed, "", nil)
-	}
-	if h.core != nil {
-		h.draining = slices.DeleteFunc(h.draining, (*core).dead)
-		switch h.core.admit(h.options.HighWater, len(h.draining) < maxDraining) {
-		case admitted:
-			return h.core, nil
-		case full:
-			return nil, h.overloaded()
-		case drains:
-			h.draining = append(h.draining, h.core)
-		case ended:
-		}
-		h.core = nil
-	}
-	// Loading must not be given up because the turn that happens to need it first is.
-	c, err := openCore(context.WithoutCancel(ctx), h)
-	if err != nil {
-		return nil, err
-	}
-	h.core = c
-	return c, nil
-}
-
-// overloaded refuses a turn.
-func (h *Host) overloaded() error {
-	e := host.NewError(host.CodeOverloaded, fmt.Sprintf("%d instances have grown beyond %d bytes and still have turns to end",
-		maxDraining+1, h.options.HighWater), nil)
-	e.Details = map[string]any{"retryAfterMs": retryAfter}
-	return e
-}
-
-// cores are all that may be alive.
-func (h *Host) cores() []*core {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.coresLocked()
-}
-
-func (h *Host) coresLocked() []*core {
-	all := slices.Clone(h.draining)
-	if h.core != nil {
-		all = append(all, h.core)
-	}
-	return all
+	return &h.cores
 }
 
 // Load loads the module and starts an instance; otherwise the first turn does this.
 func (h *Host) Load(ctx context.Context) error {
-	_, err := h.acquire(ctx)
+	_, err := h.pool().Acquire(ctx)
 	return err
 }
 
@@ -164,24 +94,13 @@ func (h *Host) Load(ctx context.Context) error {
 // ErrClosed. If ctx ends first, the remaining turns are aborted with ErrClosed, whose cause is that of ctx; they have
 // a second to end, and Shutdown returns the cause of ctx.
 func (h *Host) Shutdown(ctx context.Context) error {
-	late := h.flight.drain(ctx)
+	late := h.flight.Drain(ctx)
 	return errors.Join(late, h.Close(context.WithoutCancel(ctx)))
 }
 
 // Close ends the instances, and the engine if it is the host's own. Running turns end as failed, with ErrClosed,
 // after their missing end events. Use Shutdown to let them finish.
 func (h *Host) Close(ctx context.Context) error {
-	h.flight.close()
-	h.mu.Lock()
-	cores, chosen := h.coresLocked(), h.chosen
-	h.core, h.draining, h.chosen, h.closed = nil, nil, nil, true
-	h.mu.Unlock()
-	var errs []error
-	for _, c := range cores {
-		errs = append(errs, c.close(ctx))
-	}
-	if chosen != nil {
-		errs = append(errs, chosen.Close(ctx))
-	}
-	return errors.Join(errs...)
+	h.flight.Close()
+	return h.cores.Close(ctx)
 }

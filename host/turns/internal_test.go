@@ -2,165 +2,61 @@ package turns
 
 import (
 	"context"
-	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/host/event"
-	"github.com/turncore/turncore/host/hosttest"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/native"
 	"github.com/turncore/turncore/host/record"
 	"github.com/turncore/turncore/host/store"
 )
 
-// An order behaves like a slice of handles, and copies do not see what the original does.
-func TestOrder(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	var o order
-	var model []int64
-	type copied struct {
-		o     order
-		model []int64
-	}
-	var copies []copied
-	next := int64(1)
-	pick := func() int64 {
-		if len(model) == 0 {
-			return 0
-		}
-		return model[rng.IntN(len(model))]
-	}
-	for range 5000 {
-		switch n := rng.IntN(10); n {
-		case 0, 1, 2:
-			count := 1 + rng.IntN(5)
-			o.add(next, count)
-			for i := range count {
-				model = append(model, next+int64(i))
-			}
-			next += int64(count) + int64(rng.IntN(2))
-		case 3, 4:
-			if h := pick(); o.remove(h) {
-				model = slices.DeleteFunc(model, func(m int64) bool { return m == h })
-			} else if h != 0 {
-				t.Fatalf("handle %d was not removed", h)
-			}
-		case 5, 6:
-			if h := pick(); h != 0 {
-				o.replace(h, -next)
-				model[slices.Index(model, h)] = -next
-				next++
-			}
-		case 7:
-			before := pick()
-			o.insert(-next, before)
-			at := len(model)
-			if before != 0 {
-				at = slices.Index(model, before)
-			}
-			model = slices.Insert(model, at, -next)
-			next++
-		case 8:
-			copies = append(copies, copied{o.snapshot(), slices.Clone(model)})
-		case 9:
-			if rng.IntN(50) == 0 {
-				o.clear()
-				model = nil
-			}
-		}
-		if o.count != len(model) {
-			t.Fatalf("count %d, want %d", o.count, len(model))
-		}
-	}
-	copies = append(copies, copied{o, model})
-	for i, c := range copies {
-		if got := slices.Collect(c.o.all); !slices.Equal(got, c.model) {
-			t.Fatalf("copy %d differs: %v, want %v", i, got, c.model)
-		}
-	}
-	if h := pick(); h != 0 && (!o.has(h) || o.has(next)) {
-		t.Error("has")
-	}
-}
-
-func TestInsideListener(t *testing.T) {
-	if insideListener() {
-		t.Error("outside of a listener")
-	}
-	var inside, other bool
-	var deep func(n int)
-	deep = func(n int) {
-		if n > 0 {
-			deep(n - 1)
-			return
-		}
-		inside = insideListener()
-	}
-	done := make(chan struct{})
-	notify(func(event.Event) {
-		deep(200)
-		go func() {
-			other = insideListener()
-			close(done)
-		}()
-		<-done
-	}, nil, nil)
-	if !inside || other {
-		t.Errorf("inside %t, on another goroutine %t", inside, other)
-	}
-}
-
-func BenchmarkInsideListener(b *testing.B) {
-	for b.Loop() {
-		insideListener()
-	}
-}
-
-// Whatever a core answers, it is taken in or refused with an error.
-func FuzzAnswer(f *testing.F) {
+// Whatever a core asks of the program, it is prepared or refused with an error.
+func FuzzEffect(f *testing.F) {
 	h := NewHost(HostOptions{Engine: native.New()})
-	c, err := h.acquire(context.Background())
-	if err != nil {
-		f.Fatal(err)
+	f.Cleanup(func() { _ = h.Close(context.Background()) })
+	config := &definition{
+		executor: func(*DispatchContext, *Helpers) error { return nil }, tools: []*Tool{TimeTool()},
+		dispatchOutput: []DispatchMiddleware{AckOnNoToolCalls()},
+		tokenizers:     map[string]record.Tokenizer{"o200k_base": func(texts []string) ([]int, error) { return make([]int, len(texts)), nil }},
 	}
-	// The answers to a whole conversation, one after the other, and each by itself.
-	inst, err := native.New().Open(context.Background())
-	if err != nil {
-		f.Fatal(err)
-	}
-	in := abi.Append(nil, &abi.Hello{Major: abi.Major, Features: features, Seed: make([]byte, abi.SeedSize)})
-	if _, err := inst.Step(nil, in); err != nil {
-		f.Fatal(err)
-	}
-	var all []byte
-	for _, in := range hosttest.Conversation() {
-		out, err := inst.Step(nil, in)
+	turns := map[bool]*program{}
+	for _, dispatch := range []bool{false, true} {
+		p, err := h.begin(context.Background(), config, turn.Spec{})
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(out)
-		all = append(all, out...)
-	}
-	f.Add(all)
-	f.Fuzz(func(t *testing.T, answer []byte) {
-		turn := newTurn(c, &definition{executor: func(*DispatchContext, *Helpers) error { return nil }}, context.Background())
-		turn.number, turn.id = 1, "t"
-		turn.mu.Lock()
-		defer turn.mu.Unlock()
-		_, err := turn.read(&actor{}, answer)
-		for _, d := range turn.queue {
-			if d.event != nil {
-				if _, err := d.event.MarshalJSON(); err != nil {
-					t.Errorf("%T: %v", d.event, err)
-				}
-			}
+		if dispatch {
+			p.Open(p.turn.Root(), p.turn.Root(), nil)
 		}
-		if err != nil {
-			turn.die(err)
+		turns[dispatch] = p
+	}
+	kinds := []uint8{
+		abi.EffectExecutor, abi.EffectMiddleware, abi.EffectTool, abi.EffectValidate, abi.EffectStore, abi.EffectCommit, abi.EffectDiscard,
+		abi.EffectSpool, abi.EffectForge, abi.EffectEstimate, abi.EffectHTTP, abi.EffectModel, 255,
+	}
+	for _, kind := range kinds {
+		f.Add(kind, []byte{}, true)
+		f.Add(kind, (&abi.ToolArgs{Tool: 1, Args: abi.Raw{0x80}}).Append(nil), true)
+		f.Add(kind, (&abi.MiddlewareArgs{Index: 1}).Append(nil), false)
+		f.Add(kind, (&abi.HTTPArgs{Method: "GET", URL: "https://example.com/", Body: abi.Bytes([]byte("x"))}).Append(nil), true)
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, args []byte, dispatch bool) {
+		p := turns[dispatch]
+		p.turn.Lock()
+		defer p.turn.Unlock()
+		e := &turn.Effect{Context: p.turn.Root(), Kind: kind}
+		if err := p.Prepare(e, &abi.Effect{Args: args}); (err == nil) != (e.Perform != nil) {
+			t.Errorf("kind %d, %x: %v, and it can be performed: %t", kind, args, err, e.Perform != nil)
+		}
+		if e.Cancel != nil {
+			e.Cancel()
+		}
+		if e.GiveUp != nil {
+			e.GiveUp(nil)
 		}
 	})
 }

@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/exchange"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/model"
 )
 
@@ -21,8 +24,8 @@ func validatePart(p *model.Part) error {
 			list = append(list, abi.Violation(string(abi.KindCount), "field", field))
 		}
 	}
-	if p.ToolCall != nil {
-		count("toolCall.index", p.ToolCall.Index)
+	if p.ToolCall != nil && p.ToolCall.Index != nil {
+		count("toolCall.index", *p.ToolCall.Index)
 	}
 	if u := p.Usage; u != nil {
 		count("usage.promptTokens", u.PromptTokens)
@@ -56,9 +59,26 @@ func engineName(m *model.Engine) string {
 	return m.Name
 }
 
-// generate lets an engine answer and hands the core what it sends.
-func (e *effect) generate(ctx context.Context, args *abi.ModelArgs, media []splice) error {
-	chat := e.chatOptions()
+// prepareModel prepares to let an engine answer; the core is handed what it sends.
+func (p *program) prepareModel(e *turn.Effect, f *abi.Effect) error {
+	args, err := abi.DecodeInPlace[abi.ModelArgs](f.Args)
+	if err != nil {
+		return err
+	}
+	f.Args = nil // a request is long: the effect has it, and no copy
+	media, err := exchange.Splices(args.Body, args.Splices, p.turn.Media)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(e.Context.Signal())
+	e.Cancel = cancel
+	chat, size := p.configOf(e.Context).chat, min(maxChunk, p.turn.Core().MaxBody())
+	e.Perform = func() (abi.Raw, error) { return nil, generate(ctx, chat, &args, media, size, e.Send) }
+	return nil
+}
+
+// generate lets an engine answer and passes on what it sends, at most so many bytes at once, while that is wanted.
+func generate(ctx context.Context, chat *model.ChatOptions, args *abi.ModelArgs, media []exchange.Splice, most int, pass func(*abi.Chunk) bool) error {
 	if chat == nil || chat.Engine == nil || modelName(chat) != args.Model {
 		return newError(abi.CodeModelUnknown, `"`+args.Model+`"`, nil)
 	}
@@ -66,39 +86,25 @@ func (e *effect) generate(ctx context.Context, args *abi.ModelArgs, media []spli
 	if err != nil {
 		return err
 	}
-	if body, err = insertMedia(ctx, body, media); err != nil {
+	if body, err = exchange.Insert(ctx, body, media); err != nil {
 		return engineError(ctx, err)
 	}
 	var request model.Request
 	if err := json.Unmarshal(body, &request); err != nil {
 		return newError(abi.CodeModelFailed, "the request is malformed: "+err.Error(), err)
 	}
-	return engineError(ctx, chat.Engine.Generate(ctx, &request, e.sendPart))
-}
-
-// chatOptions are those of the dispatch, or of the turn's runner.
-func (e *effect) chatOptions() *model.ChatOptions {
-	if d := e.context.dispatch; d != nil {
-		return d.config.chat
-	}
-	return e.turn.config.chat
-}
-
-// sendPart hands the core a part of an answer.
-func (e *effect) sendPart(p model.Part) error {
-	line, err := partLine(&p)
-	if err != nil {
-		return err
-	}
-	size := min(maxChunk, e.turn.core.maxBody())
-	for len(line) > 0 {
-		n := min(len(line), size)
-		if !e.send(&abi.Chunk{Data: abi.Bytes(line[:n])}) {
-			return context.Canceled
+	return engineError(ctx, chat.Engine.Generate(ctx, &request, func(p model.Part) error {
+		line, err := partLine(&p)
+		if err != nil {
+			return err
 		}
-		line = line[n:]
-	}
-	return nil
+		for part := range slices.Chunk(line, most) {
+			if !pass(&abi.Chunk{Data: abi.Bytes(part)}) {
+				return context.Canceled
+			}
+		}
+		return nil
+	}))
 }
 
 // engineError is what the core is told when an engine fails.

@@ -1,27 +1,28 @@
 package turns
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/host/internal/wire"
+	"github.com/turncore/turncore/host/internal/turn"
 )
 
 // ToolRegistry is the ordered set of tools, by name, that a context offers to its model. It contains hidden tools,
 // but does not offer them. A dispatch's registry begins as a copy of its source's. All methods may be called from
 // many goroutines.
 type ToolRegistry struct {
-	state *contextState
+	state   *turn.Context
+	program *program
+	set     toolSet // the turn's lock guards it
 }
 
 // turn is the turn of the context whose registry it is.
-func (r *ToolRegistry) turn() *turn {
+func (r *ToolRegistry) turn() *turn.Turn {
 	if r == nil || r.state == nil {
 		panic("turns: a ToolRegistry belongs to a context: get one from the Tools method of a TurnContext or DispatchContext")
 	}
-	return r.state.turn
+	return r.state.Turn()
 }
 
 // toolSet is what a registry holds. Copies share it until one of them changes.
@@ -50,14 +51,14 @@ func (s *toolSet) find(name string) int {
 // replaces the other. An invalid tool fails with E_INVALID_INITIAL_TOOL_VALUE.
 func (r *ToolRegistry) Register(tool *Tool, overwrite bool) error {
 	t := r.turn()
-	def, err := t.definition(tool)
+	def, err := r.program.definition(tool)
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := &r.state.tools
-	number, err := t.define(tool, def)
+	t.Lock()
+	defer t.Unlock()
+	s := &r.set
+	number, err := r.program.define(tool, def)
 	if err != nil {
 		return err
 	}
@@ -71,8 +72,8 @@ func (r *ToolRegistry) Register(tool *Tool, overwrite bool) error {
 	} else {
 		s.tools = append(s.tools, tool)
 	}
-	t.edit(&abi.Edit{
-		Context: r.state.number, Collection: abi.CollectionTools, Edit: abi.EditRegister, Handle: int64(number),
+	t.Edit(&abi.Edit{
+		Context: r.state.Number(), Collection: abi.CollectionTools, Edit: abi.EditRegister, Handle: int64(number),
 	})
 	return nil
 }
@@ -80,13 +81,13 @@ func (r *ToolRegistry) Register(tool *Tool, overwrite bool) error {
 // Unregister removes a tool and its hidden mark. It reports whether there was one.
 func (r *ToolRegistry) Unregister(name string) bool {
 	t := r.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.Lock()
+	defer t.Unlock()
 	return r.unregister(name)
 }
 
 func (r *ToolRegistry) unregister(name string) bool {
-	s := &r.state.tools
+	s := &r.set
 	i := s.find(name)
 	if i < 0 {
 		return false
@@ -94,8 +95,8 @@ func (r *ToolRegistry) unregister(name string) bool {
 	s.own()
 	s.tools = slices.Delete(s.tools, i, i+1)
 	s.hidden = slices.DeleteFunc(s.hidden, func(h string) bool { return h == name })
-	r.state.turn.edit(&abi.Edit{
-		Context: r.state.number, Collection: abi.CollectionTools, Edit: abi.EditUnregister, Data: abi.Bytes(value.AppendString(nil, name)),
+	r.state.Turn().Edit(&abi.Edit{
+		Context: r.state.Number(), Collection: abi.CollectionTools, Edit: abi.EditUnregister, Data: abi.Bytes(value.AppendString(nil, name)),
 	})
 	return true
 }
@@ -103,9 +104,9 @@ func (r *ToolRegistry) unregister(name string) bool {
 // PruneEphemeral removes the tools that are ephemeral.
 func (r *ToolRegistry) PruneEphemeral() {
 	t := r.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, tool := range slices.Clone(r.state.tools.tools) {
+	t.Lock()
+	defer t.Unlock()
+	for _, tool := range slices.Clone(r.set.tools) {
 		if tool.Ephemeral {
 			r.unregister(tool.Name)
 		}
@@ -128,30 +129,27 @@ func (r *ToolRegistry) Has(name string) bool { return r.Get(name) != nil }
 // All returns the tools in order, including hidden ones, in a new slice.
 func (r *ToolRegistry) All() []*Tool {
 	t := r.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(r.state.tools.tools)
+	t.Lock()
+	defer t.Unlock()
+	return slices.Clone(r.set.tools)
 }
 
 // Visible returns the tools that are not hidden, in order.
-func (r *ToolRegistry) Visible() []*Tool {
+func (r *ToolRegistry) Visible() []*Tool { return r.thatAre(false) }
+
+// Hidden returns the hidden tools, in order.
+func (r *ToolRegistry) Hidden() []*Tool { return r.thatAre(true) }
+
+func (r *ToolRegistry) thatAre(hidden bool) []*Tool {
 	t := r.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(r.state.tools.tools), func(t *Tool) bool {
-		return slices.Contains(r.state.tools.hidden, t.Name)
+	t.Lock()
+	defer t.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.set.tools), func(t *Tool) bool {
+		return slices.Contains(r.set.hidden, t.Name) != hidden
 	})
 }
 
-// Hidden returns the hidden names, even of tools that are not registered.
-func (r *ToolRegistry) Hidden() []string {
-	t := r.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(r.state.tools.hidden)
-}
-
-// Hide hides names, even those that are not registered yet.
+// Hide hides tools. A name that is not registered yet is hidden once it is.
 func (r *ToolRegistry) Hide(names ...string) {
 	r.changeHidden(func(hidden []string) []string {
 		for _, name := range names {
@@ -180,16 +178,16 @@ func (r *ToolRegistry) ClearHidden() { r.SetHidden() }
 
 func (r *ToolRegistry) changeHidden(change func([]string) []string) {
 	t := r.turn()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := &r.state.tools
+	t.Lock()
+	defer t.Unlock()
+	s := &r.set
 	s.own()
 	s.hidden = change(s.hidden)
 	data := value.AppendListHeader(nil, len(s.hidden))
 	for _, name := range s.hidden {
 		data = value.AppendString(data, name)
 	}
-	t.edit(&abi.Edit{Context: r.state.number, Collection: abi.CollectionTools, Edit: abi.EditHidden, Data: abi.Bytes(data)})
+	t.Edit(&abi.Edit{Context: r.state.Number(), Collection: abi.CollectionTools, Edit: abi.EditHidden, Data: abi.Bytes(data)})
 }
 
 // BindContext prunes ephemeral tools when ctx is acked. The function returned undoes it.
@@ -228,12 +226,10 @@ func MergeTools(policy Collision, lists ...[]*Tool) ([]*Tool, error) {
 func MergeRegistries(policy Collision, registries ...*ToolRegistry) (tools []*Tool, hidden []string, err error) {
 	var lists [][]*Tool
 	for _, r := range registries {
-		all := r.All()
-		lists = append(lists, all)
-		for _, name := range r.Hidden() {
-			there := slices.ContainsFunc(all, func(t *Tool) bool { return t.Name == name })
-			if there && !slices.Contains(hidden, name) {
-				hidden = append(hidden, name)
+		lists = append(lists, r.All())
+		for _, tool := range r.Hidden() {
+			if !slices.Contains(hidden, tool.Name) {
+				hidden = append(hidden, tool.Name)
 			}
 		}
 	}
@@ -241,114 +237,4 @@ func MergeRegistries(policy Collision, registries ...*ToolRegistry) (tools []*To
 		return nil, nil, err
 	}
 	return tools, hidden, nil
-}
-
-// toolNumbers name the tools of a turn towards the guest.
-type toolNumbers struct {
-	runner []*Tool          // 1, 2, …
-	own    []*Tool          // firstOwnTool, …
-	made   []*Tool          // by the guest: firstMadeTool, …
-	ids    map[*Tool]uint32 // of own and made
-}
-
-// firstOwnTool is the number of the first tool that is not the runner's, firstMadeTool that of the first that the guest
-// makes.
-const (
-	firstOwnTool  = 1 << 16
-	firstMadeTool = 1 << 31
-)
-
-func (n *toolNumbers) tool(number uint32) *Tool {
-	switch {
-	case number >= firstMadeTool:
-		if i := number - firstMadeTool; uint64(i) < uint64(len(n.made)) {
-			return n.made[i]
-		}
-		return nil
-	case number >= firstOwnTool && int(number-firstOwnTool) < len(n.own):
-		return n.own[number-firstOwnTool]
-	case number >= 1 && int(number) <= len(n.runner):
-		return n.runner[number-1]
-	}
-	return nil
-}
-
-// adoptTool makes the host's object of a tool that the guest has made, and whose handler runs there.
-func (t *turn) adoptTool(data abi.Raw) error {
-	raw, err := abi.BytesOf(data)
-	if err != nil {
-		return err
-	}
-	def, err := abi.Decode[abi.ToolDef](raw)
-	if err != nil {
-		return err
-	}
-	if uint64(def.Number) != firstMadeTool+uint64(len(t.tools.made)) {
-		return fmt.Errorf("sync: tool %d comes out of turn", def.Number)
-	}
-	schema, err := wire.JSON(def.InputSchema)
-	if err != nil {
-		return err
-	}
-	tool := &Tool{
-		Name: def.Name, Description: def.Description, InputSchema: schema, OnCollision: Collision(def.OnCollision),
-		Trusted: def.Flags&abi.ToolTrusted != 0, Ephemeral: def.Flags&abi.ToolEphemeral != 0, Artifact: def.Flags&abi.ToolArtifact != 0,
-	}
-	// Outside of the turn there is nothing that could run it.
-	tool.Handler = func(*DispatchContext, Args) (any, error) {
-		return nil, newError(abi.CodeABIUnknownTarget, "the tool "+tool.Name+" belongs to another turn", nil)
-	}
-	t.tools.made = append(t.tools.made, tool)
-	if t.tools.ids == nil {
-		t.tools.ids = make(map[*Tool]uint32)
-	}
-	t.tools.ids[tool] = def.Number
-	return nil
-}
-
-// number returns the number of a tool that the guest knows.
-func (n *toolNumbers) number(tool *Tool) (number uint32, known bool) {
-	if i := slices.Index(n.runner, tool); i >= 0 && tool != nil {
-		return uint32(i + 1), true
-	}
-	number, known = n.ids[tool]
-	return number, known
-}
-
-// definition is what define needs of a tool that the guest does not know. It runs code of the tool's schema: no lock may
-// be held.
-func (t *turn) definition(tool *Tool) (abi.ToolDef, error) {
-	t.mu.Lock()
-	_, known := t.tools.number(tool)
-	t.mu.Unlock()
-	if known {
-		return abi.ToolDef{}, nil
-	}
-	return tool.definition(0)
-}
-
-// define returns the number of a tool. One that is not the runner's is made known to the guest by its definition, which
-// the guest may refuse. The caller holds t.mu.
-func (t *turn) define(tool *Tool, def abi.ToolDef) (uint32, error) {
-	if number, known := t.tools.number(tool); known {
-		return number, nil
-	}
-	number := uint32(firstOwnTool + len(t.tools.own))
-	def.Number = number
-	if t.closed {
-		return 0, callAfterEnd()
-	}
-	if err := t.push(); err != nil {
-		return 0, err
-	}
-	t.edit(&abi.Edit{Collection: abi.CollectionTools, Edit: abi.EditDefine, Data: abi.Bytes(def.Append(nil))})
-	if err := t.push(); err != nil {
-		return 0, err
-	}
-	t.tools.own = append(t.tools.own, tool)
-	if t.tools.ids == nil {
-		t.tools.ids = make(map[*Tool]uint32)
-	}
-	t.tools.ids[tool] = number
-	return number, nil
 }

@@ -1,9 +1,8 @@
 package turns
 
 import (
-	"encoding/json"
-
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/turn"
 )
 
 // Result is the result of a turn.
@@ -32,51 +31,13 @@ type Usage struct {
 	TotalTokens      int `json:"totalTokens"`
 }
 
-// collector gathers what a result says while events pass.
-type collector struct {
-	text      string
-	open      bool // the message is not complete
-	broken    bool // it was broken off
-	toolCalls []*event.ToolCall
-	usage     Usage
-}
-
-// observe takes note of an event that is about to be delivered. The caller holds t.mu.
-func (t *turn) observe(ev event.Event) {
-	switch ev := ev.(type) {
-	case *event.Message:
-		t.collect.text, t.collect.open, t.collect.broken = ev.Full, !ev.IsComplete, ev.IsInterrupted
-	case *event.ToolCall:
-		if ev.IsComplete {
-			t.collect.toolCalls = append(t.collect.toolCalls, ev)
-		}
-	case *event.GenerationStats:
-		var u Usage
-		if json.Unmarshal(ev.Stats, &u) == nil {
-			if u.TotalTokens == 0 { // some APIs do not say
-				u.TotalTokens = u.PromptTokens + u.CompletionTokens
-			}
-			t.collect.usage.PromptTokens += u.PromptTokens
-			t.collect.usage.CompletionTokens += u.CompletionTokens
-			t.collect.usage.TotalTokens += u.TotalTokens
-		}
+// resultOf is what the program is told of how a turn went.
+func resultOf(o *turn.Outcome) *Result {
+	if !o.Ended {
+		return nil
 	}
-}
-
-// result is how the turn went, once it has ended.
-func (t *turn) result() *Result {
-	r := &Result{
-		TurnID: t.id, Status: t.end.status, Iterations: t.end.iterations, Err: t.end.err,
-		Text: t.collect.text, Interrupted: t.collect.broken || t.collect.open && t.end.status != event.Ack,
-		ToolCalls: t.collect.toolCalls, Usage: t.collect.usage,
+	return &Result{
+		TurnID: o.ID, Status: o.Status, Iterations: o.Iterations, Err: o.Err,
+		Text: o.Text, Interrupted: o.Interrupted, ToolCalls: o.ToolCalls, Usage: Usage(o.Usage),
 	}
-	if r.Status == event.Aborted && r.Err == nil {
-		r.Err = t.contexts[0].state.cause
-		for _, c := range t.contexts[1:] {
-			if r.Err == nil {
-				r.Err = c.state.cause
-			}
-		}
-	}
-	return r
 }

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/turncore/turncore/abi"
-	"github.com/turncore/turncore/abi/value"
-	"github.com/turncore/turncore/host"
 	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/bus"
 	"github.com/turncore/turncore/host/internal/check"
 	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/internal/stash"
+	"github.com/turncore/turncore/host/internal/turn"
 	"github.com/turncore/turncore/host/record"
 )
 
@@ -23,9 +24,9 @@ type TurnRunner struct {
 	host    *Host
 	ownHost bool
 	config  *definition
-	bus     bus
-	gates   gateBook
-	flight  inFlight
+	bus     bus.Bus
+	gates   turn.Gates
+	flight  turn.Flight
 
 	mu      sync.Mutex
 	running map[string]*attached // turns that have a caller-chosen id
@@ -41,7 +42,7 @@ func (r *TurnRunner) mustBeMade() {
 // attached is a turn that several callers wait for.
 type attached struct {
 	done   chan struct{}
-	bus    *bus
+	bus    *bus.Bus
 	result *Result
 	err    error
 }
@@ -69,16 +70,16 @@ func NewTurnRunner(config TurnRunnerConfig) (*TurnRunner, error) {
 // A fn registered twice is called twice. The returned function removes fn. On panics for a nil fn and for an unknown
 // kind.
 func (r *TurnRunner) On(kind event.Kind, fn func(event.Event)) (off func()) {
-	return r.bus.add(bit(kind), fn)
+	return r.bus.Add(bus.Bit(kind), fn)
 }
 
 // Observe is On for the kinds of event that report the progress of a turn. Both accept any kind.
 func (r *TurnRunner) Observe(kind event.Kind, fn func(event.Event)) (off func()) {
-	return r.bus.add(bit(kind), fn)
+	return r.bus.Add(bus.Bit(kind), fn)
 }
 
 // OnAny calls fn for every event of any kind.
-func (r *TurnRunner) OnAny(fn func(event.Event)) (off func()) { return r.bus.add(allKinds, fn) }
+func (r *TurnRunner) OnAny(fn func(event.Event)) (off func()) { return r.bus.Add(bus.AllKinds, fn) }
 
 // Listen calls fn for every event of one type of all the runner's turns, such as *event.Message.
 // It panics for a nil function, and for the type Event itself, which OnAny is for.
@@ -90,7 +91,7 @@ func Listen[E event.Event](r *TurnRunner, fn func(E)) (off func()) {
 	if any(e) == nil {
 		panic("turns: Listen is for one type of event, OnAny for all")
 	}
-	return r.bus.add(bit(e.Kind()), func(ev event.Event) {
+	return r.bus.Add(bus.Bit(e.Kind()), func(ev event.Event) {
 		if ev, ok := ev.(E); ok {
 			fn(ev)
 		}
@@ -105,7 +106,7 @@ func (r *TurnRunner) Host() *Host { return r.host }
 // ctx; they have a second to end, and Shutdown returns the cause of ctx. A host passed to the runner stays open.
 func (r *TurnRunner) Shutdown(ctx context.Context) error {
 	r.mustBeMade()
-	late := r.flight.drain(ctx)
+	late := r.flight.Drain(ctx)
 	return errors.Join(late, r.Close())
 }
 
@@ -114,13 +115,11 @@ func (r *TurnRunner) Shutdown(ctx context.Context) error {
 // fail with ErrClosed. Use Shutdown to let the turns finish.
 func (r *TurnRunner) Close() error {
 	r.mustBeMade()
-	left := r.flight.close()
+	left := r.flight.Close()
 	if !r.ownHost {
-		abortAll(left, newError(abi.CodeClosed, "", nil))
+		turn.AbortAll(left, newError(abi.CodeClosed, "", nil))
 	}
-	for _, c := range r.host.cores() {
-		c.closeRunner(r.config)
-	}
+	r.host.cores.CloseRunner(r.config)
 	if r.ownHost {
 		return r.host.Close(context.Background())
 	}
@@ -175,8 +174,7 @@ func (in *TurnInput) validate() error {
 		}
 	}
 	list = append(list, check.Elements("attachments", in.Attachments)...)
-	var stash stashData
-	if err := stash.load(in.Stash); err != nil {
+	if _, err := stash.Load(in.Stash); err != nil {
 		list = append(list, err.Error())
 	}
 	return check.Invalid(abi.TurnInputRules, list)
@@ -200,23 +198,23 @@ func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Resu
 		return nil, err
 	}
 	if in.TurnID == "" {
-		var own *bus
+		var own *bus.Bus
 		if in.OnEvent != nil {
-			own = &bus{}
-			own.add(allKinds, in.OnEvent)
+			own = &bus.Bus{}
+			own.Add(bus.AllKinds, in.OnEvent)
 		}
 		return r.run(ctx, &in, own, ended)
 	}
 	r.mu.Lock()
 	a, runs := r.running[in.TurnID]
 	if !runs {
-		a = &attached{done: make(chan struct{}), bus: &bus{}}
+		a = &attached{done: make(chan struct{}), bus: &bus.Bus{}}
 		r.running[in.TurnID] = a
 	}
 	r.mu.Unlock()
 	off := func() {}
 	if in.OnEvent != nil {
-		off = a.bus.add(allKinds, in.OnEvent)
+		off = a.bus.Add(bus.AllKinds, in.OnEvent)
 	}
 	if !runs {
 		return r.run(ctx, &in, a.bus, func(result *Result, err error) {
@@ -242,68 +240,62 @@ func (r *TurnRunner) runThen(ctx context.Context, in TurnInput, ended func(*Resu
 	return result, err
 }
 
-func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus, ended func(*Result, error)) (result *Result, err error) {
-	var t *turn
+func (r *TurnRunner) run(ctx context.Context, in *TurnInput, own *bus.Bus, ended func(*Result, error)) (result *Result, err error) {
+	var p *program
 	returned := false
 	defer func() {
 		switch {
 		case returned:
 			ended(result, err)
-		case t == nil || !t.started:
-			ended(nil, errGoexit)
+		case p == nil || !p.turn.Started():
+			ended(nil, panics.ErrGoexit)
 		default:
-			go func() { ended(withTurnError(t.outcome())) }()
+			go func() { ended(withTurnError(p.turn.Outcome())) }()
 		}
 	}()
-	if t, err = r.prepare(ctx, in, own); err == nil {
-		result, err = t.run(&abi.StartTurn{Stash: t.root.state.stash.encode()}, in.Journal, func(f *abi.StartTurn) error {
+	if p, err = r.prepare(ctx, in, own); err == nil {
+		result, err = withTurnError(p.turn.Run(func(s turn.Start) error {
 			for _, text := range in.StandingInstructions {
-				t.instruct(f, text)
+				s.Instruct(text)
 			}
-			return t.say(f, in)
-		})
+			if m := in.message(p.turn); m != nil {
+				return s.Say(m)
+			}
+			return nil
+		}))
 	}
-	result, err = withTurnError(result, err)
 	returned = true
 	return result, err
 }
 
 // withTurnError is what Run returns of a turn that has ended: why it did not ack, and what else went wrong.
-func withTurnError(result *Result, err error) (*Result, error) {
+func withTurnError(o turn.Outcome, err error) (*Result, error) {
 	switch {
-	case result == nil || result.Err == nil:
-		return result, err
+	case o.Err == nil:
 	case err == nil:
-		return result, result.Err
+		err = o.Err
+	default:
+		err = errors.Join(o.Err, err)
 	}
-	return result, errors.Join(result.Err, err)
+	return resultOf(&o), err
 }
 
 // prepare makes a turn of the input.
-func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus) (*turn, error) {
+func (r *TurnRunner) prepare(ctx context.Context, in *TurnInput, own *bus.Bus) (*program, error) {
 	if in.newest != nil {
 		var err error
 		if in.after, err = askNewest(ctx, in.newest); err != nil {
 			return nil, fmt.Errorf("the store does not tell how far the session has come: %w", err)
 		}
 	}
-	var stash stashData
-	if err := stash.load(in.Stash); err != nil {
-		return nil, err
-	}
-	t, err := r.host.begin(ctx, r.config)
+	data, err := stash.Load(in.Stash)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.flight.enter(t); err != nil {
-		t.leave()
-		return nil, err
-	}
-	t.flight = &r.flight
-	t.bus, t.own, t.book = &r.bus, own, &r.gates
-	t.systemPrompt, t.id = in.SystemPrompt, in.TurnID
-	t.root.state.stash = stash
-	return t, nil
+	return r.host.begin(ctx, r.config, turn.Spec{
+		ID: in.TurnID, SystemPrompt: in.SystemPrompt, Stash: data, Flights: [2]*turn.Flight{1: &r.flight},
+		Bus: &r.bus, Own: own, Gates: &r.gates, Journal: in.Journal,
+	})
 }
 
 // askNewest asks a store. A panic there is an error like another.
@@ -312,140 +304,16 @@ func askNewest(ctx context.Context, newest func(context.Context) (time.Time, err
 	return newest(ctx)
 }
 
-// outcome waits for the turn's end and tells how it went.
-func (t *turn) outcome() (*Result, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for !t.done {
-		t.waiting++
-		t.wake.Wait()
-		t.waiting--
-	}
-	return t.ended()
-}
-
-// ended is what the program is told of a turn that has ended. The caller holds t.mu.
-func (t *turn) ended() (*Result, error) {
-	if t.end.refused {
-		return nil, t.end.err
-	}
-	return t.result(), t.journal.close()
-}
-
-// begin prepares a turn on a core that can take it.
-func (h *Host) begin(ctx context.Context, config *definition) (*turn, error) {
-	for {
-		c, r, err := h.open(ctx, config)
-		if err != nil {
-			return nil, err
-		}
-		t := newTurn(c, config, ctx)
-		t.runner = r
-		if c.enter(t) == nil {
-			if err := h.flight.enter(t); err != nil {
-				c.leave(t)
-				return nil, err
-			}
-			return t, nil
-		}
-		// The core has died or begun to drain in between: another one takes the turn.
-	}
-}
-
-// open returns a core that can take a turn, with a runner open in it.
-func (h *Host) open(ctx context.Context, config *definition) (*core, *openRunner, error) {
-	for {
-		c, err := h.acquire(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		if r, dead, err := c.runner(config); !dead {
-			return c, r, err
-		}
-	}
-}
-
-// instruct puts a standing instruction into the turn's start.
-func (t *turn) instruct(f *abi.StartTurn, text string) {
-	handle := t.handles.give(record.NewInstruction(text))
-	t.root.state.records[abi.CollectionInstructions].add(handle, 1)
-	f.Instructions = append(f.Instructions, abi.Instruction{Handle: handle, Text: value.UTF8(text)})
-}
-
 // maxTime is the last instant that records may bear, ms since the Unix epoch.
 const maxTime = 8_640_000_000_000_000
 
-// say puts the user's message into the turn's start.
-func (t *turn) say(f *abi.StartTurn, in *TurnInput) error {
-	m := in.Message
-	if in.Text != "" || len(in.Attachments) > 0 {
-		created := min(max(t.now, in.after.UnixMilli()+1), maxTime)
-		m = record.NewMessage(t.id+".user", record.User, in.Text, time.UnixMilli(created).UTC())
-		m.Attachments = slices.Clone(in.Attachments)
+// message is the user's message in a turn that is about to start, nil for none. The caller holds the turn's lock.
+func (in *TurnInput) message(t *turn.Turn) *record.Message {
+	if in.Text == "" && len(in.Attachments) == 0 {
+		return in.Message
 	}
-	if m == nil {
-		return nil
-	}
-	body, err := record.Append(nil, m) // a message has no payload that could run code under the lock
-	if err != nil {
-		return invalidBody(m, err)
-	}
-	if n := len(body); n > t.core.maxBody() {
-		return tooLargeStart("message", n, tooLarge(n, t.core.maxBody()))
-	}
-	f.Message = abi.Block{Collection: abi.CollectionMessages, Handle: t.handles.give(m), Count: 1, Data: abi.Bytes(body)}
-	return nil
-}
-
-// run runs the turn to its end. fill completes the frame that starts it, once the turn's id and time are known.
-func (t *turn) run(f *abi.StartTurn, log io.Writer, fill func(f *abi.StartTurn) error) (*Result, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	defer func() {
-		if !t.started {
-			t.leave()
-		}
-	}()
-	o := &t.core.host.options
-	t.now = o.Clock()
-	if t.id == "" {
-		t.id = host.NewTurnID(o.Clock, o.Entropy)
-	}
-	seed := make([]byte, 16)
-	o.Entropy(seed)
-	if err := fill(f); err != nil {
-		return nil, err
-	}
-	var err error
-	if t.journal, err = newRecorder(log, t); err != nil {
-		return nil, err
-	}
-	f.Turn, f.Runner, f.Standalone, f.Now, f.Seed = t.number, t.runner.number, t.standalone, t.now, seed
-	f.ID, f.SystemPrompt = value.UTF8(t.id), value.UTF8(t.systemPrompt)
-	if t.outer.Err() != nil {
-		f.Aborted = true
-		t.root.state.abort(context.Cause(t.outer))
-	}
-	a := actor{whole: true}
-	if err := t.exchange(&a, f); err != nil && !t.closed {
-		return nil, refusedStart(err, f)
-	}
-	t.started = true
-	if !t.done && t.outer.Done() != nil {
-		t.unwatch = context.AfterFunc(t.outer, func() { t.abort(t.root.state, context.Cause(t.outer)) })
-	}
-	t.await(&a)
-	return t.ended()
-}
-
-// encode returns the stash as one value.
-func (s *stashData) encode() abi.Raw {
-	if len(s.entries) == 0 {
-		return nil
-	}
-	raw := value.AppendMapHeader(nil, len(s.entries))
-	for _, e := range s.entries {
-		raw = append(value.AppendString(raw, e.key), e.data...)
-	}
-	return raw
+	created := min(max(t.Now(), in.after.UnixMilli()+1), maxTime)
+	m := record.NewMessage(t.ID+".user", record.User, in.Text, time.UnixMilli(created).UTC())
+	m.Attachments = slices.Clone(in.Attachments)
+	return m
 }

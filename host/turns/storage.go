@@ -1,7 +1,6 @@
 package turns
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -201,50 +200,6 @@ func guarded(run func() error) (err error) {
 	return run()
 }
 
-var writeOps = map[uint8]store.Op{
-	abi.WriteStore: store.OpStore, abi.WriteMutate: store.OpMutate, abi.WriteDelete: store.OpDelete, abi.WriteReplaceGroup: store.OpReplaceToolCallGroup,
-}
-
-// delta resolves the handles of a write. The caller holds t.mu.
-func (t *turn) delta(f *abi.Delta) (store.Delta, error) {
-	op, known := writeOps[f.Write]
-	if !known || f.Collection >= record.Kinds {
-		return store.Delta{}, fmt.Errorf("write %d of collection %d", f.Write, f.Collection)
-	}
-	d := store.Delta{Op: op, Kind: record.Kind(f.Collection).String(), ID: f.ID, IDs: f.IDs}
-	switch f.Write {
-	case abi.WriteStore, abi.WriteMutate:
-		r := t.handles.record(f.Handle)
-		if r == nil || kindOf(r) != f.Collection {
-			return store.Delta{}, fmt.Errorf("handle %d names no record of collection %d", f.Handle, f.Collection)
-		}
-		d.Record = r
-		if d.ID == "" {
-			d.ID = record.Key(r)
-		}
-	case abi.WriteReplaceGroup:
-		for _, handle := range f.Handles {
-			c, ok := t.handles.record(handle).(*record.ToolCall)
-			if !ok {
-				return store.Delta{}, fmt.Errorf("handle %d names no tool call", handle)
-			}
-			d.Records = append(d.Records, c)
-		}
-	}
-	return d, nil
-}
-
-func (t *turn) deltas(list []abi.Delta) ([]store.Delta, error) {
-	out := make([]store.Delta, len(list))
-	for i := range list {
-		var err error
-		if out[i], err = t.delta(&list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // asked asks storage for something. A panic there is an error like another.
 func asked[T any](ctx Context, fetch func(Context) ([]T, error)) (list []T, err error) {
 	defer panics.Recovered(&err)
@@ -344,12 +299,4 @@ func (b *base) StoreRetrievableBytes(id string, bytes io.Reader) (record.SpoolRe
 }
 
 // storage returns the callbacks and the context they are given.
-func (b *base) storage() (Context, *Callbacks) {
-	t := b.state.turn
-	if !t.standalone {
-		return t.root, &t.config.callbacks
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.contexts[b.state.number].dispatch, &t.config.callbacks
-}
+func (b *base) storage() (Context, *Callbacks) { return b.program.storage(b.state) }

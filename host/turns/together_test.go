@@ -26,8 +26,8 @@ func TestToolsRunTogether(t *testing.T) {
 					return send(model.Part{Text: "done", Finish: "stop"})
 				}
 				err := errors.Join(
-					send(model.Part{ToolCall: &model.ToolCall{Index: 0, ID: "c0", Name: "work", Arguments: `{"n":0}`}}),
-					send(model.Part{ToolCall: &model.ToolCall{Index: 1, ID: "c1", Name: "work", Arguments: `{"n":1}`}}),
+					send(model.Part{ToolCall: &model.ToolCall{Index: new(0), ID: "c0", Name: "work", Arguments: `{"n":0}`}}),
+					send(model.Part{ToolCall: &model.ToolCall{Index: new(1), ID: "c1", Name: "work", Arguments: `{"n":1}`}}),
 				)
 				// Another goroutine delivers from here on: its listener holds it until the tools wait to be run.
 				go turn.EmitMessage("other", "x", true) //nolint:errcheck // what it says is seen by the listener

@@ -9,6 +9,7 @@ import (
 	"github.com/turncore/turncore/abi"
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/host/internal/check"
+	"github.com/turncore/turncore/host/internal/toolargs"
 	"github.com/turncore/turncore/host/internal/wire"
 	"github.com/turncore/turncore/host/record"
 )
@@ -90,7 +91,8 @@ func (a Args) Get(name string) (v any, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return plain(raw), true
+	v, _ = wire.Plain(raw) // the core has checked it
+	return v, true
 }
 
 // String returns an argument that is text, "" if it is absent or of another type.
@@ -266,11 +268,11 @@ func (t *Tool) ValidateArgs(ctx context.Context, h *Host, args any) (Args, error
 		h = NewHost(HostOptions{})
 		defer h.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to report it to
 	}
-	c, err := h.acquire(ctx)
+	c, err := h.pool().Acquire(ctx)
 	if err != nil {
 		return Args{}, err
 	}
-	valid, err := c.validate(&abi.ValidateToolArgs{Tool: def, Args: raw})
+	valid, err := c.Validate(&abi.ValidateToolArgs{Tool: def, Args: raw})
 	return Args{valid}, err
 }
 
@@ -291,4 +293,55 @@ func (t *Tool) runValidator(args Args) (abi.Raw, error) {
 		return nil, newError(abi.CodeInvalidValue, "the validated arguments of "+t.Name+" are no object", nil)
 	}
 	return raw, nil
+}
+
+// executeTool runs a tool for the dispatch, in the core or through it.
+func (c *DispatchContext) executeTool(tool *Tool, args any, providerCallID string) (any, error) {
+	raw, err := tool.encodeArgs(args)
+	if err != nil {
+		return nil, err
+	}
+	p := c.program
+	def, err := p.definition(tool)
+	if err != nil {
+		return nil, err
+	}
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	v, err := c.state.InvokeLocked(abi.MethodExecuteTool, func() (abi.Raw, error) {
+		number, err := p.define(tool, def)
+		return (&abi.ExecuteToolArgs{Tool: number, ProviderCallID: providerCallID, Args: raw}).Append(nil), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := abi.DecodeInPlace[abi.ExecuteToolResult](v)
+	if err != nil {
+		return nil, err
+	}
+	if r.Effect == 0 { // the handler ran inside the core
+		return wire.Plain(r.Value)
+	}
+	return p.turn.TakeKept(r.Effect), nil
+}
+
+// encodeArgs encodes the arguments of a call of the tool. Null is refused here: in a frame it is no value at all.
+func (t *Tool) encodeArgs(args any) (abi.Raw, error) {
+	raw, err := encodeArgs(args)
+	if err == nil && wire.IsNil(raw) {
+		const message = "the value must be object, not null"
+		return nil, newError(abi.CodeInvalidToolArgs, t.Name+": "+message, newError(abi.CodeValidationException, message, nil))
+	}
+	return raw, err
+}
+
+// encodeArgs encodes the arguments of a tool call.
+func encodeArgs(args any) (abi.Raw, error) {
+	if a, ok := args.(Args); ok {
+		if len(a.raw) == 0 {
+			return toolargs.Empty(), nil
+		}
+		return a.raw, nil
+	}
+	return toolargs.Encode(args)
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // MaxPages is the most memory that a module may have, in pages of 64 KiB: 4 GiB.
@@ -40,6 +39,9 @@ const (
 	typeFuncRef  = 0x70
 )
 
+// spare is how many bytes the bounds may add to a module.
+const spare = 32
+
 var header = []byte("\x00asm\x01\x00\x00\x00")
 
 var errMalformed = errors.New("a section is malformed")
@@ -50,9 +52,9 @@ func Module(module []byte, pages uint32) ([]byte, error) {
 	if !bytes.HasPrefix(module, header) {
 		return module, nil
 	}
-	out := slices.Clone(header)
-	changed := false
+	var out []byte // nil while nothing has changed
 	for rest := module[len(header):]; len(rest) > 0; {
+		before := module[:len(module)-len(rest)]
 		section := reader{data: rest[1:]}
 		body := section.bytes(section.uint())
 		if section.failed {
@@ -65,14 +67,16 @@ func Module(module []byte, pages uint32) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case want != nil && !bytes.Equal(want, body):
-			changed = true
+			if out == nil {
+				out = append(make([]byte, 0, len(module)+spare), before...)
+			}
 			out = binary.AppendUvarint(append(out, id), uint64(len(want)))
 			out = append(out, want...)
-		default:
+		case out != nil:
 			out = append(out, whole...)
 		}
 	}
-	if !changed {
+	if out == nil {
 		return module, nil
 	}
 	return out, nil

@@ -103,28 +103,21 @@ func TestStoreSpoolsInADispatch(t *testing.T) {
 	w.clean()
 }
 
-// At the start of a dispatch all texts are asked for at once, before its first event, and answered in any order.
+// At the start of a dispatch texts are spooled one after the other, before its first event.
 func TestDispatchStartSpools(t *testing.T) {
-	start := func(configure func(w *wire)) (*wire, abi.Effect) {
+	start := func() (*wire, abi.Effect) {
 		w := open(t, func(r *abi.OpenRunner) { r.TurnInput = []abi.Middleware{{}} })
-		if configure != nil {
-			configure(w)
-		}
 		w.start()
 		m := w.effect(abi.EffectMiddleware)
 		w.step(addHeld(1, "a", "b", "c"))
 		w.call(0, abi.MethodNext, &abi.NextArgs{Effect: m.Effect})
 		return w, m
 	}
-	w, m := start(nil)
+	w, m := start()
 	w.result(m)
-	if len(w.effects) != 3 {
-		t.Fatalf("effects %+v", w.effects)
-	}
-	asked := w.effects
-	w.settle(asked[2], item(10, spooledText("c")))
-	w.settle(asked[0], item(11, spooledText("a")))
-	w.settle(asked[1], nil) // it stays
+	w.settle(w.effect(abi.EffectSpool), item(10, spooledText("a")))
+	w.settle(w.effect(abi.EffectSpool), nil) // it stays
+	w.settle(w.effect(abi.EffectSpool), item(11, spooledText("c")))
 	e := w.effect(abi.EffectExecutor)
 	w.ok(w.call(1, abi.MethodAck, nil))
 	w.result(e)
@@ -134,36 +127,16 @@ func TestDispatchStartSpools(t *testing.T) {
 	}
 	w.clean()
 
-	// No more at once than the limits allow.
-	w, m = start(func(w *wire) { w.in.limits.TurnEffects = 2 })
+	// One that fails is the last, and fails the dispatch before any event.
+	w, m = start()
 	w.result(m)
-	for range 3 {
-		if n := len(w.in.turns[1].effects); n == 0 || n > 2 {
-			t.Fatalf("%d effects are outstanding", n)
-		}
-		eff := w.in.turns[1].effects[0]
-		w.step(&abi.Result{Op: abi.OpResult, Turn: 1, Effect: eff.number})
-	}
-	e = w.effect(abi.EffectExecutor)
-	w.ok(w.call(1, abi.MethodAck, nil))
-	w.result(e)
-	w.clean()
-
-	// One that fails is told when all are settled, and fails the dispatch before any event.
-	w, m = start(nil)
-	w.result(m)
-	asked = w.effects
-	w.fail(asked[0], "disk full")
-	w.settle(asked[1], item(10, spooledText("b")))
-	if len(w.ends) != 0 {
-		t.Fatal("the turn ended before all were settled")
-	}
-	w.settle(asked[2], item(11, spooledText("c")))
-	w.want("turnStart error(Error) turnEnd(3)")
+	w.settle(w.effect(abi.EffectSpool), item(10, spooledText("a")))
+	w.fail(w.effect(abi.EffectSpool), "disk full")
+	w.want("turnStart sync(1,2:2 +1) sync(0,2:2 +1) error(Error) turnEnd(3)")
 	w.clean()
 
 	// A turn that breaks down meanwhile leaves nothing behind.
-	w, m = start(nil)
+	w, m = start()
 	w.result(m)
 	w.in.turns[1].end(3, 0, nil)
 	w.step(&abi.Tick{Op: abi.OpTick, Turn: 1})

@@ -171,7 +171,6 @@ type effect struct {
 	err     error
 
 	asked   runtime.Effect     // holds its own result, or a part of it, which is put into it when it comes
-	group   *int               // of an AwaitAll: how many are outstanding
 	next    func(runtime.Task) // middleware: runs what follows
 	running bool               // middleware: next is running
 	stream  *stream            // HTTP, Model, Sleep
@@ -189,39 +188,6 @@ func (c *coroutine) Await(e runtime.Effect) ([]byte, error) {
 	*eff = effect{}
 	c.in.spare = append(c.in.spare, eff)
 	return value, err
-}
-
-// AwaitAll implements runtime.Task. As many effects are outstanding at once as the limits allow.
-func (c *coroutine) AwaitAll(list []runtime.Effect) error {
-	effects := make([]*effect, len(list))
-	var first error
-	pending := 0
-	for i, e := range list {
-		eff, err := c.turn.begin(c, e)
-		if fault.Is(err, fault.ABILimitExceeded) && pending > 0 {
-			c.Wait(func() bool { return pending == 0 })
-			eff, err = c.turn.begin(c, e)
-		}
-		if err != nil {
-			first = err
-			break
-		}
-		pending++
-		eff.group = &pending
-		effects[i] = eff
-	}
-	c.Wait(func() bool { return pending == 0 })
-	for _, eff := range effects {
-		if eff == nil {
-			break
-		}
-		if eff.err != nil && first == nil {
-			first = eff.err
-		}
-		*eff = effect{}
-		c.in.spare = append(c.in.spare, eff)
-	}
-	return first
 }
 
 // Request implements runtime.Task.
@@ -270,8 +236,6 @@ func (t *turn) settle(eff *effect, value []byte, err error) {
 	switch {
 	case eff.stream != nil:
 		eff.stream.wake()
-	case eff.group != nil:
-		*eff.group--
 	case !eff.running:
 		t.in.wake(eff.owner)
 	}

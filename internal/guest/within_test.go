@@ -51,11 +51,6 @@ func TestWithin(t *testing.T) {
 				}
 			}
 		}},
-		{"several at once", func(task runtime.Task, d *runtime.Dispatch) error {
-			return task.AwaitAll([]runtime.Effect{
-				&runtime.Read{Context: d.Number(), Handle: 1}, &runtime.Read{Context: d.Number(), Handle: 2},
-			})
-		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 	"github.com/turncore/turncore/internal/provider/grammar"
 	"github.com/turncore/turncore/internal/provider/markup"
+	"github.com/turncore/turncore/internal/suggestion"
 	"github.com/turncore/turncore/runtime"
 	"github.com/turncore/turncore/runtime/chat"
 )
@@ -71,7 +72,7 @@ func (e *engine) capability(name string, v []byte, fail func(name, problem strin
 			fail(option, "must be a list")
 		}
 	default:
-		fail(option, "is not a known capability")
+		fail(option, suggestion.Unknown(name, strings.Fields(capabilityNames), ""))
 	}
 }
 
@@ -91,7 +92,8 @@ func (e *engine) Finish(fail func(name, problem string)) {
 	}
 }
 
-// Match implements chat.Engine. A schema that has no grammar is told in the prompt, like any other, and the answer is checked.
+// Match implements chat.Engine. A schema without a grammar goes into the prompt, like any other, and the answer is
+// checked.
 func (e *engine) Match(schema, text []byte) {
 	switch e.grammar {
 	case "gbnf":

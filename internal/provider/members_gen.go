@@ -4,6 +4,9 @@ package provider
 
 import "github.com/turncore/turncore/runtime/chat"
 
+// capabilityNames are those of an engine's capabilities.
+const capabilityNames = "tools toolFormat grammar media"
+
 // OpenAI's chat completions, which many other APIs implement.
 const (
 	openAIName     = "openai"

@@ -2,7 +2,7 @@
  * The turn that is measured: a tool call in its first iteration, an answer in its second. Nothing is stored and no model
  * is asked, so that what is left is Turncore. The Go half measures the same one.
  */
-import { Message, Tool, ToolCall, TurnRunner } from '../dist/index.js';
+import { Host, Message, Tool, ToolCall, TurnRunner } from '../dist/index.js';
 
 const instant = 1767225600000;
 
@@ -69,6 +69,8 @@ export class Conversation {
     });
     this.runner = new TurnRunner({
       ...noStorage,
+      // An instance of its own, which no other measurement has grown.
+      ...(config.module === undefined && { host: new Host() }),
       tools: [this.add],
       executorCallback: (ctx, helpers) =>
         ctx.iteration === 0 ? this.#callTool(ctx) : this.#answer(ctx, helpers),

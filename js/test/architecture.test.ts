@@ -25,6 +25,142 @@ const KNOWN = [
  */
 const LATE = ['tools/tool.ts -> host/validate-arguments.ts'];
 
+/** Files that every place may import. They import `abi` and each other. */
+const COMMON = ['attempt.ts', 'awaitable.ts', 'builtin.ts', 'entropy.ts', 'errors.ts'];
+
+/** The folders of the sources, and the files beside them, with what each imports. A place imports those above it. */
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  abi: [],
+  wasi: [],
+  'wasm.ts': [],
+  codec: ['abi'],
+  'error-classes.gen.ts': [],
+  instance: ['abi', 'wasi', 'codec'],
+  simulated: ['codec'],
+  stash: ['abi', 'codec'],
+  journal: ['abi', 'codec', 'instance'],
+  validation: ['abi', 'stash'],
+  tools: ['abi', 'codec', 'stash', 'validation'],
+  output: ['tools'],
+  primitives: ['abi', 'codec', 'stash', 'validation', 'tools'],
+  collections: ['abi', 'codec', 'primitives'],
+  http: ['abi', 'codec', 'primitives'],
+  readers: ['primitives'],
+  chat: ['abi', 'stash', 'validation', 'output', 'primitives', 'http'],
+  events: ['abi', 'codec', 'validation', 'collections'],
+  'local-models': ['chat'],
+  turn: [
+    'abi',
+    'codec',
+    'instance',
+    'stash',
+    'journal',
+    'tools',
+    'primitives',
+    'collections',
+    'http',
+    'readers',
+    'chat',
+    'events',
+  ],
+  context: [
+    'abi',
+    'codec',
+    'stash',
+    'validation',
+    'tools',
+    'primitives',
+    'collections',
+    'events',
+    'turn',
+  ],
+  host: ['abi', 'instance', 'journal', 'validation', 'tools', 'http', 'turn'],
+  middleware: ['validation', 'context'],
+  runners: [
+    'abi',
+    'codec',
+    'stash',
+    'validation',
+    'tools',
+    'output',
+    'primitives',
+    'collections',
+    'chat',
+    'events',
+    'turn',
+    'context',
+    'host',
+  ],
+  store: ['primitives', 'collections', 'readers', 'context', 'runners'],
+  front: [
+    'abi',
+    'instance',
+    'validation',
+    'tools',
+    'output',
+    'primitives',
+    'chat',
+    'context',
+    'host',
+    'middleware',
+    'runners',
+    'store',
+  ],
+  cli: [
+    'abi',
+    'wasm.ts',
+    'instance',
+    'simulated',
+    'journal',
+    'tools',
+    'primitives',
+    'http',
+    'chat',
+    'events',
+    'runners',
+    'store',
+    'front',
+  ],
+  entries: [
+    'abi',
+    'error-classes.gen.ts',
+    'instance',
+    'journal',
+    'validation',
+    'tools',
+    'output',
+    'primitives',
+    'collections',
+    'http',
+    'readers',
+    'chat',
+    'events',
+    'local-models',
+    'context',
+    'middleware',
+    'runners',
+    'store',
+    'front',
+  ],
+  'index.ts': [
+    'instance',
+    'stash',
+    'tools',
+    'primitives',
+    'collections',
+    'readers',
+    'chat',
+    'events',
+    'context',
+    'host',
+    'middleware',
+    'runners',
+    'store',
+    'front',
+  ],
+  conformance: ['abi', 'codec', 'instance', 'journal', 'entries', 'index.ts'],
+};
+
 /** One file imports another. */
 interface Arrow {
   readonly from: string;
@@ -109,6 +245,33 @@ test('every relative import names a file of the sources', () => {
     all.filter(({ to }) => !files.includes(to)),
     [],
   );
+});
+
+test('every place imports what the table says, and what stands above it', () => {
+  const imports = new Map<string, Set<string>>();
+  for (const { from, to } of betweenFolders(oneWay)) {
+    for (const place of [from, to]) if (!imports.has(place)) imports.set(place, new Set());
+    if (!COMMON.includes(to)) imports.get(from)!.add(to);
+  }
+  const names = Object.keys(PLACES);
+  assert.deepEqual(
+    [...imports.keys()].filter((place) => !COMMON.includes(place)).sort(),
+    names.toSorted(),
+  );
+  for (const place of COMMON) {
+    assert.ok(
+      [...(imports.get(place) ?? [])].every((to) => to === 'abi'),
+      place,
+    );
+  }
+  names.forEach((place, i) => {
+    assert.deepEqual([...imports.get(place)!].sort(), [...PLACES[place]!].sort(), place);
+    assert.deepEqual(
+      PLACES[place]!.filter((to) => !names.slice(0, i).includes(to)),
+      [],
+      `${place} stands above what it imports`,
+    );
+  });
 });
 
 test('no files import each other in a circle at run time', () => {

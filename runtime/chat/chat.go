@@ -145,13 +145,13 @@ func (e *Executor) call(d Dispatch, st *state, body []byte, deadline uint64) err
 				return err
 			}
 		}
+		a.reset(d, &e.options) // it has been told, also where somebody signals while it waits
 		if err := d.Sleep(ms); err != nil {
 			return err
 		}
-		if d.Signalled() { // by a listener, say, while it waited
+		if d.Signalled() {
 			return failure
 		}
-		a.reset(d, &e.options)
 	}
 }
 

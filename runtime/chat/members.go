@@ -88,7 +88,10 @@ func (p *parser) member(name string, v []byte) {
 
 // names are those of the options that the protocol may know.
 func (p *parser) names() []string {
-	names := strings.Fields(optionNames)
+	names := append(strings.Fields(optionNames), "provider")
+	if p.engine != nil {
+		names = append(names, strings.Fields(engineNames)...)
+	}
 	for i := range p.protocol.Members {
 		names = append(names, p.protocol.Members[i].Name)
 	}

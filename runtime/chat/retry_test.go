@@ -241,14 +241,22 @@ func TestAbortBetweenAttempts(t *testing.T) {
 	}
 }
 
-// The listener of a log line may signal: the request is not made again.
+// The listener of a log line may signal: the request is not made again, and what it has cost is told once.
 func TestSignalBetweenAttempts(t *testing.T) {
-	d := newDispatch(t)
-	d.attempts(status(503, ""))
-	d.onSleep = func() { d.nacked = errors.New("enough") }
-	d.iterate(newExecutor(t, `{"model":"m"}`), 1)
-	if d.nacked.Error() != "enough" || len(d.requests) != 1 {
-		t.Errorf("nacked with %v, %d requests", d.nacked, len(d.requests))
+	for stats, first := range []runtime.Stream{
+		status(503, ""),
+		broken("data: "+`{"choices":[],"usage":{"prompt_tokens":5}}`+"\n\n", nil),
+	} {
+		d := newDispatch(t)
+		d.attempts(first)
+		d.onSleep = func() { d.nacked = errors.New("enough") }
+		d.iterate(newExecutor(t, `{"model":"m"}`), 1)
+		if d.nacked.Error() != "enough" || len(d.requests) != 1 {
+			t.Errorf("nacked with %v, %d requests", d.nacked, len(d.requests))
+		}
+		if n := strings.Count(strings.Join(d.events, " "), "stats"); n != stats {
+			t.Errorf("events %q", d.events)
+		}
 	}
 }
 

@@ -84,9 +84,9 @@ func prepare(root, work string, sample []*candidate, withTests bool) (*trial, er
 	return t, nil
 }
 
-// testsOf lists the folders below runtime whose tests have a changed package in them.
+// testsOf lists the folders below runtime, and internal/guest, whose tests have a changed package in them.
 func testsOf(root string, chosen map[*source]map[int]*candidate) ([]string, error) {
-	command := exec.Command("go", "list", "-test", "-json=Dir,ForTest,Deps", "./runtime/...")
+	command := exec.Command("go", "list", "-test", "-json=Dir,ForTest,Deps", "./runtime/...", "./internal/guest")
 	command.Dir, command.Stderr = root, os.Stderr
 	out, err := command.Output()
 	if err != nil {

@@ -5,7 +5,7 @@ import type { ChatOptions, EngineChatOptions } from './options.gen.js';
 import type { ModelEngine } from './model-engine.js';
 import { frozenCopy } from '../stash/copy-value.js';
 import { outputJsonSchema, type OutputSchema } from '../output/output.js';
-import { type Converter, invalid } from '../validation/field-kinds.js';
+import { type AnyFunction, type Converter, invalid } from '../validation/field-kinds.js';
 import { phrase, violationError } from '../validation/rules.js';
 
 /** A model that the host runs itself, and settings of the executor. */
@@ -63,5 +63,7 @@ function aboutEngine(engine: ModelEngine, model: string | undefined): Record<str
 }
 
 /** The kind of field `executor`: a function, or a {@link ChatExecutor}. */
-export const toExecutor: Converter = (value) =>
-  typeof value === 'function' || value instanceof ChatExecutor ? value : invalid;
+export const toExecutor: Converter<AnyFunction | ChatExecutor> = (value) => {
+  if (typeof value === 'function') return value as AnyFunction;
+  return value instanceof ChatExecutor ? value : invalid;
+};

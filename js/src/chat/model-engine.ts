@@ -91,8 +91,13 @@ export interface ModelPart {
   readonly error?: { readonly message: string; readonly code?: string | undefined } | undefined;
 }
 
-/** A piece of a call. Pieces of one call have its index; names and arguments are joined. */
+/**
+ * A piece of a call, or a whole one. Pieces of one call have its index; names and arguments are joined. A piece without
+ * an index belongs to the call with its id, or begins it. Without either, a name begins a call, and everything else
+ * belongs to the last one.
+ */
 export interface ModelToolCall {
+  /** From 0. */
   readonly index?: number | undefined;
   readonly id?: string | undefined;
   readonly name?: string | undefined;

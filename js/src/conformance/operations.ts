@@ -11,6 +11,7 @@ import {
   ToolRegistry,
 } from '../index.js';
 import { type GenerationStats, type LogLevel } from '../entries/events.js';
+import { type AnyRecord, History, type HistoryKind, type RecordSet } from '../entries/records.js';
 import { type AnyContext } from '../entries/runners.js';
 import { type CollisionPolicy } from '../entries/tools.js';
 import { type Frame, type Operation, returned } from './frame.js';
@@ -138,6 +139,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     const record = f.stage.record(arg);
     setOf(f.inTurn, record).add(record);
   }),
+  addHistory: now((f, arg) => addHistory(f, arg)),
   remove: now((f, arg) => {
     const record = f.stage.record(arg);
     return setOf(f.inTurn, record).delete(record);
@@ -334,6 +336,21 @@ async function fetchRecords(f: Frame, kind: string, load: boolean): Promise<unkn
   if (load) namedSet(ctx, kind).addAll(records);
   if (!Array.isArray(records)) return records; // what storage gave, which is no list
   return records.map((record) => (typeof record === 'string' ? record : idOf(record)));
+}
+
+/** Adds the history of a name. The first time it is made of its records; later they are appended to it. */
+function addHistory(f: Frame, arg: unknown): void {
+  const { name, kind, records } = fields(arg, 'name', 'kind', 'records');
+  const collection = str(kind, 'messages');
+  const given = list(records ?? []).map((item) => f.stage.record(item)) as AnyRecord[];
+  const key = `history ${str(name)}`;
+  let history = f.stage.values.get(key) as History | undefined;
+  if (history === undefined) {
+    history = new History(collection as HistoryKind);
+    f.stage.values.set(key, history);
+  }
+  history.append(...given);
+  (namedSet(f.inTurn, collection) as RecordSet<AnyRecord>).addAll(history);
 }
 
 function report(f: Frame, arg: unknown): void {

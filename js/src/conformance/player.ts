@@ -82,11 +82,12 @@ const names = ['dispatchInputPipeline', 'dispatchOutputPipeline'] as const;
 const olderNames = ['llmInputMiddleware', 'llmOutputMiddleware'] as const;
 
 /**
- * Plays scenarios, one after the other, on one instance. The clock stands still at FIXED_INSTANT
+ * Plays scenarios, one after the other, on one instance unless they ask for one of their own. The clock stands still at FIXED_INSTANT
  * unless a script moves it, and entropy is that of
  * `seededEntropy(1)`, afresh for each scenario.
  */
 export class Player {
+  readonly #options: PlayerOptions;
   readonly #host: Host;
   readonly #module: HostOptions['module'];
   readonly #patient: boolean;
@@ -96,6 +97,7 @@ export class Player {
   #network: Network | undefined;
 
   constructor(options: PlayerOptions = {}) {
+    this.#options = options;
     this.#patient = options.patient === true;
     this.#module = options.host?.module;
     this.#host = new Host({
@@ -115,6 +117,11 @@ export class Player {
    * @throws Malformed (rejects) when the scenario makes no sense
    */
   async play(scenario: Scenario): Promise<Log> {
+    const { host, ...bounded } = scenario;
+    if (host !== undefined) {
+      const options = { ...this.#options, host: { ...this.#options.host, ...host } };
+      return new Player(options).play(bounded);
+    }
     this.#entropy = seededEntropy(1);
     this.#clock.offset = 0;
     const game = new Game(scenario, this.#host, this.#patient, this.#clock, this.#module);

@@ -1,7 +1,15 @@
 /**
  * Records that scenarios describe.
  */
-import { Memory, Message, Retrievable, Thought, Tokenizable, ToolCall } from '../index.js';
+import {
+  type Identity,
+  Memory,
+  Message,
+  Retrievable,
+  Thought,
+  Tokenizable,
+  ToolCall,
+} from '../index.js';
 import { FIXED_INSTANT } from '../entries/host.js';
 import {
   type RawMemory,
@@ -120,4 +128,69 @@ export function described(record: AnyEntry): Record<string, unknown> {
     return { id, args, inline, fromArtifactTool };
   }
   return { content: String(record) };
+}
+
+/** The fields of a record that differ from the defaults of scenarios, but for its id and its content. */
+export function special(record: AnyEntry): Record<string, unknown> {
+  if (record instanceof Tokenizable) return {};
+  const { createdAt, updatedAt } = record;
+  const times = { createdAt: since(createdAt), updatedAt: since(updatedAt) };
+  if (record instanceof Message) {
+    const { role, attachments, identity } = record;
+    return fieldsBut(
+      { role: 'user', attachments: '' },
+      { role, attachments: shown(attachments), identity: speaker(identity, role), ...times },
+    );
+  }
+  if (record instanceof Memory) {
+    const { confidence, importance } = record;
+    return fieldsBut({ confidence: 0.5, importance: 0.5 }, { confidence, importance, ...times });
+  }
+  if (record instanceof Thought) {
+    const { identity, payload, replayCompatibility } = record;
+    return fieldsBut(
+      {},
+      { identity: speaker(identity, 'assistant'), payload, replayCompatibility, ...times },
+    );
+  }
+  if (record instanceof Retrievable) {
+    const { trustTier, source, kind, score, inline } = record;
+    return fieldsBut(
+      { trustTier: 'first-party', inline: false },
+      { trustTier, source, kind, score, inline, ...times },
+    );
+  }
+  const { id, tool, args, checksum, executionId, providerCallId, isComplete, isError } = record;
+  const { payload, replayCompatibility, fromArtifactTool, inline, completedAt } = record;
+  return fieldsBut(
+    {
+      ...{ tool: 'calc', checksum: id, isComplete: true, isError: false },
+      ...{ fromArtifactTool: false, inline: false },
+    },
+    {
+      ...{ tool, args: Object.keys(args).length > 0 ? args : undefined, checksum },
+      ...{ executionId, providerCallId, isComplete, isError, payload, replayCompatibility },
+      ...{ fromArtifactTool, inline, ...times, completedAt: since(completedAt) },
+    },
+  );
+}
+
+/** The fields that are there and differ from the usual ones. */
+function fieldsBut(usual: Fields, given: Fields): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(given).filter(
+      ([name, value]) => value !== undefined && value !== null && value !== usual[name],
+    ),
+  );
+}
+
+function since(time: Date): number | undefined {
+  return time.getTime() === FIXED_INSTANT ? undefined : time.getTime();
+}
+
+function speaker(identity: Identity, usual: string): unknown {
+  const { identifier, representation } = identity.toJSON();
+  return identifier === usual && representation === usual
+    ? undefined
+    : { identifier, representation };
 }

@@ -2,6 +2,7 @@
  * The format of the corpus.
  */
 
+import { type HostOptions } from '../index.js';
 import type { Answer } from './network.js';
 
 /** One file of the corpus: the scenarios of a topic. */
@@ -27,6 +28,8 @@ export interface Scenario {
   readonly covers?: readonly string[];
   /** Features that a host must have to play it. */
   readonly needs?: readonly string[];
+  /** Bounds of an instance of the scenario's own. */
+  readonly host?: Pick<HostOptions, 'limits' | 'quota'>;
   readonly errors?: Readonly<Record<string, ErrorSpec>>;
   readonly records?: Readonly<Record<string, unknown>>;
   readonly tools?: Readonly<Record<string, ToolSpec>>;

@@ -41,11 +41,7 @@ const properties: Readonly<Record<string, (f: Frame) => unknown>> = {
   stash: (f) => f.inTurn.stash.all(),
   tools: (f) => f.inTurn.tools.all().map((tool) => tool.name),
   'tools/visible': (f) => f.inTurn.tools.visible().map((tool) => tool.name),
-  'tools/hidden': (f) =>
-    f.inTurn.tools
-      .hidden()
-      .map((tool) => tool.name)
-      .sort(),
+  'tools/hidden': (f) => f.inTurn.tools.hidden().map((tool) => tool.name),
   isSignalled: (f) => f.inDispatch.isSignalled,
   isAcked: (f) => f.inDispatch.isAcked,
   nackError: (f) => {

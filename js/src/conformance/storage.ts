@@ -7,7 +7,7 @@ import { type AnyContext } from '../entries/runners.js';
 import { type Conversation } from '../entries/stores.js';
 import { then } from './then.js';
 import { reader } from './reader.js';
-import { type AnyEntry, contentOf, idOf } from './records.js';
+import { type AnyEntry, contentOf, idOf, special } from './records.js';
 import { Malformed, type RunnerSpec, str } from './scenario.js';
 
 /** What callbacks need of the scenario's play. */
@@ -56,7 +56,12 @@ export function storage(
       all[name] = (ctx: AnyContext, record: AnyEntry) => {
         const id = idOf(record);
         const content = contentOf(record);
-        return sink.called(name, ctx, content === id ? {} : { content }, [id]);
+        const fields = special(record);
+        const line = {
+          ...(content === id ? {} : { content }),
+          ...(Object.keys(fields).length === 0 ? {} : { fields }),
+        };
+        return sink.called(name, ctx, line, [id]);
       };
     }
     const name = `delete${kind}`;

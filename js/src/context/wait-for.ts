@@ -7,6 +7,7 @@ import { TurncoreError } from '../errors.js';
 import type { ContextState } from '../turn/context-state.js';
 import { isStandardSchema, type StandardSchema, validateNow } from '../tools/standard-schema.js';
 import type { Timestamp } from '../primitives/timestamp.js';
+import type { CheckedAs } from '../validation/checked.js';
 import { check } from '../validation/rules.js';
 
 /** The fields of a new gate. */
@@ -37,15 +38,15 @@ export function waitFor(state: ContextState, raw: unknown): Promise<unknown> {
     if (turn.waitFor === undefined) throw TurncoreError.of('E_LLM_EXECUTION_GATE_NOT_SUPPORTED');
     return Promise.resolve(turn.waitFor(raw));
   }
-  const schema = values['schema'];
+  const { schema } = values;
   const standard = isStandardSchema(schema);
   const args = {
-    id: values['id'] as string,
-    reason: values['reason'] as string,
-    payload: fieldOf(values['payload'], 'payload'),
-    createdAt: values['createdAt'] as number,
+    id: values.id,
+    reason: values.reason,
+    payload: fieldOf(values.payload, 'payload'),
+    createdAt: values.createdAt,
     schema: schema === undefined || standard ? null : fieldOf(schema, 'schema'),
-    timeout: (values['timeout'] as number | undefined) ?? 0,
+    timeout: values.timeout ?? 0,
   };
   const validate = standard
     ? (value: unknown, id: string): unknown => validateNow(schema, id, value)
@@ -58,7 +59,7 @@ export function waitFor(state: ContextState, raw: unknown): Promise<unknown> {
 }
 
 /** The values of a gate. @throws TurncoreError E_INVALID_INITIAL_TURN_GATE_VALUE listing every violation */
-function checked(raw: unknown): Readonly<Record<string, unknown>> {
+function checked(raw: unknown): CheckedAs<'TurnGate'> {
   // null is valid data to decide on, but the rules treat it as absent.
   const empty = typeof raw === 'object' && raw !== null && 'payload' in raw && raw.payload === null;
   const values = check('TurnGate', empty ? { ...raw, payload: false } : raw);

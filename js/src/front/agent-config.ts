@@ -11,6 +11,7 @@ import { inputClasses } from '../runners/turn-runner.js';
 import { isObject } from '../validation/field-kinds.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import { check, type Checked, phrase, unknownField } from '../validation/rules.js';
+import { suggest } from '../validation/suggest.js';
 
 const { tools, tokenizers, host, ...runner } = RULES.TurnRunnerConfig.fields;
 
@@ -109,8 +110,12 @@ function schemaViolations({ model, schema }: Checked): string[] {
 }
 
 function keyViolations({ model, host: given }: Checked): string[] {
-  if (!isObject(model) || isAbsent(model['apiKey'])) return [];
-  const violations: string[] = [];
+  if (!isObject(model)) return [];
+  // The module checks the other options of a model. It knows nothing of keys.
+  const violations = Object.keys(model)
+    .filter((name) => name !== 'apiKey' && suggest(name, ['apiKey']) !== undefined)
+    .map((name) => unknownField('model.', name, ['apiKey']));
+  if (isAbsent(model['apiKey'])) return violations;
   if (typeof model['apiKey'] !== 'string') {
     violations.push(phrase('string', { field: 'model.apiKey' }));
   }

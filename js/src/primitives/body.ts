@@ -2,7 +2,9 @@
  * The bodies of records: writing them for the module, and making records from checked values.
  */
 import type { Encoder } from '../codec/encoder.js';
-import type { Checked } from '../validation/rules.js';
+import type { RuledType } from '../abi/rules.gen.js';
+import type { CheckedAs } from '../validation/checked.js';
+import { check, type Checked, type Classes } from '../validation/rules.js';
 
 /** Name of the method by which a record writes its body. */
 export const encodeBody = Symbol('encodeBody');
@@ -30,4 +32,17 @@ export class Parts {
   constructor(values: Checked) {
     this.values = values;
   }
+}
+
+/**
+ * The values of a record: its parts, or those of a raw object that is checked.
+ *
+ * @throws TurncoreError with the type's code; its message and details list every violation
+ */
+export function valuesOf<const T extends RuledType, const C extends Classes>(
+  type: T,
+  raw: object,
+  classes: C,
+): CheckedAs<T, C> {
+  return raw instanceof Parts ? (raw.values as CheckedAs<T, C>) : check(type, raw, classes);
 }

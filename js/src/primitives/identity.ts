@@ -3,8 +3,7 @@
  */
 import type { IdentityRecord } from '../codec/tuples.gen.js';
 import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
-import { check } from '../validation/rules.js';
-import { crossingText, Parts } from './body.js';
+import { crossingText, valuesOf } from './body.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
 /** The fields of an {@link Identity}. */
@@ -24,9 +23,9 @@ export class Identity {
 
   /** @throws TurncoreError E_INVALID_INITIAL_IDENTITY_VALUE listing every violation */
   constructor(raw: RawIdentity) {
-    const values = raw instanceof Parts ? raw.values : check('Identity', raw, classes);
-    this.identifier = values['identifier'] as string;
-    this.representation = values['representation'] as Tokenizable;
+    const values = valuesOf('Identity', raw, classes);
+    this.identifier = values.identifier;
+    this.representation = values.representation;
     Object.freeze(this);
   }
 
@@ -52,7 +51,7 @@ export class Identity {
 const classes = { text: toText };
 
 /** The kind of field `identity`: an Identity, or an argument of {@link Identity.from}. */
-export const toIdentity: Converter = (value, report) => {
+export const toIdentity: Converter<Identity> = (value, report) => {
   if (value instanceof Identity) return value;
   if (typeof value !== 'string' && !isObject(value)) return invalid;
   try {

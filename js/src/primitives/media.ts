@@ -8,7 +8,7 @@ import { TurncoreError } from '../errors.js';
 import { Stash, stashViolations } from '../stash/stash.js';
 import { collect, type Converter, invalid, isObject } from '../validation/field-kinds.js';
 import { check } from '../validation/rules.js';
-import { encodeBody, Parts } from './body.js';
+import { encodeBody } from './body.js';
 import { type MediaReader, toMediaReader } from './readers.js';
 import type { TrustTier } from './trust-tier.js';
 
@@ -79,17 +79,16 @@ export class Media {
 
   /** @throws TurncoreError E_INVALID_INITIAL_MEDIA_VALUE listing every violation */
   constructor(raw: RawMedia) {
-    const values = raw instanceof Parts ? raw.values : check('Media', raw, classes);
-    this.id =
-      (values['id'] as string | undefined) ?? uuidv6(systemClock(), systemEntropy(UUID_ENTROPY));
-    this.kind = values['kind'] as MediaKind;
-    this.mimeType = values['mimeType'] as string;
-    this.filename = values['filename'] as string;
-    this.trustTier = values['trustTier'] as TrustTier;
-    this.modalityHazard = values['modalityHazard'] as ModalityHazard;
-    this.source = values['source'] as string | undefined;
-    this.reader = values['reader'] as MediaReader;
-    this.stash = new Stash((values['stash'] ?? {}) as Record<string, unknown>);
+    const values = check('Media', raw, classes);
+    this.id = values.id ?? uuidv6(systemClock(), systemEntropy(UUID_ENTROPY));
+    this.kind = values.kind;
+    this.mimeType = values.mimeType;
+    this.filename = values.filename;
+    this.trustTier = values.trustTier;
+    this.modalityHazard = values.modalityHazard;
+    this.source = values.source;
+    this.reader = values.reader;
+    this.stash = new Stash(values.stash);
     Object.freeze(this);
   }
 
@@ -200,7 +199,7 @@ function made(parts: MediaParts, trustTier: TrustTier): Media {
 }
 
 /** The kind of field `mediaStash`: facts about a media, by name. */
-const toMediaStash: Converter = (value, report) => {
+const toMediaStash: Converter<Readonly<Record<string, unknown>>> = (value, report) => {
   if (!isObject(value)) return invalid;
   let wrong = false;
   for (const name of Object.keys(value)) {

@@ -3,8 +3,7 @@
  */
 import type { Encoder } from '../codec/encoder.js';
 import { writeMemory } from '../codec/tuples.gen.js';
-import { check } from '../validation/rules.js';
-import { crossingText, encodeBody, Parts } from './body.js';
+import { crossingText, encodeBody, valuesOf } from './body.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
 
@@ -43,13 +42,13 @@ export class Memory {
 
   /** @throws TurncoreError E_INVALID_INITIAL_MEMORY_VALUE listing every violation */
   constructor(raw: RawMemory) {
-    const values = raw instanceof Parts ? raw.values : check('Memory', raw, classes);
-    this.id = values['id'] as string;
-    this.content = values['content'] as Tokenizable;
-    this.confidence = values['confidence'] as number;
-    this.importance = values['importance'] as number;
-    this.#createdAt = values['createdAt'] as number;
-    this.#updatedAt = values['updatedAt'] as number;
+    const values = valuesOf('Memory', raw, classes);
+    this.id = values.id;
+    this.content = values.content;
+    this.confidence = values.confidence;
+    this.importance = values.importance;
+    this.#createdAt = values.createdAt;
+    this.#updatedAt = values.updatedAt;
     Object.freeze(this);
   }
 

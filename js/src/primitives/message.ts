@@ -4,8 +4,7 @@
 import type { Encoder } from '../codec/encoder.js';
 import { writeMessage } from '../codec/tuples.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
-import { check } from '../validation/rules.js';
-import { crossingText, encodeBody, encodeItem, Parts } from './body.js';
+import { crossingText, encodeBody, encodeItem, valuesOf } from './body.js';
 import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import { Media } from './media.js';
 import type { Timestamp } from './timestamp.js';
@@ -51,14 +50,14 @@ export class Message {
 
   /** @throws TurncoreError E_INVALID_INITIAL_MESSAGE_VALUE listing every violation */
   constructor(raw: RawMessage) {
-    const values = raw instanceof Parts ? raw.values : check('Message', raw, classes);
-    this.id = values['id'] as string;
-    this.role = values['role'] as Role;
-    this.content = values['content'] as Tokenizable | undefined;
-    this.attachments = Object.freeze((values['attachments'] as Media[] | undefined) ?? []);
-    this.#identity = values['identity'] as Identity | undefined;
-    this.#createdAt = values['createdAt'] as number;
-    this.#updatedAt = values['updatedAt'] as number;
+    const values = valuesOf('Message', raw, classes);
+    this.id = values.id;
+    this.role = values.role;
+    this.content = values.content;
+    this.attachments = Object.freeze(values.attachments ?? []);
+    this.#identity = values.identity;
+    this.#createdAt = values.createdAt;
+    this.#updatedAt = values.updatedAt;
     Object.freeze(this);
   }
 
@@ -125,5 +124,5 @@ const classes = {
 };
 
 /** The kind of field `message`: a Message, or the text of a new one. */
-export const toMessage: Converter = (value) =>
+export const toMessage: Converter<string | Message> = (value) =>
   typeof value === 'string' || isMessage(value) ? value : invalid;

@@ -63,7 +63,8 @@ export function isMediaReader(value: unknown): value is MediaReader {
 }
 
 /** The kind of field `mediaReader`. */
-export const toMediaReader: Converter = (value) => (isMediaReader(value) ? value : invalid);
+export const toMediaReader: Converter<MediaReader> = (value) =>
+  isMediaReader(value) ? value : invalid;
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -6,8 +6,7 @@ import { type Encoder, utf8Length } from '../codec/encoder.js';
 import { writeRetrievable, writeTextPart } from '../codec/tuples.gen.js';
 import type { DispatchContext } from './reader-context.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
-import { check } from '../validation/rules.js';
-import { encodeBody, Parts } from './body.js';
+import { encodeBody, Parts, valuesOf } from './body.js';
 import { type ArtifactClass, isArtifactClass, SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
 import { type Tokenizable, toText } from './tokenizable.js';
@@ -64,17 +63,17 @@ export class Retrievable {
 
   /** @throws TurncoreError E_INVALID_INITIAL_RETRIEVABLE_VALUE listing every violation */
   constructor(raw: RawRetrievable) {
-    const values = raw instanceof Parts ? raw.values : check('Retrievable', raw, classes);
-    this.id = values['id'] as string;
-    this.content = values['content'] as Tokenizable | SpooledArtifact;
-    this.trustTier = values['trustTier'] as TrustTier;
-    this.source = values['source'] as string | undefined;
-    this.kind = values['kind'] as string | undefined;
-    this.score = values['score'] as number | undefined;
-    this.inline = values['inline'] as boolean;
-    this.artifactConstructor = values['artifactConstructor'] as (() => ArtifactClass) | undefined;
-    this.#createdAt = values['createdAt'] as number;
-    this.#updatedAt = values['updatedAt'] as number;
+    const values = valuesOf('Retrievable', raw, classes);
+    this.id = values.id;
+    this.content = values.content;
+    this.trustTier = values.trustTier;
+    this.source = values.source;
+    this.kind = values.kind;
+    this.score = values.score;
+    this.inline = values.inline;
+    this.artifactConstructor = values.artifactConstructor;
+    this.#createdAt = values.createdAt;
+    this.#updatedAt = values.updatedAt;
     Object.freeze(this);
   }
 
@@ -182,16 +181,17 @@ export function isRetrievable(value: unknown): value is Retrievable {
 }
 
 /** The kind of field `content`: text, or an artifact. */
-const toContent: Converter = (value, report) =>
+const toContent: Converter<Tokenizable | SpooledArtifact> = (value, report) =>
   value instanceof SpooledArtifact ? value : toText(value, report);
 
 /** The kind of field `artifactClass`: a function that returns a class of artifacts. It is called once as a check. */
-export const toArtifactClass: Converter = (value) => {
+export const toArtifactClass: Converter<() => ArtifactClass> = (value) => {
   if (typeof value !== 'function' || value.length > 0) return invalid;
+  const give = value as () => ArtifactClass;
   try {
-    const made = (value as () => unknown)();
+    const made: unknown = give();
     letGo(made);
-    return isArtifactClass(made) ? value : invalid;
+    return isArtifactClass(made) ? give : invalid;
   } catch {
     return invalid;
   }

@@ -75,8 +75,7 @@ export class SpooledArtifact {
     if (!isSpoolReader(reader)) throw TurncoreError.of('E_NOT_A_SPOOL_READER');
     this.#reader = reader;
     if (hints !== undefined) {
-      const { byteLength, lineCount } = check('SizeHints', hints);
-      this.#hints = { byteLength: byteLength as number, lineCount: lineCount as number };
+      this.#hints = check('SizeHints', hints);
     }
   }
 

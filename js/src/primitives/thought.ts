@@ -3,8 +3,7 @@
  */
 import type { Encoder } from '../codec/encoder.js';
 import { writeThought } from '../codec/tuples.gen.js';
-import { check } from '../validation/rules.js';
-import { crossingText, encodeBody, Parts } from './body.js';
+import { crossingText, encodeBody, valuesOf } from './body.js';
 import { Identity, type RawIdentity, toIdentity } from './identity.js';
 import type { Timestamp } from './timestamp.js';
 import { Tokenizable, toText } from './tokenizable.js';
@@ -47,15 +46,15 @@ export class Thought {
 
   /** @throws TurncoreError E_INVALID_INITIAL_THOUGHT_VALUE listing every violation */
   constructor(raw: RawThought) {
-    const values = raw instanceof Parts ? raw.values : check('Thought', raw, classes);
-    const identity = values['identity'];
-    this.id = values['id'] as string;
-    this.content = (values['content'] as Tokenizable | undefined) ?? new Tokenizable('');
-    this.payload = values['payload'];
-    this.replayCompatibility = values['replayCompatibility'] as string | undefined;
+    const values = valuesOf('Thought', raw, classes);
+    const identity = values.identity;
+    this.id = values.id;
+    this.content = values.content ?? new Tokenizable('');
+    this.payload = values.payload;
+    this.replayCompatibility = values.replayCompatibility;
     this.#identity = identity instanceof Identity ? identity : undefined;
-    this.#createdAt = values['createdAt'] as number;
-    this.#updatedAt = values['updatedAt'] as number;
+    this.#createdAt = values.createdAt;
+    this.#updatedAt = values.updatedAt;
     Object.freeze(this);
   }
 

@@ -174,7 +174,7 @@ function evaluate(evaluator: TextEvaluator, ctx: DispatchContext | undefined): s
 }
 
 /** The kind of field `text`: a Tokenizable, or a string, which becomes one. */
-export const toText: Converter = (value) => {
+export const toText: Converter<Tokenizable> = (value) => {
   if (isTokenizable(value)) return value;
   return typeof value === 'string' ? new Tokenizable(value) : invalid;
 };

@@ -86,8 +86,8 @@ function isCount(value: unknown): value is number {
 
 /** The tokenizers of a checked configuration. @throws TurncoreError as the constructor does */
 export function tokenizersOf(
-  values: Readonly<Record<string, unknown>>,
+  { tokenizers }: { readonly tokenizers: Readonly<Record<string, unknown>> },
   code: ErrorCode,
 ): Tokenizers {
-  return new Tokenizers((values['tokenizers'] ?? {}) as Record<string, unknown>, code);
+  return new Tokenizers(tokenizers, code);
 }

@@ -4,8 +4,7 @@
 import type { Encoder } from '../codec/encoder.js';
 import { writeToolCall } from '../codec/tuples.gen.js';
 import { type Converter, invalid } from '../validation/field-kinds.js';
-import { check } from '../validation/rules.js';
-import { encodeBody, encodeItem, Parts } from './body.js';
+import { encodeBody, encodeItem, valuesOf } from './body.js';
 import { Media } from './media.js';
 import { SpooledArtifact } from './spooled-artifact.js';
 import type { Timestamp } from './timestamp.js';
@@ -84,23 +83,23 @@ export class ToolCall {
 
   /** @throws TurncoreError E_INVALID_INITIAL_TOOL_CALL_VALUE listing every violation */
   constructor(raw: RawToolCall) {
-    const values = raw instanceof Parts ? raw.values : check('ToolCall', raw, classes);
-    this.id = values['id'] as string;
-    this.tool = values['tool'] as string;
-    this.args = values['args'] as Readonly<Record<string, unknown>>;
-    this.checksum = values['checksum'] as string;
-    this.executionId = values['executionId'] as string | undefined;
-    this.providerCallId = values['providerCallId'] as string | undefined;
-    this.isComplete = values['isComplete'] as boolean;
-    this.isError = values['isError'] as boolean;
-    this.results = values['results'] as ToolCallResults;
-    this.payload = values['payload'];
-    this.replayCompatibility = values['replayCompatibility'] as string | undefined;
-    this.fromArtifactTool = values['fromArtifactTool'] as boolean;
-    this.inline = values['inline'] as boolean;
-    this.#createdAt = values['createdAt'] as number;
-    this.#updatedAt = values['updatedAt'] as number;
-    this.#completedAt = values['completedAt'] as number;
+    const values = valuesOf('ToolCall', raw, classes);
+    this.id = values.id;
+    this.tool = values.tool;
+    this.args = values.args;
+    this.checksum = values.checksum;
+    this.executionId = values.executionId;
+    this.providerCallId = values.providerCallId;
+    this.isComplete = values.isComplete;
+    this.isError = values.isError;
+    this.results = values.results;
+    this.payload = values.payload;
+    this.replayCompatibility = values.replayCompatibility;
+    this.fromArtifactTool = values.fromArtifactTool;
+    this.inline = values.inline;
+    this.#createdAt = values.createdAt;
+    this.#updatedAt = values.updatedAt;
+    this.#completedAt = values.completedAt;
     Object.freeze(this);
   }
 
@@ -189,7 +188,7 @@ function isList(
 }
 
 /** The kind of field `results`: text, an artifact or a media, or a list of either of the last two. */
-const toResults: Converter = (value, report) => {
+const toResults: Converter<ToolCallResults> = (value, report) => {
   const bulky = bulkyResults(value);
   if (bulky !== undefined) return bulky;
   return Array.isArray(value) ? invalid : toText(value, report);

@@ -32,7 +32,8 @@ import { callbacksOf, type DispatchCallbacks, type NamedDispatchCallbacks } from
 import { mixedViolations } from './own-callbacks.js';
 import { accepted } from './turn-runner.js';
 import { requirePlaces } from '../validation/pipelines.js';
-import { check, type Checked } from '../validation/rules.js';
+import type { CheckedAs } from '../validation/checked.js';
+import { check } from '../validation/rules.js';
 import {
   addHandlers,
   type DispatchHooks,
@@ -105,7 +106,7 @@ const classes = {
   executor: toExecutor,
   instances: {
     'TurnContext or DispatchContext': (value: unknown) => value instanceof BaseContext,
-    AbortController: (value: unknown) =>
+    AbortController: (value: unknown): value is AbortController =>
       Object.prototype.toString.call(value) === '[object AbortController]',
     Tool: (value: unknown) => value instanceof Tool,
     Memory: isMemory,
@@ -126,6 +127,9 @@ const rawClasses = {
     return [...more, ...tokenizerViolations(raw['tokenizers'], [...found, ...more])];
   },
 };
+
+/** A checked input. */
+type Input = CheckedAs<'DispatchInput', typeof classes>;
 
 const pipelineNames = { turn: [], input: 'turnInputPipeline', output: 'turnOutputPipeline' };
 
@@ -155,13 +159,13 @@ export class DispatchRunner {
     const { source } = values;
     if (source === undefined) return await dispatchRaw(values, bus);
     addHandlers(bus, values);
-    return await dispatchFrom((source as BaseContext)[stateOf], values, bus);
+    return await dispatchFrom(source[stateOf], values, bus);
   }
 }
 
 async function dispatchFrom(
   source: ContextState,
-  values: Checked,
+  values: Input,
   bus: Bus<TurnEvents>,
 ): Promise<DispatchOutcome> {
   const { turn } = source;
@@ -169,7 +173,7 @@ async function dispatchFrom(
     throw TurncoreError.of('E_CALL_AFTER_END', 'the turn has ended');
   }
   const definition: Definition = {
-    executor: values['executor'] as Definition['executor'],
+    executor: values.executor,
     ...toolParts([]),
     pipelines: pipelines(values),
     callbacks: turn.definition.callbacks,
@@ -192,16 +196,15 @@ async function dispatchFrom(
   }
 }
 
-async function dispatchRaw(values: Checked, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
-  const raw = check('RawContext', values['raw'], rawClasses);
-  addHandlers(bus, { hooks: raw['hooks'] }, values);
+async function dispatchRaw(values: Input, bus: Bus<TurnEvents>): Promise<DispatchOutcome> {
+  const raw = check('RawContext', values.raw, rawClasses);
+  addHandlers(bus, { hooks: raw.hooks }, values);
   const { host: given, module } = values;
   const host = hostOf(given, module);
   const core = host.ready() ?? (await host.acquire());
-  const tools = raw['tools'] as readonly AnyTool[];
   const definition: Definition = {
-    executor: values['executor'] as Definition['executor'],
-    ...toolParts(tools),
+    executor: values.executor,
+    ...toolParts(raw.tools),
     pipelines: pipelines(values),
     callbacks: callbacksOf(raw, ''),
     tokenizers: tokenizersOf(raw, 'E_INVALID_LLM_EXECUTION_CONTEXT'),
@@ -226,7 +229,7 @@ function startRaw(
   host: Host,
   definition: Definition,
   id: string,
-  raw: Checked,
+  raw: CheckedAs<'RawContext', typeof rawClasses>,
   bus: Bus<TurnEvents>,
 ): ReturnType<Core['start']> {
   return core.start(
@@ -235,21 +238,16 @@ function startRaw(
       http: host.http,
       id,
       standalone: true,
-      systemPrompt: raw['systemPrompt'] as Tokenizable,
-      instructions: raw['standingInstructions'] as readonly Tokenizable[],
-      stash: new Stash(raw['stash'] as Record<string, unknown>).snapshot(),
-      initial: [
-        [],
-        ...['memories', 'retrievables', 'messages', 'thoughts', 'toolCalls'].map(
-          (name) => raw[name] as readonly Message[],
-        ),
-      ],
+      systemPrompt: raw.systemPrompt,
+      instructions: raw.standingInstructions,
+      stash: new Stash(raw.stash).snapshot(),
+      initial: [[], raw.memories, raw.retrievables, raw.messages, raw.thoughts, raw.toolCalls],
       dispatchBus: bus,
       bus: undefined,
       tap: undefined,
-      controller: raw['turnAbortController'] as AbortController | undefined,
+      controller: raw.turnAbortController,
       gates: undefined,
-      waitFor: raw['waitFor'] as ((gate: unknown) => unknown) | undefined,
+      waitFor: raw.waitFor as ((gate: unknown) => unknown) | undefined,
       facade: facadeOf,
     },
     host.entropy(SEED),
@@ -258,11 +256,6 @@ function startRaw(
   );
 }
 
-function pipelines(values: Checked): readonly (readonly MiddlewareFn[])[] {
-  return [
-    [],
-    [],
-    values['turnInputPipeline'] as readonly MiddlewareFn[],
-    values['turnOutputPipeline'] as readonly MiddlewareFn[],
-  ];
+function pipelines(values: Input): readonly (readonly MiddlewareFn[])[] {
+  return [[], [], values.turnInputPipeline, values.turnOutputPipeline];
 }

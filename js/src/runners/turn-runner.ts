@@ -33,13 +33,13 @@ import { ChatExecutor, toExecutor } from '../chat/chat-executor.js';
 import { GateBook } from '../turn/gates.js';
 import { type Host, hostOf, type HostOptions, hostViolations } from '../host/host.js';
 import type { Core } from '../turn/core.js';
-import type { MiddlewareFn, Definition } from '../turn/definition.js';
-import { toolParts } from '../turn/definition.js';
+import { type Definition, toolParts } from '../turn/definition.js';
 import type { Outcome } from '../turn/turn.js';
 import { Stash, stashViolations } from '../stash/stash.js';
 import { type AnyTool, Tool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
-import { check, type Checked, type Classes, phrase } from '../validation/rules.js';
+import type { CheckedAs } from '../validation/checked.js';
+import { check, type Classes, phrase } from '../validation/rules.js';
 import { callbacksOf, type TurnCallbacks } from './callbacks.js';
 import { mixedViolations } from './own-callbacks.js';
 import type { OutputSchema } from '../output/output.js';
@@ -92,6 +92,9 @@ export interface TurnInput {
   readonly turnId?: string | undefined;
 }
 
+/** A checked input. */
+type Input = CheckedAs<'TurnInput', typeof inputClasses>;
+
 /** A running turn, or one about to run. */
 interface Live {
   readonly id: string;
@@ -116,7 +119,7 @@ const classes = {
   instances: {
     Tool: (value: unknown) => value instanceof Tool,
     Media: (value: unknown) => value instanceof Media,
-    AbortController: (value: unknown) =>
+    AbortController: (value: unknown): value is AbortController =>
       Object.prototype.toString.call(value) === '[object AbortController]',
   },
 };
@@ -128,7 +131,7 @@ const configClasses = {
   },
 };
 /** @internal The classes in the rules of a turn's input. */
-export const inputClasses: Classes = {
+export const inputClasses = {
   ...classes,
   also: (input: Readonly<Record<string, unknown>>) => [
     ...stashViolations(input['stash']),
@@ -136,7 +139,7 @@ export const inputClasses: Classes = {
       ? [phrase('hasItsOwn', { field: 'attachments', type: 'Message' })]
       : []),
   ],
-};
+} satisfies Classes;
 
 /**
  * Runs turns: input pipeline, dispatch, output pipeline. It holds no state of a turn, so any number may run at once.
@@ -161,20 +164,19 @@ export class TurnRunner<Output = unknown> {
   constructor(config: TurnRunnerConfig) {
     const values = check('TurnRunnerConfig', config, configClasses);
     requirePlaces('E_INVALID_TURN_RUNNER_CONFIG', values, pipelineNames);
-    const tools = values['tools'] as readonly AnyTool[];
     this.#definition = {
-      executor: values['executorCallback'] as Definition['executor'],
-      ...toolParts(tools),
+      executor: values.executorCallback,
+      ...toolParts(values.tools),
       pipelines: [
-        'turnInputPipeline',
-        'turnOutputPipeline',
-        'dispatchInputPipeline',
-        'dispatchOutputPipeline',
-      ].map((name) => values[name] as readonly MiddlewareFn[]),
+        values.turnInputPipeline,
+        values.turnOutputPipeline,
+        values.dispatchInputPipeline,
+        values.dispatchOutputPipeline,
+      ],
       callbacks: callbacksOf(values, 'Callback'),
       tokenizers: tokenizersOf(values, 'E_INVALID_TURN_RUNNER_CONFIG'),
     };
-    this.#host = hostOf(values['host'], values['module']);
+    this.#host = hostOf(values.host, values.module);
   }
 
   /** The host of its turns. Pass it to other runners to share the instance. */
@@ -299,14 +301,13 @@ export class TurnRunner<Output = unknown> {
     return now;
   }
 
-  #begin(input: Checked, streamed: boolean): Live {
-    const given = input['turnId'] as string | undefined;
+  #begin(input: Input, streamed: boolean): Live {
+    const given = input.turnId;
     const running = given === undefined ? undefined : this.#live.get(given);
     if (running !== undefined) return running;
 
     const core = this.#host.ready();
-    const controller = input['turnAbortController'] as AbortController | undefined;
-    const aborter = controller ?? (streamed ? new AbortController() : undefined);
+    const aborter = input.turnAbortController ?? (streamed ? new AbortController() : undefined);
     let stream: TurnStream<never> | undefined;
     const tap =
       streamed || given !== undefined ? (event: TurnEvent) => stream?.push(event) : undefined;
@@ -331,7 +332,7 @@ export class TurnRunner<Output = unknown> {
 
   #start(
     core: Core,
-    input: Checked,
+    input: Input,
     given: string | undefined,
     controller: AbortController | undefined,
     tap: ((event: TurnEvent) => void) | undefined,
@@ -339,10 +340,9 @@ export class TurnRunner<Output = unknown> {
     const host = this.#host;
     const id = given ?? uuidv6(host.clock(), host.entropy(UUID_ENTROPY));
     const seed = host.entropy(SEED);
-    const stash = input['stash'] as Record<string, unknown>;
     const open = (running: Core, created: number): Promise<Outcome> =>
       this.#open(running, input, { id, seed, created, controller, tap });
-    const created = this.messageTime(host.clock(), stash);
+    const created = this.messageTime(host.clock(), input.stash);
     if (typeof created === 'number') return open(core, created);
     return Promise.resolve(created).then(async (at) => {
       // The instance may have ended, or filled up, in the meantime.
@@ -352,7 +352,7 @@ export class TurnRunner<Output = unknown> {
 
   #open(
     core: Core,
-    input: Checked,
+    input: Input,
     { id, seed, created, controller, tap }: Opening,
   ): Promise<Outcome> {
     const host = this.#host;
@@ -362,9 +362,9 @@ export class TurnRunner<Output = unknown> {
         http: host.http,
         id,
         standalone: false,
-        systemPrompt: input['systemPrompt'] as Tokenizable,
-        instructions: input['standingInstructions'] as readonly Tokenizable[],
-        stash: new Stash(input['stash'] as Record<string, unknown>).snapshot(),
+        systemPrompt: input.systemPrompt,
+        instructions: input.standingInstructions,
+        stash: new Stash(input.stash).snapshot(),
         initial: [],
         dispatchBus: undefined,
         bus: this.#bus,
@@ -403,9 +403,11 @@ export function accepted(outcome: Outcome): Outcome {
   return outcome;
 }
 
-function messageOf(input: Checked, turnId: string, created: number): Message | undefined {
-  const message = input['message'] as string | Message | undefined;
-  const attachments = input['attachments'] as readonly Media[] | undefined;
+function messageOf(
+  { message, attachments }: Input,
+  turnId: string,
+  created: number,
+): Message | undefined {
   if (message instanceof Message || (message === undefined && attachments === undefined)) {
     return message;
   }

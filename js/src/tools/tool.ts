@@ -7,7 +7,7 @@ import type { DispatchContext } from '../context/dispatch-context.js';
 import { invalidValue, TurncoreError } from '../errors.js';
 import { Stash, stashViolations } from '../stash/stash.js';
 import { type AnyArtifactClass, toArtifactClass } from '../validation/artifact-class.js';
-import { type Converter, invalid, toSchema } from '../validation/field-kinds.js';
+import { type Converter, invalid, type ObjectSchema, toSchema } from '../validation/field-kinds.js';
 import { check, phrase } from '../validation/rules.js';
 import {
   inputJsonSchema,
@@ -19,11 +19,7 @@ import {
 /** The action on a name collision when registries are merged. */
 export type CollisionPolicy = 'throw' | 'replace' | 'keep';
 
-/** A JSON Schema 2020-12 of object type, as data. */
-export interface ObjectSchema {
-  readonly type: 'object';
-  readonly [keyword: string]: unknown;
-}
+export type { ObjectSchema };
 
 /**
  * Runs a tool. It may return any value; its result or error goes to the caller.
@@ -128,18 +124,18 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
       schema: schemaOf(raw),
       also: ({ meta }) => stashViolations(meta, 'meta'),
     });
-    this.name = values['name'] as string;
-    this.description = values['description'] as string;
-    const { given, json } = values['inputSchema'] as Schemas;
+    this.name = values.name;
+    this.description = values.description;
+    const { given, json } = values.inputSchema;
     this.inputSchema = given as ObjectSchema | StandardSchema<Input, Args>;
     this.jsonSchema = json;
-    this.handler = values['handler'] as ToolHandler<Args, Result>;
-    this.artifactConstructor = values['artifactConstructor'] as
-      (() => AnyArtifactClass) | undefined;
-    this.meta = new Stash(values['meta'] as Record<string, unknown>);
-    this.ephemeral = values['ephemeral'] as boolean;
-    this.trusted = values['trusted'] as boolean;
-    this.onCollision = values['onCollision'] as CollisionPolicy;
+    this.handler = values.handler as ToolHandler<Args, Result>;
+    this.artifactConstructor =
+      'artifactConstructor' in values ? values.artifactConstructor : undefined;
+    this.meta = new Stash(values.meta);
+    this.ephemeral = values.ephemeral;
+    this.trusted = values.trusted;
+    this.onCollision = values.onCollision;
     Object.freeze(this);
   }
 
@@ -249,7 +245,7 @@ interface Schemas {
 }
 
 /** Accepts either kind of schema. */
-function schemaOf(raw: unknown): Converter {
+function schemaOf(raw: unknown): Converter<Schemas> {
   return (value, report) => {
     if (!isStandardSchema(value)) {
       const json = toSchema(value, report);

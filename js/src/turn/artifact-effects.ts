@@ -92,18 +92,21 @@ export function artifactOf(entry: unknown, part: number): SpooledArtifact | unde
   return found instanceof SpooledArtifact ? found : undefined;
 }
 
+/** Reads what the reader has. Size hints say what a handle shows; they do not bound a reading. */
 async function readArtifact(
   state: ContextState,
   artifact: SpooledArtifact,
   { read: how, from, to, max }: ReadArgs,
 ): Promise<ReadResult> {
-  const bytes = requireSize('byteLength', await artifact.byteLength());
-  const count = requireSize('lineCount', await artifact.lineCount());
+  const { reader } = artifact;
+  const bytes = requireSize('byteLength', await reader.byteLength());
+  const count = requireSize('lineCount', await reader.lineCount());
   if (how === Read.Size) return { bytes, count, lines: [] };
   if (how === Read.Text) {
-    if (bytes > max) throw tooLarge(`its ${bytes} bytes are over the limit of ${max}`);
+    if (bytes > max) throw tooLarge('a text', bytes, max);
     const text = requireString('readAll', await artifact.asString());
-    if (utf8Length(text) > max) throw tooLarge(`it is over the limit of ${max} bytes`);
+    const length = utf8Length(text);
+    if (length > max) throw tooLarge('a text', length, max);
     return { bytes, count, lines: [text] };
   }
   if (how !== Read.Lines) throw new CodecError('frame', 0, `unknown read ${how}`);
@@ -111,20 +114,21 @@ async function readArtifact(
   let room = max;
   for (let i = from; i < to && i < count; i++) {
     if (state.aborted) throw state.reason as Error;
-    const read = artifact.reader.line(i);
+    const read = reader.line(i);
     const line = typeof read === 'string' || read === undefined ? read : await read;
     if (line === undefined) break;
     room -= utf8Length(requireString(`line(${i})`, line));
     if (room < 0) {
       if (lines.length > 0) break;
-      throw tooLarge(`its line ${i} is over the limit of ${max} bytes`);
+      throw tooLarge(`line ${i}`, max - room, max);
     }
     lines.push(line);
   }
   return { bytes, count, lines };
 }
 
-function tooLarge(why: string): TurncoreError {
+function tooLarge(what: string, size: number, most: number): TurncoreError {
+  const why = `${what} of ${size} bytes, at most ${most} are read at once`;
   return TurncoreError.of('E_ARTIFACT_TOO_LARGE', why);
 }
 

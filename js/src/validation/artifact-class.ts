@@ -34,12 +34,13 @@ export function hasArtifactMethods(value: unknown): value is AnyArtifactClass {
 }
 
 /** The kind of field `artifactClass`: a function that gives a class of artifacts. It is asked once, to see that it does. */
-export const toArtifactClass: Converter = (value) => {
+export const toArtifactClass: Converter<() => AnyArtifactClass> = (value) => {
   if (typeof value !== 'function' || value.length > 0) return invalid;
+  const give = value as () => AnyArtifactClass;
   try {
-    const made = (value as () => unknown)();
+    const made: unknown = give();
     letGo(made);
-    return hasArtifactMethods(made) ? value : invalid;
+    return hasArtifactMethods(made) ? give : invalid;
   } catch {
     return invalid;
   }

@@ -5,6 +5,15 @@ import type { FieldKind } from '../abi/rules.gen.js';
 import { isTurncoreError } from '../errors.js';
 import { frozenCopy } from '../stash/copy-value.js';
 
+/** Any function: what it takes and gives is not checked. */
+export type AnyFunction = (...args: never[]) => unknown;
+
+/** A JSON Schema 2020-12 of object type, as data. */
+export interface ObjectSchema {
+  readonly type: 'object';
+  readonly [keyword: string]: unknown;
+}
+
 /** Stands for a value that was refused. */
 export const invalid = Symbol('invalid');
 
@@ -12,7 +21,10 @@ export const invalid = Symbol('invalid');
 export type Conversion = unknown;
 
 /** Converts a value; told of violations inside it, which is refused by itself then. */
-export type Converter = (value: unknown, report: (violation: string) => void) => Conversion;
+export type Converter<T = unknown> = (
+  value: unknown,
+  report: (violation: string) => void,
+) => T | typeof invalid;
 
 /** The kinds of field whose values are instances of classes. The classes bring them: they check by rules themselves. */
 export interface ClassKinds {
@@ -150,10 +162,10 @@ function toArgs(value: unknown, report: (violation: string) => void): Conversion
 }
 
 /** A JSON Schema of type object, deeply frozen. */
-export function toSchema(value: unknown, report: (violation: string) => void): Conversion {
+export const toSchema: Converter<ObjectSchema> = (value, report) => {
   if (!isObject(value) || value['type'] !== 'object') return invalid;
-  return toPlain(value, report);
-}
+  return toPlain(value, report) as ObjectSchema | typeof invalid;
+};
 
 function toPlain(value: unknown, report: (violation: string) => void): Conversion {
   try {
@@ -164,7 +176,7 @@ function toPlain(value: unknown, report: (violation: string) => void): Conversio
 }
 
 /** Reports the violations that an error lists, and refuses. @throws anything that is not an error of this package */
-export function collect(error: unknown, report: (violation: string) => void): Conversion {
+export function collect(error: unknown, report: (violation: string) => void): typeof invalid {
   if (!isTurncoreError(error)) throw error;
   if (Array.isArray(error.details)) for (const part of error.details) report(String(part));
   else report(error.message);

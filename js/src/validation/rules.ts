@@ -11,6 +11,7 @@ import {
   type TypeRules,
 } from '../abi/rules.gen.js';
 import { isTurncoreError, TurncoreError } from '../errors.js';
+import type { CheckedAs } from './checked.js';
 import { type ClassKinds, convert, type Conversion, invalid, isObject } from './field-kinds.js';
 import { suggest } from './suggest.js';
 
@@ -25,7 +26,7 @@ export interface Classes extends ClassKinds {
   ) => readonly string[];
 }
 
-/** The values of a checked object: texts as Tokenizable, times as ms, defaults filled in. */
+/** The values of an object, checked or not, whatever its type. */
 export type Checked = Readonly<Record<string, unknown>>;
 
 /** A type's rules in the form that checking uses. */
@@ -45,6 +46,11 @@ const plans = new Map<RuledType | TypeRules, Plan>();
  * @param classes the classes that the type's rules speak of
  * @throws TurncoreError with the type's code; its message and details list every violation
  */
+export function check<const T extends RuledType | TypeRules, const C extends Classes = Classes>(
+  type: T,
+  raw: unknown,
+  classes?: C,
+): CheckedAs<T, C>;
 export function check(type: RuledType | TypeRules, raw: unknown, classes: Classes = {}): Checked {
   const plan = planOf(type);
   const violations: string[] = [];

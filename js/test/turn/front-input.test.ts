@@ -126,6 +126,10 @@ const configs: readonly (readonly [config: unknown, ...violations: string[]])[] 
   [{ model: 'gpt' }, '`model` must be an object'],
   [{ model: { model: 'm', apiKey: 5 } }, '`model.apiKey` must be a string'],
   [
+    { model: { model: 'm', api_key: 'k' } },
+    '`model.api_key` is not a known field; did you mean `apiKey`?',
+  ],
+  [
     { executor, system: 5, store: 5 },
     '`store` must be an object',
     '`system` must be a string or a Tokenizable',

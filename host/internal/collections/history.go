@@ -1,0 +1,342 @@
+package collections
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/record"
+)
+
+// History is a list of records that turns share, in the form in which they cross. It only grows. Its methods may be called
+// from many goroutines.
+type History struct {
+	kind uint8
+
+	mu      sync.Mutex
+	records []record.Record
+	places  map[record.Record]int
+	ids     map[string]int // places of the first record of each id, of the first indexed records
+	indexed int
+	blocks  []block
+	size    int      // of the bodies, in bytes
+	holders []Holder // that have been told of it
+}
+
+// Holder is somebody who was told of a history, and forgets it when nobody uses it any more.
+type Holder interface{ DropHistory(h *History) }
+
+// block is records as they cross: bodies back to back.
+type block struct {
+	count uint32
+	body  []byte
+}
+
+// MaxBlock is how large a block may get before the next one is begun, in bytes. It is far below the limit of a frame.
+const MaxBlock = 1 << 20
+
+// NewHistory returns a history without records, with room for some of one kind.
+func NewHistory(kind uint8, room int) *History {
+	return &History{kind: kind, places: make(map[record.Record]int, room)}
+}
+
+// Append adds the records that are not in the history yet. For an invalid record it returns the error of Validate and
+// adds none.
+func Append[R record.Type](h *History, records []R) error {
+	// Encoding runs code of payloads, so that no lock may be held.
+	bodies := make([][]byte, len(records))
+	for i, r := range records {
+		var err error
+		if bodies[i], err = validBody(r); err != nil {
+			return err
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, r := range records {
+		if _, in := h.places[r]; !in {
+			h.append(r, bodies[i])
+		}
+	}
+	return nil
+}
+
+// validBody encodes a record that must be valid.
+func validBody(r record.Record) ([]byte, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	return AppendBody(nil, r)
+}
+
+// AppendBody appends a record as it crosses. It may run code of the record's payload: no lock may be held.
+func AppendBody(dst []byte, r record.Record) ([]byte, error) {
+	body, err := record.Append(dst, r)
+	if err != nil {
+		return nil, host.NewError(host.CodeInvalidValue, record.KindOf(r).String()+" "+strconv.Quote(record.Key(r))+": "+err.Error(), err)
+	}
+	return body, nil
+}
+
+// Extend makes records follow the first from ones of the history: those that follow there already stay, the others are
+// appended. ok is false if different ones follow; then nothing changes.
+func Extend[R record.Type](h *History, from int, records []R) (ok bool, err error) {
+	bodies := make([][]byte, len(records))
+	there := Slice[R](h, from, from+len(records))
+	for i, r := range records {
+		if i < len(there) && there[i] == r {
+			continue
+		}
+		if bodies[i], err = validBody(r); err != nil {
+			return false, err
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	following := min(len(h.records)-from, len(records))
+	body := h.bodiesFrom(from)
+	for i, r := range records {
+		if i >= following {
+			if _, in := h.places[r]; in || bodies[i] == nil {
+				return false, nil
+			}
+			continue
+		}
+		was := body()
+		if old := h.records[from+i]; old != record.Record(r) && !(bytes.Equal(was, bodies[i]) && allInBody(old) && allInBody(r)) {
+			return false, nil
+		}
+	}
+	for i := following; i < len(records); i++ {
+		h.append(records[i], bodies[i])
+	}
+	return true, nil
+}
+
+// allInBody tells whether a record's body says all of it: no text of its own that is rendered when it is read, and nothing
+// that is read elsewhere.
+func allInBody(r record.Record) bool {
+	switch r := r.(type) {
+	case *record.Message:
+		return len(r.Attachments) == 0 && (r.Tokenizable == nil || !r.Tokenizable.Dynamic())
+	case *record.Memory:
+		return r.Tokenizable == nil || !r.Tokenizable.Dynamic()
+	case *record.Thought:
+		return r.Tokenizable == nil || !r.Tokenizable.Dynamic()
+	case *record.ToolCall:
+		_, static := record.StaticText(r.Results)
+		return static
+	case *record.Retrievable:
+		_, static := record.StaticText(r.Content)
+		return static && r.Inline
+	}
+	return true
+}
+
+// Len is the number of records.
+func (h *History) Len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.records)
+}
+
+// Slice returns the records from a place up to another, those that there are.
+func Slice[R record.Type](h *History, from, to int) []R {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	records := h.records[from:min(to, len(h.records))]
+	list := make([]R, len(records))
+	for i, r := range records {
+		list[i] = r.(R)
+	}
+	return list
+}
+
+func (h *History) append(r record.Record, body []byte) {
+	n := len(h.blocks)
+	if n == 0 || len(h.blocks[n-1].body)+len(body) > MaxBlock {
+		h.blocks = append(h.blocks, block{})
+		n++
+	}
+	b := &h.blocks[n-1]
+	b.body, b.count = append(b.body, body...), b.count+1
+	h.size += len(body)
+	h.places[r] = len(h.records)
+	h.records = append(h.records, r)
+}
+
+// bodiesFrom returns a function that gives one body after the other, from the i-th record's on. The caller holds h.mu.
+func (h *History) bodiesFrom(i int) func() []byte {
+	at, rest := 0, []byte(nil)
+	for ; at < len(h.blocks) && i >= int(h.blocks[at].count); at++ {
+		i -= int(h.blocks[at].count)
+	}
+	if at < len(h.blocks) {
+		rest = h.blocks[at].body
+	}
+	for ; i > 0; i-- {
+		rest = skipValue(rest)
+	}
+	return func() []byte {
+		if len(rest) == 0 {
+			at++
+			rest = h.blocks[at].body
+		}
+		body := rest
+		rest = skipValue(rest)
+		return body[:len(body)-len(rest)]
+	}
+}
+
+// Place returns the place of the first record with an id.
+func (h *History) Place(id string) (place int, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ids == nil {
+		h.ids = make(map[string]int, len(h.records))
+	}
+	for ; h.indexed < len(h.records); h.indexed++ {
+		if key := record.Key(h.records[h.indexed]); key != "" {
+			if _, in := h.ids[key]; !in {
+				h.ids[key] = h.indexed
+			}
+		}
+	}
+	place, ok = h.ids[id]
+	return place, ok
+}
+
+// recordOverhead is about how many bytes a record takes beside its body.
+const recordOverhead = 256
+
+// Bytes is about how much memory the history takes.
+func (h *History) Bytes() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.size + recordOverhead*len(h.records)
+}
+
+// Body returns the body of the i-th record.
+func (h *History) Body(i int) []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, b := range h.blocks {
+		if i < int(b.count) {
+			return slice(b.body, i, i+1)
+		}
+		i -= int(b.count)
+	}
+	return nil
+}
+
+// View returns the history as it is now.
+func (h *History) View() View {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return View{h, h.records[:len(h.records):len(h.records)]}
+}
+
+// Frame is a frame that tells of records up to the UpTo-th.
+type Frame struct {
+	Bytes []byte
+	UpTo  int
+}
+
+// Frames returns the frames that tell of the records behind the first sent ones, up to the first upTo.
+func (h *History) Frames(number uint32, sent, upTo int) (list []Frame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at := 0
+	for _, b := range h.blocks {
+		from, to := max(sent-at, 0), min(upTo-at, int(b.count))
+		at += int(b.count)
+		if from >= to {
+			continue
+		}
+		body := b.body
+		if from > 0 || to < int(b.count) {
+			body = slice(body, from, to)
+		}
+		list = append(list, Frame{abi.Append(nil, &abi.History{
+			History: number, Collection: h.kind, Count: uint32(to - from), Block: abi.Bytes(body),
+		}), at - int(b.count) + to})
+	}
+	return list
+}
+
+// slice returns the bodies from the from-th up to the to-th.
+func slice(body []byte, from, to int) []byte {
+	start, rest := body, body
+	for i := 0; i < to; i++ {
+		if i == from {
+			start = rest
+		}
+		rest = skipValue(rest)
+	}
+	return start[:len(start)-len(rest)]
+}
+
+// skipValue returns what follows the value that this package has encoded at the start of b.
+func skipValue(b []byte) []byte {
+	rest, err := value.Skip(b, abi.MaxDepth)
+	if err != nil {
+		return nil
+	}
+	return rest
+}
+
+// Told notes somebody who knows the history.
+func (h *History) Told(holder Holder) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !slices.Contains(h.holders, holder) {
+		h.holders = append(h.holders, holder)
+	}
+}
+
+// Forget tells all who know the history that it is not used any more.
+func (h *History) Forget() {
+	h.mu.Lock()
+	holders := h.holders
+	h.holders = nil
+	h.mu.Unlock()
+	for _, holder := range holders {
+		holder.DropHistory(h)
+	}
+}
+
+// View is the beginning of a history.
+type View struct {
+	of      *History
+	records []record.Record
+}
+
+// History is the history that it is the beginning of.
+func (v View) History() *History { return v.of }
+
+// Kind is the ABI's number of the collections that the records go into.
+func (v View) Kind() uint8 { return v.of.kind }
+
+// Len is the number of records.
+func (v View) Len() int { return len(v.records) }
+
+// First is the view of the first n records.
+func (v View) First(n int) View { return View{v.of, v.records[:n:n]} }
+
+// From are the records from the n-th on.
+func (v View) From(n int) []record.Record { return v.records[n:] }
+
+// index returns the place of a record.
+func (v View) index(r record.Record) (int, bool) {
+	if Of(r) != v.of.kind {
+		return 0, false
+	}
+	v.of.mu.Lock()
+	defer v.of.mu.Unlock()
+	i, ok := v.of.places[r]
+	return i, ok && i < len(v.records)
+}

@@ -1,0 +1,140 @@
+package turn
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/turncore/turncore/host/event"
+	"github.com/turncore/turncore/host/internal/collections"
+	"github.com/turncore/turncore/host/internal/stash"
+	"github.com/turncore/turncore/host/record"
+)
+
+// Context is a context of a turn: the host's copy of the collections, the abort signal, and what has come of a dispatch. The
+// turn's lock guards it.
+type Context struct {
+	// Face is the program's side of it.
+	Face any
+	// Listen hears the events of a dispatch; nil for nobody.
+	Listen func(event.Event)
+
+	turn   *Turn
+	number uint32   // 0 the turn's, n its n-th dispatch's
+	parent *Context // what it was copied from; nil for the turn's
+
+	records [record.Kinds]collections.Order
+	stash   stash.Data
+
+	aborted bool
+	cause   error
+	// The context that user code waits on is made when it is first asked for.
+	signal context.Context
+	cancel context.CancelCauseFunc
+
+	// Of a dispatch.
+	id        string
+	iteration int
+	acked     bool
+	nacked    bool
+	nackErr   error
+	onAck     []*func()
+}
+
+// open makes the n-th dispatch's context as a copy of another one, in constant time.
+func (c *Context) open(number uint32) *Context {
+	child := &Context{
+		turn: c.turn, number: number, parent: c, id: c.turn.DispatchID(number),
+		stash: c.stash.Snapshot(), aborted: c.aborted, cause: c.cause,
+	}
+	for kind := range c.records {
+		child.records[kind] = c.records[kind].Snapshot()
+	}
+	return child
+}
+
+// DispatchID is the id of the turn's n-th dispatch.
+func (t *Turn) DispatchID(number uint32) string {
+	return t.ID + ".d" + strconv.FormatUint(uint64(number), 10)
+}
+
+// Turn is the turn that it is a context of.
+func (c *Context) Turn() *Turn { return c.turn }
+
+// Number is 0 for the turn's own context and n for that of its n-th dispatch.
+func (c *Context) Number() uint32 { return c.number }
+
+// ID is the id of a dispatch.
+func (c *Context) ID() string { return c.id }
+
+// Signal returns the context that is cancelled by an abort. The caller holds the turn's lock.
+func (c *Context) Signal() context.Context {
+	if c.signal != nil {
+		return c.signal
+	}
+	parent := c.turn.outer
+	if c.parent != nil {
+		parent = c.parent.Signal()
+	}
+	c.signal, c.cancel = context.WithCancelCause(parent)
+	switch {
+	case c.aborted:
+		c.cancel(c.cause)
+	case c.turn.done:
+		c.cancel(errEnded)
+	}
+	return c.signal
+}
+
+// Deadline is that of the context.Context that the turn was given.
+func (c *Context) Deadline() (deadline time.Time, ok bool) { return c.turn.outer.Deadline() }
+
+// Aborted reports whether the context was aborted.
+func (c *Context) Aborted() bool {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	return c.aborted || c.turn.outer.Err() != nil
+}
+
+// Abort aborts the context: on the host at once, then in the core.
+func (c *Context) Abort(cause error) { c.turn.abort(c, cause) }
+
+// abort marks the context and those inside it. The caller holds t.mu.
+func (c *Context) abort(cause error) {
+	if c.aborted {
+		return
+	}
+	c.aborted, c.cause = true, cause
+	if c.cancel != nil {
+		c.cancel(cause)
+	}
+	for _, other := range c.turn.contexts[1:] {
+		if other.parent == c {
+			other.abort(cause)
+		}
+	}
+}
+
+// reason is why the context was aborted, nil if it was not. The caller does not hold t.mu.
+func (c *Context) reason() error {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	if c.cause == nil && c.turn.outer.Err() != nil {
+		return context.Cause(c.turn.outer)
+	}
+	return c.cause
+}
+
+// Iteration is the number of a dispatch's current iteration, from 0.
+func (c *Context) Iteration() int {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	return c.iteration
+}
+
+// Signalled reports how a dispatch was signalled, by host code or inside the core: acked, or nacked with an error.
+func (c *Context) Signalled() (acked, nacked bool, nack error) {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	return c.acked, c.nacked, c.nackErr
+}

@@ -1,0 +1,164 @@
+package turn
+
+import (
+	"strconv"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/collections"
+	"github.com/turncore/turncore/host/record"
+)
+
+// edits are changes that host code made to collections and that the core has not been told of yet. They go out in front
+// of the turn's next frame.
+type edits struct {
+	frames []byte
+	frame  abi.Edit // reused, as frames escape to the heap
+	// Records that were added one after the other share a frame; this one is still open.
+	context uint32
+	kind    uint8
+	first   int64
+	count   uint32
+	bodies  []byte
+}
+
+// maxEdits is how many bytes of edits are held back at most.
+const maxEdits = 4 << 20
+
+// Edit queues a change. The caller holds the turn's lock and has applied the change to the host's copy.
+func (t *Turn) Edit(f *abi.Edit) {
+	if t.closed {
+		return
+	}
+	e := &t.edits
+	e.close(t.number)
+	e.frame = *f
+	e.frame.Turn = t.number
+	e.frames = abi.Append(e.frames, &e.frame)
+	if len(e.frames) > maxEdits {
+		_ = t.Push() // when it fails the turn has ended
+	}
+}
+
+// addRecord puts a record at the end of a collection, if it is not in. The caller holds t.mu.
+func (t *Turn) addRecord(c *Context, r record.Record, body []byte) {
+	kind := collections.Of(r)
+	if handle, known := t.handles.Find(r); known {
+		if !c.records[kind].Has(handle) {
+			c.records[kind].Add(handle, 1)
+			t.Edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditAddKnown, Handle: handle})
+		}
+		return
+	}
+	e := &t.edits
+	next := t.handles.Next()
+	// A large one gets a frame of its own.
+	if e.count == 0 || e.context != c.number || e.kind != kind || e.first+int64(e.count) != next || len(body) > collections.MaxBlock {
+		e.close(t.number)
+		e.context, e.kind, e.first = c.number, kind, next
+	}
+	c.records[kind].Add(t.handles.Give(r), 1)
+	if t.closed {
+		return
+	}
+	e.bodies, e.count = append(e.bodies, body...), e.count+1
+	if len(e.bodies) > maxEdits/2 {
+		e.close(t.number)
+		_ = t.Push() // when it fails the turn has ended
+	}
+}
+
+// close ends the frame of records that were added one after the other.
+func (e *edits) close(turn uint32) {
+	if e.count == 0 {
+		return
+	}
+	e.frame = abi.Edit{
+		Turn: turn, Context: e.context, Collection: e.kind, Edit: abi.EditAdd, Handle: e.first, Count: e.count,
+		Data: abi.Bytes(e.bodies),
+	}
+	e.frames = abi.Append(e.frames, &e.frame)
+	e.frame.Data = nil
+	e.count = 0
+	if cap(e.bodies) > 1<<16 {
+		e.bodies = nil // do not hold on to one large batch for the rest of the turn
+	}
+	e.bodies = e.bodies[:0]
+}
+
+// addHistory puts the records of a history at the end of a collection. The caller holds t.mu.
+func (t *Turn) addHistory(c *Context, view collections.View) error {
+	if view.Len() == 0 || t.closed {
+		return nil
+	}
+	// From the first record on that has its handle already they go one by one. Mostly that is none, or the last: the
+	// turn's own message.
+	rest := view.From(t.handles.FirstKnown(view))
+	if view = view.First(view.Len() - len(rest)); view.Len() > 0 {
+		number, err := t.core.History(view)
+		if err != nil {
+			return err
+		}
+		t.journal.history(number, view)
+		first := t.handles.GiveHistory(view)
+		c.records[view.Kind()].Add(first, view.Len())
+		t.Edit(&abi.Edit{
+			Context: c.number, Collection: view.Kind(), Edit: abi.EditAddHistory, Handle: first, Count: uint32(view.Len()), History: number,
+		})
+	}
+	for i, r := range rest {
+		t.addRecord(c, r, view.History().Body(view.Len()+i))
+	}
+	return nil
+}
+
+// replaceRecord puts a record in the place of another. The caller holds t.mu.
+func (t *Turn) replaceRecord(c *Context, old, r record.Record, body []byte) bool {
+	kind := collections.Of(old)
+	o := &c.records[kind]
+	at, known := t.handles.Find(old)
+	if !known || !o.Has(at) {
+		return false
+	}
+	other, known := t.handles.Find(r)
+	if known && other == at {
+		return true
+	}
+	if known && o.Has(other) {
+		// It leaves the place where it was.
+		o.Remove(other)
+		t.Edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditRemove, Handle: other})
+	}
+	other, data := t.name(r, body)
+	o.Replace(at, other)
+	t.Edit(&abi.Edit{Context: c.number, Collection: kind, Edit: abi.EditReplace, Handle: at, Other: other, Data: data})
+	return true
+}
+
+// name returns the handle of a record and, if the guest does not know it, its body for a Data field. The caller holds
+// t.mu and sends what is returned as its next frame of the turn, or as part of it.
+func (t *Turn) name(r record.Record, body []byte) (handle int64, data abi.Raw) {
+	if handle, known := t.handles.Find(r); known {
+		return handle, nil
+	}
+	t.edits.close(t.number)
+	return t.handles.Give(r), abi.Bytes(body)
+}
+
+// encode returns the body of a record. It may run code of the record's payload: no lock may be held.
+func (t *Turn) encode(r record.Record) ([]byte, error) { return t.appendRecord(nil, r) }
+
+func (t *Turn) appendRecord(dst []byte, r record.Record) ([]byte, error) {
+	out, err := collections.AppendBody(dst, r)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(out) - len(dst); n > t.core.MaxBody() {
+		return nil, tooLarge(n, t.core.MaxBody())
+	}
+	return out, nil
+}
+
+func tooLarge(size, limit int) error {
+	return host.NewError(abi.CodeABILimitExceeded, "a record of "+strconv.Itoa(size)+" bytes, at most "+strconv.Itoa(limit)+" fit a frame", nil)
+}

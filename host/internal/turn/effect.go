@@ -1,0 +1,198 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/host"
+	"github.com/turncore/turncore/host/internal/panics"
+	"github.com/turncore/turncore/host/record"
+)
+
+// Effect is something that the core asks of the host.
+type Effect struct {
+	Context *Context
+	Number  uint32
+	Kind    uint8
+
+	Perform func() (abi.Raw, error) // runs user code; no lock is held
+	Cancel  context.CancelFunc      // of a request that the core may give up
+	GiveUp  context.CancelCauseFunc // of a tool's call that the core may give up
+	// Applied and Total count the writes of a commit that goes write by write.
+	Applied, Total int
+
+	turn  *Turn
+	named func() abi.Raw // the result's value, once it is sent; under the turn's lock
+	late  bool           // the core has given it up; under the turn's lock
+
+	owner   *actor // whose steps caused it, while that waits
+	ready   bool   // all that came before it has been delivered
+	started bool
+}
+
+// outcome is how an effect ended.
+type outcome struct {
+	value abi.Raw
+	err   error
+	about *abi.ErrorValue // describes err
+}
+
+func (t *Turn) readEffect(a *actor, frame []byte) error {
+	f := &t.frames.effect
+	if err := abi.DecodeTo(frame, f); err != nil {
+		return err
+	}
+	if err := t.mine(f.Turn); err != nil {
+		return err
+	}
+	c := t.context(f.Context)
+	if c == nil {
+		return fmt.Errorf("effect %d is of context %d, which is not open", f.Effect, f.Context)
+	}
+	if t.running[f.Effect] != nil {
+		return fmt.Errorf("effect %d is outstanding already", f.Effect)
+	}
+	if limit := int(t.core.Greeting().Limits.TurnEffects); len(t.running) >= limit {
+		return fmt.Errorf("more than %d effects are outstanding", limit)
+	}
+	e := &Effect{turn: t, Number: f.Effect, Kind: f.Kind, Context: c}
+	var err error
+	if e.Kind == abi.EffectRead {
+		err = e.prepareRead(f)
+	} else {
+		err = t.Program.Prepare(e, f)
+	}
+	if err != nil {
+		return fmt.Errorf("effect %d: %w", f.Effect, err)
+	}
+	t.running[e.Number] = e
+	e.owner = a
+	a.effects = append(a.effects, e)
+	t.enqueue(delivery{effect: e})
+	return nil
+}
+
+// Next returns what a middleware calls to run the rest of its pipeline. The first call waits for it, others return at once.
+func (e *Effect) Next() func() {
+	called := false
+	return func() {
+		e.turn.mu.Lock()
+		defer e.turn.mu.Unlock()
+		if called {
+			return
+		}
+		called = true
+		// What fails further down is handled there.
+		_, _ = e.Context.InvokeLocked(abi.MethodNext, Payload(&abi.NextArgs{Effect: e.Number}))
+	}
+}
+
+// Send hands the core a part of an answer. It tells whether more is wanted.
+func (e *Effect) Send(f *abi.Chunk) bool {
+	t := e.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || t.running[e.Number] != e {
+		return false
+	}
+	f.Turn, f.Effect, f.Elapsed = t.number, e.Number, t.tick()
+	a := actor{busy: true}
+	if err := t.exchange(&a, f); err != nil && !t.closed {
+		t.perish(t.core.Retire(err))
+	}
+	t.await(&a)
+	return !t.closed
+}
+
+// Result makes a record the effect's result. It is named when the result goes out, as handles ascend.
+func (e *Effect) Result(r record.Record) error {
+	body, err := e.turn.encode(r)
+	if err != nil {
+		return err
+	}
+	e.named = func() abi.Raw {
+		handle, data := e.turn.name(r, body)
+		return (&abi.Item{Handle: handle, Data: data}).Append(nil)
+	}
+	return nil
+}
+
+// abandon tells a tool's handler that its call is given up. The caller holds t.mu.
+func (e *Effect) abandon() {
+	e.late = true
+	delete(e.turn.running, e.Number) // however long it goes on
+	e.GiveUp(host.NewError(abi.CodeChatToolTimeout, "", nil))
+}
+
+// run runs the effect. No lock is held. Panics become errors.
+func (e *Effect) run() (r outcome) {
+	completed := false
+	defer func() {
+		if completed {
+			return
+		}
+		if v := recover(); v != nil {
+			r = e.failed(panics.Caught(v))
+			return
+		}
+		// The goroutine is ending: runtime.Goexit, which t.FailNow is. Another one sees the turn through.
+		go e.turn.takeOver(e, e.failed(panics.ErrGoexit))
+	}()
+	var err error
+	if r.value, err = e.Perform(); err != nil {
+		r = e.failed(err)
+	}
+	completed = true
+	return r
+}
+
+// failed is the outcome of an effect that failed.
+func (e *Effect) failed(err error) outcome {
+	about := describe(err, e.Context.reason())
+	if e.Total > 0 {
+		about.Details = (&abi.CommitResult{Applied: uint32(e.Applied), Total: uint32(e.Total)}).Append(nil)
+	}
+	return outcome{err: err, about: about}
+}
+
+// takeOver goes on with a turn whose goroutine has ended.
+func (t *Turn) takeOver(e *Effect, r outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a := actor{whole: true}
+	t.settleEffect(&a, e, r)
+	t.await(&a)
+}
+
+// settleEffect tells the core how an effect ended. The caller holds t.mu.
+func (t *Turn) settleEffect(a *actor, e *Effect, r outcome) {
+	delete(t.running, e.Number)
+	if e.Cancel != nil {
+		e.Cancel()
+	}
+	if e.GiveUp != nil {
+		e.GiveUp(context.Canceled)
+	}
+	if t.closed {
+		return
+	}
+	if e.late {
+		r = outcome{}
+	}
+	if e.named != nil && r.err == nil {
+		r.value = e.named()
+	}
+	f := &t.frames.result
+	*f = abi.Result{Turn: t.number, Effect: e.Number, Elapsed: t.tick(), Value: r.value}
+	if r.err != nil {
+		f.Value, f.Error = nil, t.errors.keep(r.err, r.about)
+	}
+	if err := t.exchange(a, f); err != nil && !t.closed {
+		// The result is too large, or the core refuses it. It must hear of an end all the same.
+		*f = abi.Result{Turn: t.number, Effect: e.Number, Elapsed: t.tick(), Error: t.errors.keep(err, describe(err, nil))}
+		if err = t.exchange(a, f); err != nil && !t.closed {
+			t.perish(t.core.Retire(err))
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package turn
+
+import (
+	"github.com/turncore/turncore/abi"
+	"github.com/turncore/turncore/abi/value"
+	"github.com/turncore/turncore/host/event"
+)
+
+// Report adds a delta to a stream that an executor reports.
+func (c *Context) Report(stream uint8, id, delta string, isComplete bool) error {
+	t := c.turn
+	_, err := c.Invoke(abi.MethodReport, func() (abi.Raw, error) {
+		// Streams report often: the arguments are put together in a buffer that is used again.
+		b := value.AppendListHeader(t.scratch[:0], 4)
+		b = value.AppendInt(b, int64(stream))
+		b = value.AppendString(value.AppendString(b, id), delta)
+		t.scratch = value.AppendBool(b, isComplete)
+		return t.scratch, nil
+	})
+	return err
+}
+
+// Interrupt adds the last delta to a stream that was interrupted.
+func (c *Context) Interrupt(stream uint8, id, delta string) error {
+	if !c.turn.core.Interrupts() {
+		return c.Report(stream, id, delta, true)
+	}
+	_, err := c.Invoke(abi.MethodInterrupt, Payload(&abi.InterruptArgs{Stream: stream, ID: id, Delta: delta}))
+	return err
+}
+
+// ReportToolCall reports a tool call; nil results for none.
+func (c *Context) ReportToolCall(id string, args *abi.ReportToolCallArgs, results any) error {
+	_, err := c.Invoke(abi.MethodReportToolCall, func() (abi.Raw, error) {
+		if results != nil {
+			c.keepResults(id, results)
+		}
+		return args.Append(nil), nil
+	})
+	return err
+}
+
+// EmitStream sends listeners a delta of a message or a thought from this context.
+func (c *Context) EmitStream(kind event.Kind, id, delta string, isComplete bool) error {
+	return c.emitStream(kind, kind, id, delta, isComplete)
+}
+
+// EmitInterrupted sends listeners the last delta of a message or a thought that was interrupted.
+func (c *Context) EmitInterrupted(kind event.Kind, id, delta string) error {
+	as := kind
+	if c.turn.core.Interrupts() {
+		as += messageInterrupted - event.KindMessage
+	}
+	return c.emitStream(kind, as, id, delta, true)
+}
+
+// emitStream emits to a stream of one kind, as an event of another.
+func (c *Context) emitStream(kind, as event.Kind, id, delta string, isComplete bool) error {
+	return c.Emit(as, func() []byte {
+		s := c.emittedStream(int(kind-event.KindMessage), id)
+		c.turn.emitting = s
+		return (&abi.StreamEvent{
+			ID: id, Created: s.created, Delta: delta, Length: uint64(s.text.Len() + len(delta)), Complete: isComplete,
+		}).Append(nil)
+	})
+}
+
+// emittedStream is the text that a context emits under an id. It begins as what was reported under that id so far; from then
+// on neither adds to the other, since the core counts what is reported only. The caller holds t.mu.
+func (c *Context) emittedStream(which int, id string) *stream {
+	t, key := c.turn, streamKey{c.number, id}
+	s := t.emitted[which][key]
+	if s != nil {
+		return s
+	}
+	s = &stream{id: id, created: t.tick()}
+	if reported := t.texts[which][key]; reported != nil {
+		s.created = reported.created
+		s.text.WriteString(reported.text.String())
+	}
+	if t.emitted[which] == nil {
+		t.emitted[which] = make(map[streamKey]*stream)
+	}
+	t.emitted[which][key] = s
+	return s
+}
+
+// EmitToolCall sends listeners a report of a tool call from this context; nil results for none.
+func (c *Context) EmitToolCall(id string, e *abi.ToolCallEvent, results any) error {
+	return c.Emit(event.KindToolCall, func() []byte {
+		e.Created = c.turn.tick()
+		if results != nil {
+			c.keepResults(id, results)
+			e.Results = abi.ResultsHost
+		}
+		return e.Append(nil)
+	})
+}
+
+// EmitToolEnd sends observers that a tool's handler, started so many milliseconds ago, has ended.
+func (c *Context) EmitToolEnd(e *abi.ToolEndEvent, tookMs int64) error {
+	return c.Emit(event.KindToolExecutionEnd, func() []byte {
+		e.Started = uint64(max(int64(c.turn.tick())-tookMs, 0))
+		return e.Append(nil)
+	})
+}
+
+// Emit is MethodEmit. payload is called under the turn's lock.
+func (c *Context) Emit(kind event.Kind, payload func() []byte) error {
+	_, err := c.Invoke(abi.MethodEmit, func() (abi.Raw, error) {
+		return (&abi.EmitArgs{Kind: uint8(kind), Payload: payload()}).Append(nil), nil
+	})
+	return err
+}
+
+// keepResults holds what was reported as a tool call's results for its events. The caller holds t.mu.
+func (c *Context) keepResults(id string, results any) {
+	t := c.turn
+	if t.results == nil {
+		t.results = make(map[streamKey]any)
+	}
+	t.results[streamKey{c.number, id}] = results
+}
