@@ -12,7 +12,7 @@ help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install everything the other targets need (Go modules, npm packages, Chromium, a C compiler)
-	@$(LIB) go mod download; go -C host/cmd/turncore mod download; go mod download -modfile=.ci/tools/go.mod; need_npm; need_c_compiler; need_chromium; echo "everything is installed"
+	@$(LIB) for module in . "$${own_modules[@]}"; do go -C "$$module" mod download; done; go mod download -modfile=.ci/tools/go.mod; need_npm; need_c_compiler; need_chromium; echo "everything is installed"
 
 demo: ## Serve the demo page on loopback; DEMO=cli chats in the terminal instead
 	@$(LIB) need_js; \
@@ -56,7 +56,7 @@ fmt: ## Format all code
 	@$(LIB) need_npm; $(TOOL) gofumpt -w $$(go_files); (cd js && npm run -s fmt)
 
 release: ## Tag a release that holds the modules: make release VERSION=v1.2.3
-	@go run ./wasm/release "$(VERSION)"
+	@go -C wasm/release run . "$(VERSION)"
 
 clean: ## Remove everything that was built or installed here
 	@rm -rf build js/build js/dist js/LICENSE js/node_modules js/*.tgz wasm/core/*.wasm wasm/full/*.wasm docs/api

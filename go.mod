@@ -7,11 +7,9 @@ toolchain go1.26.8
 ignore ./js/node_modules
 
 require (
-	github.com/andybalholm/brotli v1.2.8
 	github.com/google/jsonschema-go v0.4.3
 	github.com/tetratelabs/wazero v1.12.0
 	github.com/tinylib/msgp v1.6.5
-	golang.org/x/mod v0.18.0
 	golang.org/x/sys v0.44.0
 )
 

@@ -87,7 +87,7 @@ need_commands() {
   need_command_go
 }
 
-# need_command_go: the Go command, build/turncore. It is a module of its own, so that its dependencies are not the library's.
+# need_command_go: the Go command, build/turncore.
 need_command_go() {
   mkdir -p build
   go -C host/cmd/turncore build -o "$PWD/build/turncore" .
@@ -126,10 +126,15 @@ go_test() {
   go test -json "$@" 2>&1 | node .ci/go-reporter.mjs
 }
 
-# go_test_command ARGUMENT...: likewise for the command, which is a module of its own.
-go_test_command() {
-  go -C host/cmd/turncore test -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
+# go_test_in FOLDER ARGUMENT...: likewise for a module of its own in a folder.
+go_test_in() {
+  local folder=$1
+  shift
+  go -C "$folder" test -json "$@" ./... 2>&1 | node .ci/go-reporter.mjs
 }
+
+# Modules of their own, so that their dependencies are not the library's.
+own_modules=(host/cmd/turncore wasm/release wasm/size)
 
 # node_test FILE...: node's test runner, likewise.
 node_test() {

@@ -25,8 +25,6 @@ formatted() {
   fi
 }
 
-in_command() { (cd host/cmd/turncore && "$@"); }
-
 in_js() { (cd js && PATH="$PWD/node_modules/.bin:$PATH" "$@"); }
 
 shell_parses() {
@@ -50,16 +48,18 @@ trap 'rm -f "$log"' EXIT
 ) >"$log" 2>&1 &
 node_checks=$!
 check 'go vet' go vet ./...
-check 'go vet, command' go -C host/cmd/turncore vet ./...
+for module in "${own_modules[@]}"; do
+  check "go vet, $module" go -C "$module" vet ./...
+  check "staticcheck, $module" go -C "$module" tool -modfile="$PWD/.ci/tools/go.mod" staticcheck ./...
+  check "go.mod is tidy, $module" go -C "$module" mod tidy -diff
+done
 # -trimpath, as the module is built: what vet compiles, the build need not.
 check 'go vet, wasip1' env GOOS=wasip1 GOARCH=wasm go vet -trimpath ./abi/... ./runtime/... ./internal/... ./wasm/module/...
 check 'go vet, full' env GOOS=wasip1 GOARCH=wasm go vet -trimpath -tags=full ./wasm/module/...
 check 'go vet, js' env GOOS=js GOARCH=wasm go vet -trimpath ./wasm/module/...
 check staticcheck tool staticcheck ./...
-check 'staticcheck, command' in_command go tool -modfile=../../../.ci/tools/go.mod staticcheck ./...
 check gofumpt formatted
 check 'go.mod is tidy' go mod tidy -diff
-check 'go.mod is tidy, command' go -C host/cmd/turncore mod tidy -diff
 check 'shell syntax' shell_parses
 wait "$node_checks" || failed+=('what Node checks')
 cat "$log"

@@ -3,4 +3,5 @@
 source .ci/lib.sh
 need_wasm
 go_test -count=1 ./wasm/build/... ./wasm/core ./wasm/full
+go_test_in wasm/size -count=1
 go run ./wasm/build

@@ -2,10 +2,10 @@
 source .ci/lib.sh
 need_wasm
 recorded=(./host/turns ./host/native ./internal/guest)
-mapfile -t others < <(go list ./... | grep -vE '/wasm/(build|core|full|release)(/|$)|/host/(turns|native)$|/internal/guest$')
+mapfile -t others < <(go list ./... | grep -vE '/wasm/(build|core|full)(/|$)|/host/(turns|native)$|/internal/guest$')
 if [[ -n ${QUICK:-} ]]; then
   go_test -short "${recorded[@]}" "${others[@]}" # what has not changed is not run again
-  go_test_command -short
+  go_test_in host/cmd/turncore -short
   exit
 fi
 if [[ -n ${JOURNALS:-} ]]; then
@@ -15,4 +15,4 @@ fi
 go_test -count=1 "${recorded[@]}"
 unset TURNCORE_RECORD_TO
 go_test -count=1 "${others[@]}"
-go_test_command -count=1
+go_test_in host/cmd/turncore -count=1

@@ -4,4 +4,4 @@ source .ci/lib.sh
 need_c_compiler
 need_wasm
 CGO_ENABLED=1 go_test -race -count="${ROUNDS:-1}" -skip='^(TestEngine/interpreter|TestEngineOfThePage)$' ./host/...
-CGO_ENABLED=1 go_test_command -race -count="${ROUNDS:-1}"
+CGO_ENABLED=1 go_test_in host/cmd/turncore -race -count="${ROUNDS:-1}"

@@ -1,4 +1,4 @@
 # A release, made in a clone and taken by an empty Go project through a local
 # module proxy.
 source .ci/lib.sh
-go_test -count=1 ./wasm/release
+go_test_in wasm/release -count=1

@@ -1,4 +1,4 @@
-// Linters, pinned apart from the module's own requirements: who uses the
+// Linters and generators, pinned apart from the module's own requirements: who uses the
 // module never sees them. Run with `go tool -modfile=.ci/tools/go.mod NAME`.
 module github.com/turncore/turncore/tools
 
@@ -13,6 +13,8 @@ tool (
 	mvdan.cc/gofumpt
 )
 
+require golang.org/x/tools v0.52.0
+
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
@@ -22,7 +24,6 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/telemetry v0.0.0-20261010193011-f71dc92da45e // indirect
-	golang.org/x/tools v0.52.0 // indirect
 	golang.org/x/vuln v1.9.0 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
 	mvdan.cc/gofumpt v0.12.0 // indirect

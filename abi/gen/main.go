@@ -70,6 +70,7 @@ func generate(root string) (map[string][]byte, error) {
 	files := map[string][]byte{
 		"js/src/chat/options.gen.ts":   options.typeScript(),
 		"js/src/chat/providers.gen.ts": options.typeScriptProviders(),
+		"js/src/cli/variables.gen.ts":  options.typeScriptVariables(),
 		"js/src/abi/catalogue.gen.ts":  catalogue(tools),
 		"docs/errors.md":               codes.markdown(),
 		"js/src/abi/codes.gen.ts":      codes.typeScript(),
@@ -102,6 +103,9 @@ func generate(root string) (map[string][]byte, error) {
 		"internal/provider/members_gen.go": options.guestProviders,
 		"host/model/options_gen.go":        options.hostOptions,
 		"host/model/provider_gen.go":       options.hostProviders,
+
+		"host/cmd/turncore/variables_gen.go":   options.commandVariables,
+		"host/turns/model_options_gen_test.go": options.typedOptions,
 	} {
 		if files[path], err = text(); err != nil {
 			return nil, err
@@ -132,7 +136,7 @@ func generate(root string) (map[string][]byte, error) {
 	}); err != nil {
 		return nil, err
 	}
-	for _, path := range []string{"docs/executor.md", "docs/models.md"} {
+	for _, path := range []string{"docs/executor.md", "docs/models.md", "docs/command.md"} {
 		page, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
 			return nil, err

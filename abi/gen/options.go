@@ -40,18 +40,20 @@ type option struct {
 
 // provider is a protocol that models are spoken to with.
 type provider struct {
-	Name     string   `json:"name"`
-	Go       string   `json:"go"` // its name in identifiers
-	Title    string   `json:"title"`
-	Use      string   `json:"use"`
-	BaseURL  string   `json:"baseURL"`
-	Header   string   `json:"header"`   // that a key goes into
-	Prefix   string   `json:"prefix"`   // of the key in it
-	Core     bool     `json:"core"`     // in the core module too
-	Engine   bool     `json:"engine"`   // a model that the host runs itself
-	Thoughts string   `json:"thoughts"` // value of the option thoughts for a field of its own; empty for none
-	Options  []string `json:"options"`  // names of Own
-	Members  []option `json:"members"`
+	Name    string `json:"name"`
+	Go      string `json:"go"` // its name in identifiers
+	Title   string `json:"title"`
+	Use     string `json:"use"`
+	BaseURL string `json:"baseURL"`
+	Header  string `json:"header"` // that a key goes into
+	Prefix  string `json:"prefix"` // of the key in it
+	// Variables of the environment lead the commands to it; nil for an engine.
+	Variables *variables `json:"variables"`
+	Core      bool       `json:"core"`     // in the core module too
+	Engine    bool       `json:"engine"`   // a model that the host runs itself
+	Thoughts  string     `json:"thoughts"` // value of the option thoughts for a field of its own; empty for none
+	Options   []string   `json:"options"`  // names of Own
+	Members   []option   `json:"members"`
 }
 
 // optionType is how a type is written.
@@ -98,8 +100,11 @@ func loadOptions(path string) (*optionTable, error) {
 	}
 	for i := range t.Providers {
 		p := &t.Providers[i]
-		if p.Name == "" || p.Go == "" || p.Title == "" || p.Use == "" || (p.BaseURL == "" || p.Header == "") != p.Engine {
+		if p.Name == "" || p.Go == "" || p.Title == "" || p.Use == "" || (p.BaseURL == "" || p.Header == "" || p.Variables == nil) != p.Engine {
 			return nil, fmt.Errorf("%s: provider %d is incomplete", path, i)
+		}
+		if v := p.Variables; v != nil && (v.BaseURL == "") == (v.Host == "") {
+			return nil, fmt.Errorf("%s: provider %s needs one variable of its address", path, p.Name)
 		}
 		for _, name := range p.Options {
 			if t.own(name) == nil {

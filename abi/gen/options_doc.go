@@ -7,13 +7,16 @@ import (
 	"strings"
 )
 
-// tables writes a table for pages: "options NAME…", "providers", or "members".
+// table writes a table for pages: "options NAME…", "providers", "variables", or "members".
 func (t *optionTable) table(b *bytes.Buffer, names []string) (known bool, err error) {
 	switch names[0] {
 	case "options":
 		return true, t.optionRows(b, names[1:])
 	case "providers":
 		t.providerRows(b)
+		return true, nil
+	case "variables":
+		t.variableRows(b)
 		return true, nil
 	case "members":
 		t.memberRows(b)

@@ -286,3 +286,24 @@ func (t *optionTable) hostProviders() ([]byte, error) {
 	b.WriteString("}\n")
 	return format.Source(b.Bytes())
 }
+
+// typedOptions are the types of options by provider, and the values that options may have, for a test of the host.
+func (t *optionTable) typedOptions() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, goHeader, "options.json", "turns_test")
+	b.WriteString("import \"github.com/turncore/turncore/host/model\"\n\n")
+	b.WriteString("// typedOptions are the options of each provider.\nvar typedOptions = map[model.Provider]interface{ Map() map[string]any }{\n")
+	for i := range t.Providers {
+		if p := &t.Providers[i]; !p.Engine {
+			fmt.Fprintf(&b, "\tmodel.%s: &model.%[1]sOptions{},\n", p.Go)
+		}
+	}
+	b.WriteString("}\n\n// optionValues are the values of options that take no others.\nvar optionValues = map[string][]string{\n")
+	for _, o := range slices.Concat(t.Common, t.Own) {
+		if len(o.Values) > 0 && !ofEngine(&o) {
+			fmt.Fprintf(&b, "\t%q: {%s},\n", o.Name, strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", o.Values), "[]string{"), "}"))
+		}
+	}
+	b.WriteString("}\n")
+	return format.Source(b.Bytes())
+}

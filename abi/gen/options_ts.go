@@ -144,12 +144,8 @@ export const PROVIDERS = {
 		if p.Engine {
 			continue
 		}
-		key := p.Name
-		if strings.Contains(key, "-") {
-			key = tsString(key)
-		}
 		fmt.Fprintf(&b, "  %s: {\n    baseURL: %s,\n    header: %s,\n    prefix: %s,\n    core: %t,\n  },\n",
-			key, tsString(p.BaseURL), tsString(p.Header), tsString(p.Prefix), p.Core)
+			tsKey(p.Name), tsString(p.BaseURL), tsString(p.Header), tsString(p.Prefix), p.Core)
 	}
 	b.WriteString("} as const satisfies Record<string, ProviderAPI>;\n\n")
 	b.WriteString("/** Options that need the full module, unless they have one of these values. */\n")

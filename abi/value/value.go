@@ -11,7 +11,8 @@
 //     ascending order, the others follow in the order they were inserted, as ECMAScript orders properties.
 //
 // Both sides of the boundary use the package. It is compiled into the guest: it depends on nothing that would pull
-// reflection or formatting into the module, readers return sub-slices of what they are given, and all recursion is bounded by [MaxDepth].
+// reflection or formatting into the module, readers return sub-slices of what they are given, and all recursion is
+// bounded by [MaxDepth].
 //
 // Readers accept what a decoder must accept: integers need not be in their shortest form and keys need not be in
 // order. They never panic, whatever bytes they are given.

@@ -16,14 +16,6 @@ import (
 	"github.com/turncore/turncore/host/turns"
 )
 
-var typedOptions = map[model.Provider]interface{ Map() map[string]any }{
-	model.OpenAI:          &model.OpenAIOptions{},
-	model.OpenAIResponses: &model.OpenAIResponsesOptions{},
-	model.Anthropic:       &model.AnthropicOptions{},
-	model.Gemini:          &model.GeminiOptions{},
-	model.Ollama:          &model.OllamaOptions{},
-}
-
 // optionNames are those of a struct of options.
 func optionNames(t reflect.Type) (names []string) {
 	for f := range t.Fields() {
@@ -37,35 +29,18 @@ func optionNames(t reflect.Type) (names []string) {
 	return names
 }
 
-// sampleOption is a value that an option may have.
+// sampleOption is a value that an option may have: the last of its values, or else any of its type.
 func sampleOption(name string, t reflect.Type) any {
-	switch name {
-	case "trust":
-		return "off"
-	case "unsupportedMedia":
-		return "error"
-	case "thoughtSurfacing":
-		return "latest-self"
-	case "schemaMode":
-		return "both"
-	case "toolFormat", "reasoningFormat":
-		return "auto"
-	case "toolDelivery":
-		return "native"
-	case "thoughts":
-		return "text"
-	case "bucketOrder":
-		return []string{"retrievables", "memories", "standingInstructions"}
-	case "headers":
-		return map[string]string{"x-a": "b"}
-	case "retry":
-		return &model.RetryOptions{
-			MaxAttempts: new(1), BaseDelay: new(time.Second), MaxDelay: new(time.Second), Statuses: []int{503}, HonorRetryAfter: new(false),
-		}
-	case "toolExtras":
-		return map[string]map[string]any{"get": {"x": 1}}
-	case "tool_choice", "cache_control":
-		return map[string]any{"type": "auto"}
+	values := optionValues[name]
+	switch {
+	case name == "toolDelivery":
+		return "native" // "prompt" leaves the tools out of the request
+	case name == "cache_control":
+		return true // the one of several types that takes no text
+	case t == reflect.TypeFor[string]() && len(values) > 0:
+		return values[len(values)-1]
+	case t == reflect.TypeFor[[]string]() && len(values) > 0:
+		return values
 	}
 	switch t {
 	case reflect.TypeFor[*int]():
@@ -83,7 +58,15 @@ func sampleOption(name string, t reflect.Type) any {
 	case reflect.TypeFor[[]map[string]any]():
 		return []map[string]any{{"x": 1}}
 	case reflect.TypeFor[map[string]any]():
-		return map[string]any{"member_" + name: 1}
+		return map[string]any{"type": "auto", "member_" + name: 1}
+	case reflect.TypeFor[map[string]string]():
+		return map[string]string{"x-a": "b"}
+	case reflect.TypeFor[map[string]map[string]any]():
+		return map[string]map[string]any{"get": {"x": 1}}
+	case reflect.TypeFor[*model.RetryOptions]():
+		return &model.RetryOptions{
+			MaxAttempts: new(1), BaseDelay: new(time.Second), MaxDelay: new(time.Second), Statuses: []int{503}, HonorRetryAfter: new(false),
+		}
 	}
 	return "x"
 }

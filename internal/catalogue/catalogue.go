@@ -12,8 +12,8 @@ import (
 // sets it before anything else runs.
 var Fetch func(options []byte) (runtime.Handler, error)
 
-// Handler returns the handler of a tool by its name, with its argument, a value; E_INVALID_INITIAL_TOOL_VALUE when there is
-// none, or the argument breaks a rule.
+// Handler returns the handler of a tool by its name, with its argument, a value; E_INVALID_INITIAL_TOOL_VALUE when
+// there is none, or the argument breaks a rule.
 func Handler(name string, arg []byte) (runtime.Handler, error) {
 	switch name {
 	case "time":

@@ -1,5 +1,5 @@
-// Package fetch is the handler of the tool fetch: it asks the host for a page of the web, from the addresses that the tool's
-// options allow, goes along with redirects to such addresses, and answers with the page's text. The full module has it.
+// Package fetch handles the tool fetch. It asks the host for a web page at an address that the tool's options allow,
+// follows redirects to such addresses, and answers with the text of the page. Only the full module has it.
 package fetch
 
 import (

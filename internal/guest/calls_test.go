@@ -425,12 +425,16 @@ func TestSeeds(t *testing.T) {
 // The greeting names the providers that the module speaks to, the default one first: one of them in the core module, all
 // in the full one.
 func TestWelcomeNamesTheProviders(t *testing.T) {
+	var all []string
+	for _, p := range provider.All {
+		all = append(all, p.Protocol().Name)
+	}
 	for name, c := range map[string]struct {
 		module []chat.Provider
 		want   []string
 	}{
 		"core": {provider.Core, []string{"openai"}},
-		"full": {provider.All, []string{"openai", "anthropic", "gemini", "ollama", "openai-responses", "model"}},
+		"full": {provider.All, all},
 	} {
 		hello := abi.Append(nil, &abi.Hello{Major: abi.Major, Seed: make([]byte, abi.SeedSize)})
 		welcome, err := abi.Decode[abi.Welcome](New(c.module...).Step(hello))

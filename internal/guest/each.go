@@ -5,9 +5,9 @@ import "github.com/turncore/turncore/runtime"
 // effectMargin is how many of a turn's, or an instance's, effects tasks of one group leave to others.
 const effectMargin = 8
 
-// each runs body for 0 to n-1, which begin in this order, up to atOnce of them at the same time, each as a task of its own. Fewer
-// run at once where the limits on effects leave no room for more. It returns when all have ended, with the first error by their
-// order; a panic of body is one.
+// each runs body for 0 to n-1, each as a task of its own. They begin in this order, at most atOnce at a time, and fewer
+// where the limits on effects leave no room. It returns when all have ended, with the first error in order; a panic of
+// body is an error.
 func (c *coroutine) each(n, atOnce int, body func(task runtime.Task, i int) error) error {
 	errs := make([]error, n)
 	if n == 1 || atOnce <= 1 {

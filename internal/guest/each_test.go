@@ -10,8 +10,8 @@ import (
 	"github.com/turncore/turncore/runtime"
 )
 
-// Bodies begin in order, at most so many at once, and less where the limit on effects leaves no room; the first error by their
-// order counts, and a panic is one.
+// Bodies begin in order, at most so many at once, and fewer where the limit on effects leaves no room. The first error
+// in order counts, and a panic is an error.
 func TestEach(t *testing.T) {
 	const n = 20
 	for _, tt := range []struct {

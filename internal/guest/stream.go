@@ -107,7 +107,7 @@ func (in *Instance) chunk(f *abi.Chunk) error {
 	return nil
 }
 
-// rest takes back a timer that nobody needs any more: the time that it would tell is not that of a clock that stands still.
+// rest takes back a timer that nobody needs: its time would not be that of a clock that stands still.
 func (t *turn) rest() {
 	if t.due != 0 {
 		t.Timer(t.run.Due())
@@ -128,7 +128,8 @@ func (t *turn) tickAt(due uint64) {
 	t.in.append(&abi.Timer{Op: abi.OpTimer, Turn: t.number, Due: t.due})
 }
 
-// Timer implements runtime.World: the turn's one timer is for the earliest of what gates, deadlines, streams and sleepers need.
+// Timer implements runtime.World. The turn has one timer, for whichever is due first of gates, deadlines, streams and
+// sleepers.
 func (t *turn) Timer(due uint64) {
 	if t.ended {
 		return
@@ -143,8 +144,8 @@ func (t *turn) Timer(due uint64) {
 	}
 }
 
-// tick settles the gates and ends the dispatches whose time is up, wakes the streams and sleepers that have waited long enough, and asks again
-// for those that have not.
+// tick settles the gates and ends the dispatches whose time is up, wakes the streams and sleepers that have waited long
+// enough, and sets the timer for the others.
 func (in *Instance) tick(f *abi.Tick) {
 	t := in.turns[f.Turn]
 	if t == nil {

@@ -278,8 +278,8 @@ func (in *Instance) result(f *abi.Result) error {
 	return nil
 }
 
-// neverIssued refuses what a host says of an effect that it was not asked for. One that is settled is no error: a Cancel may
-// have crossed its Result.
+// neverIssued refuses a frame about an effect that was never issued. A settled effect is no error: a Cancel may have
+// crossed its Result.
 func neverIssued(frame string, effect uint32) error {
 	return fault.New(fault.ABIUnknownTarget, frame+": effect "+itoa(int64(effect))+" was never issued")
 }

@@ -5,9 +5,9 @@ import (
 	"github.com/turncore/turncore/runtime"
 )
 
-// within runs body as a task of its own and waits for its end, for at most ms milliseconds of the turn's clock, also while
-// the turn is aborted. After that all that the task waits for fails with reason, and all that it asks for later, so that it ends
-// too. fail is told of a panic. It returns whether that was so.
+// within runs body as a task of its own and waits for its end, for at most ms milliseconds of the turn's clock, also
+// while the turn is aborted. After that, whatever the task waits for or asks for fails with reason, so that it ends
+// too. fail is told of a panic. late says that the time was up.
 func (c *coroutine) within(ms uint64, reason error, body func(runtime.Task), fail func(error)) (late bool) {
 	t, ended := c.turn, false
 	alarm := &effect{owner: c, alarm: true}

@@ -12,9 +12,9 @@ import (
 // Anthropic speaks Anthropic's Messages API, version 2023-06-01.
 //
 //   - Thinking goes back as it came, with its signature; so does thinking that the API has encrypted.
-//   - What a request shares with the one before is cached: cache_control stands at the last tool, at the system prompt and,
-//     by the member of the whole request, at the end of the conversation. The option cache_control takes its place; false
-//     leaves it out.
+//   - What a request shares with the one before is cached: cache_control stands at the last tool, at the system prompt
+//     and, by the member of the whole request, at the end of the conversation. The option cache_control takes its
+//     place; false leaves it out.
 //   - max_tokens is required there, so it has a default: 16,384, beside what the option thinking allows for thinking.
 //   - A turn that the API pauses goes on: the next request ends with what the model has said.
 //   - A refusal is an error, since what was said up to it is no answer.

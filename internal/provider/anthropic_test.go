@@ -120,13 +120,21 @@ func TestAnthropicAnswers(t *testing.T) {
 		says   []string // in the error
 	}{
 		{
-			name:   "one message",
-			reply:  reply{mediaType: "application/json", body: `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"a","citations":null},{"type":"text","text":"b"}],"model":"m","stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":2}}`},
+			name: "one message",
+			reply: reply{
+				mediaType: "application/json",
+				body:      `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"a","citations":null},{"type":"text","text":"b"}],"model":"m","stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":2}}`,
+			},
 			events: []string{"thought t1 hm", "message m2 a", "message m2 b", "thought t1 |", "store t1", "message m2 |", "store m2"},
 		},
 		{
-			name:   "members in alphabetical order",
-			reply:  reply{body: messages(`{"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}`, `{"delta":{"text":"Hi","type":"text_delta"},"index":0,"type":"content_block_delta"}`, `{"delta":{"stop_reason":"end_turn","stop_sequence":null},"type":"message_delta","usage":{"output_tokens":1}}`, messageStop)},
+			name: "members in alphabetical order",
+			reply: reply{body: messages(
+				`{"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}`,
+				`{"delta":{"text":"Hi","type":"text_delta"},"index":0,"type":"content_block_delta"}`,
+				`{"delta":{"stop_reason":"end_turn","stop_sequence":null},"type":"message_delta","usage":{"output_tokens":1}}`,
+				messageStop,
+			)},
 			events: []string{"message m1 Hi", "message m1 |", "store m1"},
 		},
 		{
@@ -155,9 +163,13 @@ func TestAnthropicAnswers(t *testing.T) {
 			code:  fault.ChatRefused, says: []string{"(code refusal)"},
 		},
 		{
-			name:  "a refusal with details",
-			reply: reply{body: messages(messageStart, `{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":"cyber","explanation":"Not this."}},"usage":{"output_tokens":1}}`, messageStop)},
-			code:  fault.ChatRefused, says: []string{"Not this. (code cyber)"},
+			name: "a refusal with details",
+			reply: reply{body: messages(
+				messageStart,
+				`{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":"cyber","explanation":"Not this."}},"usage":{"output_tokens":1}}`,
+				messageStop,
+			)},
+			code: fault.ChatRefused, says: []string{"Not this. (code cyber)"},
 		},
 		{
 			name:  "a refusal in one message",
@@ -180,9 +192,13 @@ func TestAnthropicAnswers(t *testing.T) {
 			code:  fault.ChatProviderError, says: []string{"Late"},
 		},
 		{
-			name:  "status 529",
-			reply: reply{status: 529, mediaType: "application/json", body: `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}`},
-			code:  fault.ChatHTTPError, says: []string{"status 529", "Overloaded (code overloaded_error)"},
+			name: "status 529",
+			reply: reply{
+				status:    529,
+				mediaType: "application/json",
+				body:      `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}`,
+			},
+			code: fault.ChatHTTPError, says: []string{"status 529", "Overloaded (code overloaded_error)"},
 		},
 		{
 			name:  "a connection that breaks",
@@ -236,14 +252,54 @@ func TestAnthropicRequests(t *testing.T) {
 		want          string
 	}{
 		{"nothing but a message", `{"model":"m"}`, message("user", "hi"), `{"model":"m","max_tokens":16384,"stream":true,` + cached + `,` + hi},
-		{"in one piece", `{"model":"m","stream":false,"max_tokens":5,"temperature":1}`, message("user", "hi"), `{"model":"m","max_tokens":5,"temperature":1,` + cached + `,` + hi},
-		{"thinking adds to the limit", `{"model":"m","thinking":{"type":"enabled","budget_tokens":2000}}`, message("user", "hi"), `{"model":"m","thinking":{"type":"enabled","budget_tokens":2000},"max_tokens":18384,"stream":true,` + cached + `,` + hi},
-		{"adaptive thinking", `{"model":"m","thinking":{"type":"adaptive"}}`, message("user", "hi"), `{"model":"m","thinking":{"type":"adaptive"},"max_tokens":16384,"stream":true,` + cached + `,` + hi},
-		{"caching for an hour", `{"model":"m","max_tokens":5,"cache_control":{"type":"ephemeral","ttl":"1h"}}`, tool, `{"model":"m","max_tokens":5,"stream":true,"cache_control":{"type":"ephemeral","ttl":"1h"},"tools":[{"name":"get","description":"Does get","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral","ttl":"1h"}}],` + hi},
-		{"no caching", `{"model":"m","max_tokens":5,"cache_control":false}`, tool, `{"model":"m","max_tokens":5,"stream":true,"tools":[{"name":"get","description":"Does get","input_schema":{"type":"object"}}],` + hi},
-		{"caching as by default", `{"model":"m","max_tokens":5,"cache_control":true}`, message("user", "hi"), `{"model":"m","max_tokens":5,"stream":true,` + cached + `,` + hi},
-		{"a choice of tools", `{"model":"m","max_tokens":5,"cache_control":false,"tool_choice":{"type":"any"},"toolExtras":{"get":{"strict":true}}}`, tool, `{"model":"m","max_tokens":5,"stream":true,"tools":[{"name":"get","description":"Does get","input_schema":{"type":"object"},"strict":true}],"tool_choice":{"type":"any"},` + hi},
-		{"a choice without tools", `{"model":"m","max_tokens":5,"cache_control":false,"tool_choice":{"type":"any"}}`, message("user", "hi"), `{"model":"m","max_tokens":5,"stream":true,` + hi},
+		{
+			"in one piece",
+			`{"model":"m","stream":false,"max_tokens":5,"temperature":1}`,
+			message("user", "hi"),
+			`{"model":"m","max_tokens":5,"temperature":1,` + cached + `,` + hi,
+		},
+		{
+			"thinking adds to the limit",
+			`{"model":"m","thinking":{"type":"enabled","budget_tokens":2000}}`,
+			message("user", "hi"),
+			`{"model":"m","thinking":{"type":"enabled","budget_tokens":2000},"max_tokens":18384,"stream":true,` + cached + `,` + hi,
+		},
+		{
+			"adaptive thinking",
+			`{"model":"m","thinking":{"type":"adaptive"}}`,
+			message("user", "hi"),
+			`{"model":"m","thinking":{"type":"adaptive"},"max_tokens":16384,"stream":true,` + cached + `,` + hi,
+		},
+		{
+			"caching for an hour",
+			`{"model":"m","max_tokens":5,"cache_control":{"type":"ephemeral","ttl":"1h"}}`,
+			tool,
+			`{"model":"m","max_tokens":5,"stream":true,"cache_control":{"type":"ephemeral","ttl":"1h"},"tools":[{"name":"get","description":"Does get","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral","ttl":"1h"}}],` + hi,
+		},
+		{
+			"no caching",
+			`{"model":"m","max_tokens":5,"cache_control":false}`,
+			tool,
+			`{"model":"m","max_tokens":5,"stream":true,"tools":[{"name":"get","description":"Does get","input_schema":{"type":"object"}}],` + hi,
+		},
+		{
+			"caching as by default",
+			`{"model":"m","max_tokens":5,"cache_control":true}`,
+			message("user", "hi"),
+			`{"model":"m","max_tokens":5,"stream":true,` + cached + `,` + hi,
+		},
+		{
+			"a choice of tools",
+			`{"model":"m","max_tokens":5,"cache_control":false,"tool_choice":{"type":"any"},"toolExtras":{"get":{"strict":true}}}`,
+			tool,
+			`{"model":"m","max_tokens":5,"stream":true,"tools":[{"name":"get","description":"Does get","input_schema":{"type":"object"},"strict":true}],"tool_choice":{"type":"any"},` + hi,
+		},
+		{
+			"a choice without tools",
+			`{"model":"m","max_tokens":5,"cache_control":false,"tool_choice":{"type":"any"}}`,
+			message("user", "hi"),
+			`{"model":"m","max_tokens":5,"stream":true,` + hi,
+		},
 		{"blank messages", `{"model":"m","max_tokens":5,"cache_control":false}`, func(d *dispatch) {
 			d.prompt = "\n"
 			d.say("user", " ")

@@ -6,8 +6,10 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 )
 
-// Core are the providers of the core module. The full one has [All]; in the place of each that is there alone stands its
-// name, so that who asks for it is told where it is.
+// All are the providers of this package, which the full module has. The first one serves where none is named.
+var All = []chat.Provider{openAI{inAnswers}, anthropic{}, gemini{}, ollama{}, responses{}, model{}}
+
+// Core are the providers of the core module. Of the others it has the names, so that an error says which module to use.
 var Core = []chat.Provider{
 	openAI{}, elsewhere(anthropicName), elsewhere(geminiName), elsewhere(ollamaName), elsewhere(openAIResponsesName), elsewhere(modelName),
 }

@@ -19,6 +19,15 @@ func names(list []chat.Provider) (names []string) {
 	return names
 }
 
+// isEngine tells whether a provider is that of the engines that a host runs itself.
+func isEngine(p chat.Provider) bool { return p.Protocol().Local != nil }
+
+// engine is the provider of engines.
+var engine = provider.All[slices.IndexFunc(provider.All, isEngine)]
+
+// overHTTP are the other providers, which speak to APIs.
+func overHTTP() []chat.Provider { return slices.DeleteFunc(slices.Clone(provider.All), isEngine) }
+
 // Both builds know the names of all providers, and one has them.
 func TestBuilds(t *testing.T) {
 	core, all := names(provider.Core), names(provider.All)

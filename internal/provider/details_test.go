@@ -39,7 +39,8 @@ func replayed(t *testing.T, d *dispatch, options string, first reply) string {
 	return message
 }
 
-// What stands in reasoning_details goes back where anything in it is signed or encrypted: whole, in order, with all members.
+// What stands in reasoning_details goes back where anything in it is signed or encrypted: whole, in order, with all
+// members.
 func TestReasoningDetails(t *testing.T) {
 	const text, openai, gemini = `"type":"reasoning.text"`, `"format":"openai-responses-v1"`, `"format":"google-gemini-v1"`
 	for _, c := range []struct {
@@ -86,7 +87,17 @@ func TestReasoningDetails(t *testing.T) {
 			`{"reasoning_details":[{` + text + `,"text":"a","signature":"s"}]}`, `{"reasoning_content":"b"}`,
 		}, `[{` + text + `,"text":"a","signature":"s"}]`, []string{"a", "b"}},
 		{"no signature", []string{`{"reasoning_details":[{` + text + `,"text":"a","signature":"","data":null,"index":0}]}`}, "", []string{"a"}},
-		{"no list", []string{`{"reasoning_details":{"signature":"s"}}`, `{"reasoning_details":"s"}`, `{"reasoning_details":null}`, `{"reasoning_details":7}`}, "", nil},
+		{
+			"no list",
+			[]string{
+				`{"reasoning_details":{"signature":"s"}}`,
+				`{"reasoning_details":"s"}`,
+				`{"reasoning_details":null}`,
+				`{"reasoning_details":7}`,
+			},
+			"",
+			nil,
+		},
 		{"no objects in it", []string{`{"reasoning_details":["signature",7,null,[{"data":"x"}]]}`}, "", nil},
 		{"a number for a text and for a signature", []string{`{"reasoning_details":[{` + text + `,"text":5,"signature":6}]}`}, "", nil},
 		{"a number for a text", []string{
@@ -122,7 +133,8 @@ func mapped(list []string, f func(string) string) (out []string) {
 	return out
 }
 
-// An answer in one piece says its details once: none goes on with another. A text behind which it thinks follows its thought.
+// An answer in one piece says its details once: none goes on with another. A text behind which it thinks follows its
+// thought.
 func TestDetailsInOnePiece(t *testing.T) {
 	const details = `[{"type":"reasoning.text","text":"a","index":0},{"type":"reasoning.text","text":"b","index":0,"signature":"s"}]`
 	for _, message := range []string{
@@ -219,7 +231,7 @@ func TestDetailsOfAnotherHost(t *testing.T) {
 		{`{"model":"m"}`, provider.Responses, false, false, 0},
 		{`{"model":"m","baseURL":"https://gateway.example/v2"}`, provider.Gemini, false, false, 0},
 		{`{"model":"m"}`, provider.Ollama, false, false, 0},
-		{`{"model":"m","capabilities":{"tools":"native"}}`, provider.All[5], false, false, 0},
+		{`{"model":"m","capabilities":{"tools":"native"}}`, engine, false, false, 0},
 	} {
 		d.state, d.iteration, d.nackedBy = nil, 0, nil
 		d.play(newExecutor(t, c.options, c.provider), reply{status: 400})
@@ -245,8 +257,8 @@ func TestDetailsOfAnotherHost(t *testing.T) {
 	}
 }
 
-// Reasoning of megabytes is kept once for each time it is said, in time that grows with it; what is longer than an answer may
-// be is an error.
+// Reasoning of megabytes is kept once for each time it is said, in time that grows with it; what is longer than an
+// answer may be is an error.
 func TestLongDetails(t *testing.T) {
 	data := strings.Repeat("A", 5<<20)
 	got := replayed(t, newDispatch(t), `{"model":"m"}`, reply{part: 64 << 10, body: messages(

@@ -58,8 +58,8 @@ func newDispatch(t testing.TB) *dispatch {
 	return &dispatch{t: t, clock: 1000, streams: make(map[string]*stream)}
 }
 
-// newExecutor returns an executor with options, JSON text, that the providers may serve. It sends texts without marks, and each request
-// once.
+// newExecutor returns an executor with options, JSON text, that the providers may serve. It sends texts without marks,
+// and each request once.
 func newExecutor(t testing.TB, options string, providers ...chat.Provider) *chat.Executor {
 	t.Helper()
 	v, err := value.FromJSON(nil, []byte(`{"trust":"off","retry":{"maxAttempts":1},`+options[1:]))
@@ -100,8 +100,8 @@ func (d *dispatch) offer(name, schema string, run func(args string) (string, err
 	d.tools = append(d.tools, offered{tool, run})
 }
 
-// play runs iterations with these responses until the dispatch is signalled or they are used up. A stream that is left open
-// afterwards is an error.
+// play runs iterations with these responses until the dispatch is signalled or they are used up. A stream that is left
+// open afterwards is an error.
 func (d *dispatch) play(e *chat.Executor, replies ...reply) {
 	d.t.Helper()
 	for d.replies = replies; len(d.replies) > 0 && !d.Signalled(); d.iteration++ {

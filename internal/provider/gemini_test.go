@@ -24,8 +24,8 @@ func candidate(parts, more, rest string) string {
 
 const geminiUsage = `,"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":20,"totalTokenCount":165,"cachedContentTokenCount":40,"thoughtsTokenCount":30,"toolUsePromptTokenCount":15,"promptTokensDetails":[{"modality":"TEXT","tokenCount":100}]}`
 
-// geminiTools is a stream with thoughts, text, a signature behind it, and three calls: one that is signed and has an id, one
-// without arguments.
+// geminiTools is a stream with thoughts, text, a signature behind it, and three calls: one that is signed and has an
+// id, one without arguments.
 var geminiTools = chunks(
 	candidate(`{"text":"First ","thought":true}`, ``, `,"usageMetadata":{"promptTokenCount":100,"totalTokenCount":100}`),
 	candidate(`{"text":"this.","thought":true,"thoughtSignature":"sigT=="}`, ``, ``),
@@ -89,8 +89,15 @@ func TestGeminiAnswers(t *testing.T) {
 		says   []string // in the error
 	}{
 		{
-			name:   "in one piece",
-			reply:  reply{mediaType: "application/json", body: candidate(`{"text":"hm","thought":true},{"text":"a"},{"text":"b","thoughtSignature":"s"}`, `,"finishReason":"STOP"`, geminiUsage)},
+			name: "in one piece",
+			reply: reply{
+				mediaType: "application/json",
+				body: candidate(
+					`{"text":"hm","thought":true},{"text":"a"},{"text":"b","thoughtSignature":"s"}`,
+					`,"finishReason":"STOP"`,
+					geminiUsage,
+				),
+			},
 			events: []string{"thought t1 hm", "message m3 a", "message m3 b", "thought t1 |", "store t1", "thought t2 |", "store t2", "message m3 |", "store m3"},
 		},
 		{
@@ -124,9 +131,12 @@ func TestGeminiAnswers(t *testing.T) {
 			events: []string{"message m3 Hel", "message m3 |", "store m3"},
 		},
 		{
-			name:  "an answer that a filter stopped",
-			reply: reply{body: chunks(text, `{"candidates":[{"finishReason":"SAFETY","index":0,"safetyRatings":[{"category":"HARM_CATEGORY_HARASSMENT","probability":"HIGH"}]}]`+geminiUsage+`}`)},
-			code:  fault.ChatRefused, says: []string{"(code SAFETY)"},
+			name: "an answer that a filter stopped",
+			reply: reply{body: chunks(
+				text,
+				`{"candidates":[{"finishReason":"SAFETY","index":0,"safetyRatings":[{"category":"HARM_CATEGORY_HARASSMENT","probability":"HIGH"}]}]`+geminiUsage+`}`,
+			)},
+			code: fault.ChatRefused, says: []string{"(code SAFETY)"},
 		},
 		{
 			name:  "a malformed call",
@@ -169,9 +179,13 @@ func TestGeminiAnswers(t *testing.T) {
 			code:  fault.ChatProviderError, says: []string{"Late"},
 		},
 		{
-			name:  "a list of errors",
-			reply: reply{status: 429, mediaType: "application/json", body: "[{\n  \"error\": {\n    \"code\": 429,\n    \"message\": \"Quota exceeded\",\n    \"status\": \"RESOURCE_EXHAUSTED\"\n  }\n}\n]"},
-			code:  fault.ChatHTTPError, says: []string{"status 429", "Quota exceeded (code 429)"},
+			name: "a list of errors",
+			reply: reply{
+				status:    429,
+				mediaType: "application/json",
+				body:      "[{\n  \"error\": {\n    \"code\": 429,\n    \"message\": \"Quota exceeded\",\n    \"status\": \"RESOURCE_EXHAUSTED\"\n  }\n}\n]",
+			},
+			code: fault.ChatHTTPError, says: []string{"status 429", "Quota exceeded (code 429)"},
 		},
 		{
 			name:  "a connection that breaks",

@@ -51,8 +51,8 @@ func (t *answerText) Option(name string, v []byte, fail func(name, problem strin
 	return true
 }
 
-// formatOf reads the name of one of some formats, "auto" for all of them or "off" for none. others are words that may stand
-// there too, with a comma behind each.
+// formatOf reads the name of one of some formats, "auto" for all of them or "off" for none. others are words that may
+// stand there too, with a comma behind each.
 func formatOf(name string, v []byte, fail func(name, problem string), known markup.Formats, others string) markup.Formats {
 	s, _ := value.String(v)
 	switch f, ok := markup.Named(string(s)); {

@@ -153,7 +153,11 @@ func TestOptionsOfCallsInText(t *testing.T) {
 		provider      chat.Provider
 		options, want string
 	}{
-		{openAIInFull, `"toolFormat":"think_tag"`, "`toolFormat` must be one of off, auto, hermes, gemma, gpt_oss, phi, pythonic, bare_pythonic, llama3_json, mistral, qwen3_coder, loose_keyed"},
+		{
+			openAIInFull,
+			`"toolFormat":"think_tag"`,
+			"`toolFormat` must be one of off, auto, hermes, gemma, gpt_oss, phi, pythonic, bare_pythonic, llama3_json, mistral, qwen3_coder, loose_keyed",
+		},
 		{openAIInFull, `"reasoningFormat":"hermes"`, "`reasoningFormat` must be one of leading, off, auto, think_tag, harmony_analysis, gemma_channel"},
 		{openAIInFull, `"toolDelivery":"x"`, "`toolDelivery` must be one of native, prompt"},
 		{openAIInFull, `"toolDelivery":"prompt","toolFormat":"off"`, "`toolDelivery` can be prompt with a toolFormat only"},

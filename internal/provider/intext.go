@@ -92,7 +92,8 @@ func (e *engine) Finish(fail func(name, problem string)) {
 	}
 }
 
-// Match implements chat.Engine. A schema that has no grammar is told in the prompt, like any other, and the answer is checked.
+// Match implements chat.Engine. A schema without a grammar goes into the prompt, like any other, and the answer is
+// checked.
 func (e *engine) Match(schema, text []byte) {
 	switch e.grammar {
 	case "gbnf":

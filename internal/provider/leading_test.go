@@ -93,7 +93,8 @@ func TestReasoningAtTheBeginningOfOnePiece(t *testing.T) {
 	}
 }
 
-// Calls follow a thought as they do without one, and the next answer begins anew. Neither answer goes back with its thought.
+// Calls follow a thought as they do without one, and the next answer begins anew. Neither answer goes back with its
+// thought.
 func TestCallsBehindReasoning(t *testing.T) {
 	const call = `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"get_weather","arguments":"{\"city\":\"Oslo\"}"}}]}}]}` + "\n\n"
 	for _, text := range []string{"", "So:"} {

@@ -80,7 +80,8 @@ func withNotes(text []byte, media []*chat.UnitMedia) []byte {
 	return text
 }
 
-// ofResults are the media of all results, for protocols whose results are texts: there they follow in a message of the user.
+// ofResults are the media of all results, for protocols whose results are texts: there they follow in a message of the
+// user.
 func ofResults(calls []chat.UnitCall) (media []*chat.UnitMedia) {
 	for _, c := range calls {
 		media = append(media, c.Media...)

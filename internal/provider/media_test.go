@@ -125,7 +125,7 @@ func TestMedia(t *testing.T) {
 
 // What a message holds beside media may be nothing, or blank.
 func TestMediaAlone(t *testing.T) {
-	for _, p := range provider.All[:5] {
+	for _, p := range overHTTP() {
 		d := newDispatch(t)
 		d.show(" ", medium(t, "image", "image/png", "a.png"))
 		d.play(newExecutor(t, `{"model":"m"}`, p), reply{status: 500})
@@ -157,7 +157,7 @@ func TestMediaKinds(t *testing.T) {
 		"ollama":           "image/png",
 		"openai-responses": "image/png image/gif application/pdf text/csv application/zip",
 	}
-	for _, p := range provider.All[:5] {
+	for _, p := range overHTTP() {
 		var taken []string
 		for _, m := range all {
 			d := newDispatch(t)

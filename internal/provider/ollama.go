@@ -11,8 +11,8 @@ import (
 // context and other options of the model, keep the model loaded, and switch thinking on and off.
 //
 //   - A stream is a JSON object in each line; the last one is done, and has the token counts.
-//   - Arguments are objects, and calls come whole. A result goes back with the tool's name; the results of several calls of
-//     one tool are told apart by their order.
+//   - Arguments are objects, and calls come whole. A result goes back with the tool's name; the results of several
+//     calls of one tool are told apart by their order.
 //   - Images go with a message; those of a tool's result follow it in one of the user.
 //   - Messages have no names: who speaks stands before the text where it is not the role.
 var Ollama chat.Provider = ollama{}
@@ -59,8 +59,8 @@ func (ollama) AppendHead(dst []byte, h *chat.Head) []byte {
 	return dst
 }
 
-// AppendSchema implements chat.Shaper. A server that holds an answer to a schema lets the model call no tools, and does not
-// tell it the schema.
+// AppendSchema implements chat.Shaper. A server that holds an answer to a schema lets the model call no tools, and does
+// not tell it the schema.
 func (ollama) AppendSchema(dst []byte, h *chat.Head, schema []byte) (out []byte, seen bool) {
 	if h.Has("format") {
 		return nil, false

@@ -235,14 +235,29 @@ func TestOllamaRequests(t *testing.T) {
 		want          string
 	}{
 		{"nothing but a message", `{"model":"m"}`, hi, `{"model":"m","stream":true,` + messages},
-		{"options of the model", `{"model":"m","options":{"num_ctx":8192,"temperature":0,"stop":["x"]},"think":"high","keep_alive":"10m","format":{"type":"object"},"truncate":false}`, hi, `{"model":"m","options":{"num_ctx":8192,"temperature":0,"stop":["x"]},"think":"high","keep_alive":"10m","format":{"type":"object"},"truncate":false,"stream":true,` + messages},
-		{"other forms of them", `{"model":"m","think":false,"keep_alive":-1,"format":"json"}`, hi, `{"model":"m","think":false,"keep_alive":-1,"format":"json","stream":true,` + messages},
+		{
+			"options of the model",
+			`{"model":"m","options":{"num_ctx":8192,"temperature":0,"stop":["x"]},"think":"high","keep_alive":"10m","format":{"type":"object"},"truncate":false}`,
+			hi,
+			`{"model":"m","options":{"num_ctx":8192,"temperature":0,"stop":["x"]},"think":"high","keep_alive":"10m","format":{"type":"object"},"truncate":false,"stream":true,` + messages,
+		},
+		{
+			"other forms of them",
+			`{"model":"m","think":false,"keep_alive":-1,"format":"json"}`,
+			hi,
+			`{"model":"m","think":false,"keep_alive":-1,"format":"json","stream":true,` + messages,
+		},
 		{"extras of a tool", `{"model":"m","toolExtras":{"get":{"strict":true}}}`, func(d *dispatch) {
 			d.offer("get", `{"type":"object"}`, nil)
 			hi(d)
 		}, `{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"get","description":"Does get","parameters":{"type":"object","properties":{}},"strict":true}}],` + messages},
 		{"no thoughts", `{"model":"m"}`, thought, `{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Hello"}]}`},
-		{"thoughts", `{"model":"m","thoughts":"thinking"}`, thought, `{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Hello","thinking":"hm"}]}`},
+		{
+			"thoughts",
+			`{"model":"m","thoughts":"thinking"}`,
+			thought,
+			`{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Hello","thinking":"hm"}]}`,
+		},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"), Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1, UpdatedAt: 1}))
 		}, `{"model":"m","stream":true,"messages":[{"role":"user","content":"ann: hi"}]}`},

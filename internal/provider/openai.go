@@ -10,8 +10,8 @@ import (
 // DeepSeek, Mistral, Together, llama.cpp and many more. What they add is read where it comes; nobody has to say who
 // answers.
 //
-//   - Reasoning comes in fields of a delta (option reasoningFields), in reasoning_details, in the content as a list of parts,
-//     or in tags at the beginning of the text.
+//   - Reasoning comes in fields of a delta (option reasoningFields), in reasoning_details, in the content as a list of
+//     parts, or in tags at the beginning of the text.
 //   - Calls are numbered, or named by ids, or neither; some come whole, with arguments as an object.
 //   - Errors come in the place of a chunk, inside a choice, or in x_groq.
 //   - Media are parts of a user's message; those of a tool's result follow it in one, as results are texts.

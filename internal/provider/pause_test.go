@@ -11,7 +11,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// A turn that the API pauses goes on with what the model has said so far, and is an answer when it ends, or has paused too often.
+// A turn that the API pauses goes on with what the model has said so far, and is an answer when it ends, or has paused
+// too often.
 func TestPausedTurn(t *testing.T) {
 	part := func(text, reason string) reply {
 		return reply{body: messages(messageStart, blockStart("0", `{"type":"text","text":""}`), blockDelta("0", `{"type":"text_delta","text":"`+text+`"}`), blockStop("0"), stopFor(reason), messageStop)}

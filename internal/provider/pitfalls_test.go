@@ -26,8 +26,8 @@ func inJSON(text string) string {
 	return string(value.AppendJSONString(nil, text))
 }
 
-// turns plays an answer in so many turns, each with an executor of its own and a message of the user's, and returns the request
-// of one more.
+// turns plays an answer in n turns, each with its own executor and user message, and returns the request of one more
+// turn.
 func (d *dispatch) turns(options string, p chat.Provider, body string, n int) *runtime.HTTPRequest {
 	d.t.Helper()
 	for range n {
@@ -43,8 +43,8 @@ func (d *dispatch) turns(options string, p chat.Provider, body string, n int) *r
 	return d.requests[len(d.requests)-1]
 }
 
-// Providers count the ids of calls anew in each answer, or give none. Over five turns every call keeps its own result, in the
-// records and in what is sent, and ids do not grow with the turns.
+// Providers count the ids of calls anew in each answer, or give none. Over five turns every call keeps its own result,
+// in the records and in what is sent, and ids do not grow with the turns.
 func TestFiveTurnsOfOneCallID(t *testing.T) {
 	pairs := map[string]*regexp.Regexp{
 		"openai": regexp.MustCompile(`"(?:id|tool_call_id)":"([^"]*)"`), "model": regexp.MustCompile(`"(?:id|tool_call_id|toolCallId)":"([^"]*)"`),
@@ -133,8 +133,8 @@ func TestStreamsAtEveryByte(t *testing.T) {
 	t.Logf("%d streams", played)
 }
 
-// What vendors' pages call invalid is sent all the same: the executor refuses no conversation because of its order or for what
-// is missing in it. An API that minds says so itself.
+// What vendors' pages call invalid is sent all the same: the executor refuses no conversation because of its order or
+// for what is missing in it. An API that minds says so itself.
 func TestOddConversationsAreSent(t *testing.T) {
 	call := func(id, tool string, results []byte, complete bool) []byte {
 		return record.AppendToolCall(nil, record.ToolCallFields{
@@ -192,8 +192,9 @@ func TestOddConversationsAreSent(t *testing.T) {
 	}
 }
 
-// The schema of a tool goes to every provider as it was given: what it takes, and what it leaves open, stays so. OpenAI's protocol says
-// of objects and lists that they leave open what they hold, see TestSchemasOfTools; nothing else is added, and nothing is lost.
+// The schema of a tool goes to every provider as it was given: what it takes, and what it leaves open, stays so.
+// OpenAI's protocol says of objects and lists that they leave open what they hold, see TestSchemasOfTools; nothing else
+// is added, and nothing is lost.
 func TestToolSchemasAreSentWhole(t *testing.T) {
 	schemas := []string{
 		`{"type":"object"}`,
@@ -273,8 +274,8 @@ func schemaOfTool(v any) any {
 	return nil
 }
 
-// Whatever a model puts in the place of a name, of arguments or of a thought, the call is answered and the conversation can be
-// sent again.
+// Whatever a model puts in the place of a name, of arguments or of a thought, the call is answered and the conversation
+// can be sent again.
 func TestHostileCalls(t *testing.T) {
 	hostile := map[string]string{
 		"empty": "", "blank": " ", "NUL": "\x00", "control": "\x1b[2J\r\n", "no UTF-8": "\xff\xfe\xc0", "quotes": `"\"}]`, "long": strings.Repeat("n", 300<<10),

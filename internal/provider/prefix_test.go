@@ -30,11 +30,11 @@ var talks = []struct {
 	{provider.Responses, reasoningAndTools, []string{``, `"thoughts":"text",`}},
 	{provider.Ollama, ollamaTools, []string{``, `"thoughts":"thinking",`}},
 	{provider.Gemini, geminiTools, []string{``, `"media":[],"thoughts":"text","thoughtSurfacing":"all",`}},
-	{provider.All[5], lines(
+	{engine, lines(
 		`{"reasoning":"First this."}`, `{"text":"I look it up."}`, `{"toolCall":{"index":0,"id":"call_0","name":"get","arguments":"{\"city\": \"Oslo\"}"}}`,
 		`{"toolCall":{"index":1,"name":"time","arguments":"{}"},"finish":"tool_calls"}`,
 	), []string{`"capabilities":{"tools":"native","media":["image","document"]},`, `"thoughts":"text","capabilities":{"tools":"native"},`}},
-	{provider.All[5], lines(
+	{engine, lines(
 		`{"reasoning":"First this."}`, `{"text":"I look it up.\n<tool_call>\n{\"name\": \"get\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"}`, `{"finish":"stop"}`,
 	), []string{`"capabilities":{"media":["image"]},`, ``}},
 }
@@ -156,8 +156,9 @@ func (c *converse) afresh(options string) *runtime.HTTPRequest {
 	return other.requests[0]
 }
 
-// A request begins as the one before it, byte for byte, up to what closes it, as long as nobody changes what that one held;
-// media have their places there too. Measured before, it is the same. Whatever changes, it is the request that an executor sends which has sent none before.
+// A request begins with the one before it, byte for byte, up to what closes it, as long as nobody changes the earlier
+// records. Media keep their places too. A measured request equals the one that is sent. After any change the request is
+// that of a fresh executor.
 func TestEachRequestBeginsAsTheOneBefore(t *testing.T) {
 	grown, media := 0, 0
 	for which, talk := range talks {

@@ -9,9 +9,6 @@ import (
 	"github.com/turncore/turncore/runtime/chat"
 )
 
-// All are the providers of this package. The first one serves where none is named.
-var All = []chat.Provider{openAI{inAnswers}, anthropic{}, gemini{}, ollama{}, responses{}, model{}}
-
 // appendSchema appends the JSON Schema of a tool's arguments, that of any object when it is none.
 func appendSchema(dst, schema []byte) []byte {
 	text, err := value.AppendJSON(dst, schema)
@@ -43,8 +40,8 @@ func said(u *chat.Unit) []byte {
 	return append(append(append([]byte(nil), u.Name...), ": "...), u.Text...)
 }
 
-// appendOpening appends a message of the user's where one of the assistant's, such as a greeting, would be the first: APIs refuse
-// conversations that the model begins.
+// appendOpening appends a message of the user's where one of the assistant's, such as a greeting, would be the first:
+// APIs refuse conversations that the model begins.
 func appendOpening(dst []byte, message string) []byte {
 	if dst[len(dst)-1] != '[' {
 		return dst

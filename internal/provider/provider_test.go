@@ -14,8 +14,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// answers plays one response. It must lead to these events and an ack, or without a code to that error, and then nothing is
-// stored.
+// answers plays one response. It must lead to these events and an ack, or without a code to that error, and then
+// nothing is stored.
 func answers(t *testing.T, p chat.Provider, reply reply, events []string, code fault.Code, says []string) {
 	t.Helper()
 	d := newDispatch(t)

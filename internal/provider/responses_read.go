@@ -110,7 +110,8 @@ const (
 	reasoningText
 )
 
-// phaseSource is a thought without words that keeps whether a message is commentary or the answer, which goes back with it.
+// phaseSource marks a thought without text that keeps the phase of a message, commentary or answer. The phase goes back
+// with the message.
 const phaseSource = chat.Block + 2*(maxPlace+1)
 
 var blankLine = []byte("\n\n")

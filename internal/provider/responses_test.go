@@ -135,7 +135,10 @@ func TestResponsesAnswers(t *testing.T) {
 				`{"type":"message","content":[{"type":"output_text","text":"Hel"},{"type":"output_text","text":"lo"}]},` +
 				`{"type":"web_search_call","id":"ws_1","status":"completed"},` +
 				`{"type":"message","content":[{"type":"refusal","refusal":"I'm sorry"}]}],"usage":{"input_tokens":1}}`},
-			events: []string{"thought t1 a", "thought t1 \n\n", "thought t1 b", "message m2 Hel", "message m2 lo", "message m2 \n\n", "message m2 I'm sorry", "thought t1 |", "store t1", "message m2 |", "store m2"},
+			events: []string{
+				"thought t1 a", "thought t1 \n\n", "thought t1 b", "message m2 Hel", "message m2 lo", "message m2 \n\n",
+				"message m2 I'm sorry", "thought t1 |", "store t1", "message m2 |", "store m2",
+			},
 		},
 		{
 			name:   "nothing but data: no names of events, members in another order",
@@ -148,43 +151,86 @@ func TestResponsesAnswers(t *testing.T) {
 			events: hello,
 		},
 		{
-			name:   "a refusal",
-			reply:  reply{body: messages(responseEvent("response.refusal.delta", `,"delta":"Hel"`), responseEvent("response.refusal.done", `,"refusal":"Hel"`), responseCompleted)},
+			name: "a refusal",
+			reply: reply{body: messages(
+				responseEvent("response.refusal.delta", `,"delta":"Hel"`),
+				responseEvent("response.refusal.done", `,"refusal":"Hel"`),
+				responseCompleted,
+			)},
 			events: hello,
 		},
 		{
-			name:   "reasoning of a model with open weights",
-			reply:  reply{body: messages(responseEvent("response.reasoning_text.delta", `,"output_index":0,"content_index":0,"delta":"hm"`), itemEvent("done", "0", `{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"hm"}]}`), textDelta("1", "Hel"), responseCompleted)},
+			name: "reasoning of a model with open weights",
+			reply: reply{body: messages(
+				responseEvent("response.reasoning_text.delta", `,"output_index":0,"content_index":0,"delta":"hm"`),
+				itemEvent("done", "0", `{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"hm"}]}`),
+				textDelta("1", "Hel"),
+				responseCompleted,
+			)},
 			events: []string{"thought t1 hm", "message m2 Hel", "thought t1 |", "store t1", "message m2 |", "store m2"},
 		},
 		{
-			name:   "two messages",
-			reply:  reply{body: messages(itemEvent("added", "0", `{"type":"message"}`), text, itemEvent("added", "1", `{"type":"message"}`), textDelta("1", "lo"), responseCompleted)},
+			name: "two messages",
+			reply: reply{body: messages(
+				itemEvent("added", "0", `{"type":"message"}`),
+				text,
+				itemEvent("added", "1", `{"type":"message"}`),
+				textDelta("1", "lo"),
+				responseCompleted,
+			)},
 			events: []string{"message m1 Hel", "message m1 \n\n", "message m1 lo", "message m1 |", "store m1"},
 		},
 		{
-			name:   "no deltas",
-			reply:  reply{body: messages(responseCreated, itemEvent("added", "0", `{"type":"message","content":[]}`), itemEvent("done", "0", `{"type":"message","content":[{"type":"output_text","text":"Hel"}]}`), responseCompleted)},
+			name: "no deltas",
+			reply: reply{body: messages(
+				responseCreated,
+				itemEvent("added", "0", `{"type":"message","content":[]}`),
+				itemEvent("done", "0", `{"type":"message","content":[{"type":"output_text","text":"Hel"}]}`),
+				responseCompleted,
+			)},
 			events: hello,
 		},
 		{
-			name:   "nothing before the end",
-			reply:  reply{body: messages(responseEvent("response.completed", `,"response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}]}`))},
+			name: "nothing before the end",
+			reply: reply{body: messages(responseEvent(
+				"response.completed",
+				`,"response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}]}`,
+			))},
 			events: hello,
 		},
 		{
-			name:   "what has been told is not told again at the end",
-			reply:  reply{body: messages(text, responseEvent("response.completed", `,"response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}]}`))},
+			name: "what has been told is not told again at the end",
+			reply: reply{body: messages(
+				text,
+				responseEvent(
+					"response.completed",
+					`,"response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hel"}]}]}`,
+				),
+			)},
 			events: hello,
 		},
 		{
-			name:   "cut short by max_output_tokens",
-			reply:  reply{body: messages(text, responseEvent("response.incomplete", `,"response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}`))},
+			name: "cut short by max_output_tokens",
+			reply: reply{body: messages(
+				text,
+				responseEvent(
+					"response.incomplete",
+					`,"response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}`,
+				),
+			)},
 			events: hello,
 		},
 		{
-			name:   "events of tools of the API",
-			reply:  reply{body: messages(itemEvent("added", "0", `{"type":"web_search_call","id":"ws_1"}`), responseEvent("response.web_search_call.searching", `,"output_index":0`), itemEvent("added", "1", `{"type":"mcp_call","id":"m1","name":"x","arguments":""}`), responseEvent("response.mcp_call_arguments.delta", `,"output_index":1,"delta":"{}"`), textDelta("2", "Hel"), responseEvent("response.some_new_event", `,"delta":"no"`), responseCompleted)},
+			name: "events of tools of the API",
+			reply: reply{body: messages(
+				itemEvent("added", "0", `{"type":"web_search_call","id":"ws_1"}`),
+				responseEvent("response.web_search_call.searching", `,"output_index":0`),
+				itemEvent("added", "1", `{"type":"mcp_call","id":"m1","name":"x","arguments":""}`),
+				responseEvent("response.mcp_call_arguments.delta", `,"output_index":1,"delta":"{}"`),
+				textDelta("2", "Hel"),
+				responseEvent("response.some_new_event", `,"delta":"no"`),
+				responseCompleted,
+			)},
 			events: hello,
 		},
 		{
@@ -213,9 +259,20 @@ func TestResponsesAnswers(t *testing.T) {
 			code:  fault.ChatProviderError, says: []string{"status cancelled"},
 		},
 		{
-			name:  "failed",
-			reply: reply{body: messages(text, responseEvent("response.failed", `,"response":`+strings.Replace(responseObject("failed", ""), `"error":null`, `"error":{"code":"server_error","message":"The model failed."}`, 1)))},
-			code:  fault.ChatProviderError, says: []string{"The model failed. (code server_error)"},
+			name: "failed",
+			reply: reply{body: messages(
+				text,
+				responseEvent(
+					"response.failed",
+					`,"response":`+strings.Replace(
+						responseObject("failed", ""),
+						`"error":null`,
+						`"error":{"code":"server_error","message":"The model failed."}`,
+						1,
+					),
+				),
+			)},
+			code: fault.ChatProviderError, says: []string{"The model failed. (code server_error)"},
 		},
 		{
 			name:  "failed without a reason",
@@ -238,9 +295,13 @@ func TestResponsesAnswers(t *testing.T) {
 			code:  fault.ChatProviderError, says: []string{"Late"},
 		},
 		{
-			name:  "status 400",
-			reply: reply{status: 400, mediaType: "application/json", body: `{"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include","code":null}}`},
-			code:  fault.ChatHTTPError, says: []string{"status 400", "Encrypted content"},
+			name: "status 400",
+			reply: reply{
+				status:    400,
+				mediaType: "application/json",
+				body:      `{"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include","code":null}}`,
+			},
+			code: fault.ChatHTTPError, says: []string{"status 400", "Encrypted content"},
 		},
 		{
 			name:  "a connection that breaks",
@@ -280,9 +341,35 @@ func TestResponsesCalls(t *testing.T) {
 		"done alone":           {[]string{itemEvent("done", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1))}, one},
 		"arguments done":       {[]string{itemEvent("added", "0", added), argsDone("0", `{\"a\":1}`)}, one},
 		"done corrects deltas": {[]string{itemEvent("added", "0", added), argsDelta("0", `{\"a\":`), argsDone("0", `{\"a\":1}`)}, one},
-		"whole when it begins, and again when it ends": {[]string{itemEvent("added", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1)), itemEvent("done", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1))}, one},
-		"interleaved":              {[]string{itemEvent("added", "0", added), itemEvent("added", "1", second), argsDelta("1", `{\"b\":`), argsDelta("0", `{\"a\":1}`), argsDelta("1", `2}`), argsDone("0", `{\"a\":1}`), itemEvent("done", "1", strings.Replace(second, `""}`, `"{\"b\":2}"}`, 1))}, two},
-		"all at the same place":    {[]string{itemEvent("added", "0", added), argsDelta("0", `{\"a\":1}`), itemEvent("added", "0", second), argsDelta("0", `{\"b\":2}`), itemEvent("done", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1))}, two},
+		"whole when it begins, and again when it ends": {
+			[]string{
+				itemEvent("added", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1)),
+				itemEvent("done", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1)),
+			},
+			one,
+		},
+		"interleaved": {
+			[]string{
+				itemEvent("added", "0", added),
+				itemEvent("added", "1", second),
+				argsDelta("1", `{\"b\":`),
+				argsDelta("0", `{\"a\":1}`),
+				argsDelta("1", `2}`),
+				argsDone("0", `{\"a\":1}`),
+				itemEvent("done", "1", strings.Replace(second, `""}`, `"{\"b\":2}"}`, 1)),
+			},
+			two,
+		},
+		"all at the same place": {
+			[]string{
+				itemEvent("added", "0", added),
+				argsDelta("0", `{\"a\":1}`),
+				itemEvent("added", "0", second),
+				argsDelta("0", `{\"b\":2}`),
+				itemEvent("done", "0", strings.Replace(added, `""}`, `"{\"a\":1}"}`, 1)),
+			},
+			two,
+		},
 		"arguments of nothing":     {[]string{argsDelta("7", `{}`), itemEvent("added", "0", added), argsDelta("0", `{\"a\":1}`)}, one},
 		"an item without a call's": {[]string{itemEvent("done", "0", `{"id":"call_1","type":"function_call","name":"get","arguments":"{\"a\":1}"}`)}, one},
 	} {
@@ -335,12 +422,27 @@ func TestResponsesRequests(t *testing.T) {
 		want          string
 	}{
 		{"nothing but a message", `{"model":"m"}`, hi, `{"model":"m","stream":true` + plain + input},
-		{"in one piece", `{"model":"m","stream":false,"max_output_tokens":20,"reasoning":{"effort":"low","summary":"auto"}}`, hi, `{"model":"m","max_output_tokens":20,"reasoning":{"effort":"low","summary":"auto"}` + plain + input},
+		{
+			"in one piece",
+			`{"model":"m","stream":false,"max_output_tokens":20,"reasoning":{"effort":"low","summary":"auto"}}`,
+			hi,
+			`{"model":"m","max_output_tokens":20,"reasoning":{"effort":"low","summary":"auto"}` + plain + input,
+		},
 		{"a model that does not reason", `{"model":"openai/gpt-4o"}`, hi, `{"model":"openai/gpt-4o","stream":true,"store":false,` + input},
 		{"nor does a chat model", `{"model":"gpt-5-chat-latest"}`, hi, `{"model":"gpt-5-chat-latest","stream":true,"store":false,` + input},
 		{"no reasoning, but the store", `{"model":"m","include":[],"store":true}`, hi, `{"model":"m","include":[],"store":true,"stream":true,` + input},
-		{"a form of the text", `{"model":"m","text":{"format":{"type":"json_object"},"verbosity":"low"}}`, hi, `{"model":"m","text":{"format":{"type":"json_object"},"verbosity":"low"},"stream":true` + plain + input},
-		{"a choice of tools", `{"model":"m","tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,"toolExtras":{"get":{"strict":true}}}`, tool, `{"model":"m","stream":true` + plain + `"tools":[{"type":"function","name":"get","description":"Does get","parameters":{"type":"object","properties":{}},"strict":true}],"tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,` + input},
+		{
+			"a form of the text",
+			`{"model":"m","text":{"format":{"type":"json_object"},"verbosity":"low"}}`,
+			hi,
+			`{"model":"m","text":{"format":{"type":"json_object"},"verbosity":"low"},"stream":true` + plain + input,
+		},
+		{
+			"a choice of tools",
+			`{"model":"m","tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,"toolExtras":{"get":{"strict":true}}}`,
+			tool,
+			`{"model":"m","stream":true` + plain + `"tools":[{"type":"function","name":"get","description":"Does get","parameters":{"type":"object","properties":{}},"strict":true}],"tool_choice":{"type":"function","name":"get"},"parallel_tool_calls":false,` + input,
+		},
 		{"a choice without tools", `{"model":"m","tool_choice":"required"}`, hi, `{"model":"m","stream":true` + plain + input},
 		{"speakers", `{"model":"m"}`, func(d *dispatch) {
 			d.add(record.Messages, record.AppendMessage(nil, record.MessageFields{ID: "1", Role: "user", Content: []byte("hi"), Identity: &record.IdentityFields{Identifier: "ann", Representation: "Ann"}, CreatedAt: 1, UpdatedAt: 1}))

@@ -48,8 +48,8 @@ func appendClosed(dst, schema []byte, keywords string) []byte {
 	return append(dst, '}')
 }
 
-// appendParameters appends the schema of a tool's arguments in the form that OpenAI takes: it refuses objects that do not say
-// which properties they have, and lists that do not say of what, where JSON Schema leaves both open.
+// appendParameters appends the schema of a tool's arguments in the form that OpenAI takes: it refuses objects that do
+// not say which properties they have, and lists that do not say of what, where JSON Schema leaves both open.
 func appendParameters(dst, schema []byte) []byte {
 	if kind := value.KindOf(schema); kind == value.KindBool {
 		return appendJSON(dst, schema)
@@ -69,8 +69,8 @@ func appendParameters(dst, schema []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendKeyword appends a member of a schema. The schemas in it are appended by inner, which gets other values too where they
-// stand in the place of one.
+// appendKeyword appends a member of a schema. The schemas in it are appended by inner, which gets other values too
+// where they stand in the place of one.
 func appendKeyword(dst []byte, name string, v []byte, inner func(dst, schema []byte) []byte) []byte {
 	dst = append(value.AppendJSONString(chat.AppendComma(dst), name), ':')
 	kind := value.KindOf(v)
@@ -147,9 +147,9 @@ func hasOnly(schema []byte, keywords string) bool {
 const strictKeywords = " $schema $id $ref title description type required additionalProperties enum const pattern format multipleOf maximum" +
 	" exclusiveMaximum minimum exclusiveMinimum minItems maxItems properties items anyOf $defs definitions "
 
-// isStrict tells whether a schema is one that OpenAI takes as strict: no keyword says more than OpenAI reads, every value is
-// of some type, and every object has all of its properties. It may have others unless the schema says so; the model is not
-// asked for them.
+// isStrict tells whether a schema is one that OpenAI takes as strict: no keyword says more than OpenAI reads, every
+// value is of some type, and every object has all of its properties. It may have others unless the schema says so; the
+// model is not asked for them.
 func isStrict(schema []byte) bool { return hasOnly(schema, strictKeywords) && isClosed(schema) }
 
 func isClosed(schema []byte) bool {

@@ -101,7 +101,7 @@ func TestStrictSchemas(t *testing.T) {
 	}
 }
 
-// OpenAI refuses schemas of tools that leave open what objects and lists hold; a protocol that does not gets them as they are.
+// OpenAI refuses tool schemas that leave open what objects and lists hold. Other protocols get them unchanged.
 func TestSchemasOfTools(t *testing.T) {
 	for _, c := range []struct{ schema, sent string }{
 		{`{"type":"object"}`, `{"type":"object","properties":{}}`},
@@ -114,7 +114,10 @@ func TestSchemasOfTools(t *testing.T) {
 			`{"type":"object","properties":{"l":{"type":"array","items":{"anyOf":[{"type":"array"},{"$ref":"#/$defs/d"}]}}},"$defs":{"d":{"type":"object"}}}`,
 			`{"type":"object","properties":{"l":{"type":"array","items":{"anyOf":[{"type":"array","items":{}},{"$ref":"#/$defs/d"}]}}},"$defs":{"d":{"type":"object","properties":{}}}}`,
 		},
-		{`{"type":"object","properties":{"a":{"const":{"type":"array"},"default":{"type":"object"}}}}`, `{"type":"object","properties":{"a":{"const":{"type":"array"},"default":{"type":"object"}}}}`},
+		{
+			`{"type":"object","properties":{"a":{"const":{"type":"array"},"default":{"type":"object"}}}}`,
+			`{"type":"object","properties":{"a":{"const":{"type":"array"},"default":{"type":"object"}}}}`,
+		},
 		{`{"type":"object","properties":[],"anyOf":{}}`, `{"type":"object","properties":[],"anyOf":{}}`},
 	} {
 		tool := &runtime.Tool{Name: "f", Description: "d", InputSchema: schemaValue(t, c.schema)}
@@ -156,10 +159,26 @@ func TestClosedSchemas(t *testing.T) {
 		schema, sent string // empty if nothing is
 		told         bool
 	}{
-		{`{"type":"object","properties":{"a":{"type":"string","enum":["x","y"]}}}`, `{"type":"object","properties":{"a":{"type":"string","enum":["x","y"]}},"additionalProperties":false}`, false},
-		{`{"type":"object","properties":{"a":{"type":"string","maxLength":3,"description":"d"}},"required":["a"]}`, `{"type":"object","properties":{"a":{"type":"string","description":"d"}},"required":["a"],"additionalProperties":false}`, true},
-		{`{"type":"object","properties":{"a":{"oneOf":[{"type":"integer","minimum":1},{"type":"null"}]}}}`, `{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false}`, true},
-		{`{"type":"object","properties":{"l":{"type":"array","minItems":2,"items":{"type":"object","properties":{"b":{"type":"boolean"}}}}}}`, `{"type":"object","properties":{"l":{"type":"array","items":{"type":"object","properties":{"b":{"type":"boolean"}},"additionalProperties":false}}},"additionalProperties":false}`, true},
+		{
+			`{"type":"object","properties":{"a":{"type":"string","enum":["x","y"]}}}`,
+			`{"type":"object","properties":{"a":{"type":"string","enum":["x","y"]}},"additionalProperties":false}`,
+			false,
+		},
+		{
+			`{"type":"object","properties":{"a":{"type":"string","maxLength":3,"description":"d"}},"required":["a"]}`,
+			`{"type":"object","properties":{"a":{"type":"string","description":"d"}},"required":["a"],"additionalProperties":false}`,
+			true,
+		},
+		{
+			`{"type":"object","properties":{"a":{"oneOf":[{"type":"integer","minimum":1},{"type":"null"}]}}}`,
+			`{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false}`,
+			true,
+		},
+		{
+			`{"type":"object","properties":{"l":{"type":"array","minItems":2,"items":{"type":"object","properties":{"b":{"type":"boolean"}}}}}}`,
+			`{"type":"object","properties":{"l":{"type":"array","items":{"type":"object","properties":{"b":{"type":"boolean"}},"additionalProperties":false}}},"additionalProperties":false}`,
+			true,
+		},
 		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`, "", true},
 		{`{"type":"object","properties":{"a":{"type":"object"}}}`, "", true},
 		{`{"type":"object","properties":{}}`, "", true},

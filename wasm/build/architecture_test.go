@@ -228,8 +228,8 @@ func within(importPath, folder string) bool {
 	return importPath == own || strings.HasPrefix(importPath, own+"/")
 }
 
-// coreFiles returns the files of the core: the encoding of values, runtime and the packages of internal, without the guest that runs them and
-// what hosts and the build share.
+// coreFiles returns the files of the core: the encoding of values, runtime and the packages of internal, without the
+// guest that runs them and what hosts and the build share.
 func coreFiles(t *testing.T) (*token.FileSet, []*ast.File) {
 	t.Helper()
 	fset := token.NewFileSet()

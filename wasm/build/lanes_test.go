@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A lane that ran no test fails, whether it has none or skipped all, and each skipped test is told with its reason; so does a
-// lane that does not exist, and one that fails behind a passing test.
+// A lane that ran no test fails, whether it has none or skipped all. So does a lane that does not exist, and one that
+// fails after a passing test. Each skipped test is printed with its reason.
 func TestLanesThatRanNothingFail(t *testing.T) {
 	root := testRoot(t)
 	dir := t.TempDir()

@@ -3,93 +3,65 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 	"text/tabwriter"
-
-	"github.com/andybalholm/brotli"
 )
 
 // A weight is the size of one file in bytes: as it is, and as a web server
 // would send it.
-type weight struct {
-	raw    int
-	gzip   int // level 9
-	brotli int // level 11
-}
+type weight struct{ Raw, Gzip, Brotli int }
 
-func weigh(data []byte) (weight, error) {
-	w := weight{raw: len(data)}
-	var err error
-	w.gzip, err = compressedSize(data, func(out io.Writer) (io.WriteCloser, error) {
-		return gzip.NewWriterLevel(out, gzip.BestCompression)
-	})
+// weigh asks the command in wasm/size, a module of its own, what files weigh.
+func weigh(ctx context.Context, root string, files ...string) ([]weight, error) {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"run", "."}, files...)...)
+	cmd.Dir = filepath.Join(root, "wasm", "size")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
 	if err != nil {
-		return w, fmt.Errorf("gzip: %w", err)
+		return nil, fmt.Errorf("weigh the files: %w", err)
 	}
-	w.brotli, err = brotliSize(data)
-	return w, err
-}
-
-func brotliSize(data []byte) (int, error) {
-	size, err := compressedSize(data, func(out io.Writer) (io.WriteCloser, error) {
-		return brotli.NewWriterLevel(out, brotli.BestCompression), nil
-	})
-	if err != nil {
-		return 0, fmt.Errorf("brotli: %w", err)
+	weights := make([]weight, len(files))
+	lines := json.NewDecoder(bytes.NewReader(out))
+	for i := range weights {
+		if err := lines.Decode(&weights[i]); err != nil {
+			return nil, fmt.Errorf("weigh %s: %w", files[i], err)
+		}
 	}
-	return size, nil
-}
-
-func compressedSize(data []byte, open func(io.Writer) (io.WriteCloser, error)) (int, error) {
-	var out bytes.Buffer
-	w, err := open(&out)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := w.Write(data); err != nil {
-		return 0, err
-	}
-	if err := w.Close(); err != nil {
-		return 0, err
-	}
-	return out.Len(), nil
+	return weights, nil
 }
 
 // printSizes prints the weight of every file the build wrote, and which
 // packages pay for the code of the full module.
 func printSizes(ctx context.Context, out io.Writer, root string, place func(target) string, packages int) error {
-	weights := make([]weight, len(targets))
-	errs := make([]error, len(targets))
-	var wg sync.WaitGroup
+	files := make([]string, len(targets))
 	for i, t := range targets {
-		wg.Go(func() {
-			data, err := os.ReadFile(place(t))
-			if err == nil {
-				weights[i], err = weigh(data)
-			}
-			errs[i] = err
-		})
+		path, err := filepath.Abs(place(t))
+		if err != nil {
+			return err
+		}
+		files[i] = path
 	}
-	wg.Wait()
+	weights, err := weigh(ctx, root, files...)
+	if err != nil {
+		return err
+	}
 
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "file\traw\tgzip -9\tbrotli 11\tat most\t")
 	for i, t := range targets {
-		if errs[i] != nil {
-			return fmt.Errorf("weigh %s: %w", t.file, errs[i])
-		}
 		budget := "-"
 		if t.budget > 0 {
 			budget = strconv.Itoa(t.budget)
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t\n", t.file, weights[i].raw, weights[i].gzip, weights[i].brotli, budget)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t\n", t.file, weights[i].Raw, weights[i].Gzip, weights[i].Brotli, budget)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -1,12 +1,11 @@
 // Command release makes the commit and the tag of a release.
 //
-//	go run ./wasm/release v1.2.3
+//	go -C wasm/release run . v1.2.3
 //
-// The main branch holds no built modules, but a Go program that requires a
-// release must find them in it: the tag points at a commit on top of the current
-// one, off every branch, which adds the built modules, sets the npm package's
-// version, and has the command require the library of this version. The branch, the index and the working tree stay as they
-// are. Nothing is pushed.
+// The main branch holds no built modules, but a Go program that requires a release must find them in it: the tag points
+// at a commit on top of the current one, off every branch, which adds the built modules, sets the npm package's
+// version, and has the command require the library of this version. The branch, the index and the working tree stay as
+// they are. Nothing is pushed. It is a module of its own, so that who uses Turncore does not get what it needs.
 package main
 
 import (

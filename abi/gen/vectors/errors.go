@@ -9,7 +9,8 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// errorVector is one entry of host-errors.json: an error that host code gives, and the ErrorValue that the host makes of it.
+// errorVector is one entry of host-errors.json: an error that host code gives, and the ErrorValue that the host makes
+// of it.
 type errorVector struct {
 	Name  string     `json:"name"`
 	Error *hostError `json:"error"`

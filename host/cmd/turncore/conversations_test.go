@@ -44,8 +44,8 @@ func madeRecordings(t *testing.T) (list []madeRecording) {
 // differsAt finds the paths of differences that are not allowed.
 var differsAt = regexp.MustCompile(`(?m)^request \d+, (/[^:]*): sent`)
 
-// TestMadeRecordings plays recordings of all shapes that traffic has, on every engine; under the race detector on the native
-// one, as it sees nothing of what runs inside a module.
+// TestMadeRecordings plays recordings of all shapes that traffic has, on every engine; under the race detector on the
+// native one, as it sees nothing of what runs inside a module.
 func TestMadeRecordings(t *testing.T) {
 	for _, made := range madeRecordings(t) {
 		t.Run(made.Name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -55,11 +56,10 @@ and calculate are offered then.
 Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
 With --recording: 0 if the conversation went as recorded, 1 if not.
 
-Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model with
-OpenAI's providers, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL (both without the version)
-and OLLAMA_HOST for --base-url with theirs. OPENAI_API_KEY, ANTHROPIC_API_KEY or
-GEMINI_API_KEY, as the provider is, is sent to the base URL's origin and nowhere else.
+Environment: the provider's variables stand in for --base-url and --model, and have the key,
+which is sent to the base URL's origin and nowhere else.
 
+` + variablesHelp + `
 Flags:
 `
 
@@ -111,26 +111,15 @@ func (o *runFlags) environment(getenv func(string) string) {
 	if o.provider == "" {
 		o.provider = model.OpenAI
 	}
-	switch o.provider {
-	case model.OpenAI, model.OpenAIResponses:
-		if o.baseURL == "" {
-			o.baseURL = getenv("OPENAI_BASE_URL")
-		}
-		if o.model == "" {
-			o.model = getenv("OPENAI_MODEL")
-		}
-		if o.model == "" {
-			o.model = defaultModel
-		}
-	case model.Anthropic:
-		o.at(getenv("ANTHROPIC_BASE_URL"), "/v1")
-	case model.Gemini:
-		o.at(getenv("GOOGLE_GEMINI_BASE_URL"), "/v1beta")
-	case model.Ollama:
-		o.at(ollamaURL(getenv("OLLAMA_HOST")), "")
+	names := variablesOf[o.provider]
+	if o.baseURL == "" {
+		o.baseURL = names.address(o.provider, getenv)
 	}
-	if name := keyNames[o.provider]; name != "" {
-		o.key = getenv(name)
+	if names.model != "" && o.model == "" {
+		o.model = cmp.Or(getenv(names.model), defaultModel)
+	}
+	if names.key != "" {
+		o.key = getenv(names.key)
 	}
 	if o.baseURL == "" {
 		o.baseURL = o.provider.BaseURL()
@@ -142,17 +131,9 @@ func (o *runFlags) isSimulated() bool {
 	return o.provider == "" && o.baseURL == "" && (o.model == "" || o.model == simulated.Model)
 }
 
-// keyNames are the variables that hold the providers' keys.
-var keyNames = map[model.Provider]string{
-	model.OpenAI:          "OPENAI_API_KEY",
-	model.OpenAIResponses: "OPENAI_API_KEY",
-	model.Anthropic:       "ANTHROPIC_API_KEY",
-	model.Gemini:          "GEMINI_API_KEY",
-}
-
 // checkModel refuses a model that nobody would answer for.
 func (o *runFlags) checkModel() error {
-	name := keyNames[o.provider]
+	name := variablesOf[o.provider].key
 	switch {
 	case o.isSimulated():
 		return nil
@@ -164,29 +145,6 @@ func (o *runFlags) checkModel() error {
 		return usagef("run", "%s needs a key: set %s, or give the --base-url of an endpoint that needs none", o.provider, name)
 	}
 	return nil
-}
-
-// at takes an address from the environment, where the version is left out as the provider's own programs have it.
-func (o *runFlags) at(address, version string) {
-	if address = strings.TrimRight(address, "/"); o.baseURL == "" && address != "" {
-		o.baseURL = strings.TrimSuffix(address, version) + version
-	}
-}
-
-// ollamaURL is the address of what OLLAMA_HOST names: a host, with or without a port, or an address.
-func ollamaURL(host string) string {
-	host = strings.TrimRight(strings.TrimSpace(host), "/")
-	if host == "" || strings.Contains(host, "://") {
-		return host
-	}
-	name, port, found := strings.Cut(host, ":")
-	if !found {
-		port = "11434"
-	}
-	if name == "" || name == "0.0.0.0" { // where a server listens: everywhere
-		name = "127.0.0.1"
-	}
-	return "http://" + name + ":" + port
 }
 
 // setProvider takes "responses" for openai-responses, too.

@@ -95,7 +95,7 @@ func attachments(message int, list []recording.Media) (media []*record.Media) {
 	return media
 }
 
-// goOn has the user say what the recorded client says before the request that comes next: behind all that was said and done.
+// goOn adds what the recorded client says before the next request, after all that was said and done.
 func (p *player) goOn(ctx *turns.DispatchContext, entries []recording.Entry) error {
 	for _, entry := range entries {
 		at := p.now()

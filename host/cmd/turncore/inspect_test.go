@@ -179,8 +179,8 @@ func TestInspectDamaged(t *testing.T) {
 	}
 }
 
-// TestInspectFolder writes what the command shows of every journal of a folder beside it, for the command in JavaScript to be
-// compared with. Damaged ones are among them.
+// TestInspectFolder writes beside each journal of a folder what the command shows of it, to be compared with the
+// command in JavaScript. Some of the journals are damaged.
 func TestInspectFolder(t *testing.T) {
 	folder := os.Getenv("TURNCORE_INSPECT_FROM")
 	if folder == "" {

@@ -125,8 +125,8 @@ func appendCompact(dst []byte, text json.RawMessage) []byte {
 	return append(dst, b.Bytes()...)
 }
 
-// appendString appends a string as JSON, escaped as JavaScript does: no more than what must be. Anything that is not UTF-8 becomes
-// U+FFFD.
+// appendString appends a string as JSON, escaped as JavaScript does: no more than what must be. Anything that is not
+// UTF-8 becomes U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	return value.AppendJSONString(dst, value.UTF8(s))
 }

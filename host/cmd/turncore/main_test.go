@@ -46,9 +46,12 @@ func (c call) cmd(t *testing.T) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self, c.args...)
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "OPENAI_") && !strings.HasPrefix(v, "ANTHROPIC_") && !strings.HasPrefix(v, "GEMINI_") {
-			cmd.Env = append(cmd.Env, v)
+	cmd.Env = os.Environ()
+	for _, names := range variablesOf {
+		for _, name := range []string{names.baseURL, names.host, names.model, names.key} {
+			if name != "" {
+				cmd.Env = append(cmd.Env, name+"=") // which counts as not set
+			}
 		}
 	}
 	// A program with the race detector sleeps a second at its end.
@@ -113,7 +116,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"run", "--base-url", "ftp://x", "x"}, "http or https"},
 		{[]string{"run", "--base-url", "http://", "x"}, "http or https"},
 		{[]string{"run", "--base-url", "", "x"}, "it is empty"},
-		{[]string{"run", "--provider", "other", "x"}, "it must be one of openai, openai-responses, anthropic, gemini, ollama"},
+		{[]string{"run", "--provider", "other", "x"}, "it must be one of openai, openai-responses, "},
 		{[]string{"run", "--provider", "anthropic", "x"}, "--provider anthropic needs a --model"},
 		{[]string{"run", "--model", "gpt-4o-mini", "x"}, `the model "gpt-4o-mini" needs a provider: set OPENAI_API_KEY, or give --provider or --base-url`},
 		{[]string{"run", "--provider", "openai", "x"}, "openai needs a key: set OPENAI_API_KEY, or give the --base-url"},

@@ -22,9 +22,9 @@ const recordHelp = `turncore record-provider FILE [flags] [-- COMMAND...]
 
 Stands in front of a model's API and records what is said to it in FILE, for
 "turncore run --recording FILE" and for tests. Point a program at the address that it
-prints, or give the program: it runs with that address in OPENAI_BASE_URL,
-ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL and OLLAMA_HOST, and the recording ends with it.
-Otherwise it ends with Ctrl-C. FILE is written after each answer and is whole at any time.
+prints, or give the program: it runs with that address in the variables below, and the
+recording ends with it. Otherwise it ends with Ctrl-C. FILE is written after each answer
+and is whole at any time.
 
 Headers are not recorded. Keys that requests bring, and the one in the environment, are
 taken out of everything else. Read the file before you show it to others all the same: what
@@ -33,10 +33,10 @@ the conversation says is in it.
 Exit status: that of COMMAND; without one 0, or 1 if nothing was recorded; 2 for a command
 line that is wrong.
 
-Environment: OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, as the provider is, is
-added to requests that bring no key: those of programs on this machine, and those of the
-pages that --page names.
+Environment: the provider's key is added to requests that bring no key: those of programs on
+this machine, and those of the pages that --page names.
 
+` + variablesHelp + `
 Flags:
 `
 
@@ -167,10 +167,10 @@ func (c *command) along(ctx context.Context, o *recordFlags, here url.URL) error
 	program.Stdin, program.Stdout, program.Stderr = c.stdin, c.stdout, c.stderr
 	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) }
 	program.WaitDelay = 10 * time.Second
-	origin := url.URL{Scheme: here.Scheme, Host: here.Host}
-	program.Env = append(os.Environ(),
-		"OPENAI_BASE_URL="+here.String(), "ANTHROPIC_BASE_URL="+origin.String(),
-		"GOOGLE_GEMINI_BASE_URL="+origin.String(), "OLLAMA_HOST="+origin.String())
+	program.Env = os.Environ()
+	for _, p := range model.Providers() {
+		program.Env = append(program.Env, variablesOf[p].setting(here))
+	}
 	err := program.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 {

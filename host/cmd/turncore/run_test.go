@@ -248,7 +248,6 @@ func conversations(t *testing.T) []spoken {
 
 // Each provider gets its own requests, with the key of its own variable in the header where it wants it.
 func TestProviders(t *testing.T) {
-	keys := map[string]string{"openai": "OPENAI", "openai-responses": "OPENAI", "anthropic": "ANTHROPIC", "gemini": "GEMINI"}
 	on(t, func(t *testing.T, engine string) {
 		for _, c := range conversations(t) {
 			var header http.Header
@@ -259,7 +258,12 @@ func TestProviders(t *testing.T) {
 				w.Header().Set("Content-Type", last.Type)
 				_, _ = io.WriteString(w, last.Body)
 			}))
-			env := []string{"OPENAI_MODEL=not-this", "ANTHROPIC_API_KEY=sk-ANTHROPIC", "OPENAI_API_KEY=sk-OPENAI", "GEMINI_API_KEY=sk-GEMINI"}
+			env := []string{"OPENAI_MODEL=not-this"}
+			for _, names := range variablesOf {
+				if names.key != "" {
+					env = append(env, names.key+"=sk-"+names.key)
+				}
+			}
 			got := call{env: env, args: []string{
 				"run", "--engine", engine, "--provider", c.Provider, "--model", c.Model, "--base-url", server.URL + c.Base, "hello",
 			}}.run(t)
@@ -268,8 +272,8 @@ func TestProviders(t *testing.T) {
 				t.Errorf("%s: %+v, %s", c.Provider, got, path)
 			}
 			want := ""
-			if keys[c.Provider] != "" {
-				want = c.Key[1] + "sk-" + keys[c.Provider]
+			if key := variablesOf[model.Provider(c.Provider)].key; key != "" {
+				want = c.Key[1] + "sk-" + key
 			}
 			if header.Get(c.Key[0]) != want {
 				t.Errorf("%s: %s %q, want %q", c.Provider, c.Key[0], header.Get(c.Key[0]), want)

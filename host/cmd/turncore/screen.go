@@ -119,8 +119,8 @@ func (s *screen) print(text string) {
 	s.outMid = !strings.HasSuffix(text, "\n")
 }
 
-// aside puts a remark behind what was printed, if standard output is a terminal: what a program reads there is the answer and
-// nothing else.
+// aside puts a remark behind what was printed, if standard output is a terminal: what a program reads there is the
+// answer and nothing else.
 func (s *screen) aside(text string) {
 	if !s.outIsTTY {
 		return

@@ -68,7 +68,7 @@ func (p *parts) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// newChat is the conversation whose model is behind the chat executor. Of a long answer there is an event for each delta too.
+// newChat returns a conversation with the chat executor. Each delta of a long answer is an event too.
 func newChat(e host.Engine, deltas, part int) (*conversation, error) {
 	h := turns.NewHost(turns.HostOptions{Engine: e, HTTP: newProvider(deltas, part)})
 	c, err := newConversation(e, deltas, func(config *turns.TurnRunnerConfig) {

@@ -39,8 +39,8 @@ func (l *looping) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// measureChatHistory measures an iteration of the chat executor on 5,000 messages, whose request has them all. It is compared with one
-// on a single message that makes the request as long, which does nothing about it but copy it.
+// measureChatHistory measures an iteration of the chat executor on 5,000 messages, whose request has them all. It is
+// compared with one on a single message that makes the request as long, which does nothing about it but copy it.
 func measureChatHistory(p pace, e host.Engine) ([]figure.Row, error) {
 	none, _, done, err := chatIterating(e, nil, figure.ChatIter0)
 	if err != nil {
@@ -79,8 +79,8 @@ func measureChatHistory(p pace, e host.Engine) ([]figure.Row, error) {
 	}, nil
 }
 
-// chatIterating measures an iteration of the chat executor: 50 of them to a turn that begins with a history, whose first and last
-// are not counted.
+// chatIterating measures an iteration of the chat executor: 50 of them to a turn that begins with a history, whose
+// first and last are not counted.
 func chatIterating(e host.Engine, history []*record.Message, id string) (s *subject, provider *looping, done func(), err error) {
 	const iterations = 50
 	provider = &looping{last: iterations + 2}

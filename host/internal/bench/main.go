@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string) error {
 	if *modules != "" {
 		fmt.Fprintln(os.Stderr, "sizes")
 		var err error
-		if report.Sizes, err = measureSizes(*modules); err != nil {
+		if report.Sizes, err = measureSizes(ctx, *modules); err != nil {
 			return err
 		}
 	}

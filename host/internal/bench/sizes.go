@@ -2,54 +2,38 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
+	"context"
+	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"sync"
-
-	"github.com/andybalholm/brotli"
 
 	"github.com/turncore/turncore/host/internal/bench/figure"
 )
 
-// measureSizes weighs the modules below a folder, as they are and as a web server would send them.
-func measureSizes(dir string) ([]figure.Size, error) {
+// measureSizes weighs the modules below a folder. The command that does it is a module of its own.
+func measureSizes(ctx context.Context, dir string) ([]figure.Size, error) {
 	sizes := []figure.Size{{Module: "turncore.wasm"}, {Module: "turncore-full.wasm"}, {Module: "turncore-js.wasm"}}
-	folders := []string{"core", "full", "core"}
-	errs := make([]error, len(sizes))
-	var wg sync.WaitGroup
-	for i := range sizes {
-		wg.Go(func() { errs[i] = weigh(filepath.Join(dir, folders[i]), &sizes[i]) })
-	}
-	wg.Wait()
-	for _, err := range errs {
+	args := []string{"-C", "wasm/size", "run", "."}
+	for i, folder := range []string{"core", "full", "core"} {
+		path, err := filepath.Abs(filepath.Join(dir, folder, sizes[i].Module))
 		if err != nil {
 			return nil, err
 		}
+		args = append(args, path)
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("weigh the modules: %w", err)
+	}
+	lines := json.NewDecoder(bytes.NewReader(out))
+	for i := range sizes {
+		if err := lines.Decode(&sizes[i]); err != nil {
+			return nil, fmt.Errorf("weigh %s: %w", sizes[i].Module, err)
+		}
 	}
 	return sizes, nil
-}
-
-func weigh(dir string, s *figure.Size) error {
-	module, err := os.ReadFile(filepath.Join(dir, s.Module))
-	if err != nil {
-		return err
-	}
-	s.Raw = len(module)
-	var zipped, brotlied bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	for _, w := range []io.WriteCloser{zip, brotli.NewWriterLevel(&brotlied, brotli.BestCompression)} {
-		if _, err := w.Write(module); err != nil {
-			return err
-		}
-		if err := w.Close(); err != nil {
-			return err
-		}
-	}
-	s.Gzip, s.Brotli = zipped.Len(), brotlied.Len()
-	return nil
 }

@@ -1,4 +1,4 @@
-// Package check holds fields against the rules of the ABI and words what is wrong with them.
+// Package check checks fields against the rules of the ABI and words the violations.
 package check
 
 import (

@@ -1,5 +1,5 @@
-// Package faulty is a provider of model answers that goes wrong, in every way that providers and what lies between them
-// and a host go wrong, and the table of what must come of each.
+// Package faulty is a model provider that fails in every way in which providers, and what lies between them and a host,
+// fail. A table says what must come of each fault.
 //
 // The table is the JSON in testdata, which says nothing of any language: a file is {about, faults}, a fault
 //
@@ -18,7 +18,7 @@
 // tests in their process and to others as the command in the folder serve.
 //
 // What must hold for every case, whatever it expects: the turn ends in time; each stream of text that was begun is
-// completed, once, with a mark if the answer broke off and without one otherwise; the deltas of a stream make up its text; calls have ids of their own; nothing is stored of an
-// iteration that failed; requests are well-formed; whoever does not want the rest of an answer closes the connection;
-// and the session goes on with the next turn.
+// completed, once, with a mark if the answer broke off and without one otherwise; the deltas of a stream make up its
+// text; calls have ids of their own; nothing is stored of an iteration that failed; requests are well-formed; whoever
+// does not want the rest of an answer closes the connection; and the session goes on with the next turn.
 package faulty

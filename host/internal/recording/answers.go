@@ -14,8 +14,8 @@ type Answers struct {
 	said     [][]Entry
 }
 
-// Answers returns the tool calls that each request holds beside those of the request before it, with their results, and what
-// stands behind those.
+// Answers returns the tool calls that each request holds beside those of the request before it, with their results, and
+// what stands behind those.
 func (r *Recording) Answers() *Answers {
 	a := &Answers{}
 	before := 0

@@ -61,11 +61,11 @@ var allowances = func() []allowance {
 	return list
 }()
 
-// Compare tells how a request's body differs in meaning from the recorded request n. What no reader of the protocol
-// can tell apart is no difference: the order of keys and of tools' results, absent, null and empty fields, content as a
+// Compare tells how a request's body differs in meaning from the recorded request n. What no reader of the protocol can
+// tell apart is no difference: the order of keys and of tools' results, absent, null and empty fields, content as a
 // string or as text parts, the spelling of the JSON in a tool call's arguments, and that of the bytes of media. Allowed
-// differences have their Why set. Media are compared as the member media of a message, with the order of texts and media as
-// the member order.
+// differences have their Why set. Media are compared as the member media of a message, with the order of texts and
+// media as the member order.
 func (r *Recording) Compare(n int, body []byte) []Difference {
 	if n >= len(r.Interactions) {
 		return []Difference{{Request: n, Got: "a request", Want: nil}}
@@ -121,8 +121,8 @@ func messagesIn(body any) []any {
 	return list
 }
 
-// alignIDs gives the calls in got the ids of those in want where the executor and the recorded client both had to make one,
-// as the provider gave none or gave one twice, and reports them.
+// alignIDs gives the calls in got the ids of those in want where the executor and the recorded client both had to make
+// one, as the provider gave none or gave one twice, and reports them.
 func (r *Recording) alignIDs(n int, got, want []any, report func(path string, got, want any)) {
 	times := map[string]int{}
 	for _, v := range want {

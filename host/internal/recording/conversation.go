@@ -58,7 +58,7 @@ type Tool struct {
 // suffix is the end of the path of chat completions.
 const suffix = "/chat/completions"
 
-// unnamed is the model of requests that name none, as where the address does.
+// unnamed is the model of requests that name none, because the address does.
 const unnamed = "unnamed"
 
 // isChat tells whether an interaction asks for chat completions.

@@ -73,7 +73,7 @@ func normalTools(body map[string]any, tools []any) {
 	}
 }
 
-// normalSchema takes out of a JSON Schema what it says where it says nothing: that there are no properties, or any items.
+// normalSchema drops what says nothing in a JSON Schema: that there are no properties, or any items.
 func normalSchema(v any) {
 	schema, ok := v.(map[string]any)
 	if !ok {
@@ -218,8 +218,8 @@ func withoutEmptyExtra(m map[string]any) {
 	}
 }
 
-// normalParts takes a list of parts apart: texts are joined; reasoning, media, and what says where to cache, are members of
-// their own. A list with anything else in it stays.
+// normalParts takes a list of parts apart: texts are joined; reasoning, media, and what says where to cache, are
+// members of their own. A list with anything else in it stays.
 func normalParts(m map[string]any, parts []any) {
 	var reasoning, media, order []any
 	var hint any
@@ -269,7 +269,7 @@ func normalParts(m map[string]any, parts []any) {
 	}
 }
 
-// normalResults puts what tools answered into the order of the calls, and takes the names away that say what the calls say.
+// normalResults sorts the results of tools by their calls, and drops names that the calls have too.
 func normalResults(behind, calls []any) {
 	order, names := map[string]int{}, map[string]any{}
 	for i, v := range calls {

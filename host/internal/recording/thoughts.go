@@ -12,8 +12,9 @@ const (
 	blanks     = " \t\r\n"
 )
 
-// alignThoughts gives answers in got the contents of those in want that have the same text behind reasoning in tags, as some
-// clients send it back, or behind white space that was left where an answer of the provider's had it, and reports them.
+// alignThoughts gives answers in got the contents of those in want that have the same text behind reasoning in tags, as
+// some clients send it back, or behind white space that was left where an answer of the provider's had it, and reports
+// them.
 func (r *Recording) alignThoughts(n int, got, want []any, report func(path string, got, want any)) {
 	for i := range min(len(got), len(want)) {
 		g, _ := got[i].(map[string]any)

@@ -187,8 +187,8 @@ func (s *shape) part(name []byte) *shape {
 	return s.elem
 }
 
-// canonical appends a value that an MarshalMsg wrote as the wire has it: numbers in their shortest form, members of structs
-// as they come, other members sorted by their keys, of equal keys the last.
+// canonical appends a value that an MarshalMsg wrote as the wire has it: numbers in their shortest form, members of
+// structs as they come, other members sorted by their keys, of equal keys the last.
 func canonical(dst, b []byte, s *shape) (out, rest []byte, err error) {
 	switch kind := msgp.NextType(b); kind {
 	case msgp.NilType:
@@ -398,8 +398,8 @@ func misfit(b []byte, want string) error {
 	return &Error{Reason: show(b) + " is not " + want}
 }
 
-// check holds the codec against encoding/json, on a value that has something in every field, or on the zero value. An
-// *Error says how they differ; another one that the value cannot be encoded.
+// check compares the codec with encoding/json, on a value with something in every field, or on the zero value. An
+// *Error says how they differ; any other error, that the value cannot be encoded.
 func (c *Codec) check(filled bool) error {
 	v := reflect.New(c.of)
 	if filled {

@@ -23,8 +23,8 @@ type CallOptions struct {
 	Many bool
 }
 
-// markup is how calls are written: what begins and ends the calls of an answer, what stands between any two, and what begins
-// and ends each, around its name and its arguments.
+// markup is how calls are written: what begins and ends the calls of an answer, what stands between any two, and what
+// begins and ends each, around its name and its arguments.
 type markup struct {
 	open, comma, close  string
 	before, middle, end string
@@ -62,8 +62,8 @@ func find(format string) *markup {
 	return nil
 }
 
-// Writer returns what begins the calls of an answer in a format, what stands between any two, what ends them, and a function
-// that appends one: its name, and its arguments, which are JSON. The format must be one of [Formats].
+// Writer returns what begins the calls of an answer in a format, what stands between any two, what ends them, and a
+// function that appends one: its name, and its arguments, which are JSON. The format must be one of [Formats].
 func Writer(format string) (open, comma, end string, write func(dst, name, args []byte) []byte) {
 	m := find(format)
 	return m.open, m.comma, m.close, func(dst, name, args []byte) []byte {
@@ -113,8 +113,8 @@ func Calls(tools []Tool, o CallOptions) (*Grammar, error) {
 	return g.finish(g.without(m.open) + " (" + calls + ")?")
 }
 
-// without returns an expression for texts in which a marker does not occur. Each rule stands for how much of the marker the
-// text ends with.
+// without returns an expression for texts in which a marker does not occur. Each rule stands for how much of the marker
+// the text ends with.
 func (g *generator) without(marker string) string {
 	marker = strings.TrimRight(marker, "\n ")
 	names := make([]string, len(marker))

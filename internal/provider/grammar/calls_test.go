@@ -40,7 +40,11 @@ func TestHermesCalls(t *testing.T) {
 		options  grammar.CallOptions
 		yes, not []string
 	}{
-		{grammar.CallOptions{Format: "hermes"}, []string{call}, []string{"", "Hi.", call + "\n" + call, "Hi. " + call, "<tool_call>\n{\"name\": \"other\", \"arguments\": {}}\n</tool_call>"}},
+		{
+			grammar.CallOptions{Format: "hermes"},
+			[]string{call},
+			[]string{"", "Hi.", call + "\n" + call, "Hi. " + call, "<tool_call>\n{\"name\": \"other\", \"arguments\": {}}\n</tool_call>"},
+		},
 		{grammar.CallOptions{Format: "hermes", Many: true}, []string{call, call + "\n" + call}, []string{"", "Hi. " + call}},
 		{
 			grammar.CallOptions{Format: "hermes", Text: true},
@@ -120,7 +124,11 @@ func TestCallsThatCannotBe(t *testing.T) {
 	}{
 		{offered(t), grammar.CallOptions{Format: "pythonic"}, `grammar: calls: format: "pythonic" is none of hermes, llama3_json, mistral, phi`},
 		{nil, grammar.CallOptions{Format: "hermes"}, "grammar: calls: there are no tools"},
-		{[]grammar.Tool{{Name: "x", Schema: encoded(t, `{"type": "object", "properties": {"a": {"$ref": "#/b"}}}`)}}, grammar.CallOptions{Format: "hermes"}, `grammar: x.a: $ref: "#/b" leads nowhere`},
+		{
+			[]grammar.Tool{{Name: "x", Schema: encoded(t, `{"type": "object", "properties": {"a": {"$ref": "#/b"}}}`)}},
+			grammar.CallOptions{Format: "hermes"},
+			`grammar: x.a: $ref: "#/b" leads nowhere`,
+		},
 	} {
 		if _, err := grammar.Calls(c.tools, c.o); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %q", err, c.want)

@@ -1,5 +1,5 @@
-// Package grammar makes grammars in GBNF, the notation of llama.cpp, of JSON Schemas: engines that take one give nothing but
-// text that matches.
+// Package grammar translates JSON Schemas to GBNF, the notation of llama.cpp for grammars. An engine that takes a
+// grammar gives nothing but text that matches.
 //
 // What a grammar lets through is JSON without white space, but for at most one space behind a colon or a comma. Properties
 // come in the order in which the schema declares them. A grammar may say less than its schema allows (it is narrower):
@@ -12,12 +12,13 @@
 //   - Dates have no February 29, UUIDs are in lower case, and so on: of a format or a pattern the plain forms.
 //
 // These keywords are honoured: type, enum, const, properties, required, additionalProperties, items, prefixItems,
-// additionalItems, minItems, maxItems, minLength, maxLength, pattern, format (date, time, date-time, uuid, ipv4), minimum,
-// maximum, exclusiveMinimum, exclusiveMaximum, allOf, anyOf, oneOf, $ref to a place in the document, $defs and definitions.
+// additionalItems, minItems, maxItems, minLength, maxLength, pattern, format (date, time, date-time, uuid, ipv4),
+// minimum, maximum, exclusiveMinimum, exclusiveMaximum, allOf, anyOf, oneOf, $ref to a place in the document, $defs and
+// definitions.
 //
-// Others, and some of these in some combinations, do not bind the grammar: it is wider than the schema, and what comes must
-// be validated. [Grammar].Widened names them. References to other documents, to anchors and dynamic ones, schemas that
-// nothing can match, and schemas whose grammar would be too large are errors.
+// Others, and some of these in some combinations, do not bind the grammar: it is wider than the schema, and what comes
+// must be validated. [Grammar].Widened names them. References to other documents, to anchors and dynamic ones, schemas
+// that nothing can match, and schemas whose grammar would be too large are errors.
 package grammar
 
 import (

@@ -204,7 +204,7 @@ func charLiteral(r rune) string {
 	return literal(text[1 : len(text)-1])
 }
 
-// The classes that escapes name. Of white space only the space is made, for the others are escaped in JSON or look like it.
+// The classes of escapes. Of white space a grammar makes only the space: JSON escapes the others, or they look like it.
 var (
 	digitSpans = []span{{'0', '9'}}
 	wordSpans  = []span{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}

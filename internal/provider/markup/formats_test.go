@@ -5,11 +5,17 @@ var formatTables = []table{
 		{"<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>", ` | hermes get_weather{"city": "Oslo"}`},
 		{"Let me look.\n<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>\nDone.", "Let me look.\nDone. | hermes f{}"},
 		// Several, one behind the other, in one pair of tags, and in an array.
-		{"<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":1}}</tool_call>\n<tool_call>{\"name\":\"g\",\"arguments\":{\"b\":2}}</tool_call>", ` | hermes f{"a":1} | hermes g{"b":2}`},
+		{
+			"<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":1}}</tool_call>\n<tool_call>{\"name\":\"g\",\"arguments\":{\"b\":2}}</tool_call>",
+			` | hermes f{"a":1} | hermes g{"b":2}`,
+		},
 		{"<tool_call>\n{\"name\":\"f\"}\n{\"name\":\"g\"}\n</tool_call>", ` | hermes f{} | hermes g{}`},
 		{`<tool_call>[{"name":"f","arguments":{}},{"name":"g","arguments":{"a":[{}]}}]</tool_call>`, ` | hermes f{} | hermes g{"a":[{}]}`},
 		// Markers, braces and quotes in strings.
-		{`<tool_call>{"name":"f","arguments":{"b":"}</tool_call>{\"<think>","c":{"d":"]"}}}</tool_call>x`, `x | hermes f{"b":"}</tool_call>{\"<think>","c":{"d":"]"}}`},
+		{
+			`<tool_call>{"name":"f","arguments":{"b":"}</tool_call>{\"<think>","c":{"d":"]"}}}</tool_call>x`,
+			`x | hermes f{"b":"}</tool_call>{\"<think>","c":{"d":"]"}}`,
+		},
 		// Arguments under other keys, in a string, left out; the whole in an object.
 		{`<tool_call>{"name":"f","parameters":{"a":1}}</tool_call>`, ` | hermes f{"a":1}`},
 		{`<tool_call>{"name":"f","arguments":"{\"a\":\"\\n\"}"}</tool_call>`, ` | hermes f{"a":"\n"}`},
@@ -30,11 +36,17 @@ var formatTables = []table{
 		{`<tool_call>{"arguments":{}}</tool_call>`, ` | hermes : the call does not name a tool: {"arguments":{}}`},
 		{`<tool_call>{"name":"","arguments":{}}</tool_call>`, ` | hermes : the call does not name a tool: {"name":"","arguments":{}}`},
 		{`<tool_call>{"name":"f" "arguments":{}}</tool_call>`, ` | hermes f: the arguments cannot be read as an object: {"name":"f" "arguments":{}}`},
-		{"a <tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"</tool_call>", `a | hermes : the text ends inside the call: <tool_call>{"name":"f","arguments":{"a":"</tool_call>`},
+		{
+			"a <tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"</tool_call>",
+			`a | hermes : the text ends inside the call: <tool_call>{"name":"f","arguments":{"a":"</tool_call>`,
+		},
 		{"<tool_call>{\"name\":\"f\"}", ` | hermes : the text ends inside the call: <tool_call>{"name":"f"}`},
 		{"<tool_call>{\"name\":\"f\"}</tool_cal", ` | hermes : the text ends inside the call: <tool_call>{"name":"f"}</tool_cal`},
 		{"<tool_call>{\"name\":\"f\"} Done", `Done | hermes : the marker that closes the call is missing: <tool_call>{"name":"f"}`},
-		{"<tool_call>{\"name\":\"f\"}\n<tool_call>{\"name\":\"g\"}</tool_call>", " | hermes : the marker that closes the call is missing: <tool_call>{\"name\":\"f\"} | hermes g{}"},
+		{
+			"<tool_call>{\"name\":\"f\"}\n<tool_call>{\"name\":\"g\"}</tool_call>",
+			" | hermes : the marker that closes the call is missing: <tool_call>{\"name\":\"f\"} | hermes g{}",
+		},
 		// No calls.
 		{"The tag <tool_call> opens a call.", "The tag <tool_call> opens a call."},
 		{" <tool_call", " <tool_call"},
@@ -45,8 +57,14 @@ var formatTables = []table{
 	}},
 	{"Gemma", Options{Formats: Auto}, []shape{
 		{`<|tool_call>call:get_weather{city:<|"|>Oslo<|"|>}<tool_call|>`, ` | gemma get_weather{"city":"Oslo"}`},
-		{`<|tool_call>call:f{a:<|"|>x<|"|>,b:true,c:-1.5e3,d:[1,<|"|>}<|"|>],e:{f:null}}<tool_call|><|tool_response>`, ` | gemma f{"a":"x","b":true,"c":-1.5e3,"d":[1,"}"],"e":{"f":null}}`},
-		{`<start_function_call>call:get_weather{city:<escape>Oslo, "N"<escape>}<end_function_call><start_function_response>`, ` | gemma get_weather{"city":"Oslo, \"N\""}`},
+		{
+			`<|tool_call>call:f{a:<|"|>x<|"|>,b:true,c:-1.5e3,d:[1,<|"|>}<|"|>],e:{f:null}}<tool_call|><|tool_response>`,
+			` | gemma f{"a":"x","b":true,"c":-1.5e3,"d":[1,"}"],"e":{"f":null}}`,
+		},
+		{
+			`<start_function_call>call:get_weather{city:<escape>Oslo, "N"<escape>}<end_function_call><start_function_response>`,
+			` | gemma get_weather{"city":"Oslo, \"N\""}`,
+		},
 		{"I will.<start_function_call>call:f{}<end_function_call>\n<start_function_call>call:g{a:1}<end_function_call>", `I will. | gemma f{} | gemma g{"a":1}`},
 		// Without tags, with some, with those of others.
 		{"Sure: call:rm{a:1} ok", `Sure: ok | gemma rm{"a":1}`},
@@ -87,18 +105,36 @@ var formatTables = []table{
 		{"<|tool_call> and <start_function_call>", "<|tool_call> and <start_function_call>"},
 	}},
 	{"GptOss", Options{Formats: Auto}, []shape{
-		{`<|channel|>analysis<|message|>Need the tool.<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Oslo"}<|call|>`, ` ~ Need the tool. | gpt_oss get_weather{"city":"Oslo"}`},
+		{
+			`<|channel|>analysis<|message|>Need the tool.<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Oslo"}<|call|>`,
+			` ~ Need the tool. | gpt_oss get_weather{"city":"Oslo"}`,
+		},
 		{`<|start|>assistant to=functions.f<|channel|>commentary json<|message|>{"a":"<|x|>"}<|call|>`, ` | gpt_oss f{"a":"<|x|>"}`},
 		{`<|channel|>commentary to=functions.search.web<|message|>{}<|end|>`, ` | gpt_oss search.web{}`},
-		{`<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|> {"a":1} <|call|>`, `I look. | gpt_oss f{"a":1}`},
+		{
+			`<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|> {"a":1} <|call|>`,
+			`I look. | gpt_oss f{"a":1}`,
+		},
 		{`<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hello <b>you</b>.<|return|>`, `Hello <b>you</b>. ~ Hm.`},
 		{`<|channel|>analysis<|message|>One.<|end|><|start|>assistant<|channel|>analysis<|message|>Two.<|channel|>final<|message|>Three`, "Three ~ One.\n\nTwo."},
 		{`<|channel|>analysis<|message|>never ends`, ` ~ never ends`},
 		{`<|channel|>analysis to=functions.f<|message|><|call|>`, ` | gpt_oss f{}`},
-		{`<|channel|>commentary to=functions.f<|message|>{"a":1}<|call|><|start|>assistant<|channel|>commentary to=functions.g<|message|>{'b':2}<|call|>`, ` | gpt_oss f{"a":1} | gpt_oss g{"b":2}`},
-		{`<|channel|>commentary to=functions.f<|message|>{"a":1`, ` | gpt_oss f: the text ends inside the call: <|channel|>commentary to=functions.f<|message|>{"a":1`},
-		{`<|channel|>commentary to=functions.f<|message|>{}<|start|>assistant<|channel|>final<|message|>x`, `x | gpt_oss f: the marker that closes the call is missing: <|channel|>commentary to=functions.f<|message|>{}`},
-		{`<|channel|>commentary to=python<|message|>print(1)<|call|>`, ` | gpt_oss python: the arguments cannot be read as an object: <|channel|>commentary to=python<|message|>print(1)<|call|>`},
+		{
+			`<|channel|>commentary to=functions.f<|message|>{"a":1}<|call|><|start|>assistant<|channel|>commentary to=functions.g<|message|>{'b':2}<|call|>`,
+			` | gpt_oss f{"a":1} | gpt_oss g{"b":2}`,
+		},
+		{
+			`<|channel|>commentary to=functions.f<|message|>{"a":1`,
+			` | gpt_oss f: the text ends inside the call: <|channel|>commentary to=functions.f<|message|>{"a":1`,
+		},
+		{
+			`<|channel|>commentary to=functions.f<|message|>{}<|start|>assistant<|channel|>final<|message|>x`,
+			`x | gpt_oss f: the marker that closes the call is missing: <|channel|>commentary to=functions.f<|message|>{}`,
+		},
+		{
+			`<|channel|>commentary to=python<|message|>print(1)<|call|>`,
+			` | gpt_oss python: the arguments cannot be read as an object: <|channel|>commentary to=python<|message|>print(1)<|call|>`,
+		},
 		{`<|start|>assistant`, ``},
 		{`a <|channel|>final and so on`, `a <|channel|>final and so on`},
 	}},
@@ -122,14 +158,20 @@ var formatTables = []table{
 	}},
 	{"Pythonic", Options{Formats: Auto}, []shape{
 		{`[get_weather(city="Oslo")]`, ` | pythonic get_weather{"city":"Oslo"}`},
-		{"\n[rm(a=1, b='x]', c=[1, {\"d\": (2, 3)}], e=None, f=True), g()] <|eot_id|>", ` | pythonic rm{"a":1,"b":"x]","c":[1,{"d":[2,3]}],"e":null,"f":true} | pythonic g{}`},
+		{
+			"\n[rm(a=1, b='x]', c=[1, {\"d\": (2, 3)}], e=None, f=True), g()] <|eot_id|>",
+			` | pythonic rm{"a":1,"b":"x]","c":[1,{"d":[2,3]}],"e":null,"f":true} | pythonic g{}`,
+		},
 		{`<|python_start|>[f(a=1)]<|python_end|>`, ` | pythonic f{"a":1}`},
 		{`Well. <|tool_call_start|>[f(a='x'), g(b="y")]<|tool_call_end|> Done.`, `Well. Done. | pythonic f{"a":"x"} | pythonic g{"b":"y"}`},
 		{"```python\n[f(a=1,)]\n```\n", ` | pythonic f{"a":1}`},
 		{"<think>Hm.</think>\n[f(a='''1\n2''')]", ` ~ Hm. | pythonic f{"a":"1\n2"}`},
 		{`<|python_start|>[f(1)]<|python_end|> x`, `x | pythonic f: the arguments cannot be read as an object: <|python_start|>[f(1)]<|python_end|>`},
 		{`<|python_start|>[f(a=x)]<|python_end|>`, ` | pythonic f: the arguments cannot be read as an object: <|python_start|>[f(a=x)]<|python_end|>`},
-		{`<|python_start|>[f(a=1, 2<|x|>)]<|python_end|>`, ` | pythonic f: the arguments cannot be read as an object: <|python_start|>[f(a=1, 2<|x|>)]<|python_end|>`},
+		{
+			`<|python_start|>[f(a=1, 2<|x|>)]<|python_end|>`,
+			` | pythonic f: the arguments cannot be read as an object: <|python_start|>[f(a=1, 2<|x|>)]<|python_end|>`,
+		},
 		{`<|python_start|>[f(a=1`, ` | pythonic f: the text ends inside the call: <|python_start|>[f(a=1`},
 		// No calls.
 		{`[rm(a=1)] is a list`, `[rm(a=1)] is a list`},
@@ -195,9 +237,15 @@ var formatTables = []table{
 		{`[TOOL`, `[TOOL`},
 	}},
 	{"Qwen3Coder", Options{Formats: Auto}, []shape{
-		{"<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>", ` | qwen3_coder get_weather{"city":"Oslo","days":"3"}`},
+		{
+			"<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
+			` | qwen3_coder get_weather{"city":"Oslo","days":"3"}`,
+		},
 		{"I look.\n<function=f></function> Done.", "I look.\nDone. | qwen3_coder f{}"},
-		{"<tool_call><function=f><parameter=a>x</parameter></function></tool_call><tool_call><function=g></function></tool_call>", ` | qwen3_coder f{"a":"x"} | qwen3_coder g{}`},
+		{
+			"<tool_call><function=f><parameter=a>x</parameter></function></tool_call><tool_call><function=g></function></tool_call>",
+			` | qwen3_coder f{"a":"x"} | qwen3_coder g{}`,
+		},
 		{"<function=f><parameter=a>\n\n</function> {\"<tool_call>\n\n</parameter></function>", ` | qwen3_coder f{"a":"\n</function> {\"<tool_call>\n"}`},
 		{"<function=f><parameter=a>\r\nx\r\n</parameter><parameter=b></parameter></function>", ` | qwen3_coder f{"a":"x","b":""}`},
 		{`<function=f>{"a": {"b": "</function>"}}</function>`, ` | qwen3_coder f{"a": {"b": "</function>"}}`},

@@ -15,7 +15,8 @@ const (
 	breaksThought                 // ends reasoning, and begins something else
 )
 
-// marker is a marker that stands for itself. One without a format belongs to the envelope that a chat template puts around texts.
+// marker is a marker that stands for itself. One without a format belongs to the envelope that a chat template puts
+// around texts.
 type marker struct {
 	text   string
 	format Formats

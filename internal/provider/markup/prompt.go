@@ -102,8 +102,8 @@ func AppendCall(dst []byte, f Formats, name string, args []byte) []byte {
 	return out
 }
 
-// AppendResult appends the result of a call as a model of the first format of f is shown it, for an engine that has no role
-// for tools. Where the text holds what would end the result, a backslash stands before it.
+// AppendResult appends the result of a call in the first format of f, for an engine without a role for tools. A
+// backslash precedes anything in the text that would end the result.
 func AppendResult(dst []byte, f Formats, name string, text []byte) []byte {
 	d := dialectOf(f)
 	if d.end != "" {

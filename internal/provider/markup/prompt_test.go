@@ -108,7 +108,10 @@ func TestExamples(t *testing.T) {
 	for _, tt := range []struct{ schema, want string }{
 		{``, `{}`},
 		{`{}`, `{}`},
-		{`{"properties":{"a":{"type":"number"},"b":{"type":"boolean"},"c":{"type":"array"},"d":{"type":"object"},"e":{"type":"null"},"f":true,"g":{"type":["string"]}}}`, `{"a": 1, "b": true, "c": [], "d": {}, "e": null, "f": "text", "g": "text"}`},
+		{
+			`{"properties":{"a":{"type":"number"},"b":{"type":"boolean"},"c":{"type":"array"},"d":{"type":"object"},"e":{"type":"null"},"f":true,"g":{"type":["string"]}}}`,
+			`{"a": 1, "b": true, "c": [], "d": {}, "e": null, "f": "text", "g": "text"}`,
+		},
 		{`{"properties":{"a":{"default":5},"b":{"const":"x"},"c":{"examples":[[1],2]}},"required":["c","a"]}`, `{"a": 5, "c": [1]}`},
 	} {
 		if got := string(exampleOf([]byte(tt.schema))); got != tt.want {

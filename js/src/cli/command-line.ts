@@ -7,6 +7,7 @@ import { baseURLOf, providerNames } from '../chat/providers.js';
 import type { ProviderName } from '../chat/options.gen.js';
 import { SIMULATED_MODEL } from '../simulated/provider.js';
 import { UsageError } from './usage.js';
+import { VARIABLES } from './variables.gen.js';
 
 /** The environment of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -165,38 +166,23 @@ function promptOf(positionals: readonly string[]): string | undefined {
 /** The model that an endpoint of OpenAI's is asked for when none is named. */
 const DEFAULT_MODEL = 'gpt-4o-mini';
 
-/** Variables of the environment by provider. */
-const VARIABLES: Readonly<
-  Record<
-    ProviderName,
-    {
-      readonly baseURL: string;
-      /** What the address lacks, as the provider's own programs have it. */
-      readonly version?: string;
-      readonly model?: string;
-      readonly key?: string;
-    }
-  >
-> = {
-  openai: { baseURL: 'OPENAI_BASE_URL', model: 'OPENAI_MODEL', key: 'OPENAI_API_KEY' },
-  'openai-responses': { baseURL: 'OPENAI_BASE_URL', model: 'OPENAI_MODEL', key: 'OPENAI_API_KEY' },
-  anthropic: { baseURL: 'ANTHROPIC_BASE_URL', version: '/v1', key: 'ANTHROPIC_API_KEY' },
-  gemini: { baseURL: 'GOOGLE_GEMINI_BASE_URL', version: '/v1beta', key: 'GEMINI_API_KEY' },
-  ollama: { baseURL: 'OLLAMA_HOST' },
-};
-
 /** Where the environment says that the provider is. */
 function addressOf(provider: ProviderName, env: Environment): string | undefined {
-  const { baseURL, version } = VARIABLES[provider];
-  const given = orUndefined(env[baseURL]);
-  if (given === undefined || (version === undefined && provider !== 'ollama')) return given;
-  const address = trimSlashes(provider === 'ollama' ? given.trim() : given);
-  if (address === '') return undefined;
-  if (version !== undefined) return address.endsWith(version) ? address : address + version;
-  if (address.includes('://')) return address;
-  const colon = address.indexOf(':');
-  const name = colon < 0 ? address : address.slice(0, colon);
-  const port = colon < 0 ? '11434' : address.slice(colon + 1);
+  const { baseURL, version, host } = VARIABLES[provider];
+  const given = orUndefined(env[(host ?? baseURL)!]);
+  if (given === undefined) return undefined;
+  if (host !== undefined) return hostAddress(provider, trimSlashes(given.trim()));
+  if (version === undefined) return given;
+  const address = orUndefined(trimSlashes(given));
+  return address === undefined || address.endsWith(version) ? address : address + version;
+}
+
+/** The address of what a variable names: a host, with or without a port, or an address. */
+function hostAddress(provider: ProviderName, host: string): string | undefined {
+  if (host === '' || host.includes('://')) return orUndefined(host);
+  const colon = host.indexOf(':');
+  const name = colon < 0 ? host : host.slice(0, colon);
+  const port = colon < 0 ? new URL(baseURLOf(provider)!).port : host.slice(colon + 1);
   // A server that listens everywhere is here, too.
   return `http://${name === '' || name === '0.0.0.0' ? '127.0.0.1' : name}:${port}`;
 }

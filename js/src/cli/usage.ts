@@ -2,6 +2,7 @@
  * What the command says about itself.
  */
 import { providerNames } from '../chat/providers.js';
+import { VARIABLES_HELP } from './variables.gen.js';
 
 /** A command line that makes no sense. */
 export class UsageError extends Error {
@@ -51,11 +52,10 @@ and calculate are offered then.
 
 Exit status: 0 if the turn acked, 1 if not, 2 for a command line that is wrong.
 
-Environment: OPENAI_BASE_URL and OPENAI_MODEL stand in for --base-url and --model with
-OpenAI's providers, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL (both without the version)
-and OLLAMA_HOST for --base-url with theirs. OPENAI_API_KEY, ANTHROPIC_API_KEY or
-GEMINI_API_KEY, as the provider is, is sent to the base URL's origin and nowhere else.
+Environment: the provider's variables stand in for --base-url and --model, and have the key,
+which is sent to the base URL's origin and nowhere else.
 
+${VARIABLES_HELP}
 Flags:
 ${list([
   ['base-url URL', "URL of the provider's API, up to the version (the provider's own)"],

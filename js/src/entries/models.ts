@@ -8,22 +8,7 @@
  */
 export type { EngineOptions } from '../chat/chat-executor.js';
 export { providerKey } from '../chat/providers.js';
-export type {
-  AnthropicChatOptions,
-  Bucket,
-  ChatOptions,
-  CommonChatOptions,
-  EngineChatOptions,
-  ExecutorOptions,
-  GeminiChatOptions,
-  JSONObject,
-  ModelCapabilities,
-  OllamaChatOptions,
-  OpenAIChatOptions,
-  OpenAIResponsesChatOptions,
-  ProviderName,
-  RetryOptions,
-} from '../chat/options.gen.js';
+export type * from '../chat/options.gen.js';
 export type {
   ModelCall,
   ModelContent,

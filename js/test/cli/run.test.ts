@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { before, describe, it } from 'node:test';
+import { VARIABLES } from '../../src/cli/variables.gen.js';
 import { simulatedProvider } from '../../src/simulated/provider.js';
 import { conversations, endLine, needCommand, reproducible, turncore } from './turncore.js';
 
@@ -151,15 +152,8 @@ describe('turncore run', () => {
 
   it('speaks to each provider, with the key of its own variable', async () => {
     const cases = await conversations();
-    const env = { ANTHROPIC_API_KEY: 'sk-a', OPENAI_API_KEY: 'sk-o', GEMINI_API_KEY: 'sk-g' };
-    const keys = new Map(
-      Object.entries({
-        openai: 'sk-o',
-        'openai-responses': 'sk-o',
-        anthropic: 'sk-a',
-        gemini: 'sk-g',
-      }),
-    );
+    const env: Record<string, string> = {};
+    for (const { key } of Object.values(VARIABLES)) if (key !== undefined) env[key] = `sk-${key}`;
     for (const { provider, model, base, path, key, replies } of cases) {
       let seen: { headers: IncomingHttpHeaders; url: string | undefined } | undefined;
       const server = createServer((request, response) => {
@@ -181,7 +175,8 @@ describe('turncore run', () => {
           { env },
         );
         assert.deepEqual([status, stdout], [0, '4 degrees in Oslo.\n'], stderr);
-        const sent = keys.get(provider);
+        const variable = VARIABLES[provider].key;
+        const sent = variable === undefined ? undefined : env[variable];
         assert.equal(seen?.url, path);
         assert.equal(seen.headers[key[0]], sent === undefined ? undefined : key[1] + sent);
       } finally {

@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import type { ProviderName } from '../../src/chat/options.gen.js';
+import { VARIABLES } from '../../src/cli/variables.gen.js';
 import { root } from '../instance/go-guest.js';
 
 /** The built command. */
@@ -41,12 +43,10 @@ export async function needCommand(): Promise<void> {
 /** Runs the command to its end. A provider that happens to be in the environment takes no part. */
 export function turncore(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
   const { input = '', env = {}, onOutput } = surroundings;
-  const plain = {
-    ...process.env,
-    ...{ OPENAI_BASE_URL: '', OPENAI_API_KEY: '', OPENAI_MODEL: '' },
-    ...{ ANTHROPIC_API_KEY: '', GEMINI_API_KEY: '', OLLAMA_HOST: '' },
-    ...{ ANTHROPIC_BASE_URL: '', GOOGLE_GEMINI_BASE_URL: '' },
-  };
+  const plain = { ...process.env };
+  for (const { baseURL, host, model, key } of Object.values(VARIABLES)) {
+    for (const name of [baseURL, host, model, key]) if (name !== undefined) plain[name] = '';
+  }
   return new Promise((ended, failed) => {
     const child = spawn(process.execPath, [command, ...args], {
       env: { ...plain, ...env },
@@ -99,7 +99,7 @@ export const reproducible = ['--fixed-clock', '--seed', '1'];
 
 /** A conversation with a provider, as far as it is of interest to the command. */
 export interface Spoken {
-  readonly provider: string;
+  readonly provider: ProviderName;
   readonly model: string;
   readonly base: string;
   readonly path: string;

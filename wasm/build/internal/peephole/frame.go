@@ -121,8 +121,8 @@ func (f *frame) resumable(code []instruction, address int64) {
 	}
 }
 
-// findSize finds where the first place makes the frame, how large it is, and what the function is resumed with. It returns 0 for a function without one and
-// -1 when the stack pointer is lowered anywhere else.
+// findSize finds where the first place makes the frame, how large it is, and what the function is resumed with. It
+// returns 0 for a function without one and -1 when the stack pointer is lowered anywhere else.
 func (f *frame) findSize(code []instruction) (made int) {
 	labels, inner := f.entry.depth, 0
 	for k := f.entry.table + 1; k < len(code); k++ {

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"strconv"
+	"strings"
+)
+
+// variables are the environment variables with a provider's address, model and key. An empty name means that there is
+// none.
+type variables struct {
+	BaseURL string `json:"baseURL"`
+	Version string `json:"version"` // that the value of BaseURL lacks, as the provider's own programs have it
+	Host    string `json:"host"`    // instead of BaseURL: a host, with or without a port
+	Model   string `json:"model"`
+	Key     string `json:"key"`
+}
+
+// members are the names and values that are not empty, in the notation of Go or TypeScript.
+func (v *variables) members(quote func(string) string) string {
+	var list []string
+	for _, m := range [][2]string{{"baseURL", v.BaseURL}, {"version", v.Version}, {"host", v.Host}, {"model", v.Model}, {"key", v.Key}} {
+		if m[1] != "" {
+			list = append(list, m[0]+": "+quote(m[1]))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// variablesHelp is a text with the variables of each provider, for the help of the commands.
+func (t *optionTable) variablesHelp() string {
+	type line struct{ providers, names string }
+	var lines []line
+	for i := range t.Providers {
+		p := &t.Providers[i]
+		if p.Engine {
+			continue
+		}
+		v := p.Variables
+		names := v.BaseURL + v.Host
+		if v.Version != "" {
+			names += " (without the version)"
+		}
+		if v.Model != "" {
+			names += ", " + v.Model
+		}
+		if v.Key != "" {
+			names += "; key " + v.Key
+		}
+		l := line{p.Name, names}
+		if n := len(lines); n > 0 && lines[n-1].names == l.names {
+			lines[n-1].providers += ", " + l.providers
+		} else {
+			lines = append(lines, l)
+		}
+	}
+	width := 0
+	for _, l := range lines {
+		width = max(width, len(l.providers))
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, l.providers, l.names)
+	}
+	return b.String()
+}
+
+// commandVariables are the variables for the command in Go.
+func (t *optionTable) commandVariables() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, goHeader, "options.json", "main")
+	b.WriteString("import \"github.com/turncore/turncore/host/model\"\n\n")
+	b.WriteString("// variablesOf are the variables of the environment by provider.\nvar variablesOf = map[model.Provider]variables{\n")
+	for i := range t.Providers {
+		if p := &t.Providers[i]; !p.Engine {
+			fmt.Fprintf(&b, "\tmodel.%s: {%s},\n", p.Go, p.Variables.members(strconv.Quote))
+		}
+	}
+	fmt.Fprintf(&b, "}\n\n// variablesHelp names them.\nconst variablesHelp = `%s`\n", t.variablesHelp())
+	return format.Source(b.Bytes())
+}
+
+// typeScriptVariables are the variables for the command in TypeScript.
+func (t *optionTable) typeScriptVariables() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, tsHeader, "abi/options.json")
+	b.WriteString(`import type { ProviderName } from '../chat/options.gen.js';
+
+/** The variables of the environment that hold a provider's address, model and key. */
+export interface Variables {
+  readonly baseURL?: string;
+  /** What the value of ` + "`baseURL`" + ` lacks, as the provider's own programs have it. */
+  readonly version?: string;
+  /** Instead of ` + "`baseURL`" + `: a host, with or without a port. */
+  readonly host?: string;
+  readonly model?: string;
+  readonly key?: string;
+}
+
+/** Variables by provider. */
+export const VARIABLES: Readonly<Record<ProviderName, Variables>> = {
+`)
+	for i := range t.Providers {
+		p := &t.Providers[i]
+		if p.Engine {
+			continue
+		}
+		line := fmt.Sprintf("  %s: { %s },\n", tsKey(p.Name), p.Variables.members(tsString))
+		if len(line) > 101 {
+			line = fmt.Sprintf("  %s: {\n    %s,\n  },\n", tsKey(p.Name), strings.ReplaceAll(p.Variables.members(tsString), ", ", ",\n    "))
+		}
+		b.WriteString(line)
+	}
+	fmt.Fprintf(&b, "};\n\n/** Names them, for the command's help. */\nexport const VARIABLES_HELP = `%s`;\n", t.variablesHelp())
+	return b.Bytes()
+}
+
+func (t *optionTable) variableRows(b *bytes.Buffer) {
+	code := func(s string) string {
+		if s == "" {
+			return ""
+		}
+		return "`" + s + "`"
+	}
+	b.WriteString("| provider | address | model | key |\n| --- | --- | --- | --- |\n")
+	for i := range t.Providers {
+		p := &t.Providers[i]
+		if p.Engine {
+			continue
+		}
+		v := p.Variables
+		address := code(v.BaseURL + v.Host)
+		switch {
+		case v.Version != "":
+			address += ", without `" + v.Version + "`"
+		case v.Host != "":
+			address += ", a host with or without a port"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", p.Name, address, code(v.Model), code(v.Key))
+	}
+	b.WriteString("\n")
+}
