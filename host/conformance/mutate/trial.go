@@ -153,7 +153,7 @@ func (t *trial) byUnits(number int, own string) (string, error) {
 	})
 	for _, folder := range order {
 		binary := t.unit(folder)
-		out, killed, err := t.try(number, filepath.Join(t.root, folder), binary, "-test.failfast", "-test.short", "-test.timeout=60s")
+		out, killed, err := t.try(number, filepath.Join(t.root, folder), binary, "-test.failfast", "-test.short", "-test.timeout=110s")
 		if err != nil {
 			return "", err
 		}
