@@ -128,6 +128,21 @@ func TestOfferedIDs(t *testing.T) {
 	}
 }
 
+// Lists are read whatever their length.
+func TestListsOfArtifacts(t *testing.T) {
+	for _, n := range []int{1, 15, 16} {
+		p := &play{t: t}
+		p.prepare = func(p *play) { p.add(0, record.ToolCalls, p.body("c", artifactCall("c", classText, n))) }
+		p.executor = func(s *seam) error {
+			if got := len(strings.Fields(s.offered("artifact_head"))); got != n {
+				t.Errorf("of %d artifacts %d are offered", n, got)
+			}
+			return s.ack()
+		}
+		p.run()
+	}
+}
+
 // H14
 func TestForgingCollision(t *testing.T) {
 	p := &play{t: t, executor: ackOnce}

@@ -277,6 +277,18 @@ func TestBadGatesAreRefused(t *testing.T) {
 	})
 }
 
+// A gate may say any time that a record may have.
+func TestTimesOfGates(t *testing.T) {
+	gates(t, Input{ID: "T"}, func(p *play) {
+		for _, at := range []int64{maxStamp, -maxStamp, 0} {
+			in := GateInput{ID: "g", Reason: "r", Payload: value.AppendNil(nil), CreatedAt: at}
+			if err := p.turn.OpenGate(nil, in, func([]byte, error) {}); err != nil {
+				t.Errorf("%d: %v", at, err)
+			}
+		}
+	})
+}
+
 // E9 to E13: where gates are opened and what comes of one that fails. Gates are settled by a listener.
 func TestPlacesOfGates(t *testing.T) {
 	wait := func(p *play, task Task, d *Dispatch) error {

@@ -38,6 +38,12 @@ func TestPaths(t *testing.T) {
 	if got := turn.openPath(&turn.context); got != "d2" {
 		t.Errorf("the next one is %q", got)
 	}
+	for range 7 {
+		turn.openPath(&turn.context)
+	}
+	if got := turn.openPath(&turn.context); got != "d10" {
+		t.Errorf("the tenth is %q", got)
+	}
 	d := &Dispatch{turn: turn, path: "d1", iterations: 3, iteration: 2}
 	d.number, d.place.seam = 1, inExecute
 	turn.dispatches = []*Dispatch{d}

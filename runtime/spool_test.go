@@ -164,8 +164,8 @@ func TestSpoolingFails(t *testing.T) {
 		return p
 	}
 	p := play()
-	if status, _, err := p.run(); status != StatusFailed || err != errX {
-		t.Errorf("status %d, %v", status, err)
+	if status, iterations, err := p.run(); status != StatusFailed || iterations != 0 || err != errX {
+		t.Errorf("status %d after %d iterations, %v", status, iterations, err)
 	}
 	p.want("tS err(X) tE(failed,X)")
 	p = play()

@@ -106,6 +106,7 @@ func init() {
 		},
 		"commit":      func(f *frame, _ any) (any, error) { return nil, f.inDispatch().Commit() },
 		"startCommit": startCommit,
+		"startStore":  startStore,
 		"pause":       func(*frame, any) (any, error) { time.Sleep(hangs); return nil, nil },
 		"replaceGroup": func(f *frame, arg any) (any, error) {
 			a := fieldsOf(arg)
@@ -350,15 +351,27 @@ func writeLog(f *frame, arg any) (any, error) {
 
 // startCommit commits and goes on when storage is called, or there was nothing to commit.
 func startCommit(f *frame, _ any) (any, error) {
-	d, reached := f.inDispatch(), make(chan struct{})
+	f.start(f.inDispatch().Commit)
+	return nil, nil
+}
+
+// startStore stores a record and goes on when storage is called, or nothing was spooled.
+func startStore(f *frame, arg any) (any, error) {
+	ctx, r := f.inTurn(), f.game.record(arg)
+	f.start(func() error { return store1(ctx, r) })
+	return nil, nil
+}
+
+// start makes a call that nobody awaits, and goes on when storage is called or the call has returned.
+func (f *frame) start(call func() error) {
+	reached := make(chan struct{})
 	reach := sync.OnceFunc(func() { close(reached) })
 	f.game.mu.Lock()
 	f.game.storageCalled = reach
 	f.game.mu.Unlock()
 	go func() {
 		defer reach()
-		_ = d.Commit() // nobody asks
+		_ = call() // nobody asks
 	}()
 	<-reached
-	return nil, nil
 }

@@ -326,6 +326,29 @@ func TestTotalTimeout(t *testing.T) {
 	}
 }
 
+// Comments are no sign of life: an endpoint could hold a turn with them for ever. Parts of events are.
+func TestCommentsCountAsSilence(t *testing.T) {
+	ping, word := strings.Repeat(": ping\n\n", 8), "data: "+text("a")+"\n\n"
+	for body, code := range map[string]fault.Code{
+		ping + ping:                                  fault.ChatStreamStalled,
+		word + ping + ping + word + sse(stop):        fault.ChatStreamStalled,
+		ping + word + ping + word + ping + sse(stop): "",
+	} {
+		d := newDispatch(t)
+		d.answer = func(*runtime.HTTPRequest) (runtime.Stream, error) {
+			r := &response{}
+			for _, part := range strings.SplitAfter(body, "\n\n") {
+				r.parts = append(r.parts, []byte(part))
+			}
+			return &slow{response: r, d: d, ms: 100}, nil
+		}
+		d.iterate(newExecutor(t, `{"model":"m","idleTimeoutMs":1000,"retry":{"maxAttempts":1}}`), 1)
+		if d.acked != (code == "") || code != "" && !fault.Is(d.nacked, code) || d.open() != nil {
+			t.Errorf("%q: acked %v, nacked with %v, open %q", body, d.acked, d.nacked, d.open())
+		}
+	}
+}
+
 func TestRetryOptions(t *testing.T) {
 	for options, want := range map[string]string{
 		`"retry":1`:                         "`retry` must be an object",

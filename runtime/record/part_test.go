@@ -92,6 +92,7 @@ func TestCheckParts(t *testing.T) {
 		{"stash without a value", record.ToolCalls, call(bad(`{"value":[1],`, `{`)), "`results.stash.caption.value` is required"},
 		{"stash without a tier", record.ToolCalls, call(bad(`"third-party-public"`, `1`)), "`results.stash.caption.trustTier` must be one of"},
 		{"stash with a mark that is none", record.ToolCalls, call(bad(`:true`, `:"yes"`)), "`results.stash.caption.derivedFromMedia` must be a boolean"},
+		{"stash with a mark of null", record.ToolCalls, call(bad(`:true`, `:null`)), ""},
 		{"stash of scalars", record.ToolCalls, call(bad(`{"value":null,"trustTier":"first-party"}`, `1`)), "`results.stash.note` must be an object"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

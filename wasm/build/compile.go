@@ -84,11 +84,7 @@ func compileNamed(ctx context.Context, root string, t target, path string) error
 }
 
 func compileWith(ctx context.Context, root string, t target, path, ldflags string) error {
-	toolchain, err := pinnedToolchain(ctx, root)
-	if err != nil {
-		return err
-	}
-	path, err = filepath.Abs(path)
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
@@ -99,19 +95,8 @@ func compileWith(ctx context.Context, root string, t target, path, ldflags strin
 	}
 	defer os.RemoveAll(dir)
 	built := filepath.Join(dir, t.file)
-
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=" + ldflags, "-o", built}, t.args...)
-	for _, name := range seldom {
-		args = append(args, "-gcflags="+modulePath+"/"+name+"=-l")
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, modulePackage)...)
-	cmd.Dir = root
-	// Whatever the caller's environment holds that could change the bytes is
-	// set here; a later entry wins.
-	cmd.Env = append(os.Environ(), "GOOS="+t.goos, "GOARCH=wasm", "CGO_ENABLED=0",
-		"GOTOOLCHAIN="+toolchain, "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("compile %s: %w\n%s", t.file, err, bytes.TrimSpace(out))
+	if err := link(ctx, root, t, built, ldflags); err != nil {
+		return err
 	}
 	file, err := os.ReadFile(built)
 	if err != nil {
@@ -133,6 +118,28 @@ func compileWith(ctx context.Context, root string, t target, path, ldflags strin
 		return err
 	}
 	return os.Rename(built, path)
+}
+
+// link has the go command build t, and leaves the file as it wrote it.
+func link(ctx context.Context, root string, t target, path, ldflags string) error {
+	toolchain, err := pinnedToolchain(ctx, root)
+	if err != nil {
+		return err
+	}
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=" + ldflags, "-o", path}, t.args...)
+	for _, name := range seldom {
+		args = append(args, "-gcflags="+modulePath+"/"+name+"=-l")
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, modulePackage)...)
+	cmd.Dir = root
+	// Whatever the caller's environment holds that could change the bytes is
+	// set here; a later entry wins.
+	cmd.Env = append(os.Environ(), "GOOS="+t.goos, "GOARCH=wasm", "CGO_ENABLED=0",
+		"GOTOOLCHAIN="+toolchain, "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("compile %s: %w\n%s", t.file, err, bytes.TrimSpace(out))
+	}
+	return nil
 }
 
 // pinnedToolchain returns the Go release that go.mod names. A newer local Go

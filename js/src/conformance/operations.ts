@@ -118,6 +118,9 @@ export const operations: Readonly<Record<string, Operation>> = {
   startCommit: now((f) => {
     f.inDispatch.commit().catch(() => undefined); // nobody asks
   }),
+  startStore: now((f, arg) => {
+    store(f.inTurn, f.stage.record(arg)).catch(() => undefined); // nobody asks
+  }),
   pause: () => pause(),
   replaceGroup: later((f, arg) => {
     const { ids, with: records } = fields(arg, 'ids', 'with');

@@ -1,14 +1,14 @@
 /**
- * Bounds what a module can make its host hold. A module's memory is bounded by what it declares itself, and its tables,
- * globals and objects lie outside of it: so the host reads the declarations before the engine does, and writes its own
- * bounds in their place.
+ * Bounds what a module can make its host hold. A module declares the bound of its memory itself, and its tables,
+ * globals and objects lie outside of its memory. So the host reads the declarations before the engine does, and
+ * replaces the bounds by its own.
  */
 
 /** Bytes of a page of memory. */
 const PAGE = 64 << 10;
-/** Pages that a memory can have at most. */
+/** The most pages of a memory. */
 const MAX_PAGES = 1 << 16;
-/** What Go's linker makes is one table of as many entries as there are functions, and eight globals. */
+/** Go's linker makes one table, with an entry for each function, and eight globals. */
 const MAX_TABLE = 1 << 18;
 const MAX_GLOBALS = 64;
 
@@ -34,22 +34,22 @@ export interface TypedFunction {
 
 /** A module that is bounded. */
 export interface Confined {
-  /** The given bytes if there was nothing to change. */
+  /** The given bytes, if nothing had to change. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly imports: readonly TypedFunction[];
   readonly exports: readonly TypedFunction[];
 }
 
-/** How many pages fit so many bytes. */
+/** The number of pages in so many bytes. */
 export function pagesOf(bytes: number): number {
   return Math.min(MAX_PAGES, Math.floor(bytes / PAGE));
 }
 
 /**
- * Lets a module's memory grow to so many pages, and its table not at all. Bytes that are no WebAssembly stay as they are:
- * the engine says what is wrong with them.
+ * Lets a module's memory grow to so many pages, and its table not at all. Bytes that are not WebAssembly stay
+ * unchanged: the engine reports them.
  *
- * @throws ConfineError for a module that takes more than any does which Go's linker makes
+ * @throws ConfineError for a module with more than Go's linker makes
  */
 export function confine(bytes: Uint8Array<ArrayBuffer>, pages: number): Confined {
   if (!HEADER.every((byte, i) => bytes[i] === byte)) return { bytes, imports: [], exports: [] };
@@ -73,7 +73,7 @@ export function confine(bytes: Uint8Array<ArrayBuffer>, pages: number): Confined
   return { bytes: changed ? joined(out) : bytes, imports, exports };
 }
 
-/** The body that a section is to have; undefined for the one that it has. */
+/** The new body of a section; undefined to keep the old one. */
 function sectionOf(
   id: number,
   body: Uint8Array,
@@ -142,10 +142,10 @@ function readMemory(r: Reader, pages: number): number[] | undefined {
   return [1, 1, ...leb(size), ...leb(pages)];
 }
 
-/** How large something is at first. */
+/** The initial size of a memory or a table. */
 function readLimits(r: Reader, of: string): number {
   const flags = r.byte();
-  // Others are shared, or of 64 bits.
+  // Other flags mean shared or 64-bit.
   if (flags > 1) throw new ConfineError(`it has a ${of} of kind ${flags}`);
   const size = r.uint();
   if (flags === 1) r.uint();
@@ -160,7 +160,7 @@ class Declarations {
   readonly functions: number[] = [];
   readonly #types: string[] = [];
 
-  /** Functions only, as the engine keeps objects of all other types outside of the memory. */
+  /** Functions only: the engine keeps objects of all other types outside of the memory. */
   readTypes(r: Reader): void {
     for (let n = r.uint(); n > 0; n--) {
       const kind = r.byte();
@@ -172,7 +172,7 @@ class Declarations {
     }
   }
 
-  /** Functions, up to something else: that is refused elsewhere. */
+  /** Functions, up to the first export of another kind, which is refused elsewhere. */
   readImports(r: Reader): void {
     for (let n = r.uint(); n > 0; n--) {
       const module = r.name();
@@ -207,7 +207,7 @@ function typeNames(types: Uint8Array): string {
   return `[${Array.from(types, (type) => names[type] ?? hex(type)).join(' ')}]`;
 }
 
-/** Walks over bytes. Its methods throw when there are too few. */
+/** Reads bytes in order. Its methods throw if there are too few. */
 class Reader {
   at = 0;
   readonly #data: Uint8Array;

@@ -1,5 +1,5 @@
 /**
- * What a module must be to be run: its exports, imports and ABI version.
+ * The requirements of a module: its exports, imports and ABI version.
  */
 import { ABI_MAJOR, ABI_MINOR, Export } from '../abi/frames.gen.js';
 import { TurncoreError } from '../errors.js';
@@ -78,9 +78,9 @@ const exportTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks the types of the functions that a module exports and imports. The platform does not tell them.
+ * Checks the types of the functions that a module exports and imports, which the platform does not tell.
  *
- * @throws TurncoreError E_INVALID_MODULE naming each that is wrong
+ * @throws TurncoreError E_INVALID_MODULE naming each wrong one
  */
 export function checkTypes({ imports, exports }: Pick<Confined, 'imports' | 'exports'>): void {
   const wrong: string[] = [];
@@ -98,7 +98,7 @@ export function checkTypes({ imports, exports }: Pick<Confined, 'imports' | 'exp
 }
 
 /**
- * Checks the version a module says it has.
+ * Checks the ABI version of a module.
  *
  * @throws TurncoreError E_ABI_VERSION naming both versions
  */

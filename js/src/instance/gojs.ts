@@ -1,19 +1,19 @@
 /**
- * Runs a module built with GOOS=js through the loader that Go ships, `wasm_exec.js`. The caller gives the loader's
- * class, since it must be of the Go release that built the module.
+ * Runs a module built with GOOS=js through Go's own loader, `wasm_exec.js`. The caller gives the loader's class, which
+ * must be of the Go release that built the module.
  */
 import { GuestExit } from '../wasi/wasi.js';
 import type { StderrTail } from '../wasi/stderr.js';
 import type { Guest, StartedGuest } from './instance.js';
 
-/** An object of Go's loader, as far as it is used here. */
+/** The part of Go's loader that is used here. */
 export interface GoLoader {
   importObject: WebAssembly.Imports;
   env: Record<string, string>;
   run(instance: WebAssembly.Instance): Promise<void>;
 }
 
-/** The class `Go` that `wasm_exec.js` puts into the global object. */
+/** The class `Go`, which `wasm_exec.js` defines globally. */
 export type GoRuntime = new () => GoLoader;
 
 /** Bytes the guest may write to stderr in one step. */
@@ -27,10 +27,10 @@ interface GoExports {
 }
 
 /**
- * Starts the module. Its stderr is captured, its exit and its timers are taken from the loader: an exit must end the
- * step, and a timer would run the guest between steps, also after its death.
+ * Starts the module. Captures its stderr, and replaces the loader's exit and timers: an exit must end the step, and a
+ * timer would run the guest between steps, even after its death.
  *
- * @param stderr gets what the guest writes, also when this throws
+ * @param stderr gets the guest's output, even if this throws
  */
 export function startGoJS(
   module: WebAssembly.Module,
@@ -60,7 +60,7 @@ export function startGoJS(
     stderr.write(new Uint8Array(started.exports!.mem.buffer, low(base + 16), size));
   };
   gojs['runtime.scheduleTimeoutEvent'] = (sp: number): void => {
-    // A number for a timer that never fires: timers are due when a step runs.
+    // A number for a timer that never fires. Timers are due in steps.
     view((sp >>> 0) + 16, 4).setInt32(0, 1, true);
   };
   gojs['runtime.clearTimeoutEvent'] = (): void => undefined;
@@ -69,7 +69,7 @@ export function startGoJS(
   const exports = instance.exports as unknown as GoExports;
   started.exports = exports;
   let failure: unknown;
-  // It runs main until that blocks, before it returns; the promise settles when the program ends, which it never does.
+  // This runs main until it blocks. The promise would settle at the program's end, which never comes.
   go.run(instance).catch((error: unknown) => {
     failure = error;
   });

@@ -1,6 +1,6 @@
 /**
- * One running module. A step is synchronous and never re-entered; whatever goes wrong in one ends the instance, since
- * a Go runtime that was stopped half-way still answers, with nonsense.
+ * One running module. A step is synchronous and never re-entered. Any failure in a step ends the instance: a Go runtime
+ * that was stopped half-way still answers, with nonsense.
  */
 import { type OutboundFrame, readFrame } from '../codec/tuples.gen.js';
 import { CodecError, framesOf, MAX_STEP_OUTPUT } from '../codec/decoder.js';
@@ -9,43 +9,43 @@ import type { StderrTail } from '../wasi/stderr.js';
 import type { Welcome, Limits } from './limits.js';
 import { decodeWelcome } from './limits.js';
 
-/** The guest half of an instance, whatever it was built for. */
+/** The guest's half of an instance, for either build. */
 export interface Guest {
   readonly memory: WebAssembly.Memory;
-  /** Makes room for that many bytes of frames and one more; 0 if that is too many. */
+  /** Makes room for that many bytes of frames and one more; returns 0 if that is too many. */
   readonly inbox: (size: number) => number;
-  /** Takes the frames, answers pointer << 32 | length of the outbox. */
+  /** Takes the frames and answers with the outbox: pointer << 32 | length. */
   readonly step: (size: number) => bigint;
   readonly stderr: StderrTail;
   /** Called before each step. */
   readonly begin: () => void;
 }
 
-/** A guest that is initialised, and what its turncore_abi answered. */
+/** An initialised guest, and the answer of its turncore_abi. */
 export interface StartedGuest {
   readonly guest: Guest;
   readonly abi: number;
 }
 
-/** What an {@link Instance} is made with. */
+/** The parts of an {@link Instance}. */
 export interface InstanceConfig {
   readonly guest: Guest;
   /** The Hello frame; undefined to leave the handshake to the caller. */
   readonly hello: Uint8Array | undefined;
   readonly limits: Readonly<Limits>;
-  /** What turncore_abi answered. */
+  /** The answer of turncore_abi. */
   readonly abi: number;
   readonly maxMemory: number;
   readonly onStderr: ((line: string) => void) | undefined;
 }
 
 /**
- * Written behind the batch; the guest puts 0 there when it has handled all of it. msgpack never uses this byte. A
- * blocked guest of GOOS=js returns as if it were done, and only the marker tells.
+ * A marker behind the batch, which the guest sets to 0 when it has handled the whole batch. msgpack never uses this
+ * byte. A blocked guest of GOOS=js returns as if it were done: only the marker tells.
  */
 const MARKER = 0xc1;
 
-/** Outboxes up to this size share a buffer: a buffer of their own would cost more than they. */
+/** Outboxes up to this size share a buffer, because a new buffer would cost more than the copy. */
 const SHARED_OUTBOX = 4 << 10;
 const SHARED_CHUNK = 64 << 10;
 
@@ -56,7 +56,7 @@ const lowFirst = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 const LOW = lowFirst ? 0 : 1;
 const HIGH = lowFirst ? 1 : 0;
 
-/** Thrown by a step that is begun within a step. It is a mistake in the host: no code of users runs there. */
+/** A step began within a step. This is a mistake in the host: no user code runs there. */
 export class ReentryError extends Error {
   constructor() {
     super('A step was begun within a step.');
@@ -66,9 +66,9 @@ export class ReentryError extends Error {
 
 /** A running module. Made by {@link Module.instantiate}. */
 export class Instance {
-  /** The bytes of the Hello frame it was given; none without handshake. */
+  /** The bytes of its Hello frame; none without a handshake. */
   readonly hello: Uint8Array;
-  /** The bytes of its Welcome; none without handshake. */
+  /** The bytes of its Welcome; none without a handshake. */
   readonly welcome: Uint8Array;
   /** Feature bits in force. */
   readonly features: number;
@@ -79,7 +79,7 @@ export class Instance {
   /** Version of the module, for people. */
   readonly build: string;
 
-  /** Undefined once the instance is dead, so that its memory can be collected. */
+  /** Undefined after the instance's death, so that its memory can be collected. */
   #guest: Guest | undefined;
   readonly #stderr: StderrTail;
   readonly #maxMemory: number;
@@ -91,7 +91,7 @@ export class Instance {
   #chunk = new ArrayBuffer(0);
   #chunkUsed = 0;
 
-  /** Takes a guest that is initialised, and says hello. */
+  /** Takes an initialised guest and says hello. */
   constructor(config: InstanceConfig) {
     const { guest } = config;
     this.#guest = guest;
@@ -124,7 +124,7 @@ export class Instance {
     this.#frameLimit = welcome.limits.frame;
   }
 
-  /** False once a step has failed or {@link close} was called. */
+  /** False after a failed step or {@link close}. */
   get alive(): boolean {
     return this.#failure === undefined;
   }
@@ -139,15 +139,15 @@ export class Instance {
     return this.#guest === undefined ? 0 : this.#view(this.#guest).length;
   }
 
-  /** The last lines, at most 4 KiB, that the guest wrote to stderr. */
+  /** The last lines of the guest's stderr, at most 4 KiB. */
   get stderr(): string {
     return this.#stderr.text();
   }
 
   /**
-   * Hands the guest frames back to back and lets it run until it waits for the host.
+   * Passes frames, back to back, to the guest and lets it run until it waits for the host.
    *
-   * @returns the frames it answers, back to back, as a copy
+   * @returns a copy of its answer: frames, back to back
    * @throws TurncoreError E_ABI_LIMIT_EXCEEDED if the batch is too large (the instance lives on),
    *   E_INSTANCE_FAILED if the instance died of this step or before; ReentryError if called within a step
    */
@@ -198,7 +198,7 @@ export class Instance {
     return this.#failure;
   }
 
-  /** Ends an instance that is not needed any more, so that its memory can be collected. */
+  /** Ends an unused instance, so that its memory can be collected. */
   close(): void {
     this.fail('the instance was closed');
   }

@@ -1,5 +1,5 @@
 /**
- * The bounds that host and module agree on by Hello and Welcome.
+ * The bounds that host and module agree on with Hello and Welcome.
  */
 import { ABI_MAJOR, ABI_MINOR, Op } from '../abi/frames.gen.js';
 import { type OutboundFrame, readFrame, writeHello } from '../codec/tuples.gen.js';
@@ -8,9 +8,9 @@ import { Encoder } from '../codec/encoder.js';
 
 /** Bounds of one instance. A host may lower the defaults, never raise them. */
 export interface Limits extends CodecLimits {
-  /** Effects outstanding in one turn. */
+  /** Outstanding effects of one turn. */
   turnEffects: number;
-  /** Effects outstanding in one instance. */
+  /** Outstanding effects of one instance. */
   instanceEffects: number;
 }
 
@@ -22,13 +22,13 @@ export interface Quota {
   instance: number;
 }
 
-/** The quota of a host that names none. */
+/** The default quota. */
 export const DEFAULT_QUOTA: Readonly<Quota> = Object.freeze({
   turn: 64 * 2 ** 20,
   instance: 128 * 2 ** 20,
 });
 
-/** Bytes of entropy that an instance gets. */
+/** Bytes of entropy for an instance. */
 export const SEED_SIZE = 16;
 
 /** The ABI's own bounds. */
@@ -38,7 +38,7 @@ export const DEFAULT_INSTANCE_LIMITS: Readonly<Limits> = Object.freeze({
   instanceEffects: 65536,
 });
 
-/** The defaults, lowered where the caller asks for less. */
+/** The defaults, lowered where the caller wants less. */
 export function lowerLimits(wanted: Partial<Limits> = {}): Limits {
   const limits = { ...DEFAULT_INSTANCE_LIMITS };
   for (const key of Object.keys(limits) as (keyof Limits)[]) {
@@ -52,7 +52,7 @@ export function lowerLimits(wanted: Partial<Limits> = {}): Limits {
   return limits;
 }
 
-/** What the module answered to Hello. */
+/** The module's answer to Hello. */
 export interface Welcome {
   /** Feature bits in force. */
   readonly features: number;
@@ -96,7 +96,7 @@ export function decodeWelcome(bytes: Uint8Array, asked: Readonly<Limits>): Welco
   return { features, limits: Object.freeze(limits), build, providers };
 }
 
-/** Names what came, with the text of a Fault. */
+/** Describes a frame, with the text of a Fault. */
 function describe(frames: readonly OutboundFrame[]): string {
   const frame = frames.find((f) => f.op !== Op.Welcome) ?? frames[0];
   if (frame === undefined) return 'nothing';

@@ -1,5 +1,5 @@
 /**
- * A module that can be instantiated: where it comes from, compiled when it is first needed, once.
+ * A module: its source, which is compiled once, at the first use.
  */
 import { Feature } from '../abi/frames.gen.js';
 import type { TurncoreError } from '../errors.js';
@@ -31,22 +31,22 @@ export interface ModuleOptions {
 
 /** Settings of an instance. */
 export interface InstantiateOptions {
-  /** Bounds, where less than the defaults is wanted. */
+  /** Bounds below the defaults. */
   limits?: Partial<Limits> | undefined;
   /** Bytes that the module may hold. */
   quota?: Readonly<Quota> | undefined;
-  /** Feature bits the host can use. Default: all it knows. */
+  /** Feature bits that the host can use. Default: all that it knows. */
   features?: number | undefined;
   /** Environment of the guest's Go runtime, such as GOGC. */
   env?: Readonly<Record<string, string>> | undefined;
   /**
-   * Bytes of memory the guest may grow to. Default 1 GiB. A module that {@link Module.compile} was not given the same
-   * bound for, or that was given compiled, is looked at after each step only.
+   * Bytes of memory that the guest may grow to. Default 1 GiB. For a module that was given compiled, or compiled by
+   * {@link Module.compile} with another bound, the bound is checked only after each step.
    */
   maxMemory?: number | undefined;
-  /** Gets each line the guest writes to stderr, after the step that wrote it. */
+  /** Gets each line of the guest's stderr, after the step that wrote it. */
   onStderr?: ((line: string) => void) | undefined;
-  /** False to leave Hello to the caller, as a replay does. Default true. */
+  /** Whether to say Hello. A replay does so itself. Default true. */
   handshake?: boolean | undefined;
   /** Milliseconds of a monotonic clock for the guest's runtime. Default: performance.now. */
   monotonic?: (() => number) | undefined;
@@ -57,14 +57,14 @@ const FEATURES =
   Feature.Chat | Feature.History | Feature.Timers | Feature.Digest | Feature.Interrupts;
 const MAX_MEMORY = 1 << 30;
 
-/** A module, compiled when it is first needed. */
+/** A module, compiled at the first use. */
 export class Module {
   readonly #source: ModuleSource;
   readonly #options: ModuleOptions;
-  /** What was compiled, by the pages that its memory may have. */
+  /** The compiled modules, by the most pages of their memory. */
   readonly #compiled = new Map<number, WebAssembly.Module>();
   readonly #compiling = new Map<number, Promise<WebAssembly.Module>>();
-  /** What is taken where nothing was compiled for the bound that is wanted. */
+  /** The module for bounds that nothing was compiled for. */
   #any: WebAssembly.Module | undefined;
   #target: ModuleTarget | undefined;
   #hash: Promise<string> | undefined;
@@ -88,7 +88,7 @@ export class Module {
     if (compiled !== undefined) return Promise.resolve(compiled);
     let compiling = this.#compiling.get(pages);
     if (compiling === undefined) {
-      // A failure is not kept: the next caller tries again.
+      // The next caller tries again after a failure.
       compiling = this.#compile(pages).finally(() => this.#compiling.delete(pages));
       this.#compiling.set(pages, compiling);
     }
@@ -103,7 +103,7 @@ export class Module {
     return module;
   }
 
-  /** SHA-256 of the module's bytes in hex; empty if it was given compiled, where they cannot be had. */
+  /** SHA-256 of the module's bytes in hex; empty if it was given compiled, without its bytes. */
   hash(): Promise<string> {
     this.#hash ??= hashSource(this.#source).catch((error: unknown) => {
       this.#hash = undefined;
@@ -113,7 +113,7 @@ export class Module {
   }
 
   /**
-   * @internal Starts an instance of its own: its memory is shared with nothing.
+   * @internal Starts an instance with a memory of its own.
    *
    * @throws TurncoreError E_INVALID_MODULE, E_ABI_VERSION, or E_INSTANCE_FAILED if it dies at the start
    */
@@ -123,8 +123,8 @@ export class Module {
   }
 
   /**
-   * @internal Like {@link instantiate}, for a module that is compiled, without waiting: in workerd one request cannot wait for
-   * what another one began.
+   * @internal Like {@link instantiate} for a compiled module, but without waiting: in workerd a request cannot wait for
+   * the work of another one.
    *
    * @throws TurncoreError also when the module is not compiled yet
    */
@@ -178,8 +178,8 @@ export class Module {
 }
 
 /**
- * Names a module: by URL or path, request, response, bytes, or as a WebAssembly.Module (in workerd the only way).
- * Nothing is read before the first turn needs it, so this is allowed in a Worker's global scope.
+ * Names a module: a URL or path, a request, a response, bytes, or a WebAssembly.Module (the only way in workerd). It is
+ * read when the first turn needs it, so this is allowed in a Worker's global scope.
  *
  * @param source default: the `turncore.wasm` of this package
  */

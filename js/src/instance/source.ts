@@ -1,11 +1,11 @@
 /**
- * Where a module's bytes come from, on every platform.
+ * Gets the bytes of a module, on every platform.
  */
 import { TurncoreError } from '../errors.js';
 import { confine, ConfineError } from './confine.js';
 import { checkTypes } from './contract.js';
 
-/** What a module can be loaded from. Objects of other realms are fine. */
+/** Sources of modules. They may be objects of other realms. */
 export type ModuleSource =
   | URL
   | string
@@ -15,15 +15,15 @@ export type ModuleSource =
   | WebAssembly.Module
   | PromiseLike<Response | BufferSource>;
 
-/** The class an object says it has; unlike instanceof this also holds for objects of other realms. */
+/** The class name that an object states. Unlike instanceof, this works for objects of other realms. */
 export function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
 /**
- * Compiles a module whose memory may grow to so many pages. What is compiled already is taken as it is.
+ * Compiles a module whose memory may grow to so many pages. Returns a compiled module unchanged.
  *
- * @throws TurncoreError E_INVALID_MODULE when it cannot be read, is no WebAssembly or takes too much
+ * @throws TurncoreError E_INVALID_MODULE if it cannot be read, is not WebAssembly or takes too much
  */
 export async function compileSource(
   source: ModuleSource,
@@ -39,7 +39,7 @@ export async function compileSource(
     const confined = confine(given, pages);
     checkTypes(confined);
     checking = false;
-    // The package's own module has the bound that most hosts want, so that it is compiled while it comes.
+    // The package's own module has the bound that most hosts want, so it can be compiled while it arrives.
     const asItIs = confined.bytes === given ? streamed : undefined;
     return await (asItIs ?? WebAssembly.compile(confined.bytes));
   } catch (cause) {
@@ -49,13 +49,13 @@ export async function compileSource(
   }
 }
 
-/** Begins to compile a response while it comes, if it can be. */
+/** Starts to compile a response while it arrives, if possible. */
 function stream(opened: Opened): Promise<WebAssembly.Module> | undefined {
   if (tagOf(opened) !== 'Response' || typeof WebAssembly.compileStreaming !== 'function') {
     return undefined;
   }
   const response = opened as Response;
-  // Streaming insists on the type; servers that do not know it are common.
+  // Streaming requires the media type, which many servers do not know.
   const type = response.headers.get('content-type') ?? '';
   if (!/^application\/wasm\b/i.test(type)) return undefined;
   const compiling = WebAssembly.compileStreaming(response.clone());
@@ -72,7 +72,7 @@ async function bytesOf(opened: Opened): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** SHA-256 of a module's bytes in hex; empty for a WebAssembly.Module, and for a response that was used up. */
+/** SHA-256 of a module's bytes in hex; empty for a WebAssembly.Module and for a used response. */
 export async function hashSource(source: ModuleSource): Promise<string> {
   const tag = tagOf(source);
   if (tag === 'WebAssembly.Module' || tag === 'Response' || tag === 'Promise') return '';
@@ -109,7 +109,7 @@ async function openLocation(location: URL | string): Promise<Opened> {
   const url = urlOf(location);
   if (url !== undefined && url.protocol !== 'file:') return fetchModule(url.href);
   const fs = fileSystem();
-  // Without a file system, a text that is not a URL is one relative to the page.
+  // Without a file system, a text that is not a URL is relative to the page.
   if (fs === undefined) return fetchModule(url?.href ?? String(location));
   try {
     return await fs.readFile(url ?? String(location));
@@ -118,7 +118,7 @@ async function openLocation(location: URL | string): Promise<Opened> {
   }
 }
 
-/** The URL that a text is; undefined for a path, also one with a Windows drive. */
+/** A text as a URL; undefined for a path, also one with a Windows drive. */
 function urlOf(location: URL | string): URL | undefined {
   if (typeof location !== 'string') return location;
   if (/^[A-Za-z]:[\\/]/.test(location)) return undefined;
@@ -170,7 +170,7 @@ function unusable(what: string, cause: unknown): TurncoreError {
   return cannotLoad(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
 }
 
-/** The error of a module that cannot be had, whatever it may be. */
+/** The error for a module that cannot be loaded. */
 export function cannotLoad(why: string, cause?: unknown): TurncoreError {
   return new TurncoreError('E_INVALID_MODULE', `The module cannot be loaded: ${why}`, {
     help: 'Check where the module comes from; the message says what failed.',

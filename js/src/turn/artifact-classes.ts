@@ -11,7 +11,7 @@ import {
 import { ToolCall } from '../primitives/tool-call.js';
 import type { ContextState } from './context-state.js';
 
-/** The classes by their names, in the order in which they are met. Of two with one name the first counts. */
+/** The classes by name, in order of appearance. If two share a name, the first counts. */
 export function artifactClasses(state: ContextState): Map<string, ArtifactClass> {
   const classes = new Map<string, ArtifactClass>();
   const add = (value: unknown): void => {

@@ -26,10 +26,10 @@ import type { Turn } from './turn.js';
 import { mediaOf } from '../http/splice.js';
 import { spoolRetrievable } from './spool.js';
 
-/** Tools that classes of artifacts made: the next iteration's take their place. */
+/** Tools that artifact classes made. Those of the next iteration replace them. */
 const forged = new WeakSet<AnyTool>();
 
-/** Writes a retrieved document's text through its callback, and answers the document that reads it from there. */
+/** Stores the text of a retrieved document, and answers with a document that reads it from there. */
 export function runSpool(
   turn: Turn,
   effect: number,
@@ -40,7 +40,7 @@ export function runSpool(
   if (!(record instanceof Retrievable)) {
     throw new CodecError('frame', 0, `${handle} is no retrievable`);
   }
-  // A dispatch within a turn calls the turn's methods.
+  // A dispatch within a turn uses the turn's callbacks.
   const owner = turn.contexts[0] ?? state;
   spoolRetrievable(owner.facade, turn.definition.callbacks.storeRetrievableBytes, record).then(
     (spooled) => settleItem(turn, effect, record, spooled),
@@ -57,7 +57,7 @@ function settleItem(turn: Turn, effect: number, record: Retrievable, spooled: Re
   settleWith(turn, effect, spooled === record ? null : item);
 }
 
-/** Reads lines, or the whole text, of an artifact. */
+/** Reads lines of an artifact, or its whole text. */
 export function runRead(turn: Turn, effect: number, state: ContextState, args: ReadArgs): void {
   const { handle, part, read } = args;
   const entry = turn.handles.entryOf(handle);
@@ -80,7 +80,7 @@ export function runRead(turn: Turn, effect: number, state: ContextState, args: R
   );
 }
 
-/** The artifact in a place of a record. */
+/** The artifact at a place in a record. */
 export function artifactOf(entry: unknown, part: number): SpooledArtifact | undefined {
   let found: unknown;
   if (entry instanceof Retrievable) found = part === 0 ? entry.content : undefined;
@@ -92,7 +92,7 @@ export function artifactOf(entry: unknown, part: number): SpooledArtifact | unde
   return found instanceof SpooledArtifact ? found : undefined;
 }
 
-/** Reads what the reader has. Size hints say what a handle shows; they do not bound a reading. */
+/** Reads what the reader has. Size hints are for handles: they bound no reading. */
 async function readArtifact(
   state: ContextState,
   artifact: SpooledArtifact,
@@ -132,7 +132,7 @@ function tooLarge(what: string, size: number, most: number): TurncoreError {
   return TurncoreError.of('E_ARTIFACT_TOO_LARGE', why);
 }
 
-/** Registers the tools that classes of artifacts add. */
+/** Registers the tools that artifact classes add. */
 export function runForge(
   turn: Turn,
   effect: number,
@@ -152,7 +152,7 @@ export function runForge(
   settleEffect(turn, effect, state, undefined);
 }
 
-/** Registers a tool that a class made, unless the user has one of that name. */
+/** Registers a tool that a class made, unless the user has a tool of that name. */
 function registerForged(turn: Turn, state: ContextState, tool: AnyTool): void {
   const there = state.tools.get(tool.name);
   if (there === tool) return;

@@ -38,7 +38,7 @@ export class ContextState implements OpenContext {
   /** The dispatch or turn is over. */
   ended = false;
   acked = false;
-  /** User code's call of `ack` is under way. */
+  /** User code is calling `ack`. */
   acking = false;
   nacked = false;
   nackError: unknown = undefined;
@@ -46,7 +46,7 @@ export class ContextState implements OpenContext {
   reason: unknown = undefined;
 
   readonly #sets: (RecordSet<Entry> | undefined)[] = new Array<undefined>(RECORD_KINDS);
-  // What the context began with, and what user code sees of it once it has asked.
+  // What the context began with, and what user code has asked for so far.
   readonly #root: Root;
   #stash: Stash | undefined;
   readonly #toolState: ToolState;
@@ -55,7 +55,7 @@ export class ContextState implements OpenContext {
   #ackHandlers: Set<() => unknown> | undefined;
   /** The streams by id: messages, thoughts. */
   readonly #streams: (Map<string, StreamText> | undefined)[] = [];
-  /** The stream that the last delta was of. */
+  /** The stream of the last delta. */
   #streaming: StreamText | undefined;
   #results: Map<string, unknown> | undefined;
 
@@ -124,7 +124,7 @@ export class ContextState implements OpenContext {
     return this.#controller.signal;
   }
 
-  /** Aborts the context, as user code asks, and the contexts that were copied from it. */
+  /** Aborts the context for user code, and the contexts that were copied from it. */
   abort(reason: unknown): void {
     if (this.aborted || this.ended) return;
     const none = new DOMException('This operation was aborted', 'AbortError');
@@ -141,7 +141,7 @@ export class ContextState implements OpenContext {
     for (const inner of this.turn.contexts) if (inner?.parent === this) inner.mark(reason);
   }
 
-  /** Aborts the context because its deadline has come. Its signal fires when user code may run. */
+  /** Aborts the context at its deadline. The signal fires as soon as user code may run. */
   expire(reason: unknown): void {
     if (this.aborted || this.ended) return;
     this.aborted = true;
@@ -151,7 +151,7 @@ export class ContextState implements OpenContext {
     });
   }
 
-  /** Follows a controller that the caller gave. Returns a function that stops it. */
+  /** Follows the caller's controller. Returns a function that stops this. */
   follow(controller: AbortController): () => void {
     this.#controller = controller;
     const { signal } = controller;
@@ -172,7 +172,7 @@ export class ContextState implements OpenContext {
     return () => void this.#ackHandlers?.delete(handler);
   }
 
-  /** Calls the ack handlers in order. What they throw is swallowed. */
+  /** Calls the ack handlers in order and ignores their errors. */
   callAckHandlers(): void {
     if (this.#ackHandlers === undefined) return;
     for (const handler of this.#ackHandlers) {
@@ -180,7 +180,7 @@ export class ContextState implements OpenContext {
         const result = handler();
         if (result instanceof Promise) result.catch(ignore);
       } catch {
-        // By contract: nothing can go wrong with an ack any more.
+        // The contract says so: an ack cannot fail any more.
       }
     }
   }
@@ -203,7 +203,7 @@ export class ContextState implements OpenContext {
     this.#results.set(id, results);
   }
 
-  /** Runs what reports results of a tool call, which are kept unless it throws. */
+  /** Runs a report of a tool call's results, and keeps the results unless it throws. */
   reporting(id: string, results: unknown, run: () => void): void {
     const before = this.results(id);
     if (results !== undefined) this.setResults(id, results);
@@ -249,5 +249,5 @@ export class ContextState implements OpenContext {
 }
 
 function ignore(): void {
-  // What an ack handler rejects with is swallowed like what it throws.
+  // A rejection of an ack handler is ignored too.
 }

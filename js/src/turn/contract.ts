@@ -1,6 +1,6 @@
 /**
- * What turns, their contexts and their core know of each other. Each of them sees the others by these alone, so that
- * the files below need not know those above.
+ * What turns, their contexts and their core know of each other. Lower files import these types instead of the files
+ * above them.
  */
 import type { MethodArgs, ToolDef } from '../codec/tuples.gen.js';
 import type { Decoder } from '../codec/decoder.js';

@@ -1,10 +1,10 @@
 /**
  * The core of one instance: frames in, frames out, in order.
  *
- * Frames that the module gives are copied out, changes to collections are made at once, and everything else goes into
- * one queue. The code that steps drains the queue from its head: a call that is answered in its step until its reply
- * is reached, all others to the end. So an event is delivered before the call that caused it returns, and what
- * listeners do in between keeps its order. Effects start in a microtask.
+ * The core copies the module's frames, changes collections at once, and puts everything else into one queue. Whoever
+ * steps drains the queue from its head: up to the reply if the call is answered in its step, otherwise to the end. So
+ * an event is delivered before the call that caused it returns, and the calls of listeners keep their order. Effects
+ * start in a microtask.
  */
 import { Collection, EditKind, Method, Op } from '../abi/frames.gen.js';
 import {
@@ -51,13 +51,13 @@ export interface CoreHost {
   readonly verify: boolean;
 }
 
-/** Entry of the queue that tells of the instance's death. */
+/** The queue's entry for the death of the instance. */
 const DEAD = Object.freeze({ op: 0, turn: 0 });
 
-/** What the queue holds: what is delivered, in order. */
+/** An entry of the queue. */
 type Queued = typeof DEAD | Exclude<OutboundFrame, WelcomeFrame | FaultFrame>;
 
-/** A frame of no turn that waits for its reply. */
+/** A frame outside of turns that waits for its reply. */
 interface Asked {
   readonly call: number;
   done: boolean;
@@ -65,7 +65,7 @@ interface Asked {
   error: ErrorValue | undefined;
 }
 
-/** Runs something in a microtask: what `queueMicrotask` does, which Node makes expensive. */
+/** Runs functions in a microtask, at less cost in Node than `queueMicrotask`. */
 const soon = Promise.resolve();
 
 /** Bytes kept free in a batch for the frame behind the edits. */
@@ -86,7 +86,7 @@ export class Core implements HistorySink, OpenCore {
   #starting: EffectFrame[] = [];
   /** The innermost call that is answered in its step. */
   calling: PendingCall | undefined;
-  /** The turn that a frame was last delivered to. */
+  /** The turn that got the last frame. */
   #recent: Turn | undefined;
   #lastTurn = 0;
   #lastRunner = 0;
@@ -137,13 +137,13 @@ export class Core implements HistorySink, OpenCore {
       return undefined;
     }
     if (fault.offset < batch.length - enc.length) {
-      // The module has not made a change that the host has made: what either knows of the turn is wrong from here on.
+      // The module lacks a change that the host has made: from here on they disagree about the turn.
       throw this.fail(`refused edit: ${fault.error.message}`, fault.error);
     }
     return fault.error;
   }
 
-  /** Sends a frame that nobody waits for and delivers what comes back. What goes wrong ends the instance. */
+  /** Sends a frame that nobody waits for and delivers what comes back. A failure ends the instance. */
   sendAndDrain(turn: Turn, enc: Encoder): void {
     try {
       const fault = this.send(turn, enc);
@@ -154,13 +154,13 @@ export class Core implements HistorySink, OpenCore {
     }
   }
 
-  /** Delivers all that is queued, after a step of a turn. An instance that has lost the turn ends. */
+  /** Delivers the whole queue after a step of a turn. Ends an instance that has lost the turn. */
   drain(turn?: OpenTurn): void {
     while (this.#head < this.#queue.length) this.#deliver(this.#next());
     if (turn?.isLost() === true) this.fail('the turn waits for nothing');
   }
 
-  /** Delivers what is queued until something has happened. @throws TurncoreError if it never does */
+  /** Delivers the queue until something has happened. @throws TurncoreError if it never does */
   drainUntil(waiting: Waiting): void {
     while (!waiting.done) {
       if (this.#head >= this.#queue.length) {
@@ -210,9 +210,9 @@ export class Core implements HistorySink, OpenCore {
   }
 
   /**
-   * The number of an open runner; opens it if it is not.
+   * The number of a runner, which is opened if necessary.
    *
-   * @throws TurncoreError when the module refuses it, for a tool's schema say
+   * @throws TurncoreError if the module refuses it, because of a tool's schema for example
    */
   openRunner(definition: Definition): number {
     const open = this.#runners.get(definition);
@@ -226,7 +226,7 @@ export class Core implements HistorySink, OpenCore {
     return runner;
   }
 
-  /** Sends a frame of no turn, which is answered in its step. @throws what it is refused with */
+  /** Sends a frame outside of turns, which is answered in its step. @throws the refusal */
   #ask(call: number, enc: Encoder): unknown {
     const reply: Asked = { call, done: false, value: undefined, error: undefined };
     const before = this.#opened;
@@ -242,7 +242,7 @@ export class Core implements HistorySink, OpenCore {
     return reply.value;
   }
 
-  /** Lets a turn's journal know of a runner that its next frames name. */
+  /** Records a runner in a turn's journal, whose next frames name it. */
   recordRunner(turn: Turn, definition: Definition): void {
     this.#recordRunner(turn, definition, false);
   }
@@ -258,7 +258,7 @@ export class Core implements HistorySink, OpenCore {
     this.send(undefined, enc);
   }
 
-  /** Makes a tool known in a turn. @throws TurncoreError for a schema that the module does not support */
+  /** Defines a tool in a turn. @throws TurncoreError for a schema that the module does not support */
   defineTool(turn: Turn, number: number, tool: AnyTool): void {
     const enc = this.frame();
     writeEdit(enc, {
@@ -310,7 +310,7 @@ export class Core implements HistorySink, OpenCore {
     if (this.#recent === turn) this.#recent = undefined;
   }
 
-  /** Retires the instance: its turns end as failed, in order behind what is queued. */
+  /** Retires the instance. Its turns end as failed, behind everything that is queued. */
   fail(reason: string, cause?: unknown): TurncoreError {
     if (this.#failure === undefined) {
       const failure = this.instance.fail(reason, cause);
@@ -327,7 +327,7 @@ export class Core implements HistorySink, OpenCore {
     if (difference !== undefined) throw this.fail(difference);
   }
 
-  /** Encodes a turn's edits in front of a frame, stepping in between when they do not fit one batch. */
+  /** Encodes a turn's edits in front of a frame. Edits that do not fit the batch go in steps of their own. */
   #withEdits(turn: Turn, enc: Encoder): Encoder {
     const batch = this.#batch;
     const limit = this.instance.limits.frame - enc.length - ROOM;
@@ -351,7 +351,7 @@ export class Core implements HistorySink, OpenCore {
     if (fault !== undefined) throw this.fail(`refused edit: ${fault.error.message}`, fault.error);
   }
 
-  /** Steps, makes the changes that come back and queues the rest. */
+  /** Steps, applies the changes that come back and queues the rest. */
   #step(
     batch: Uint8Array,
     turn: Turn | undefined,
@@ -424,7 +424,7 @@ export class Core implements HistorySink, OpenCore {
       if (turn === undefined) this.#deliverOther(frame);
       else this.#deliverTo(turn, frame);
     } catch (error) {
-      // What user code throws is caught where it is called: a turn whose frame was lost would wait for ever.
+      // Errors of user code are caught where it is called. Without its frame the turn would wait for ever.
       this.fail(`frame that cannot be delivered: ${messageOf(error)}`, error);
     }
   }
@@ -459,7 +459,7 @@ export class Core implements HistorySink, OpenCore {
     }
   }
 
-  /** Takes frames of no turn that runs: the answer to OpenRunner, and what comes late. */
+  /** Takes frames outside of running turns: the reply to OpenRunner, and late frames. */
   #deliverOther(frame: Exclude<Queued, typeof DEAD>): void {
     const opened = this.#opened;
     if (opened === undefined || frame.op !== Op.Reply) return;
@@ -495,7 +495,7 @@ export class Core implements HistorySink, OpenCore {
     turn: Turn | undefined,
   ): void {
     if (turn?.recorder === undefined) return;
-    // A step takes frames of one turn only, and only that turn answers.
+    // A step takes the frames of one turn, and only that turn answers.
     turn.recorder.step(batch.slice(), framesOfTurn(out, frames, offsets, turn.number));
   }
 
@@ -513,7 +513,7 @@ export class Core implements HistorySink, OpenCore {
   }
 }
 
-/** Nothing but a turn's own frames may come of a step that its frames went into. @throws CodecError */
+/** A step of a turn must answer with frames of that turn only. @throws CodecError */
 function requireOwn(
   frame: Exclude<OutboundFrame, WelcomeFrame | FaultFrame>,
   turn: Turn | undefined,
@@ -529,7 +529,7 @@ function requireOwn(
   }
 }
 
-/** The error of a refused OpenRunner. */
+/** The error for a refused OpenRunner. */
 function refusal({ code, message, details }: ErrorValue): TurncoreError {
   return new TurncoreError(code, message, { details: details ?? undefined });
 }

@@ -1,5 +1,5 @@
 /**
- * What many turns share: executor, tools, pipelines and callbacks, and how the module is told of them.
+ * What many turns share: executor, tools, pipelines and callbacks; and the frame that tells the module.
  */
 import { Callback, ExecutorKind, MiddlewareKind } from '../abi/frames.gen.js';
 import { type Middleware, writeOpenRunner } from '../codec/tuples.gen.js';
@@ -13,10 +13,10 @@ import type { Tokenizers } from '../primitives/tokenizers.js';
 import { ChatExecutor } from '../chat/chat-executor.js';
 import type { Delta } from '../collections/deltas.js';
 
-/** Writes one record, or for a deletion its id or text. */
+/** Writes one record; a deletion gets the id or the text. */
 export type WriteFn = (ctx: object, value: Entry | string, instruction?: Entry) => unknown;
 
-/** Keeps bytes under an id and gives a reader of them. */
+/** Stores bytes under an id and returns a reader. */
 export type BytesFn = (ctx: object, id: string, bytes: unknown) => unknown;
 
 /** The callbacks of a runner or of a raw context, under one set of names. */
@@ -26,7 +26,7 @@ export interface Callbacks {
   readonly replaceToolCallGroup:
     ((ctx: object, ids: string[], replacements: Entry[]) => unknown) | undefined;
   readonly commit: ((ctx: object, deltas: Delta[]) => unknown) | undefined;
-  /** Writes that `commit` does not take, as functions of the program's own do. */
+  /** The writes that functions of the program make instead of `commit`. */
   readonly own:
     | { readonly single: readonly (readonly boolean[])[]; readonly replaceGroup: boolean }
     | undefined;
@@ -57,7 +57,7 @@ export interface Definition {
   readonly tokenizers: Tokenizers;
 }
 
-/** The parts of a definition that have to do with tools: they are numbered from 1 in order. */
+/** The tools of a definition, numbered from 1 in order. */
 export function toolParts(
   tools: readonly AnyTool[],
 ): Pick<Definition, 'tools' | 'toolNumbers' | 'toolState'> {
@@ -65,7 +65,7 @@ export function toolParts(
   const registry = new ToolRegistry();
   tools.forEach((tool, i) => {
     if (!toolNumbers.has(tool)) toolNumbers.set(tool, i + 1);
-    // A name that is there twice is for the module to refuse.
+    // The module refuses a name that occurs twice.
     if (!registry.has(tool.name)) registry.register(tool);
   });
   return { tools, toolNumbers, toolState: registry.snapshot() };

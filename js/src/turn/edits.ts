@@ -1,5 +1,5 @@
 /**
- * Changes that host code made and the module has not heard of yet. They go in front of the turn's next frame.
+ * Changes by host code that the module does not know yet. They go in front of the turn's next frame.
  */
 import { Collection, EditKind } from '../abi/frames.gen.js';
 import { writeEdit } from '../codec/tuples.gen.js';
@@ -20,7 +20,7 @@ export interface HistorySink {
   named(history: History): void;
 }
 
-/** One Edit frame to be. Runs of appended records share one. */
+/** A future Edit frame. Records appended in a row share one. */
 interface Edit {
   readonly context: number;
   readonly collection: number;
@@ -35,20 +35,20 @@ interface Edit {
   readonly key: string | undefined;
 }
 
-/** Bytes of bodies after which a run of records is continued in another frame. */
+/** Bytes of bodies after which a run of records continues in another frame. */
 const RUN_BYTES = 1 << 20;
-/** Bytes of a frame around its bodies, at most. */
+/** The most bytes of a frame around its bodies. */
 const HEAD = 64;
-/** Bytes of a batch that a record may not take up. */
+/** Bytes of a batch that no record may use. */
 const MARGIN = 8192;
 
-/** Where bodies are put together. Nothing that runs meanwhile is the user's. */
+/** The buffer for bodies. No user code runs while it is in use. */
 const bodies = new Encoder(1 << 12);
 
 /** The edits of one turn, in order. */
 export class EditQueue implements EditSink {
   readonly handles: HandleTable;
-  /** Whether there is something that the module has not heard of. */
+  /** Whether there are changes that the module does not know. */
   pending = false;
   readonly #edits: Edit[] = [];
   /** Bytes that a record may have. */
@@ -64,7 +64,7 @@ export class EditQueue implements EditSink {
     this.#largest = limit - MARGIN;
   }
 
-  /** Forgets everything and takes nothing more: the turn is over. */
+  /** Forgets everything and accepts nothing more, at the turn's end. */
   close(): void {
     this.#closed = true;
     this.#edits.length = 0;
@@ -107,9 +107,9 @@ export class EditQueue implements EditSink {
   }
 
   /**
-   * A key of a context's stash was set. What was set under it and not sent yet is forgotten.
+   * Notes a stash key that was set. It replaces an unsent change of the same key.
    *
-   * @throws TurncoreError E_INVALID_VALUE for a value that no frame can hold; nothing changes then
+   * @throws TurncoreError E_INVALID_VALUE for a value that no frame can hold; then nothing changes
    */
   stashSet(context: number, key: string, value: unknown): void {
     bodies.reset();
@@ -125,22 +125,22 @@ export class EditQueue implements EditSink {
     this.#argument(context, Collection.Stash, EditKind.Set, 0, (enc) => enc.raw(parts), key);
   }
 
-  /** A key of a context's stash was taken away. */
+  /** Notes a stash key that was deleted. */
   stashUnset(context: number, key: string): void {
     this.#argument(context, Collection.Stash, EditKind.Unset, 0, (enc) => enc.str(key));
   }
 
-  /** A defined tool was registered in a context. */
+  /** Notes that a defined tool was registered in a context. */
   toolRegistered(context: number, number: number): void {
     this.#push(context, Collection.Tools, EditKind.Register, number);
   }
 
-  /** A tool was taken out of a context's registry. */
+  /** Notes that a tool was removed from a context's registry. */
   toolUnregistered(context: number, name: string): void {
     this.#argument(context, Collection.Tools, EditKind.Unregister, 0, (enc) => enc.str(name));
   }
 
-  /** The hidden names of a context's registry changed. */
+  /** Notes the hidden names of a context's registry. */
   toolsHidden(context: number, names: readonly string[]): void {
     this.#argument(context, Collection.Tools, EditKind.Hidden, 0, (enc) => {
       enc.strs(names);
@@ -148,7 +148,7 @@ export class EditQueue implements EditSink {
   }
 
   /**
-   * What a tool's handler gave stays here; the module is told what stands for it.
+   * Notes a handler's result that stays on the host. The module gets a description of it.
    *
    * @throws TurncoreError E_ABI_LIMIT_EXCEEDED
    */
@@ -203,13 +203,13 @@ export class EditQueue implements EditSink {
   }
 
   #encodeOne(enc: Encoder, turn: number, edit: Edit, histories: HistorySink): void {
-    // What a history's number needs goes out in frames of its own, before this one is begun.
+    // A history is uploaded in frames of its own before this one begins.
     const history =
       edit.run === undefined ? 0 : histories.number(edit.run.history, edit.run.length);
     put(enc, turn, edit, edit.handle, edit.run?.length ?? 1, history, edit.argument);
   }
 
-  /** Writes one frame of records, none if not even one fits. Returns true when the run is complete. */
+  /** Writes one frame of records, or none if no record fits. Returns true when the run is complete. */
   #encodeRun(
     enc: Encoder,
     turn: number,

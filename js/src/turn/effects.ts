@@ -44,7 +44,7 @@ interface DispatchFacade {
   readonly helpers: unknown;
 }
 
-/** Starts an effect. @throws CodecError for one that makes no sense */
+/** Starts an effect. @throws CodecError if it is malformed */
 export function runEffect(turn: Turn, frame: EffectFrame): void {
   const { effect, context } = frame;
   const kind: number = frame.kind;
@@ -124,7 +124,7 @@ function runMiddleware(
   );
 }
 
-/** The function that runs what follows a middleware: once, and never in vain. */
+/** The `next` of a middleware: runs the rest of the pipeline once, and never rejects. */
 function nextOf(turn: Turn, effect: number, state: ContextState): NextFn {
   let called = false;
   return () => {
@@ -156,12 +156,12 @@ function runTool(turn: Turn, effect: number, state: ContextState, args: ToolArgs
   perform(turn, effect, state, timed === undefined ? call : () => timed.run(call), settle);
 }
 
-/** What was kept under the number of an effect; the value that crossed when nothing is. */
+/** The value kept under the number of an effect, or else the one that crossed. */
 function takeKept(turn: Turn, effect: number, crossed: unknown): unknown {
   return effect === 0 || !turn.kept.has(effect) ? crossed : turn.kept.take(effect);
 }
 
-/** Runs a tool's own validation. What it gives is kept for the handler, as not all of it may have an encoding. */
+/** Runs a tool's own validation. Keeps its value for the handler, since the value may have no encoding. */
 function runValidate(
   turn: Turn,
   effect: number,
@@ -238,7 +238,7 @@ function writeOne(state: ContextState, { collection, delta }: QueuedWrite): unkn
   }
 }
 
-/** Replaces a group by deleting and storing; a failure says what was deleted. */
+/** Replaces a group by deleting and storing. A failure tells what was deleted. */
 async function replaceOneByOne(
   state: ContextState,
   collection: number,
@@ -277,8 +277,8 @@ function runCommit(turn: Turn, effect: number, context: number, args: CommitArgs
 }
 
 /**
- * Writes a queue in order, up to the first failure: through the callbacks for single writes, or, beside some of the
- * program's own, what stands together through the store's commit.
+ * Writes a queue in order, up to the first failure, through the callbacks for single writes. Beside some of the
+ * program's own, the store's commit takes the writes between theirs.
  */
 async function commitInParts(
   turn: Turn,
@@ -305,7 +305,7 @@ async function commitInParts(
   settleEffect(turn, effect, state, undefined);
 }
 
-/** The next writes of a queue that the store's commit takes. */
+/** The next writes of a queue for the store's commit. */
 function togetherFrom(
   { commit, own }: Callbacks,
   writes: readonly QueuedWrite[],
@@ -342,8 +342,8 @@ function runHttp(turn: Turn, effect: number, context: number, args: HTTPArgs): v
 }
 
 /**
- * Where the program has said that a dispatch goes: to the chat executor's API, and where its tools fetch. Undefined for
- * where only the module knows, the API of a provider that is built into it alone.
+ * The origins that the program names for a dispatch: the chat executor's API, and the addresses of its fetch tools.
+ * Undefined if only the module knows the API's address.
  */
 function originsOf(turn: Turn, context: number): string[] | undefined {
   const { executor } = (turn.contexts[context] ?? turn.root).definition;
@@ -370,7 +370,7 @@ function recordsOf(turn: Turn): (handle: number) => unknown {
   return (handle) => turn.handles.entryOf(handle);
 }
 
-/** Hands the module what streams in, and settles the effect at its end. */
+/** Passes a stream on to the module, and settles the effect at its end. */
 function streamed(turn: Turn, effect: number, context: number): ModelListener {
   const state = turn.contexts[context] ?? turn.root;
   return {
@@ -391,7 +391,7 @@ function startStream(turn: Turn, effect: number, stream: HttpExchange | ModelEff
   void stream.run();
 }
 
-/** Sends a part of an answer, in chunks that keep the limits in force. */
+/** Sends a part of an answer in chunks within the limits. */
 function sendData(turn: Turn, effect: number, bytes: Uint8Array): void {
   const { frame, string } = turn.core.instance.limits;
   const most = Math.min(frame - 64, string);

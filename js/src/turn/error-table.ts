@@ -1,40 +1,40 @@
 /**
- * The errors of a turn: which object an error on the wire stands for.
+ * The errors of a turn: the object for each error on the wire.
  */
 import type { ErrorValue } from '../codec/tuples.gen.js';
 import type { Encoder, Write } from '../codec/encoder.js';
 import { DEFAULT_LIMITS } from '../codec/decoder.js';
 import { codeInfo, TurncoreError } from '../errors.js';
 
-/** How many errors of a chain of causes cross, and how deep the host follows one. */
+/** How many causes of an error cross, and how many the host follows. */
 const MAX_CAUSES = 8;
 
-/** How many of the errors that followed one cross with it. */
+/** How many suppressed errors cross with an error. */
 const MAX_SUPPRESSED = 64;
 
-/** How many bytes of text of an error and those that go with it cross at most. */
+/** The most bytes of text that cross with an error, its causes and its suppressed errors. */
 const MAX_TEXT = 256 << 10;
 
 /**
- * Host errors under positive handles and the module's under negative ones, each with one object: listeners, results and
- * causes that speak of one error get the very same object.
+ * Errors by handle: positive handles are the host's, negative ones the module's. Each error has one object, so
+ * listeners, results and causes all get the same one.
  */
 export class ErrorTable {
   readonly #host: unknown[] = [];
   // Most turns have no error.
   #guest: Map<number, unknown> | undefined;
   readonly #most: number;
-  /** Bytes of texts and of details that may still be written of an error and those that go with it. */
+  /** Bytes left for texts and details of the error that is being written. */
   #textLeft = 0;
   #detailsLeft = 0;
 
-  /** @param limits of a frame, which an error must not fill: the reason of an abort may be long */
+  /** @param limits of a frame. An error must not fill it, however long the reason of an abort is */
   constructor(limits: Readonly<{ frame: number }> = DEFAULT_LIMITS) {
     this.#most = Math.trunc((limits.frame - 1024) / 4);
   }
 
   /**
-   * An error for the module, which is kept under a fresh handle; it is to be written before another one is made.
+   * Keeps an error under a new handle and returns its form for the module. Write that before the next call.
    *
    * @param error anything that was thrown
    * @param reason what the context's abort signal says, undefined unless it was aborted
@@ -77,7 +77,7 @@ export class ErrorTable {
     };
   }
 
-  /** Writes details, as much as may still be written. Those that cannot cross stay with the host's object. */
+  /** Writes details while there is room. Those that cannot cross stay with the host's object. */
   #writeDetails(enc: Encoder, details: unknown): void {
     const start = enc.length;
     try {
@@ -93,7 +93,7 @@ export class ErrorTable {
     enc.nil();
   }
 
-  /** As much of a text as may still be written. */
+  /** The part of a text for which there is room. */
   #cut(text: string): string {
     const room = new Uint8Array(Math.min(text.length * 3, this.#textLeft));
     const { read: fit, written } = new TextEncoder().encodeInto(text, room);
@@ -168,7 +168,7 @@ function describe(error: unknown): Described {
   };
 }
 
-/** A property of something that was thrown, which may be anything: undefined when reading it throws. */
+/** A property of a thrown value, which may be anything. Undefined if reading it throws. */
 function read(thrown: object, name: string): unknown {
   try {
     return (thrown as Record<string, unknown>)[name];
@@ -177,7 +177,7 @@ function read(thrown: object, name: string): unknown {
   }
 }
 
-/** The text of something that was thrown: of an error its message. Never throws. */
+/** The text of a thrown value: the message of an error. Never throws. */
 export function messageOf(thrown: unknown): string {
   return describe(thrown).message;
 }
@@ -193,7 +193,7 @@ const plain: Described = {
   suppressed: [],
 };
 
-/** Other libraries have errors with a field of this name too. */
+/** Errors of other libraries have a field of this name too. */
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
@@ -214,20 +214,20 @@ function textOf(value: unknown): string {
   }
 }
 
-/** An error for what was thrown: itself, or an error with its text and it as the cause. */
+/** A thrown value as an error: itself, or an error with its text that has it as the cause. */
 export function asError(thrown: unknown): Error {
   if (isError(thrown)) return thrown;
   return new Error(textOf(thrown), { cause: thrown });
 }
 
-/** Tells an error, also one of another realm. */
+/** Recognizes an error, also one of another realm. */
 export function isError(value: unknown): value is Error {
   try {
     if (value instanceof Error) return true;
     const tag = Object.prototype.toString.call(value);
     return tag === '[object Error]' || tag === '[object DOMException]';
   } catch {
-    return false; // a proxy may throw whatever is asked of it
+    return false; // a proxy may throw at every access
   }
 }
 

@@ -14,10 +14,10 @@ import { setHead } from '../events/base-event.js';
 import { gateResultOf, type Settlement, TurnGate } from '../events/turn-gate.js';
 import type { OpenTurn } from './contract.js';
 
-/** Converts what a gate is resolved with, on the host. @throws what refuses it */
+/** Converts the value of a gate's resolution on the host. @throws the refusal */
 export type ResolutionCheck = (value: unknown, id: string) => unknown;
 
-/** Gates by a key that several may have: most have one of their own, which needs no set. */
+/** Gates by a key that several may share. Most gates have a key of their own and need no set. */
 class GatesByKey {
   readonly #gates = new Map<string, TurnGate | Set<TurnGate>>();
 
@@ -42,7 +42,7 @@ class GatesByKey {
   }
 }
 
-/** The open gates of a runner's turns. What is done with one takes as long whatever their number. */
+/** The open gates of a runner's turns. Every operation on one takes constant time. */
 export class GateBook {
   readonly #open = new Set<TurnGate>();
   readonly #byId = new GatesByKey();
@@ -65,7 +65,7 @@ export class GateBook {
     return turnId === undefined ? this.#byId.only(id) : this.#byTurn.only(ofTurn(turnId, id));
   }
 
-  /** All of them, in the order of their opening. */
+  /** All open gates in the order in which they were opened. */
   list(): TurnGate[] {
     return [...this.#open];
   }
@@ -85,7 +85,7 @@ interface Numbered {
 export class Gates {
   readonly #turn: OpenTurn;
   readonly #book: GateBook | undefined;
-  /** Those whose closing was not delivered yet, by number. */
+  /** The gates whose closing was not delivered yet, by number. */
   readonly #gates = new Map<number, Numbered>();
   #check: ResolutionCheck | undefined;
 
@@ -104,7 +104,7 @@ export class Gates {
     }
   }
 
-  /** Takes note of a gate that closes, when its frame comes out of the module. */
+  /** Notes that a gate closes, as soon as the module's frame arrives. */
   noteClosed({ gate: number, result }: GateClosedEvent): void {
     const numbered = this.#gates.get(number);
     if (numbered !== undefined) this.#close(numbered.gate, result);
@@ -117,12 +117,12 @@ export class Gates {
     return numbered.gate;
   }
 
-  /** Lets go of a gate whose closing is being told. */
+  /** Forgets a gate when its closing is delivered. */
   forget(number: number): void {
     this.#gates.delete(number);
   }
 
-  /** Event frames that close what is open: the instance has died. */
+  /** Event frames that close all gates, after the instance's death. */
   *abandon(turn: number, elapsed: number, seq: () => number): Generator<EventFrame> {
     for (const [number, { gate, dispatch }] of this.#gates) {
       if (gate.isSettled) continue;
@@ -141,7 +141,7 @@ export class Gates {
     }
   }
 
-  /** Takes note of a gate that opens, when its frame comes out of the module. */
+  /** Notes that a gate opens, as soon as the module's frame arrives. */
   noteOpen(frame: EventFrame, { gate: number, ...shown }: GateOpenEvent): void {
     const turn = this.#turn;
     const check = this.#check;

@@ -1,5 +1,5 @@
 /**
- * Histories in an instance: which records it has, under which numbers.
+ * The histories that an instance holds, by number.
  */
 import { writeDropHistory, writeHistory } from '../codec/tuples.gen.js';
 import { Encoder } from '../codec/encoder.js';
@@ -21,16 +21,16 @@ interface Upload {
 
 /** Bytes of bodies in one History frame. */
 const BLOCK = 1 << 20;
-/** Bytes of histories that an instance holds before those unused for longest are dropped. */
+/** Bytes of histories that an instance holds before the least recently used are dropped. */
 const MAX_BYTES = 64 << 20;
 
-/** Uploads histories to one instance, each record once, and drops those that were not used for long. */
+/** Uploads histories to one instance, each record once, and drops the least recently used. */
 export class HistoryUploads {
   readonly #instance: Instance;
   /** In the order of their last use. */
   readonly #uploads = new Map<History, Upload>();
   readonly #enc = new Encoder(BLOCK + 4096);
-  /** Those that the edits of a batch name. */
+  /** The histories named by the edits of a batch. */
   #named: History[] = [];
   #last = 0;
   #bytes = 0;
@@ -39,7 +39,7 @@ export class HistoryUploads {
     this.#instance = instance;
   }
 
-  /** The number of a history, of which the instance has at least the first records after this. */
+  /** The number of a history. Afterwards the instance has at least its first records. */
   number(history: History, length: number): number {
     let upload = this.#uploads.get(history);
     if (upload === undefined) upload = { number: ++this.#last, history, count: 0, bytes: 0 };
@@ -50,12 +50,12 @@ export class HistoryUploads {
     return upload.number;
   }
 
-  /** Takes note of a history that an edit names. */
+  /** Notes that an edit names a history. */
   named(history: History): void {
     this.#named.push(history);
   }
 
-  /** Puts the histories that a batch of edits names into a journal, in front of it. */
+  /** Writes the histories that a batch of edits names into a journal, before the batch. */
   record(recorder: StepRecorder | undefined): void {
     const named = this.#named;
     this.#named = [];
@@ -78,7 +78,7 @@ export class HistoryUploads {
     this.#bytes += size;
   }
 
-  /** Writes a History frame of the records from one place on. Returns the place behind them. */
+  /** Writes a History frame with the records from an index on. Returns the index after them. */
   #encode(upload: Upload, from: number, to: number): number {
     let bytes = 0;
     let stop = from;

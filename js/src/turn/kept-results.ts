@@ -1,5 +1,5 @@
 /**
- * Results that stay on the host: what handlers gave host code, and artifacts and media that they gave a model.
+ * Results that stay on the host: those for host code, and artifacts and media for a model.
  */
 import { base64 } from '../codec/canonical-json.js';
 import { decodeValue } from '../codec/decoder.js';
@@ -16,8 +16,8 @@ import type { Turn } from './turn.js';
 import { sizesOf } from './spool.js';
 
 /**
- * Settles a call that a model made. Text and values go to the module; an artifact, a media or a list of either stays here,
- * and the module is told what stands for it.
+ * Settles a model's call. Text and values go to the module. An artifact, a media or a list of either stays here, and
+ * the module gets a description of it.
  *
  * @param spool bytes of text beyond which a result becomes an artifact; 0 for none
  */
@@ -47,7 +47,7 @@ export function settleForModel(
   );
 }
 
-/** A text result of a tool that names a class of artifacts, as such an artifact; any other result as it is. */
+/** A text as an artifact of the tool's class, if it names one; any other result unchanged. */
 function inItsClass(tool: AnyTool, result: unknown): unknown {
   if (tool.artifactConstructor === undefined) return result;
   let text: string;
@@ -59,7 +59,7 @@ function inItsClass(tool: AnyTool, result: unknown): unknown {
   return new Class(new MemoryReader(text), sizesOf(text));
 }
 
-/** A result as an artifact if its text is longer than so many bytes: text, or the JSON of a value; any other as it is. */
+/** A result as an artifact if its text or its JSON has more bytes than the limit; otherwise unchanged. */
 function spooled(result: unknown, limit: number): unknown {
   if (result instanceof SpooledArtifact || bulkyResults(result) !== undefined) return result;
   let text = typeof result === 'string' ? result : undefined;
@@ -82,14 +82,14 @@ function spooled(result: unknown, limit: number): unknown {
     : new SpooledJsonArtifact(new MemoryReader(json), sizes);
 }
 
-/** Bytes of JSON that a byte of a value can be: six for a control character in a text, and a comma. */
+/** The most bytes of JSON for one byte of a value: six for a control character in a text, and a comma. */
 const MOST_JSON = 7;
 
 function withBytes(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? base64(value) : value;
 }
 
-/** Bytes as text; undefined for anything that is not UTF-8. */
+/** Bytes as text; undefined if they are not UTF-8. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,5 +1,5 @@
 /**
- * What handlers returned and does not cross: kept by the number of the effect that it is the result of.
+ * Results of handlers that do not cross, by the number of their effect.
  */
 export class Kept {
   #results: Map<number, unknown> | undefined;
@@ -12,12 +12,12 @@ export class Kept {
     return this.#results?.has(effect) === true;
   }
 
-  /** What is kept of an effect, undefined if nothing is. It stays. */
+  /** The kept result of an effect, or undefined. It stays kept. */
   get(effect: number): unknown {
     return this.#results?.get(effect);
   }
 
-  /** What is kept of an effect, undefined if nothing is. It is kept no longer. */
+  /** Removes and returns the kept result of an effect, or undefined. */
   take(effect: number): unknown {
     const result = this.#results?.get(effect);
     this.#results?.delete(effect);

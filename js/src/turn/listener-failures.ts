@@ -1,5 +1,5 @@
 /**
- * What listeners throw, and how it is reported.
+ * Reports errors of listeners.
  */
 import { EventKind, Method } from '../abi/frames.gen.js';
 import { type MethodArgs, writeErrorEvent } from '../codec/tuples.gen.js';
@@ -18,7 +18,7 @@ export interface ReportingTurn {
 }
 
 /**
- * Reports what a listener threw, once, as an event of its own. There is nobody to tell of a listener of errors that throws.
+ * Reports the error of a listener once, as an event. The errors of error listeners are reported to nobody.
  */
 export function reportFailure(turn: ReportingTurn, cause: unknown, event: TurnEvent): void {
   const text = `${event.event}: ${messageOf(cause)}`;

@@ -1,5 +1,5 @@
 /**
- * What changed inside the module, changed on the host too.
+ * Applies the module's changes to the host's collections.
  */
 import { Signal, SyncKind } from '../abi/frames.gen.js';
 import { readErrorValue, readToolDef, type SyncFrame } from '../codec/tuples.gen.js';
@@ -12,10 +12,10 @@ import type { ContextState } from './context-state.js';
 import type { OpenTurn } from './contract.js';
 
 /**
- * Makes a change to a context.
+ * Applies a change to a context.
  *
- * @returns whether user code is to be told of it
- * @throws CodecError for one that makes no sense
+ * @returns whether user code must be told
+ * @throws CodecError if it is malformed
  */
 export function applySync(turn: OpenTurn, state: ContextState, frame: SyncFrame): boolean {
   const { sync, data } = frame;
@@ -68,7 +68,7 @@ function syncRecords(turn: OpenTurn, state: ContextState, frame: SyncFrame): voi
   }
 }
 
-/** The record of a handle; one that the module made comes with its body when it is first named. */
+/** The record of a handle. A record of the module comes with its body the first time. */
 function entryOf(
   handles: HandleTable,
   collection: number,
@@ -87,7 +87,7 @@ function entryOf(
   return entry;
 }
 
-/** What is kept of the effect that a Sync names, and is the record's from then on. @throws CodecError if there is nothing */
+/** Takes the kept result of the effect that a Sync names, for its record. @throws CodecError if there is none */
 function keptBy(turn: OpenTurn, effect: number): BulkyResults | undefined {
   if (effect === 0) return undefined;
   const kept = bulkyResults(turn.kept.take(effect));
@@ -95,7 +95,7 @@ function keptBy(turn: OpenTurn, effect: number): BulkyResults | undefined {
   return kept;
 }
 
-/** Makes a context's registry hold what the module's holds. */
+/** Gives a context's registry the tools of the module's. */
 function syncTools(turn: OpenTurn, state: ContextState, data: Uint8Array | null): void {
   const numbers = data === null ? [] : turn.core.read(data, (d) => d.list(readNumber, 1));
   state.tools.mirror(numbers.map((n) => turn.tools.get(n)));
@@ -105,7 +105,7 @@ function readNumber(d: Decoder): number {
   return d.u32();
 }
 
-/** Notes that a dispatch was acked, nacked or aborted. Returns whether ack handlers are due that no call of user code runs. */
+/** Notes that a dispatch was acked, nacked or aborted. Returns whether ack handlers must run now. */
 function syncSignal(
   turn: OpenTurn,
   state: ContextState,

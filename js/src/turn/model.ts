@@ -1,5 +1,5 @@
 /**
- * Answers of engines, which the module asks for. The module has the request and reads the parts; an engine only generates.
+ * Answers of engines. The module makes the request and reads the parts; an engine only generates.
  */
 import type { ModelArgs } from '../codec/tuples.gen.js';
 import { isTurncoreError, TurncoreError } from '../errors.js';
@@ -7,7 +7,7 @@ import type { ModelEngine, ModelRequest } from '../chat/model-engine.js';
 import { lineOf } from '../chat/model-parts.js';
 import { insertMedia, type MediaSplice, mediaSplices, type RecordOf } from '../http/splice.js';
 
-/** Told how an answer goes. */
+/** Follows an answer. */
 export interface ModelListener {
   data(bytes: Uint8Array): void;
   done(): void;
@@ -46,13 +46,13 @@ export class ModelEffect {
     this.#listener = listener;
   }
 
-  /** Stops the engine: its answer is not wanted any more. Does not wait for it. */
+  /** Stops the engine without waiting for it. */
   cancel(): void {
     this.#abort.abort();
     this.#giveUp?.(this.#abort.signal.reason);
   }
 
-  /** Has the answer generated and tells the listener. Never rejects. */
+  /** Generates the answer for the listener. Never rejects. */
   async run(): Promise<void> {
     let parts: AsyncIterator<unknown> | undefined;
     try {
@@ -87,7 +87,7 @@ export class ModelEffect {
     return begin.call(answer);
   }
 
-  /** What comes of a promise, unless the answer is given up before. */
+  /** Settles like a promise, but rejects at once when the answer is given up. */
   #await<T>(promise: T | PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#abort.signal.aborted) reject(asReason(this.#abort.signal.reason));
@@ -115,11 +115,11 @@ function asReason(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-/** Tells an engine that nobody takes more parts. What it does about it is its own affair. */
+/** Tells an engine to stop, and ignores its errors. */
 async function leave(parts: AsyncIterator<unknown> | undefined): Promise<void> {
   try {
     await parts?.return?.();
   } catch {
-    // The failure that counts has been told.
+    // The first failure was reported.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Tools whose handlers run in the module, such as those that read artifacts, as host code sees them.
+ * Host objects for tools whose handlers run in the module, such as the readers of artifacts.
  */
 import { ToolFlag } from '../abi/frames.gen.js';
 import type { ToolDef } from '../codec/tuples.gen.js';
@@ -7,7 +7,7 @@ import { CodecError } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
 import { type AnyTool, ArtifactTool, type ObjectSchema, Tool } from '../tools/tool.js';
 
-/** The least number of a tool that the module makes. */
+/** The lowest number of a tool that the module made. */
 const FIRST_MADE = 0x80000000;
 
 /** The tools that the module made in one turn. */
@@ -15,7 +15,7 @@ export class ModuleTools {
   readonly #tools = new Map<number, AnyTool>();
   readonly #numbers = new Map<AnyTool, number>();
 
-  /** Takes a ToolDef. @throws CodecError for one that makes no sense */
+  /** Takes a ToolDef. @throws CodecError if it is malformed */
   define(def: ToolDef): void {
     const { number } = def;
     if (number < FIRST_MADE || this.#tools.has(number)) {
@@ -56,7 +56,7 @@ function made({ name, description, inputSchema, flags }: ToolDef): AnyTool {
       name,
       description,
       inputSchema: inputSchema as ObjectSchema,
-      // A call goes to the module by the tool's number; a handler on the host is never reached by one.
+      // Calls go to the module by the tool's number and never reach a handler on the host.
       handler: () => {
         throw otherTurn(name);
       },

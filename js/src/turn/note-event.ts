@@ -1,5 +1,5 @@
 /**
- * What an event says that must not wait for its delivery.
+ * Notes of events, taken before their delivery.
  */
 import { EventKind, Results } from '../abi/frames.gen.js';
 import { CodecError } from '../codec/decoder.js';
@@ -15,7 +15,7 @@ export interface NotingTurn {
   context(number: number): ContextState;
 }
 
-/** Tells the events that {@link noteEvent} is for. */
+/** Whether {@link noteEvent} is for this event. */
 export function isNoted({ kind }: EventFrame): boolean {
   return (
     kind === EventKind.ToolCall ||
@@ -25,10 +25,10 @@ export function isNoted({ kind }: EventFrame): boolean {
 }
 
 /**
- * Notes what an event needs that must not wait for its delivery: the state of a gate, and the result that a tool call shows
- * by the number of an effect, which the record that holds it takes away.
+ * Notes what must not wait for an event's delivery: the state of a gate, and the kept result that a tool call shows,
+ * which its record takes away.
  *
- * @throws CodecError for an event that makes no sense
+ * @throws CodecError if the event is malformed
  */
 export function noteEvent(turn: NotingTurn, frame: EventFrame): void {
   switch (frame.kind) {

@@ -1,5 +1,5 @@
 /**
- * What has begun and not ended in a turn, so that it can be closed when the instance dies.
+ * What has begun in a turn and not ended, to be closed when the instance dies.
  */
 import { EventKind, Op, Status } from '../abi/frames.gen.js';
 import type { ErrorValue, EventFrame } from '../codec/tuples.gen.js';
@@ -15,7 +15,7 @@ interface Span {
 type EndKind =
   typeof EventKind.TurnEnd | typeof EventKind.DispatchEnd | typeof EventKind.IterationEnd;
 
-/** The turns, dispatches and iterations that listeners were told have begun. */
+/** The turns, dispatches and iterations whose start listeners have heard. */
 export class OpenSpans {
   /** Stands for the failure in the frames that {@link close} makes. */
   static readonly FAILURE: ErrorValue = Object.freeze({
@@ -31,7 +31,7 @@ export class OpenSpans {
     suppressed: [],
   });
 
-  /** What the frames that {@link close} makes speak of. */
+  /** The failure in the frames that {@link close} makes. */
   failure: unknown = undefined;
   /** Whether anything has begun. */
   begun = false;
@@ -39,7 +39,7 @@ export class OpenSpans {
   iterations = 0;
   readonly #open: Span[] = [];
 
-  /** Takes note of an Event frame. */
+  /** Notes an Event frame. */
   note(frame: EventFrame): void {
     switch (frame.kind) {
       case EventKind.TurnStart:
@@ -62,7 +62,7 @@ export class OpenSpans {
   }
 
   /**
-   * Event frames that close what is open, innermost first, with one error before the outermost.
+   * Event frames that end everything open, innermost first, with one error before the outermost.
    *
    * @param seq gives the number of the next event
    */

@@ -13,7 +13,7 @@ export class PendingCall {
   readonly turn: object;
   /** Its number in the turn. */
   readonly number: number;
-  /** The call during which it was made, when both are answered in their steps. */
+  /** The call around it, if both are answered in their steps. */
   readonly outer: PendingCall | undefined;
 
   constructor(turn: object, number: number, outer: PendingCall | undefined) {
@@ -22,7 +22,7 @@ export class PendingCall {
     this.outer = outer;
   }
 
-  /** The turn's call of a number among this one and those around it. */
+  /** Finds the turn's call with a number among this one and those around it. */
   find(turn: object, number: number): PendingCall | undefined {
     if (this.turn === turn && this.number === number) return this;
     return this.outer?.find(turn, number);

@@ -1,5 +1,5 @@
 /**
- * Results: how effects are settled.
+ * Settles effects.
  */
 import { type ErrorValue, writeResult } from '../codec/tuples.gen.js';
 import type { Encoder, Write } from '../codec/encoder.js';
@@ -8,8 +8,8 @@ import { asError } from './error-table.js';
 import type { Turn } from './turn.js';
 
 /**
- * Runs user code for an effect and goes on with what it gives, now or later. Whatever it throws or rejects with fails the
- * effect, also when it gives something that only pretends to be a promise: that may throw, or settle twice.
+ * Runs user code for an effect and goes on with its result, now or later. An error or a rejection fails the effect. A
+ * thenable that is no promise may throw or settle twice: only the first outcome counts.
  */
 export function perform(
   turn: Turn,
@@ -34,7 +34,7 @@ export function perform(
   settle(result);
 }
 
-/** Runs user code for an effect that gives nothing. */
+/** Runs user code for an effect without a value. */
 export function performOnly(
   turn: Turn,
   effect: number,
@@ -44,7 +44,7 @@ export function performOnly(
   perform(turn, effect, state, run, () => settleEffect(turn, effect, state, undefined));
 }
 
-/** Sends the value of an effect; one that cannot cross fails it. */
+/** Sends the value of an effect. A value that cannot cross fails the effect. */
 export function settleEffect(
   turn: Turn,
   effect: number,
@@ -61,15 +61,15 @@ export function settleEffect(
   send(turn, effect, enc);
 }
 
-/** Sends what is written as the value of an effect, which is known to have an encoding. */
+/** Sends an effect's value that is known to have an encoding. */
 export function settleWith(turn: Turn, effect: number, write: Write | null): void {
   send(turn, effect, result(turn, effect, null, write));
 }
 
 /**
- * Fails an effect with what was thrown.
+ * Fails an effect with a thrown value.
  *
- * @param details what goes with it in place of its own details
+ * @param details replace the error's own
  */
 export function failEffect(
   turn: Turn,
@@ -81,7 +81,7 @@ export function failEffect(
   send(turn, effect, failure(turn, effect, asError(thrown), state.reason, details));
 }
 
-/** The frame that settles an effect; undefined when nobody waits for it any more. */
+/** The frame that settles an effect; undefined if nobody waits for it any more. */
 function result(
   turn: Turn,
   effect: number,
@@ -104,7 +104,7 @@ function failure(
   return result(turn, effect, turn.errors.wireOf(error, reason, details), null);
 }
 
-/** Sends a Result. One that the module cannot take, because it is too large say, is replaced by that failure. */
+/** Sends a Result. If the module cannot take it, because of its size for example, sends that failure instead. */
 function send(turn: Turn, effect: number, enc: Encoder | undefined): void {
   if (enc === undefined) return;
   turn.watch.effects--;
@@ -118,7 +118,7 @@ function send(turn: Turn, effect: number, enc: Encoder | undefined): void {
   }
 }
 
-/** Tells whether a value is one that comes later. */
+/** Whether a value is a promise or a thenable. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof value === 'object' &&

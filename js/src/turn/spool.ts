@@ -1,5 +1,5 @@
 /**
- * Spooling: the text of a retrieved document is written to where readers read it, and the document holds an artifact.
+ * Spooling: stores the text of a retrieved document, and replaces it by an artifact.
  */
 import { utf8Length } from '../codec/encoder.js';
 import { TurncoreError } from '../errors.js';
@@ -9,8 +9,8 @@ import { SpooledArtifact } from '../primitives/spooled-artifact.js';
 import type { BytesFn } from './definition.js';
 
 /**
- * Writes the text of a document and returns the document that reads it from there; one whose text is not spooled is
- * returned as it is.
+ * Stores the text of a document and returns a document that reads it from there. Returns a document whose text is not
+ * spooled unchanged.
  *
  * @throws TurncoreError (rejects) E_NOT_A_SPOOL_READER when the callback gives no reader; what the callback throws
  */

@@ -11,7 +11,7 @@ import type { Message } from '../primitives/message.js';
 import type { Turn } from './turn.js';
 import type { TurnSetup } from './turn-setup.js';
 
-/** Writes a StartTurn frame, and puts what it brings into the turn's collections. */
+/** Writes a StartTurn frame, and puts its records into the turn's collections. */
 export function encodeStart(
   enc: Encoder,
   turn: Turn,
@@ -51,7 +51,7 @@ function initial(turn: Turn, collection: number, list: readonly Entry[]): Block 
   return block(turn.handles, collection, unique);
 }
 
-/** Records with the handles that they get. */
+/** Records with new handles. */
 function block(handles: HandleTable, collection: number, entries: readonly Entry[]): Block {
   const handle = handles.next;
   for (const entry of entries) handles.assign(entry);
@@ -66,8 +66,8 @@ function block(handles: HandleTable, collection: number, entries: readonly Entry
 }
 
 /**
- * What a start that the module did not take is refused with. One that breaks a limit of the ABI is told with the field
- * that has most of its bytes.
+ * The error for a start that the module did not take. If it breaks a limit of the ABI, the error names the field with
+ * the most bytes.
  */
 export function refusedStart(
   error: unknown,

@@ -1,5 +1,5 @@
 /**
- * A call of a tool that the module may give up.
+ * A tool call that the module may give up.
  */
 import { TurncoreError } from '../errors.js';
 import type { ContextState } from './context-state.js';
@@ -11,9 +11,9 @@ interface DispatchFacade {
   during(signal: AbortSignal): object;
 }
 
-/** The call, with a signal of its own, which follows that of the context. */
+/** The call. Its own signal follows the context's. */
 export class TimedCall {
-  /** What the tool's handler gets as its context. */
+  /** The handler's context. */
   readonly facade: object;
   /** Nobody waits for the result any more. */
   late = false;
@@ -29,7 +29,7 @@ export class TimedCall {
     this.facade = (state.facade as DispatchFacade).during(this.#controller.signal);
   }
 
-  /** Runs the handler. The call is over when it gives its result. */
+  /** Runs the handler. Its result ends the call. */
   run(handler: () => unknown): unknown {
     if (this.#outer.aborted) this.#follow();
     else this.#outer.addEventListener('abort', this.#follow, { once: true });
@@ -46,7 +46,7 @@ export class TimedCall {
     return result;
   }
 
-  /** Gives the call up. Its signal fires when user code may run. */
+  /** Gives the call up. Its signal fires as soon as user code may run. */
   cancel(): void {
     this.late = true;
     const reason = this.#turn.ended

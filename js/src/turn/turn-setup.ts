@@ -1,5 +1,5 @@
 /**
- * What turns and standalone dispatches are started with.
+ * The setup of turns and standalone dispatches.
  */
 import type { Entry } from '../collections/kinds.js';
 import type { Bus } from '../events/bus.js';
@@ -11,10 +11,10 @@ import type { GateBook } from './gates.js';
 import type { HttpSettings } from '../http/exchange.js';
 import type { Definition } from './definition.js';
 
-/** What a turn is started with. */
+/** The setup of a turn. */
 export interface TurnSetup {
   readonly definition: Definition;
-  /** How its requests are made. */
+  /** The settings of its requests. */
   readonly http: HttpSettings;
   /** The turn's id as users see it. */
   readonly id: string;
@@ -32,10 +32,10 @@ export interface TurnSetup {
   /** Gets every event that the buses get. */
   readonly tap: ((event: TurnEvent) => void) | undefined;
   readonly controller: AbortController | undefined;
-  /** Where open gates are listed, so that they are found from outside. */
+  /** Lists open gates for code outside of the turn. */
   readonly gates: GateBook | undefined;
-  /** What waits in place of a gate; standalone only. */
+  /** Replaces gates; standalone only. */
   readonly waitFor: ((raw: unknown) => unknown) | undefined;
-  /** Makes what user code sees of a context. */
+  /** Makes the object that user code gets for a context. */
   readonly facade: (state: ContextState) => object;
 }

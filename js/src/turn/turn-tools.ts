@@ -1,5 +1,5 @@
 /**
- * The tools of one turn, by number: those of its runner, those that only this turn knows, and those that the module made.
+ * The tools of one turn, by number: its runner's, its own, and those that the module made.
  */
 import type { ToolDef } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
@@ -8,7 +8,7 @@ import type { AnyTool } from '../tools/tool.js';
 import type { OpenTurn } from './contract.js';
 import { ModuleTools, requireOwnTool } from './module-tools.js';
 
-/** Numbers of tools that are known in one turn only begin here. */
+/** The first number of a turn's own tools. */
 const FIRST_OWN = 65536;
 
 /** The tools of one turn. */
@@ -22,7 +22,7 @@ export class TurnTools {
   }
 
   /**
-   * The number of a tool, which is made known to the module if it is not.
+   * The number of a tool, which is defined in the module if necessary.
    *
    * @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE for a schema that it does not support, E_INVALID_VALUE for a
    *   tool that a module made in another turn
@@ -42,7 +42,7 @@ export class TurnTools {
     return own;
   }
 
-  /** The tools that the program has given: the runner's, and those that became known in the turn. */
+  /** The program's tools: the runner's and the turn's own. */
   all(): AnyTool[] {
     return [...this.#turn.definition.toolNumbers.keys(), ...(this.#own?.keys() ?? [])];
   }
@@ -55,7 +55,7 @@ export class TurnTools {
     throw new CodecError('frame', 0, `unknown tool ${number}`);
   }
 
-  /** Takes the definition of a tool that the module made. @throws CodecError for one that makes no sense */
+  /** Takes the definition of a tool that the module made. @throws CodecError if it is malformed */
   define(def: ToolDef): void {
     (this.#made ??= new ModuleTools()).define(def);
   }

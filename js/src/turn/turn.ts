@@ -1,5 +1,5 @@
 /**
- * A running turn, or a standalone dispatch, as its host sees it.
+ * The host's side of a running turn, or of a standalone dispatch.
  */
 import { EventKind, Op, Scope, Status, SyncKind } from '../abi/frames.gen.js';
 import {
@@ -48,13 +48,13 @@ import type { TurnSetup } from './turn-setup.js';
 import { TurnTools } from './turn-tools.js';
 import { Watch } from './watch.js';
 
-/** The longest time that a timer of the machine measures, in ms. */
+/** The longest delay of `setTimeout`, in ms. */
 const LONGEST = 0x7fffffff;
 /** How a turn ended. */
 export interface Outcome {
   readonly status: TurnStatus | 'refused';
   readonly iterations: number;
-  /** What it failed or was nacked with, or why it was refused. */
+  /** Why it failed, was nacked or was refused. */
   readonly error: unknown;
 }
 
@@ -77,7 +77,7 @@ export class Turn implements EventSource, OpenTurn {
   readonly errors: ErrorTable;
   /** By number; 0 is the turn's. */
   readonly contexts: (ContextState | undefined)[] = [];
-  /** Requests, answers of engines and calls of tools under way that the module may give up, by effect. */
+  /** Running requests, answers of engines and tool calls that the module may give up, by effect. */
   requests: Map<number, { cancel(): void }> | undefined;
   readonly kept = new Kept();
   readonly watch = new Watch();
@@ -90,7 +90,7 @@ export class Turn implements EventSource, OpenTurn {
   readonly #tap: ((event: TurnEvent) => void) | undefined;
   /** Calls that may be answered later. */
   readonly #pending = new Map<number, PendingCall>();
-  /** The context that was asked for last: of a thousand turns, what need not be looked up is not in the way. */
+  /** The last context that was looked up, which is mostly the next one. */
   #recent: ContextState | undefined;
   readonly #spans = new OpenSpans();
   /** Number of the last call. */
@@ -106,9 +106,9 @@ export class Turn implements EventSource, OpenTurn {
   #opening: { definition: Definition; bus: Bus<TurnEvents> | undefined } | undefined;
   /** The event that an emit call is about to cause. */
   #emitted: EmittedEvent | undefined;
-  /** Events that are being delivered, each inside the one before it. */
+  /** How many events are being delivered, each inside the one before it. */
   #delivering = 0;
-  /** What listeners of the innermost of them have thrown. */
+  /** Errors of the listeners of the innermost event. */
   #thrown: unknown[] | undefined;
   #finish!: (outcome: Outcome) => void;
 
@@ -169,7 +169,7 @@ export class Turn implements EventSource, OpenTurn {
    * Sends a call that is answered in the same step, and delivers everything up to its reply.
    *
    * @returns the reply's value
-   * @throws what the call failed with; TurncoreError E_CALL_AFTER_END
+   * @throws the call's error; TurncoreError E_CALL_AFTER_END
    */
   callNow<M extends keyof MethodArgs>(context: number, method: M, args: MethodArgs[M]): unknown {
     const { core } = this;
@@ -191,7 +191,7 @@ export class Turn implements EventSource, OpenTurn {
   /**
    * Sends a call that may be answered later, and delivers everything there is.
    *
-   * @throws TurncoreError E_CALL_AFTER_END, and what its arguments cannot be encoded for
+   * @throws TurncoreError E_CALL_AFTER_END, and errors of arguments that have no encoding
    */
   callLater<M extends keyof MethodArgs>(
     context: number,
@@ -298,7 +298,7 @@ export class Turn implements EventSource, OpenTurn {
   /**
    * Takes a Sync: a change inside the module.
    *
-   * @returns whether user code is to be told of it, when its place in the queue is reached
+   * @returns whether user code must be told when its turn in the queue comes
    */
   sync(frame: SyncFrame): boolean {
     const number = frame.context;
@@ -306,7 +306,8 @@ export class Turn implements EventSource, OpenTurn {
       this.#openContext(number, frame.other);
       return false;
     }
-    if (number === 0 && this.contexts[0] === undefined) return false; // nobody sees the turn around a standalone dispatch
+    // Nobody sees the turn around a standalone dispatch.
+    if (number === 0 && this.contexts[0] === undefined) return false;
     return applySync(this, this.context(number), frame);
   }
 
@@ -340,7 +341,7 @@ export class Turn implements EventSource, OpenTurn {
     if (event !== undefined) this.#deliver(event, own, bus, tapped);
   }
 
-  /** Takes note of a frame before it is delivered. @throws CodecError for one effect too many */
+  /** Notes a frame before its delivery. @throws CodecError for one effect too many */
   note(frame: OutboundFrame, most: number): void {
     const { watch } = this;
     switch (frame.op) {
@@ -388,13 +389,13 @@ export class Turn implements EventSource, OpenTurn {
     });
   }
 
-  /** Lets go of the caller's controller: the module has not taken the start. */
+  /** Lets go of the caller's controller after a refused start. */
   discard(): void {
     this.ended = true;
     this.#unfollow?.();
   }
 
-  /** Closes what is open, innermost first: the instance has died. */
+  /** Ends everything open, innermost first, after the instance's death. */
   fail(error: TurncoreError): void {
     if (this.ended) return;
     const { begun } = this.#spans;
@@ -424,7 +425,7 @@ export class Turn implements EventSource, OpenTurn {
   text(dispatch: number, kind: number, id: string, delta: string): string {
     const emitted = this.#emitted;
     if (emitted?.id === id && emitted.context === dispatch && emitted.kind === kind) {
-      this.#emitted = undefined; // what its listeners report is told meanwhile
+      this.#emitted = undefined; // its listeners may report meanwhile
       return emitted.full;
     }
     if (dispatch === 0 && this.standalone) return delta;
@@ -469,7 +470,7 @@ export class Turn implements EventSource, OpenTurn {
 
   #openContext(number: number, other: number): void {
     if (other < 0 || this.contexts[number] !== undefined) {
-      // The standalone dispatch's context, which the host made itself.
+      // The host itself made the context of a standalone dispatch.
       if (number === 1 && this.contexts[0] === undefined) return;
       throw new CodecError('frame', 0, `context ${number} is open already`);
     }
@@ -501,11 +502,11 @@ export class Turn implements EventSource, OpenTurn {
     this.#delivering--;
     const failures = this.#thrown as unknown[] | undefined;
     this.#thrown = outer;
-    // When all have heard the event, as the report is one behind it.
+    // The report follows the event: all listeners hear the event first.
     if (failures !== undefined) for (const cause of failures) reportFailure(this, cause, event);
   }
 
-  /** Told what a listener threw. Later than its event's delivery it is reported at once. */
+  /** Takes a listener's error. After the event's delivery it is reported at once. */
   readonly #failed = (cause: unknown, event: TurnEvent): void => {
     if (this.#delivering > 0) (this.#thrown ??= []).push(cause);
     else reportFailure(this, cause, event);
@@ -514,9 +515,9 @@ export class Turn implements EventSource, OpenTurn {
   #tick(due: number): void {
     this.#timer = undefined;
     if (this.ended || !this.core.alive) return;
-    // The timer has measured it, also where the clock is coarse or stands still.
+    // Trust the timer: the clock may be coarse or stand still.
     this.#elapsed = Math.max(this.elapsed(), due);
-    this.watch.ticking = false; // if it is to hear more, it says so
+    this.watch.ticking = false; // the module asks again if it wants another tick
     const enc = this.core.frame();
     writeTick(enc, { turn: this.number, elapsed: this.elapsed() });
     this.core.sendAndDrain(this, enc);

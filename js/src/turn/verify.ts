@@ -1,5 +1,5 @@
 /**
- * Proof that host and module agree on the collections of a turn. For tests.
+ * Checks that host and module have the same collections. For tests.
  */
 import { Method, Op } from '../abi/frames.gen.js';
 import { writeCall } from '../codec/tuples.gen.js';
@@ -13,9 +13,9 @@ import type { Turn } from './turn.js';
 const CALL = 0xffffffff;
 
 /**
- * Compares the order of every collection with the module's. What is queued for delivery is not touched.
+ * Compares the order of every collection with the module's. Leaves the queue alone.
  *
- * @returns what differs, or undefined
+ * @returns the difference, or undefined
  */
 export function verifyCollections(turn: Turn, instance: Instance): string | undefined {
   for (const state of turn.contexts) {
@@ -31,7 +31,7 @@ export function verifyCollections(turn: Turn, instance: Instance): string | unde
   return undefined;
 }
 
-/** The module's sums; undefined when it has ended the turn. */
+/** The module's sums; undefined after the turn's end. */
 function digests(turn: Turn, state: ContextState, instance: Instance): number[] | undefined {
   const enc = new Encoder(64);
   writeCall(enc, {
@@ -46,7 +46,7 @@ function digests(turn: Turn, state: ContextState, instance: Instance): number[] 
   return reply?.op === Op.Reply && reply.error === null ? (reply.value as number[]) : undefined;
 }
 
-/** FNV-1a over the handles in order, each as four bytes, least first. */
+/** FNV-1a over the handles in order, each as four bytes, little-endian. */
 function digest(state: ContextState, kind: number): number {
   let sum = 0x811c9dc5;
   for (const entry of state.set(kind).mirror) {

@@ -1,11 +1,10 @@
 /**
- * What the module has outstanding in a turn, and what it has said of its end: so a module that has lost a turn is told
- * from one that waits.
+ * Distinguishes a module that has lost a turn from one that waits, by its outstanding effects and timers.
  */
 
 /**
- * How long a module may take to end a turn that was aborted, in ms, once none of its effects runs. A sound one ends it in
- * the step that tells of the abort, or of the last effect's end.
+ * How long a module may take to end an aborted turn without running effects, in ms. A sound module ends it in the step
+ * of the abort, or of the last effect's result.
  */
 const ABORT_GRACE = 5000;
 
@@ -13,14 +12,14 @@ const ABORT_GRACE = 5000;
 export class Watch {
   /** Effects that have not been settled. */
   effects = 0;
-  /** The module is owed the time. */
+  /** The module waits for a tick. */
   ticking = false;
-  /** It has said that the turn has ended; its events may not have been delivered yet. */
+  /** The module has ended the turn. Events may still be queued. */
   over = false;
   #grace: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * Tells, after a step, whether the turn is lost: the module waits for nothing that its host could give.
+   * Tells after a step whether the turn is lost, because the module waits for nothing that the host could give.
    *
    * @param calls whether calls wait for their replies
    * @param aborted whether the turn was aborted

@@ -1,5 +1,5 @@
 /**
- * What a class of artifacts must have, for fields that take what gives one.
+ * Checks functions that return a class of artifacts.
  */
 import { letGo } from '../awaitable.js';
 import { type Converter, invalid } from './field-kinds.js';
@@ -15,12 +15,12 @@ export const ARTIFACT_METHODS = [
   'estimateTokens',
 ] as const;
 
-/** Any class of artifacts, whatever it is constructed with. */
+/** Any class of artifacts, whatever its constructor takes. */
 export type AnyArtifactClass = abstract new (
   ...args: never[]
 ) => Readonly<Record<(typeof ARTIFACT_METHODS)[number], unknown>>;
 
-/** Tells whether a value is a class whose instances have an artifact's methods. */
+/** Whether a value is a class whose instances have the methods of an artifact. */
 export function hasArtifactMethods(value: unknown): value is AnyArtifactClass {
   if (typeof value !== 'function') return false;
   const prototype: unknown = value.prototype;
@@ -33,7 +33,7 @@ export function hasArtifactMethods(value: unknown): value is AnyArtifactClass {
   );
 }
 
-/** The kind of field `artifactClass`: a function that gives a class of artifacts. It is asked once, to see that it does. */
+/** The kind of field `artifactClass`: a function that returns a class of artifacts. It is called once as a check. */
 export const toArtifactClass: Converter<() => AnyArtifactClass> = (value) => {
   if (typeof value !== 'function' || value.length > 0) return invalid;
   const give = value as () => AnyArtifactClass;

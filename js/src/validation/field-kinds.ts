@@ -1,11 +1,11 @@
 /**
- * The kinds of field that rules name: what is accepted and what it becomes.
+ * The kinds of field in rules: which values they accept, and what these become.
  */
 import type { FieldKind } from '../abi/rules.gen.js';
 import { isTurncoreError } from '../errors.js';
 import { frozenCopy } from '../stash/copy-value.js';
 
-/** Any function: what it takes and gives is not checked. */
+/** Any function. Its parameters and its result are not checked. */
 export type AnyFunction = (...args: never[]) => unknown;
 
 /** A JSON Schema 2020-12 of object type, as data. */
@@ -14,19 +14,19 @@ export interface ObjectSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** Stands for a value that was refused. */
+/** Stands for a rejected value. */
 export const invalid = Symbol('invalid');
 
 /** A converted value, or {@link invalid}. */
 export type Conversion = unknown;
 
-/** Converts a value; told of violations inside it, which is refused by itself then. */
+/** Converts a value. It reports violations inside the value and rejects it then. */
 export type Converter<T = unknown> = (
   value: unknown,
   report: (violation: string) => void,
 ) => T | typeof invalid;
 
-/** The kinds of field whose values are instances of classes. The classes bring them: they check by rules themselves. */
+/** The kinds of field whose values are instances of classes. The classes bring these: they use rules themselves. */
 export interface ClassKinds {
   readonly text?: Converter;
   readonly identity?: Converter;
@@ -42,11 +42,11 @@ export interface ClassKinds {
 }
 
 /**
- * Converts a value to the form that the package works with.
+ * Converts a value to the package's own form.
  *
- * @param lenient for records: strings that spell a number or a boolean are taken for it
- * @param report told of violations inside the value; the value is refused by itself then
- * @param classes those of the kinds that are classes which can occur
+ * @param lenient for records: accepts strings that spell a number or a boolean
+ * @param report gets violations inside the value, which is rejected then
+ * @param classes the kinds of field that are classes
  */
 export function convert(
   kind: FieldKind,
@@ -106,14 +106,14 @@ export function convert(
         ? value
         : invalid;
     case 'any':
-      // Fields of records are data; those of configurations may be anything.
+      // Fields of records are data. Those of configurations may be anything.
       return lenient ? toPlain(value, report) : value;
     case 'instance':
       return invalid;
   }
 }
 
-/** Tells whether a value is an object and no list. */
+/** Whether a value is an object other than a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -132,10 +132,10 @@ function toBoolean(value: unknown, lenient: boolean): Conversion {
   return invalid;
 }
 
-/** ISO 8601: a date, or a date with a time. Other texts that Date would guess at are refused. */
+/** ISO 8601: a date, or a date with a time. Other texts, at which Date would guess, are rejected. */
 const iso = /^[+-]?\d{4,6}(-\d\d(-\d\d)?)?([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Milliseconds since the Unix epoch, whole; {@link invalid} for anything that is not a time. */
+/** Whole milliseconds since the Unix epoch; {@link invalid} for anything that is not a time. */
 export function toTime(value: unknown): Conversion {
   let ms: number;
   if (typeof value === 'number') ms = value;
@@ -175,7 +175,7 @@ function toPlain(value: unknown, report: (violation: string) => void): Conversio
   }
 }
 
-/** Reports the violations that an error lists, and refuses. @throws anything that is not an error of this package */
+/** Reports the violations that an error lists, and rejects the value. @throws any error of other code */
 export function collect(error: unknown, report: (violation: string) => void): typeof invalid {
   if (!isTurncoreError(error)) throw error;
   if (Array.isArray(error.details)) for (const part of error.details) report(String(part));

@@ -1,18 +1,18 @@
 /**
- * Which middleware of the module belongs in which pipeline.
+ * Checks in which pipelines the module's middleware may be.
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
 import { builtinOf } from '../builtin.js';
 import { type Checked, phrase, violationError } from './rules.js';
 
-/** Names of a type's pipelines: those of a turn, and those around the executor. */
+/** Names of pipelines: those of a turn, and those around the executor. */
 export interface PipelineNames {
   readonly turn: readonly string[];
   readonly input: string;
   readonly output: string;
 }
 
-/** Refuses middleware of the module that is in a pipeline where it does not belong. */
+/** Rejects middleware of the module in a pipeline where it does not belong. */
 export function requirePlaces(code: ErrorCode, values: Checked, names: PipelineNames): void {
   const violations: string[] = [];
   for (const name of [...names.turn, names.input, names.output]) {

@@ -1,5 +1,5 @@
 /**
- * Checks values against the rules that host and module share, and brings them into the form the package works with.
+ * Checks values against the rules that host and module share, and converts them to the package's own form.
  */
 import type { ErrorCode } from '../abi/codes.gen.js';
 import {
@@ -15,11 +15,11 @@ import type { CheckedAs } from './checked.js';
 import { type ClassKinds, convert, type Conversion, invalid, isObject } from './field-kinds.js';
 import { suggest } from './suggest.js';
 
-/** The classes that the rules of a type speak of. */
+/** The classes in the rules of a type. */
 export interface Classes extends ClassKinds {
   /** Tell whether a value is an instance of the class of that name. */
   readonly instances?: Readonly<Record<string, (value: unknown) => boolean>>;
-  /** Lists what is wrong with the object beside what its rules say, which was found before. */
+  /** Lists further violations of the object, beside those that its rules found. */
   readonly also?: (
     raw: Readonly<Record<string, unknown>>,
     found: readonly string[],
@@ -29,11 +29,11 @@ export interface Classes extends ClassKinds {
 /** The values of an object, checked or not, whatever its type. */
 export type Checked = Readonly<Record<string, unknown>>;
 
-/** A type's rules in the form that checking uses. */
+/** A type's rules, prepared for checking. */
 interface Plan {
   readonly type: TypeRules;
   readonly fields: readonly (readonly [name: string, rules: FieldRules])[];
-  /** Names that are allowed, with the field each stands for. */
+  /** The allowed names, with the fields that they stand for. */
   readonly names: ReadonlyMap<string, string>;
 }
 
@@ -43,7 +43,7 @@ const plans = new Map<RuledType | TypeRules, Plan>();
  * Checks an object and returns its values.
  *
  * @param type name of a type whose rules host and module share, or the rules of one that only the host has
- * @param classes the classes that the type's rules speak of
+ * @param classes the classes in the type's rules
  * @throws TurncoreError with the type's code; its message and details list every violation
  */
 export function check<const T extends RuledType | TypeRules, const C extends Classes = Classes>(
@@ -227,7 +227,7 @@ function checkCross(rule: CrossRule, raw: Checked, values: Checked, violations: 
   const value = values[field];
   switch (rule.rule) {
     case 'exactlyOne':
-      // What is there and wrong has been reported as that.
+      // A wrong value was reported before.
       if (isAbsent(raw[field]) === isAbsent(raw[other])) {
         violations.push(phrase('exactlyOne', { field, other }));
       }
@@ -254,13 +254,13 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** A violation inside a field's value, as one of the whole. */
+/** A violation inside a field's value, with the field's name before it. */
 export function within(field: string, part: string): string {
   if (!part.startsWith('`')) return `${field}: ${part}`;
   return part.startsWith('`[') ? `\`${field}${part.slice(1)}` : `\`${field}.${part.slice(1)}`;
 }
 
-/** Lists what a check finds wrong with a field's value. */
+/** Lists the violations that a check finds in a field's value. */
 export function violationsIn(field: string, checkValue: () => unknown): string[] {
   try {
     checkValue();
@@ -271,7 +271,7 @@ export function violationsIn(field: string, checkValue: () => unknown): string[]
   }
 }
 
-/** The violation for a field that is not one of the known ones, with the one that is likely meant. */
+/** The violation for an unknown field, with the known one that is likely meant. */
 export function unknownField(path: string, name: string, known: readonly string[]): string {
   const field = path + name;
   const meant = suggest(name, known);
@@ -280,7 +280,7 @@ export function unknownField(path: string, name: string, known: readonly string[
     : phrase('suggested', { field, known: meant });
 }
 
-/** The words of a broken rule. */
+/** The message of a broken rule. */
 export function phrase(
   rule: keyof typeof PHRASES,
   words: Readonly<Record<string, string>>,

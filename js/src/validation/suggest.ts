@@ -1,12 +1,12 @@
 /**
- * What is likely meant by a name that is not known. Go's `abi.Suggest` finds the same.
+ * Finds the known name that is likely meant by an unknown one. Go's `internal/suggestion` finds the same.
  */
 import { WORDS } from '../abi/rules.gen.js';
 
-/** The number of typing errors up to which a name is recognised. */
+/** The most typing errors in a name that is still recognised. */
 const MAX_TYPOS = 2;
 
-/** The known name that is likely meant: by a word of another library, or by a typing error. */
+/** The known name that is likely meant by a word of another library or by a typing error. */
 export function suggest(name: string, known: readonly string[]): string | undefined {
   const words = Object.hasOwn(WORDS, name) ? WORDS[name]! : [];
   const word = words.find((meant) => known.includes(meant));
@@ -21,7 +21,7 @@ export function suggest(name: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** How many letters must be changed, inserted, dropped or swapped with the next one to make b of a. */
+/** How many letters must be changed, inserted, dropped or swapped with the next one to turn a into b. */
 function typos(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
