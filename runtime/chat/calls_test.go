@@ -76,6 +76,7 @@ func TestCallAssembly(t *testing.T) {
 // What the model is told about a call, and whether it failed.
 func TestResults(t *testing.T) {
 	deep := strings.Repeat(`{\"a\":`, 49) + "1" + strings.Repeat("}", 49)
+	wide := `{\"a\":[` + strings.Repeat("1,", 8192) + `1]}`
 	tests := []struct {
 		name, call string
 		want       []string
@@ -88,6 +89,7 @@ func TestResults(t *testing.T) {
 		{"broken arguments", `"name":"get","arguments":"{\"x\":"`, []string{"JSON", `{"x":`}, true},
 		{"arguments that are no object", `"name":"get","arguments":"[1]"`, []string{"object", "[1]"}, true},
 		{"deep arguments", `"name":"get","arguments":"` + deep + `"`, []string{"48"}, true},
+		{"arguments of many elements", `"name":"get","arguments":"` + wide + `"`, []string{"more than 8192 elements"}, true},
 		{"long broken arguments", `"name":"get","arguments":"` + strings.Repeat("x", 1<<20) + `"`, []string{"…"}, true},
 	}
 	for _, tt := range tests {

@@ -98,7 +98,7 @@ func TestOutputIsRepairedOnce(t *testing.T) {
 		if s, _ := value.String(text); string(s) != c.second {
 			t.Errorf("kept %q of %q", s, c.second)
 		}
-		if list, _ := value.Get(f.Details, "violations"); value.KindOf(list) != value.KindList {
+		if list, _ := value.Get(f.Details, "violations"); value.KindOf(list) != value.KindList || value.Len(list) == 0 {
 			t.Errorf("details %s", d.json(f.Details))
 		}
 	}
