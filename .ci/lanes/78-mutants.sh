@@ -7,6 +7,6 @@ if [[ -n ${TURNCORE_LONG:-} ]]; then every=1; fi
 go run ./host/conformance/mutants -every "$every" . | tee build/mutants.txt
 tests_ran "$(grep -c '^caught' build/mutants.txt)"
 if [[ -n ${TURNCORE_LONG:-} ]]; then
-  go run ./host/conformance/mutate -count 100 -corpus 70 -all 85 . | tee build/mutate.txt
+  go run ./host/conformance/mutate -count 100 -corpus 70 -all 80 . | tee build/mutate.txt
   tests_ran "$(grep -cE '^(corpus|unit) ' build/mutate.txt)"
 fi
