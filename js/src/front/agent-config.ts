@@ -6,7 +6,7 @@ import { toText } from '../primitives/tokenizable.js';
 import { tokenizerViolations } from '../primitives/tokenizers.js';
 import { toExecutor } from '../chat/chat-executor.js';
 import { Host, hostViolations } from '../host/host.js';
-import { Tool } from '../tools/tool.js';
+import { isTool } from '../tools/tool.js';
 import { inputClasses } from '../runners/turn-runner.js';
 import { isObject } from '../validation/field-kinds.js';
 import { requirePlaces } from '../validation/pipelines.js';
@@ -49,7 +49,7 @@ const inputRules: TypeRules = {
 const configClasses = {
   text: toText,
   executor: toExecutor,
-  instances: { Tool: (value: unknown) => value instanceof Tool },
+  instances: { Tool: isTool },
   also: (config: Checked, found: readonly string[]) => {
     const more = [
       ...schemaViolations(config),

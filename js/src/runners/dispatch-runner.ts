@@ -27,7 +27,7 @@ import { type Host, hostOf, type HostOptions, hostViolations } from '../host/hos
 import type { Core } from '../turn/core.js';
 import { type MiddlewareFn, toolParts, type Definition } from '../turn/definition.js';
 import { Stash, stashViolations } from '../stash/stash.js';
-import { type AnyTool, Tool } from '../tools/tool.js';
+import { type AnyTool, isTool } from '../tools/tool.js';
 import { callbacksOf, type DispatchCallbacks, type NamedDispatchCallbacks } from './callbacks.js';
 import { mixedViolations } from './own-callbacks.js';
 import { accepted } from './turn-runner.js';
@@ -108,7 +108,7 @@ const classes = {
     'TurnContext or DispatchContext': (value: unknown) => value instanceof BaseContext,
     AbortController: (value: unknown): value is AbortController =>
       Object.prototype.toString.call(value) === '[object AbortController]',
-    Tool: (value: unknown) => value instanceof Tool,
+    Tool: isTool,
     Memory: isMemory,
     Message: isMessage,
     Retrievable: isRetrievable,

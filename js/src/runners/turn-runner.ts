@@ -36,7 +36,7 @@ import type { Core } from '../turn/core.js';
 import { type Definition, toolParts } from '../turn/definition.js';
 import type { Outcome } from '../turn/turn.js';
 import { Stash, stashViolations } from '../stash/stash.js';
-import { type AnyTool, Tool } from '../tools/tool.js';
+import { type AnyTool, isTool } from '../tools/tool.js';
 import { requirePlaces } from '../validation/pipelines.js';
 import type { CheckedAs } from '../validation/checked.js';
 import { check, type Classes, phrase } from '../validation/rules.js';
@@ -117,7 +117,7 @@ const classes = {
   message: toMessage,
   executor: toExecutor,
   instances: {
-    Tool: (value: unknown) => value instanceof Tool,
+    Tool: isTool,
     Media: (value: unknown) => value instanceof Media,
     AbortController: (value: unknown): value is AbortController =>
       Object.prototype.toString.call(value) === '[object AbortController]',

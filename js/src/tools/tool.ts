@@ -209,6 +209,11 @@ export interface AnyTool extends Omit<Tool, 'inputSchema' | 'handler' | 'executo
   executor(ctx: DispatchContext): ToolCaller<unknown, unknown>;
 }
 
+/** @internal Whether it is a Tool, of whatever arguments. */
+export function isTool(value: unknown): value is AnyTool {
+  return value instanceof Tool;
+}
+
 /** @throws TurncoreError E_INVALID_VALUE unless the context can call tools */
 function requireCaller(ctx: Partial<DispatchContext> | null | undefined): void {
   if (typeof ctx?.[executeTool] !== 'function') {
