@@ -30,26 +30,15 @@ func (t *turn) effectHead(eff *effect, kind uint8, context uint32) []byte {
 
 func (t *turn) effectHeadAs(eff *effect, kind uint8, context, ordinal uint32) []byte {
 	eff.context = context
+	t.in.path = t.run.AppendPath(t.in.path[:0], context)
 	b := value.AppendListHeader(t.in.out, 8)
 	b = value.AppendInt(b, int64(abi.OpEffect))
 	b = value.AppendInt(b, int64(t.number))
 	b = value.AppendInt(b, int64(eff.number))
 	b = value.AppendInt(b, int64(kind))
 	b = value.AppendInt(b, int64(context))
-	b = t.appendPath(b, context)
+	b = value.AppendText(b, t.in.path)
 	return value.AppendInt(b, int64(ordinal))
-}
-
-// appendPath appends a context's path, which is ASCII, as text. Short text has a header of one byte.
-func (t *turn) appendPath(b []byte, context uint32) []byte {
-	head := len(b)
-	b = t.run.AppendPath(append(b, 0), context)
-	if path := b[head+1:]; len(path) < 32 {
-		value.AppendStringHeader(b[:head], len(path))
-		return b
-	}
-	t.in.path = append(t.in.path[:0], b[head+1:]...)
-	return append(value.AppendStringHeader(b[:head], len(t.in.path)), t.in.path...)
 }
 
 // reply puts a Reply frame into the outbox.

@@ -2,6 +2,7 @@
  * The sources of a turn's time and randomness. The guest reads neither; a turn gets them with its frames, so that a
  * recorded turn replays to the same bytes.
  */
+import { HEX } from './hex.js';
 
 /** Milliseconds since the Unix epoch. */
 export type Clock = () => number;
@@ -88,14 +89,12 @@ export function uuidv6(now: number, entropy: Uint8Array): string {
   const first = ((high << 4) | (low >>> 28)) >>> 0;
   const e = entropy;
   // A node that is not a network address says so with the multicast bit.
-  return `${hex(first >>> 16)}${hex(first)}-${hex(low >>> 12)}-${hex(0x6000 | (low & 0xfff))}-${hex(
+  return `${digits(first >>> 16)}${digits(first)}-${digits(low >>> 12)}-${digits(0x6000 | (low & 0xfff))}-${digits(
     ((e[0]! & 0x3f) | 0x80) * 0x100 + e[1]!,
-  )}-${hex((e[2]! | 1) * 0x100 + e[3]!)}${hex(e[4]! * 0x100 + e[5]!)}${hex(e[6]! * 0x100 + e[7]!)}`;
+  )}-${digits((e[2]! | 1) * 0x100 + e[3]!)}${digits(e[4]! * 0x100 + e[5]!)}${digits(e[6]! * 0x100 + e[7]!)}`;
 }
 
 /** The low 16 bits of a number as four digits. */
-function hex(n: number): string {
+function digits(n: number): string {
   return HEX[(n >>> 8) & 0xff]! + HEX[n & 0xff]!;
 }
-
-const HEX = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'));

@@ -255,11 +255,24 @@ const longestMoment = 200
 
 // short is a text in one line, its beginning if it is long.
 func short(text string) string {
-	runes := []rune(strings.Join(strings.FieldsFunc(text, isSpace), " "))
-	if len(runes) > longestMoment {
-		return string(runes[:longestMoment]) + "…"
+	var line []rune
+	gap := false
+	for _, r := range text {
+		if isSpace(r) {
+			gap = len(line) > 0
+			continue
+		}
+		if gap && len(line) < longestMoment {
+			line = append(line, ' ')
+		}
+		gap = false
+		// A text can be megabytes: nothing beyond its beginning is read.
+		if len(line) == longestMoment {
+			return string(line) + "…"
+		}
+		line = append(line, r)
 	}
-	return string(runes)
+	return string(line)
 }
 
 func isSpace(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' }

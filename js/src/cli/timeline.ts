@@ -505,9 +505,25 @@ function failureOf(value: unknown): string | undefined {
 
 /** A text in one line, its beginning if it is long. */
 function short(text: string): string {
-  const words = text.split(/[ \t-\r]+/).filter((word) => word !== '');
-  const line = Array.from(words.join(' '));
-  return line.length > LONGEST ? `${line.slice(0, LONGEST).join('')}…` : line.join('');
+  let line = '';
+  let length = 0;
+  let gap = false;
+  for (const char of text) {
+    if (char === ' ' || (char >= '\t' && char <= '\r')) {
+      gap = length > 0;
+      continue;
+    }
+    if (gap && length < LONGEST) {
+      line += ' ';
+      length++;
+    }
+    gap = false;
+    // A text can be megabytes: nothing beyond its beginning is read.
+    if (length === LONGEST) return `${line}…`;
+    line += char;
+    length++;
+  }
+  return line;
 }
 
 function spaced(...words: string[]): string {

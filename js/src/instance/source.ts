@@ -2,6 +2,7 @@
  * Gets the bytes of a module, on every platform.
  */
 import { TurncoreError } from '../errors.js';
+import { hex } from '../hex.js';
 import { confine, ConfineError } from './confine.js';
 import { checkTypes } from './contract.js';
 
@@ -77,8 +78,7 @@ export async function hashSource(source: ModuleSource): Promise<string> {
   const tag = tagOf(source);
   if (tag === 'WebAssembly.Module' || tag === 'Response' || tag === 'Promise') return '';
   const bytes = await bytesOf(await openSource(source));
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(digest, (b) => b.toString(16).padStart(2, '0')).join('');
+  return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
 
 type Opened = Response | BufferSource | WebAssembly.Module;

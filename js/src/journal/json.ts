@@ -1,6 +1,7 @@
 /**
  * Frames as JSON, for people and programs that inspect a journal.
  */
+import { hex } from '../hex.js';
 import { GROUPS, PAYLOADS, TUPLES } from './layouts.gen.js';
 
 /**
@@ -208,9 +209,4 @@ function textOf(b: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Bytes in hex. */
-export function hex(b: Uint8Array): string {
-  return Array.from(b, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

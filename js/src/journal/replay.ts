@@ -3,10 +3,11 @@
  */
 import { Op } from '../abi/frames.gen.js';
 import { TurncoreError } from '../errors.js';
+import { hex } from '../hex.js';
 import { checkVersion } from '../instance/contract.js';
 import type { InstantiateOptions, Module } from '../instance/module.js';
 import type { JournalHeader } from './format.js';
-import { frameJSON, framesOf, hex } from './json.js';
+import { frameJSON, framesOf } from './json.js';
 import { readJournal } from './reader.js';
 
 /** The first difference of a replay. */
