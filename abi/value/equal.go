@@ -1,6 +1,6 @@
 package value
 
-// Equal tells whether two values are the same to JSON: numbers by what they count, maps whatever their order. Bytes
+// Equal reports whether two values are the same to JSON: numbers by what they count, maps whatever their order. Bytes
 // equal bytes only. Values that are malformed or nest deeper than [MaxDepth] equal nothing.
 func Equal(a, b []byte) bool {
 	i, j := equal(a, 0, b, 0, MaxDepth)

@@ -44,7 +44,7 @@ func OrderMap(dst []byte, start int) []byte {
 	return fixed[:len(fixed)-size+len(head)]
 }
 
-// keyOrder watches keys go by and tells whether they break the order of the encoding.
+// keyOrder watches keys go by and reports whether they break the order of the encoding.
 type keyOrder struct {
 	broken, names bool
 	next          uint64
@@ -62,7 +62,7 @@ func (o *keyOrder) add(key []byte) {
 	}
 }
 
-// arrayIndex tells whether key is an array index in ECMAScript's sense.
+// arrayIndex reports whether key is an array index in ECMAScript's sense.
 func arrayIndex(key []byte) (uint64, bool) {
 	if len(key) == 0 || len(key) > 10 || key[0] == '0' && len(key) > 1 {
 		return 0, false
@@ -77,7 +77,7 @@ func arrayIndex(key []byte) (uint64, bool) {
 	return n, n < 1<<32-1
 }
 
-// hasDuplicate tells whether two spans have the same key.
+// hasDuplicate reports whether two spans have the same key.
 func hasDuplicate(keys []byte, spans []span) bool {
 	if len(spans) > 16 {
 		seen := make(map[string]struct{}, len(spans))

@@ -94,7 +94,7 @@ func (s *Scanner) peek() byte {
 	return 0
 }
 
-// meets skips white space and tells whether c comes next.
+// meets skips white space and reports whether c comes next.
 func (s *Scanner) meets(c byte) bool {
 	return s.pos < len(s.text) && s.text[s.pos] == c || s.peek() == c
 }
@@ -181,7 +181,7 @@ func (s *Scanner) items(yield func(int) bool) {
 	}
 }
 
-// enter consumes the opening bracket that s stands before and tells whether the container has a first entry.
+// enter consumes the opening bracket that s stands before and reports whether the container has a first entry.
 func (s *Scanner) enter(closing byte) bool {
 	s.ready = false
 	if s.depth++; s.depth > MaxDepth {
@@ -215,7 +215,7 @@ func (s *Scanner) key() (raw []byte, plain, ok bool) {
 	return raw, plain, true
 }
 
-// more consumes what follows an entry and tells whether there is another one.
+// more consumes what follows an entry and reports whether there is another one.
 func (s *Scanner) more(closing byte) bool {
 	s.ready = false
 	if s.err != nil {

@@ -146,7 +146,7 @@ func Skip(v []byte, maxDepth int) (rest []byte, err error) {
 	return v[end:], nil
 }
 
-// Check tells whether v is exactly one well-formed value, as [Skip] with [MaxDepth] sees it.
+// Check reports whether v is exactly one well-formed value, as [Skip] with [MaxDepth] sees it.
 func Check(v []byte) error {
 	end, err := skip(v, 0, MaxDepth)
 	if err == nil && end != len(v) {

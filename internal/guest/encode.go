@@ -61,7 +61,7 @@ func (t *turn) reply(call uint32, result []byte, err error) {
 	t.in.out = f.Append(t.in.out[:start])
 }
 
-// fits tells whether the frame that begins at start in the outbox keeps the limits in force.
+// fits reports whether the frame that begins at start in the outbox keeps the limits in force.
 func (in *Instance) fits(start int) bool {
 	if len(in.out)-start > int(in.limits.Frame) {
 		return false
@@ -251,7 +251,7 @@ func toolDef(tool *runtime.Tool) *abi.ToolDef {
 	return def
 }
 
-// firstNamed tells whether a Sync names a record of the guest's for the first time. Their handles descend from -1, in
+// firstNamed reports whether a Sync names a record of the guest's for the first time. Their handles descend from -1, in
 // the order in which they are first named.
 func (t *turn) firstNamed(s runtime.Sync) bool {
 	handle := s.Handle

@@ -136,7 +136,7 @@ func (c *coroutine) Wait(ready func() bool) {
 	}
 }
 
-// wakeWaiting makes tasks ready that waited for others, and tells whether there is one.
+// wakeWaiting makes tasks ready that waited for others, and reports whether there is one.
 func (in *Instance) wakeWaiting() bool {
 	in.waiting = slices.DeleteFunc(in.waiting, func(w waiter) bool {
 		if !w.ready() {

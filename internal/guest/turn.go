@@ -239,7 +239,7 @@ func (t *turn) enter(c *coroutine) (*effect, error) {
 	return eff, nil
 }
 
-// abortedIn tells whether a context is aborted.
+// abortedIn reports whether a context is aborted.
 func (t *turn) abortedIn(context uint32) bool {
 	if d := t.run.DispatchContext(context); d != nil {
 		return d.Aborted()

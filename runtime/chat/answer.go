@@ -310,7 +310,7 @@ func (a *Answer) Delta() (before bool) {
 	return before
 }
 
-// InDeltas tells whether any event so far was a piece of a message.
+// InDeltas reports whether any event so far was a piece of a message.
 func (a *Answer) InDeltas() bool { return a.deltas }
 
 // HasText reports whether the answer has any text so far.
@@ -329,7 +329,7 @@ func (a *Answer) ThoughtLen(source int) int {
 // HasCalls reports whether the answer has a tool call so far.
 func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
-// empty tells whether the answer has neither text nor reasoning nor calls so far.
+// empty reports whether the answer has neither text nor reasoning nor calls so far.
 func (a *Answer) empty() bool {
 	return len(a.message.text) == 0 && len(a.thoughts) == 0 && len(a.calls) == 0 && !a.kept && !((a.reader != nil || a.leading.place != inProse) && a.size > 0)
 }

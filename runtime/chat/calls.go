@@ -206,7 +206,7 @@ func parseArgs(text []byte) (args []byte, problem string) {
 	return args, ""
 }
 
-// fits tells whether a value of a provider's can be passed on in a frame.
+// fits reports whether a value of a provider's can be passed on in a frame.
 func fits(v []byte) bool { return value.Fits(v, maxArgsDepth, maxItems) }
 
 func unknownTool(d Dispatch, name string) error {

@@ -12,9 +12,9 @@ import (
 type Dispatch interface {
 	// Iteration that is running, from 0.
 	Iteration() int
-	// Aborted tells whether the dispatch or its turn was aborted.
+	// Aborted reports whether the dispatch or its turn was aborted.
 	Aborted() bool
-	// Signalled tells whether somebody has called Ack or Nack.
+	// Signalled reports whether somebody has called Ack or Nack.
 	Signalled() bool
 	// State is a place for what the executor remembers from one iteration of the dispatch to the next; nil at first.
 	State() *any

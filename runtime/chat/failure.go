@@ -126,7 +126,7 @@ func (e *providerError) status() int {
 	return 0
 }
 
-// final tells whether the error is one that time does not heal, although its status is one of those that come and go.
+// final reports whether the error is one that time does not heal, although its status is one of those that come and go.
 func (e *providerError) final() bool {
 	return string(e.code) == "insufficient_quota" || string(e.typ) == "insufficient_quota"
 }

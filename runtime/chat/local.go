@@ -19,7 +19,7 @@ type Local interface {
 // are told in the prompt, and calls are read from the text.
 type Engine interface {
 	TextOptions
-	// Takes tells whether a request may hold media of a kind.
+	// Takes reports whether a request may hold media of a kind.
 	Takes(kind string) bool
 	// Match is told the JSON Schema that answers must match, a value and its JSON text.
 	Match(schema, text []byte)

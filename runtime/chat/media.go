@@ -71,7 +71,7 @@ func (p *parser) media(name string, v []byte) {
 // MediaKinds are the kinds of media.
 var MediaKinds = [...]string{"image", "audio", "video", "document"}
 
-// takes tells whether a request may hold a media.
+// takes reports whether a request may hold a media.
 func (o *options) takes(m record.Media) bool {
 	kind, mime := string(m.Kind()), string(m.MimeType())
 	switch {
@@ -83,7 +83,7 @@ func (o *options) takes(m record.Media) bool {
 	return o.protocol.Media != nil && o.protocol.Media(kind, mime)
 }
 
-// isMimeType tells whether a text is a type and a subtype, in lower case and without parameters.
+// isMimeType reports whether a text is a type and a subtype, in lower case and without parameters.
 func isMimeType(text string) bool {
 	slash := -1
 	for i := range len(text) {
@@ -148,7 +148,7 @@ func (p *projection) addMedia(o *options, dst []byte, list []*UnitMedia, handle 
 	return dst, list
 }
 
-// sent tells whether a request holds a media.
+// sent reports whether a request holds a media.
 func (p *projection) sent(o *options, handle int64, part int, m record.Media) bool {
 	size := m.Bytes()
 	if size < 0 {

@@ -271,7 +271,7 @@ func (p *parser) header(v []byte) {
 	}
 }
 
-// isToken tells whether s can be a header's name (RFC 9110).
+// isToken reports whether s can be a header's name (RFC 9110).
 func isToken(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {

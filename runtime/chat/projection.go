@@ -176,7 +176,7 @@ func (p *projection) collect(o *options, d Dispatch) (same int) {
 	return same
 }
 
-// follows tells whether all items that are not in the timeline belong behind it.
+// follows reports whether all items that are not in the timeline belong behind it.
 func (p *projection) follows() bool {
 	n := len(p.line)
 	if n == 0 {
@@ -215,7 +215,7 @@ func (p *projection) merge() {
 	}
 }
 
-// visit takes the collection as it is, sorted by time and without thoughts that are not sent, and tells whether it is what it
+// visit takes the collection as it is, sorted by time and without thoughts that are not sent, and reports whether it is what it
 // was with more at its end.
 func (s *source) visit(o *options, d Dispatch) (grown bool) {
 	version, size := d.Version(s.kind)

@@ -39,7 +39,7 @@ type said struct {
 	failed                bool
 }
 
-// encrypted tells whether a response has reasoning that cannot be seen, and is kept to go back.
+// encrypted reports whether a response has reasoning that cannot be seen, and is kept to go back.
 func encrypted(body string) bool { return strings.Contains(body, `"type":"reasoning.encrypted"`) }
 
 func listen(t *testing.T, body string) (s said) {

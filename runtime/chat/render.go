@@ -164,7 +164,7 @@ func (p *projection) resultMark(o *options, d Dispatch, it item) trust.Mark {
 	return m
 }
 
-// holds tells whether a result is a part of a kind, or a list with one.
+// holds reports whether a result is a part of a kind, or a list with one.
 func holds(results []byte, what record.PartKind) (found bool) {
 	if value.KindOf(results) == value.KindList {
 		record.EachPart(results, func(_ int, kind record.PartKind, _ []byte) bool {
@@ -254,7 +254,7 @@ func callName(name []byte) []byte {
 	return out
 }
 
-// printable tells whether text is ASCII without white space.
+// printable reports whether text is ASCII without white space.
 func printable(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c > '~' {

@@ -102,7 +102,7 @@ func (a *Answer) classify(failure error) (reason string, status int) {
 	return reason, status
 }
 
-// shown tells whether the user has seen anything of the answer.
+// shown reports whether the user has seen anything of the answer.
 func (a *Answer) shown() bool { return len(a.message.text) > 0 || len(a.thoughts) > 0 }
 
 // said is what the endpoint says went wrong, nil for nothing.
@@ -113,7 +113,7 @@ func (a *Answer) said() *providerError {
 	return a.failure
 }
 
-// another tells whether a failed attempt is followed by another one, and after how many ms. Nothing that the user has seen
+// another reports whether a failed attempt is followed by another one, and after how many ms. Nothing that the user has seen
 // is ever asked for a second time.
 func (a *Answer) another(failure error, attempt int) (ms uint64, ok bool) {
 	r := &a.options.retry

@@ -74,7 +74,7 @@ func (a *Answer) storeThought(i int) error {
 	return a.d.StoreThought(record.AppendThought(nil, f))
 }
 
-// repeats tells whether an earlier source said the same as the i-th.
+// repeats reports whether an earlier source said the same as the i-th.
 func (a *Answer) repeats(i int) bool {
 	for j := range i {
 		if bytes.Equal(a.thoughts[j].text, a.thoughts[i].text) {

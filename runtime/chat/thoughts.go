@@ -76,18 +76,18 @@ func (p *parser) thoughtOption(name string, v []byte) {
 	}
 }
 
-// isSelf tells whether a thought is the model's own.
+// isSelf reports whether a thought is the model's own.
 func isSelf(t record.Thought) bool {
 	id, ok := t.Identity()
 	return !ok || string(id.Identifier) == "assistant"
 }
 
-// isNative tells whether a thought is one that the provider takes back as it gave it.
+// isNative reports whether a thought is one that the provider takes back as it gave it.
 func (o *options) isNative(t record.Thought) bool {
 	return t.Payload() != nil && o.protocol.Reasoning != "" && string(t.ReplayCompatibility()) == o.native && isSelf(t)
 }
 
-// surfaces tells whether the text of a thought goes back, apart from whether it is the newest.
+// surfaces reports whether the text of a thought goes back, apart from whether it is the newest.
 func (o *options) surfaces(t record.Thought) bool {
 	if o.thoughts.form == thoughtsOff || len(t.Content()) == 0 || o.thoughts.surfacing != allOfAll && !isSelf(t) {
 		return false

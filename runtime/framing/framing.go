@@ -40,7 +40,7 @@ type Parser interface {
 	Write(chunk []byte, emit func(Event) error) error
 	// Flush says that the body has ended: an event that the end cuts off is taken as it is.
 	Flush(emit func(Event) error) error
-	// Heard tells whether any part of an event has come since it was asked last. Comments, blank lines and what else
+	// Heard reports whether any part of an event has come since it was asked last. Comments, blank lines and what else
 	// carries nothing are no part of one.
 	Heard() bool
 }
@@ -112,7 +112,7 @@ type splitter struct {
 	told    int    // bytes of line that grown has told of
 }
 
-// grown tells whether the line whose end has not come has become longer since it was asked last.
+// grown reports whether the line whose end has not come has become longer since it was asked last.
 func (s *splitter) grown() bool {
 	grown := len(s.line) > s.told
 	s.told = len(s.line)

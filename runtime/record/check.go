@@ -110,7 +110,7 @@ var codes = [Kinds]fault.Code{
 	Retrievables: fault.InvalidInitialRetrievableValue,
 }
 
-// Check tells whether body is the body of a record of that kind and keeps the kind's rules. The error has the kind's
+// Check reports whether body is the body of a record of that kind and keeps the kind's rules. The error has the kind's
 // code, E_INVALID_INITIAL_MESSAGE_VALUE for instance, and says what is wrong with each field. An instruction must be text
 // that is not empty; one that is not is E_INVALID_VALUE.
 func Check(kind Kind, body []byte) error {

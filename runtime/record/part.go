@@ -183,7 +183,7 @@ func checkResults(v []byte) string {
 	return resultsText
 }
 
-// IsParts tells whether v is an artifact, a media, or a list of either, in order: what a tool call may hold besides text.
+// IsParts reports whether v is an artifact, a media, or a list of either, in order: what a tool call may hold besides text.
 func IsParts(v []byte) bool { return value.Check(v) == nil && !isText(v) && checkResults(v) == "" }
 
 const resultsText = "must be a string, a Tokenizable, a SpooledArtifact, a Media, or a list of either of the last two"

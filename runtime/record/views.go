@@ -105,10 +105,10 @@ func (t ToolCall) ExecutionID() []byte { return text(field(t, 4)) }
 // ProviderCallID is what the provider called the call; nil for none.
 func (t ToolCall) ProviderCallID() []byte { return text(field(t, 5)) }
 
-// IsComplete tells whether the call has ended.
+// IsComplete reports whether the call has ended.
 func (t ToolCall) IsComplete() bool { return boolean(field(t, 6)) }
 
-// IsError tells whether it failed.
+// IsError reports whether it failed.
 func (t ToolCall) IsError() bool { return boolean(field(t, 7)) }
 
 // Results is a value: text, an artifact, a media, or a list of either. See [EachPart].
@@ -120,10 +120,10 @@ func (t ToolCall) Payload() []byte { return optional(field(t, 9)) }
 // ReplayCompatibility names who can read the payload; nil for none.
 func (t ToolCall) ReplayCompatibility() []byte { return text(field(t, 10)) }
 
-// FromArtifactTool tells whether the results were read from an artifact.
+// FromArtifactTool reports whether the results were read from an artifact.
 func (t ToolCall) FromArtifactTool() bool { return boolean(field(t, 11)) }
 
-// Inline tells whether the model sees the results whole.
+// Inline reports whether the model sees the results whole.
 func (t ToolCall) Inline() bool { return boolean(field(t, 12)) }
 
 // CreatedAt in ms since the Unix epoch.
@@ -164,7 +164,7 @@ func (r Retrievable) Kind() []byte { return text(field(r, 4)) }
 // Score from 0 to 1; ok is false when there is none.
 func (r Retrievable) Score() (score float64, ok bool) { return value.Number(field(r, 5)) }
 
-// Inline tells whether the model sees the content whole.
+// Inline reports whether the model sees the content whole.
 func (r Retrievable) Inline() bool { return boolean(field(r, 6)) }
 
 // CreatedAt in ms since the Unix epoch.

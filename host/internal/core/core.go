@@ -98,7 +98,7 @@ func (c *Core) Greeting() *host.Greeting { return &c.greeting }
 // Retire ends the instance, which went wrong, and returns the error that tells why.
 func (c *Core) Retire(cause error) error { return c.inst.Retire(cause) }
 
-// Interrupts tells whether the core knows streams that were broken off.
+// Interrupts reports whether the core knows streams that were broken off.
 func (c *Core) Interrupts() bool { return c.greeting.Features&abi.FeatureInterrupts != 0 }
 
 // MaxBody is how many bytes a record, or any other string of bytes in a frame, may have.
@@ -345,7 +345,7 @@ const (
 	ended
 )
 
-// admit tells whether the core takes further turns. One whose memory has grown beyond the mark does not: a guest never
+// admit reports whether the core takes further turns. One whose memory has grown beyond the mark does not: a guest never
 // gives memory back. It ends, once its turns have, if it may drain.
 func (c *Core) admit(highWater uint64, mayDrain bool) admission {
 	c.mu.Lock()
@@ -372,7 +372,7 @@ func (c *Core) retireDrained() {
 	clear(c.histories)
 }
 
-// dead tells whether the core has ended.
+// dead reports whether the core has ended.
 func (c *Core) dead() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

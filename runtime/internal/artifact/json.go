@@ -127,7 +127,7 @@ func (j *JSON) lines(text []byte) error {
 	return nil
 }
 
-// single tells whether the artifact is one record by its format.
+// single reports whether the artifact is one record by its format.
 func (j *JSON) single() bool { return j.format == FormatJSON || j.format == FormatJSON5 }
 
 // Type is the format, as a string.

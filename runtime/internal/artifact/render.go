@@ -2,7 +2,7 @@ package artifact
 
 import "github.com/turncore/turncore/abi/value"
 
-// Render appends the text that a reader tool gives for an answer, and tells whether it stopped because that is more than
+// Render appends the text that a reader tool gives for an answer, and reports whether it stopped because that is more than
 // limit bytes. A string is its own text. A list of strings is a line for each, an empty one is "(empty list)", and no
 // answer (nil) "(undefined)". Everything else is JSON: numbers as ECMAScript writes them, lists and maps indented by
 // two spaces. An error says that the answer is malformed.

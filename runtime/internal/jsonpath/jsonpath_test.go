@@ -68,7 +68,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// finds tells whether a query selects anything, and looks no further than the first node.
+// finds reports whether a query selects anything, and looks no further than the first node.
 func finds(q *jsonpath.Query, root []byte) (found bool, err error) {
 	err = q.Each(root, jsonpath.BudgetFor(len(root)), func([]byte) bool {
 		if found {

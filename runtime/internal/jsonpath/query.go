@@ -58,7 +58,7 @@ type path struct {
 	relative bool
 }
 
-// singular tells whether a path can select one node at most.
+// singular reports whether a path can select one node at most.
 func (p *path) singular() bool {
 	for i := range p.segments {
 		s := &p.segments[i]

@@ -65,7 +65,7 @@ func (e *evaluation) spend(n int) bool {
 	return e.err == nil
 }
 
-// walk calls fn for what the segments select from a node, until that returns false, and tells whether it did not.
+// walk calls fn for what the segments select from a node, until that returns false, and reports whether it did not.
 func (e *evaluation) walk(segments []segment, node []byte, fn func([]byte) bool) bool {
 	if len(segments) == 0 {
 		return fn(node)
@@ -115,7 +115,7 @@ func (e *evaluation) children(node []byte, fn func([]byte) bool) bool {
 	return e.fine(err) && more
 }
 
-// fine keeps the first error, and tells whether there is none.
+// fine keeps the first error, and reports whether there is none.
 func (e *evaluation) fine(err error) bool {
 	if err != nil && e.err == nil {
 		e.err = err

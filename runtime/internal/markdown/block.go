@@ -337,7 +337,7 @@ func (p *blockParser) prepare(n int) {
 	p.close(n)
 }
 
-// interrupts tells whether a line starts a block other than a paragraph.
+// interrupts reports whether a line starts a block other than a paragraph.
 func (p *blockParser) interrupts(c cursor) bool {
 	width := c.indent()
 	if c.skip(width); width > 3 || len(c.b) == 0 {
@@ -503,7 +503,7 @@ func underline(b []byte) int {
 	return 2
 }
 
-// isRule tells whether a line is a thematic break.
+// isRule reports whether a line is a thematic break.
 //
 //go:noinline
 func isRule(b []byte) bool {

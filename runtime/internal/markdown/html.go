@@ -11,7 +11,7 @@ const htmlBlocks = " address article aside base basefont blockquote body caption
 // What ends an HTML block: a blank line (0), or a line that holds the text of its number.
 var htmlEnds = [...]string{1: "-->", 2: "?>", 3: ">", 4: "]]>", 5: "</script>", 6: "</pre>", 7: "</style>", 8: "</textarea>"}
 
-// startsHTML tells whether a line starts an HTML block, and what ends it.
+// startsHTML reports whether a line starts an HTML block, and what ends it.
 func startsHTML(b []byte, inParagraph bool) (end byte, ok bool) {
 	if len(b) < 2 || b[0] != '<' {
 		return 0, false
@@ -53,7 +53,7 @@ func startsHTML(b []byte, inParagraph bool) (end byte, ok bool) {
 	return 0, !inParagraph && size > 0 && isBlank(b[size:])
 }
 
-// endsHTML tells whether a line ends an HTML block.
+// endsHTML reports whether a line ends an HTML block.
 //
 //go:noinline
 func endsHTML(end byte, b []byte) bool {

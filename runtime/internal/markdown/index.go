@@ -57,7 +57,7 @@ func (x *Index) Add(line []byte) error {
 	return x.err
 }
 
-// isFrame tells whether a line may enclose front matter.
+// isFrame reports whether a line may enclose front matter.
 //
 //go:noinline
 func isFrame(line []byte) bool { return string(trim(line)) == "---" }

@@ -151,7 +151,7 @@ func (p *inlineParser) plain(b []byte) {
 	p.take(n)
 }
 
-// boundary tells whether a bare link may start at a place.
+// boundary reports whether a bare link may start at a place.
 //
 //go:noinline
 func (p *inlineParser) boundary(at int) bool {
@@ -284,14 +284,14 @@ func (p *inlineParser) run(c byte) {
 	p.lastOne = len(p.delims) - 1
 }
 
-// isWide tells whether a character is white space.
+// isWide reports whether a character is white space.
 //
 //go:noinline
 func isWide(r rune) bool {
 	return r <= ' ' || r == 0xa0 || r == 0x1680 || r >= 0x2000 && r <= 0x200a || r == 0x202f || r == 0x205f || r == 0x3000
 }
 
-// isMark tells whether a character is punctuation: of ASCII, Latin-1 and the blocks of punctuation.
+// isMark reports whether a character is punctuation: of ASCII, Latin-1 and the blocks of punctuation.
 //
 //go:noinline
 func isMark(r rune) bool {
@@ -363,7 +363,7 @@ func (p *inlineParser) emphasize(bottom int) {
 	p.lastOne = bottom
 }
 
-// pairs tells whether one delimiter opens what another closes.
+// pairs reports whether one delimiter opens what another closes.
 //
 //go:noinline
 func (p *inlineParser) pairs(o, c *delimiter) bool {

@@ -10,7 +10,7 @@ import (
 // maxLabel is how long the label of a reference may be.
 const maxLabel = 999
 
-// definitions takes definitions of links off the start of the open paragraph, and tells whether anything is left of it.
+// definitions takes definitions of links off the start of the open paragraph, and reports whether anything is left of it.
 func (p *blockParser) definitions(b *block) bool {
 	parent := p.open[len(p.open)-1]
 	for len(b.text) > 0 && b.text[0] == '[' {

@@ -194,7 +194,7 @@ func lower(b []byte) []byte {
 	return out
 }
 
-// in tells whether a byte is among some.
+// in reports whether a byte is among some.
 //
 //go:noinline
 func in(c byte, some string) bool {

@@ -154,7 +154,7 @@ func (d *Document) writeInline(dst, source []byte) []byte {
 	return p.write(dst, p.spans[0].next)
 }
 
-// spread tells whether there is a blank line between the children of a list or an item.
+// spread reports whether there is a blank line between the children of a list or an item.
 func spread(b *block) bool {
 	for i := 1; i < len(b.children); i++ {
 		if b.children[i].start > b.children[i-1].end+1 {
