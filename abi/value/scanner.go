@@ -20,10 +20,11 @@ func (e *SyntaxError) Is(target error) bool { return e.deep && target == ErrTooD
 // Scanner reads a JSON text from front to back, without building anything: who needs three fields of a text pays for
 // three fields.
 //
-// A Scanner stands before one value: the text's at first, then the member or element that the loop over [Scanner.Members]
-// or [Scanner.Items] has reached. Every reading method consumes that value. One that meets another kind of value skips
-// it and says so, and a value that the loop's body left alone is skipped. So a body reads the members it knows, and the
-// order, absence or type of any other is no concern of its. A break skips the rest of the container.
+// A Scanner stands before one value: the text's at first, then the member or element that the loop over
+// [Scanner.Members] or [Scanner.Items] has reached. Every reading method consumes that value. One that meets another
+// kind of value skips it and says so, and a value that the loop's body left alone is skipped. So a body reads the
+// members it knows, and the order, absence or type of any other is no concern of its. A break skips the rest of the
+// container.
 //
 // The first syntax error ends all loops; from then on every method answers as if there was no value, and [Scanner.Err]
 // tells. The whole text is checked as far as it is read, skipped parts included.

@@ -60,8 +60,8 @@ const (
 const forms = "\x10\x00\x20\x20\x61\x62\x64\x00\x00\x00\x00\x48\x31\x32\x34\x38" +
 	"\x31\x32\x34\x38\x00\x00\x00\x00\x00\x51\x52\x54\x72\x74\x82\x84"
 
-// Form tells what starts with a byte from 0xc0 to 0xdf: the kind, and how many bytes of a number or a length follow. The
-// kind is [KindInvalid] for a form that values do not use.
+// Form tells what starts with a byte from 0xc0 to 0xdf: the kind, and how many bytes of a number or a length follow.
+// The kind is [KindInvalid] for a form that values do not use.
 func Form(c byte) (kind Kind, width int) {
 	form := forms[c&31]
 	return Kind(form >> 4), int(form & 15)
@@ -155,8 +155,8 @@ func Check(v []byte) error {
 	return err
 }
 
-// flat returns the length of the value at v[i:] if it is one of the usual short ones: a small integer, nil, a truth value
-// or a short string. It is 0 for all others.
+// flat returns the length of the value at v[i:] if it is one of the usual short ones: a small integer, nil, a truth
+// value or a short string. It is 0 for all others.
 func flat(v []byte, i int) int {
 	if i >= len(v) {
 		return 0

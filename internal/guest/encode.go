@@ -117,8 +117,8 @@ func (t *turn) Event(h runtime.Head, p any) {
 	}
 }
 
-// reduced is an event's payload without what may be left out of it: an event that is too large or nested too deep for the
-// host is told all the same.
+// reduced is an event's payload without what may be left out of it: an event that is too large or nested too deep for
+// the host is told all the same.
 func reduced(p any) any {
 	switch p := p.(type) {
 	case *runtime.IterationEndEvent:

@@ -34,8 +34,8 @@ type pending struct {
 
 var emptyMap = value.AppendMapHeader(nil, 0)
 
-// runCalls runs the answer's tool calls, each with its reports and its record: they begin in order, as many at once as the
-// options allow, and are stored in order. A call that cannot be run is answered with an error that the model sees.
+// runCalls runs the answer's tool calls, each with its reports and its record: they begin in order, as many at once as
+// the options allow, and are stored in order. A call that cannot be run is answered with an error that the model sees.
 func (st *state) runCalls() error {
 	a := &st.answer
 	list := make([]pending, len(a.calls))
@@ -241,9 +241,10 @@ func resultText(v []byte) []byte {
 	return value.AppendText(nil, text)
 }
 
-// payload is what a later projection needs to send the call again as the endpoint made it, and as it was sent before: the
-// nonce of its result's marks, which calls one answer made together, the message it made them with, the call's id on the wire and the text of its arguments. Text that is
-// no JSON object is kept too, but not sent again, since endpoints refuse it.
+// payload is what a later projection needs to send the call again as the endpoint made it, and as it was sent before:
+// the nonce of its result's marks, which calls one answer made together, the message it made them with, the call's id
+// on the wire and the text of its arguments. Text that is no JSON object is kept too, but not sent again, since
+// endpoints refuse it.
 func (a *Answer) payload(c *pending, group string, args []byte, problem string) []byte {
 	text := bytes.TrimSpace(c.args)
 	key := "arguments"

@@ -7,8 +7,8 @@ import (
 
 // Dispatch is what the executor needs of the dispatch that it runs in. Slices that it is given are valid during the
 // call only, except Args and Results of a [runtime.ToolCallReport], bodies that are stored, and arguments of a tool,
-// which may be kept; the executor does not change those afterwards. Slices that it gives are valid until the executor waits the next
-// time, record bodies and schemas for as long as the dispatch.
+// which may be kept; the executor does not change those afterwards. Slices that it gives are valid until the executor
+// waits the next time, record bodies and schemas for as long as the dispatch.
 type Dispatch interface {
 	// Iteration that is running, from 0.
 	Iteration() int
@@ -33,8 +33,8 @@ type Dispatch interface {
 	Random() uint64
 	// NewID mints an id that is unique in the turn and the same when the turn is replayed.
 	NewID(prefix string) string
-	// Nonce is what the marks around a record's text end in: nobody outside can guess it, and in the turn it is always the
-	// same.
+	// Nonce is what the marks around a record's text end in: nobody outside can guess it, and in the turn it is always
+	// the same.
 	Nonce(kind record.Kind, id []byte) string
 
 	// Stash is the dispatch's value under a top-level key.
@@ -47,7 +47,8 @@ type Dispatch interface {
 	Records(kind record.Kind, yield func(handle int64, body []byte) bool)
 	// RecordsFrom visits it from the n-th record on.
 	RecordsFrom(kind record.Kind, n int, yield func(handle int64, body []byte))
-	// Version is another one when anything but appending has been done to a collection; size is how many records it has.
+	// Version is another one when anything but appending has been done to a collection; size is how many records it
+	// has.
 	Version(kind record.Kind) (version uint32, size int)
 	// ArtifactSize is how long an artifact is: the one at a place in the list of a tool call's results (0 for a single
 	// one), or in a retrievable's content (0).
@@ -74,29 +75,30 @@ type Dispatch interface {
 	// ReportToolCall tells of a tool call.
 	ReportToolCall(id string, r runtime.ToolCallReport) error
 	// ReportStats tells what the model call cost: a map with promptTokens, completionTokens, totalTokens, cachedTokens,
-	// reasoningTokens, totalDurationNs, loadDurationNs, promptEvalDurationNs, evalDurationNs, finishReason, model, provider
-	// and raw, each if known.
+	// reasoningTokens, totalDurationNs, loadDurationNs, promptEvalDurationNs, evalDurationNs, finishReason, model,
+	// provider and raw, each if known.
 	ReportStats(stats []byte) error
 	// Log writes a line of the structured log. payload is a value, nil for none.
 	Log(level Level, kind, message string, payload []byte)
 
-	// StoreMessage, StoreThought and StoreToolCall store a record that the executor made, by its encoded body. kept is the
-	// Kept of the result that a tool call holds, 0 for text.
+	// StoreMessage, StoreThought and StoreToolCall store a record that the executor made, by its encoded body. kept is
+	// the Kept of the result that a tool call holds, 0 for text.
 	StoreMessage(body []byte) error
 	StoreThought(body []byte) error
 	StoreToolCall(body []byte, kept uint32) error
 
-	// ExecuteTool validates args, a map, runs the tool's handler with its events, and waits for the result. Any error is one
-	// that the model can be told.
-	// After timeout ms it fails with E_CHAT_TOOL_TIMEOUT; 0 is for as long as it takes.
+	// ExecuteTool validates args, a map, runs the tool's handler with its events, and waits for the result. Any error
+	// is one that the model can be told. After timeout ms it fails with E_CHAT_TOOL_TIMEOUT; 0 is for as long as it
+	// takes.
 	ExecuteTool(t *runtime.Tool, args []byte, run runtime.ToolRun, timeout uint64) (runtime.ToolResult, error)
-	// Each runs body for 0 to n-1, which begin in this order, up to atOnce of them at the same time: where one waits, others
-	// run. Each has a Dispatch of its own to wait with. It returns when all have ended, with the first error by their order.
+	// Each runs body for 0 to n-1, which begin in this order, up to atOnce of them at the same time: where one waits,
+	// others run. Each has a Dispatch of its own to wait with. It returns when all have ended, with the first error by
+	// their order.
 	Each(n, atOnce int, body func(d Dispatch, i int) error) error
 	// HTTP sends a request, from the dispatch's context. What it is given is valid during the call only.
 	HTTP(r *runtime.HTTPRequest) (runtime.Stream, error)
-	// Model asks an engine of the host's for an answer, whose chunks have no head. What it is given is valid during the call
-	// only.
+	// Model asks an engine of the host's for an answer, whose chunks have no head. What it is given is valid during the
+	// call only.
 	Model(r *runtime.ModelRequest) (runtime.Stream, error)
 
 	// Ack ends the dispatch well when the iteration ends, Nack fails it with err.

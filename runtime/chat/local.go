@@ -15,8 +15,8 @@ type Local interface {
 	Open() Engine
 }
 
-// Engine is an engine of the host's as the options of an executor describe it. Where its model has no fields for tools, they
-// are told in the prompt, and calls are read from the text.
+// Engine is an engine of the host's as the options of an executor describe it. Where its model has no fields for tools,
+// they are told in the prompt, and calls are read from the text.
 type Engine interface {
 	TextOptions
 	// Takes reports whether a request may hold media of a kind.
@@ -28,21 +28,22 @@ type Engine interface {
 // TextOptions are options that say which calls and which reasoning stand in texts, and what they come to.
 type TextOptions interface {
 	InText
-	// Option takes an option that only such texts have, or that an engine does not have; ok is false for any other. fail
-	// tells what is wrong with it. Finish checks what the options say together.
+	// Option takes an option that only such texts have, or that an engine does not have; ok is false for any other.
+	// fail tells what is wrong with it. Finish checks what the options say together.
 	Option(name string, v []byte, fail func(name, problem string)) (ok bool)
 	Finish(fail func(name, problem string))
 }
 
 // InText tells tools in prompts, and finds calls and reasoning in answers.
 type InText interface {
-	// Tell is asked what a request says of its tools, whose definitions are given. InText is false when they go into their
-	// own field.
+	// Tell is asked what a request says of its tools, whose definitions are given. InText is false when they go into
+	// their own field.
 	Tell(d Dispatch, definitions []byte) Told
-	// Flatten writes the calls of an assistant's unit into its text, and their results into a message of the user, which
-	// follows it; nil where calls have fields.
+	// Flatten writes the calls of an assistant's unit into its text, and their results into a message of the user,
+	// which follows it; nil where calls have fields.
 	Flatten(u *Unit) (results *Unit)
-	// Reader returns a reader of the answer to a request that told of tools with these names; nil where calls have fields.
+	// Reader returns a reader of the answer to a request that told of tools with these names; nil where calls have
+	// fields.
 	Reader(names []string) TextReader
 }
 
@@ -135,8 +136,8 @@ func (a *Answer) addPiece(p TextPiece) {
 // inText is the source of reasoning that stands in the text.
 const inText = Block - 2
 
-// endMarkup takes what the end of the text makes certain. What an answer that failed holds back is dropped as long as nothing
-// of it is shown, so that the model can be asked again.
+// endMarkup takes what the end of the text makes certain. What an answer that failed holds back is dropped as long as
+// nothing of it is shown, so that the model can be asked again.
 func (a *Answer) endMarkup(failure error) {
 	if a.d.Aborted() || (failure != nil || a.failure != nil) && !a.shown() {
 		return

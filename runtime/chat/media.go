@@ -12,8 +12,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// UnitMedia is a media that a request holds: an image, a sound, a video or a document. Its bytes stay with the host, which
-// puts them into the place that AppendData leaves.
+// UnitMedia is a media that a request holds: an image, a sound, a video or a document. Its bytes stay with the host,
+// which puts them into the place that AppendData leaves.
 type UnitMedia struct {
 	Kind     string // image, audio, video or document
 	MimeType []byte // type/subtype, in characters that need no escaping
@@ -98,8 +98,8 @@ func isMimeType(text string) bool {
 	return slash > 0 && slash < len(text)-1 && len(text) <= 128
 }
 
-// describeMedia finds out how long the media of records are that may be sent, where their records do not say it. It waits for
-// the host; what is found out is kept.
+// describeMedia finds out how long the media of records are that may be sent, where their records do not say it. It
+// waits for the host; what is found out is kept.
 func (p *projection) describeMedia(o *options, d Dispatch, handle int64, content []byte) (err error) {
 	record.EachPart(content, func(i int, kind record.PartKind, part []byte) bool {
 		m, at := record.Media(part), place{handle, i}
@@ -119,8 +119,8 @@ func (p *projection) describeMedia(o *options, d Dispatch, handle int64, content
 	return err
 }
 
-// addMedia takes the media of a record into a unit: into the list when the request may hold them, else as texts that stand
-// for them, behind dst, one a line. The nonce is that of the record. With asText none is sent.
+// addMedia takes the media of a record into a unit: into the list when the request may hold them, else as texts that
+// stand for them, behind dst, one a line. The nonce is that of the record. With asText none is sent.
 func (p *projection) addMedia(o *options, dst []byte, list []*UnitMedia, handle int64, parts []byte, nonce string, asText bool) ([]byte, []*UnitMedia) {
 	first := true
 	record.EachPart(parts, func(i int, kind record.PartKind, part []byte) bool {
@@ -157,8 +157,8 @@ func (p *projection) sent(o *options, handle int64, part int, m record.Media) bo
 	return size <= o.medias.max && o.takes(m)
 }
 
-// unsupported is the error for a media of a message or a call that is not sent, nil when all are or when a text may stand for
-// it.
+// unsupported is the error for a media of a message or a call that is not sent, nil when all are or when a text may
+// stand for it.
 func (p *projection) unsupported(o *options, handle int64, parts []byte) (err error) {
 	if !o.medias.required {
 		return nil
@@ -207,8 +207,8 @@ func plainFilename(name []byte) []byte {
 // stashTexts are the names of what may stand for a media, the best first.
 var stashTexts = [...]string{"text:transcript", "text:caption", "text:description"}
 
-// fallback is a text that says what a media holds, with the mark that it needs; nil when nobody has written one down. It is
-// trusted no more than the media, and not at all when it was read out of one that may hold instructions.
+// fallback is a text that says what a media holds, with the mark that it needs; nil when nobody has written one down.
+// It is trusted no more than the media, and not at all when it was read out of one that may hold instructions.
 func fallback(m record.Media) (text []byte, mark trust.Mark) {
 	for _, name := range stashTexts {
 		entry, _ := value.Get(m.Stash(), name)

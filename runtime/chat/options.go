@@ -36,8 +36,8 @@ type options struct {
 	endpoint       string // host name of the endpoint, without a port
 	native         string // tag of thoughts that the provider takes back; empty for none
 	extra          string // where the payload of a call has what the provider takes back
-	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON members
-	// with a comma before each.
+	// head is what all requests begin with, tools and what only they may have aside; toolOnly and extras are JSON
+	// members with a comma before each.
 	head     Head
 	toolOnly []byte
 	extras   map[string][]byte
@@ -54,8 +54,8 @@ type parser struct {
 	wrong        []string
 }
 
-// parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS, with prefix before each option's name, behind
-// what is known to be wrong.
+// parseOptions reads the options map. All errors are in one E_CHAT_INVALID_OPTIONS, with prefix before each option's
+// name, behind what is known to be wrong.
 func parseOptions(v []byte, providers []Provider, prefix string, wrong ...string) (options, error) {
 	p := parser{
 		prefix: prefix, wrong: wrong,
@@ -103,8 +103,8 @@ func parseOptions(v []byte, providers []Provider, prefix string, wrong ...string
 	return p.options, nil
 }
 
-// choose takes the provider of a name, the first one when there is no name. It returns the error that leaves nothing else
-// to say: that the provider is in another module.
+// choose takes the provider of a name, the first one when there is no name. It returns the error that leaves nothing
+// else to say: that the provider is in another module.
 func (p *parser) choose(v []byte, providers []Provider) error {
 	name, isText := value.String(v)
 	var known, elsewhere []string

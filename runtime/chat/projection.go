@@ -147,10 +147,10 @@ func (e *Executor) appendTools(dst []byte, d Dispatch) []byte {
 // maxSharedTool is the highest number of a tool that means the same tool in all turns of a runner.
 const maxSharedTool = 65_535
 
-// collect puts the timeline together: messages, tool calls and, if they are sent, thoughts, by the times they were made.
-// Records of the same time keep the order of their collection; a message comes before a thought, and that before a call.
-// What is made after it is stamped later than all of them, so that it follows them whatever the clock says. It returns how many items are
-// those of the last time, in their places.
+// collect puts the timeline together: messages, tool calls and, if they are sent, thoughts, by the times they were
+// made. Records of the same time keep the order of their collection; a message comes before a thought, and that before
+// a call. What is made after it is stamped later than all of them, so that it follows them whatever the clock says. It
+// returns how many items are those of the last time, in their places.
 func (p *projection) collect(o *options, d Dispatch) (same int) {
 	grown := true
 	for i, kind := range [...]record.Kind{record.Messages, record.Thoughts, record.ToolCalls} {
@@ -215,8 +215,8 @@ func (p *projection) merge() {
 	}
 }
 
-// visit takes the collection as it is, sorted by time and without thoughts that are not sent, and reports whether it is what it
-// was with more at its end.
+// visit takes the collection as it is, sorted by time and without thoughts that are not sent, and reports whether it is
+// what it was with more at its end.
 func (s *source) visit(o *options, d Dispatch) (grown bool) {
 	version, size := d.Version(s.kind)
 	grown = s.known && s.version == version && size >= s.size
@@ -241,8 +241,8 @@ func (s *source) visit(o *options, d Dispatch) (grown bool) {
 	return false
 }
 
-// rewind takes out of body what is not as it was in the first most items, and all behind those. So many items are known to
-// be the same. It returns the first item of the timeline that is not in it.
+// rewind takes out of body what is not as it was in the first most items, and all behind those. So many items are known
+// to be the same. It returns the first item of the timeline that is not in it.
 func (p *projection) rewind(most, same int) (from int) {
 	most = min(most, len(p.done))
 	same = min(same, most)

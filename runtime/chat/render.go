@@ -8,8 +8,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// fill makes the unit of the item at i and its neighbours that belong to it, and returns the index behind them. filled is
-// false when they say nothing.
+// fill makes the unit of the item at i and its neighbours that belong to it, and returns the index behind them. filled
+// is false when they say nothing.
 func (p *projection) fill(o *options, d Dispatch, i int) (end int, filled bool) {
 	thoughts := i
 	for i < len(p.line) && p.line[i].kind == record.Thoughts {
@@ -63,8 +63,8 @@ func (p *projection) fillMessage(o *options, d Dispatch, it item, mark string) {
 	u.Text = p.text[start:len(p.text):len(p.text)]
 }
 
-// attach takes the attachments of a message: into the unit, or into its text, which begins at start. No protocol takes those
-// of an assistant.
+// attach takes the attachments of a message: into the unit, or into its text, which begins at start. No protocol takes
+// those of an assistant.
 func (p *projection) attach(o *options, d Dispatch, it item, start int) {
 	u, m := &p.unit, record.Message(it.body)
 	var notes []byte

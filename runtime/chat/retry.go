@@ -75,8 +75,8 @@ const (
 	reasonEmpty     = "empty-response"
 )
 
-// classify tells why an attempt failed and which status that amounts to, 0 for none. reason is empty when another attempt
-// would do no better.
+// classify tells why an attempt failed and which status that amounts to, 0 for none. reason is empty when another
+// attempt would do no better.
 func (a *Answer) classify(failure error) (reason string, status int) {
 	switch {
 	case a.status != 0:
@@ -113,8 +113,8 @@ func (a *Answer) said() *providerError {
 	return a.failure
 }
 
-// another reports whether a failed attempt is followed by another one, and after how many ms. Nothing that the user has seen
-// is ever asked for a second time.
+// another reports whether a failed attempt is followed by another one, and after how many ms. Nothing that the user has
+// seen is ever asked for a second time.
 func (a *Answer) another(failure error, attempt int) (ms uint64, ok bool) {
 	r := &a.options.retry
 	if failure == nil || a.options.engine != nil || a.err != nil || a.d.Aborted() || a.d.Signalled() || a.shown() || attempt >= r.maxAttempts {
@@ -132,8 +132,8 @@ func (a *Answer) another(failure error, attempt int) (ms uint64, ok bool) {
 	return ms, true
 }
 
-// delay is how long to wait after an attempt: between half of the backoff and all of it, or what the response asks for and
-// up to a tenth more. after is that, -1 for nothing.
+// delay is how long to wait after an attempt: between half of the backoff and all of it, or what the response asks for
+// and up to a tenth more. after is that, -1 for nothing.
 func (r *retry) delay(attempt int, after int64, random uint64) uint64 {
 	ms := r.baseDelay
 	for i := 1; i < attempt && ms < r.maxDelay; i++ {

@@ -7,8 +7,8 @@ import (
 	"github.com/turncore/turncore/runtime/record"
 )
 
-// seal completes the streams of an answer that is not stored, so that nobody waits for more, and marks those of one that
-// was broken off. The answer has an error already; another one has nowhere to go.
+// seal completes the streams of an answer that is not stored, so that nobody waits for more, and marks those of one
+// that was broken off. The answer has an error already; another one has nowhere to go.
 func (a *Answer) seal() {
 	for i := range a.thoughts {
 		if t := &a.thoughts[i]; t.told {

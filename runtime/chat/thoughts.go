@@ -150,8 +150,8 @@ func (p *projection) addThoughts(o *options, d Dispatch, line []item) {
 	u.Text, u.HasText = p.text[start:len(p.text):len(p.text)], true
 }
 
-// rewindTo is the place in the timeline of the last request that must be made again because another thought is the newest
-// one, all of it when none is.
+// rewindTo is the place in the timeline of the last request that must be made again because another thought is the
+// newest one, all of it when none is.
 func (p *projection) rewindTo(o *options) int {
 	if o.thoughts.surfacing != latestSelf {
 		return len(p.done)

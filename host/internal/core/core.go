@@ -1,5 +1,5 @@
-// Package core has the instances of the core that turns share: what each has been told of, which turns it runs, and when
-// another one takes over.
+// Package core has the instances of the core that turns share: what each has been told of, which turns it runs, and
+// when another one takes over.
 package core
 
 import (
@@ -116,8 +116,8 @@ func (c *Core) number() uint32 {
 	}
 }
 
-// StepTurn hands frames of a turn to the core. Turns step in the order in which they want to. A step that is to go first
-// waits for the one in hand only: a person answers a gate or stops a turn, and hundreds of turns may be at work.
+// StepTurn hands frames of a turn to the core. Turns step in the order in which they want to. A step that is to go
+// first waits for the one in hand only: a person answers a gate or stops a turn, and hundreds of turns may be at work.
 func (c *Core) StepTurn(dst, in []byte, first bool) ([]byte, error) {
 	if !first {
 		c.line.Lock()
@@ -141,8 +141,8 @@ func (c *Core) step(in []byte) (out []byte, err error) {
 	return nil, err
 }
 
-// Die notes that the core is dead, has its turns ended and returns the error they end with. The caller may hold the lock of
-// one of them.
+// Die notes that the core is dead, has its turns ended and returns the error they end with. The caller may hold the
+// lock of one of them.
 func (c *Core) Die(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -345,8 +345,8 @@ const (
 	ended
 )
 
-// admit reports whether the core takes further turns. One whose memory has grown beyond the mark does not: a guest never
-// gives memory back. It ends, once its turns have, if it may drain.
+// admit reports whether the core takes further turns. One whose memory has grown beyond the mark does not: a guest
+// never gives memory back. It ends, once its turns have, if it may drain.
 func (c *Core) admit(highWater uint64, mayDrain bool) admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
