@@ -186,7 +186,7 @@ func (d *Dispatch) register(forged []*Tool) {
 	own := len(tools)
 	for _, tool := range forged {
 		if slices.ContainsFunc(tools[:own], func(t *Tool) bool { return t.Name == tool.Name }) {
-			d.warn("artifact-tool-shadowed", tool.Name, "artifacts cannot be read with "+tool.Name+", for that is the name of a tool of yours")
+			d.warn("artifact-tool-shadowed", tool.Name, "artifacts cannot be read with "+tool.Name+": you have a tool of that name")
 			continue
 		}
 		tools = append(tools, tool)

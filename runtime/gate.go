@@ -145,7 +145,7 @@ func (t *Turn) OpenGates() int { return len(t.gates) }
 // E_INVALID_TURN_GATE_RESOLUTION, whose details list the violations, and leaves the gate open.
 func (g *Gate) Accept(resolution []byte, shown string) ([]byte, error) {
 	if shown != "" && shown != g.digest {
-		return nil, refusal(fault.InvalidTurnGateResolution, g.id, []schema.Violation{{Keyword: "digest", Message: "what was shown is not what the gate shows"}})
+		return nil, refusal(fault.InvalidTurnGateResolution, g.id, []schema.Violation{{Keyword: "digest", Message: "the digest does not match what the gate shows"}})
 	}
 	if len(resolution) == 0 {
 		resolution = value.AppendNil(nil)
