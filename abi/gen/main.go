@@ -97,6 +97,7 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	for path, text := range map[string]func() ([]byte, error){
+		"host/codes_gen.go":                codes.names,
 		"js/src/codec/tuples.gen.ts":       src.tuples,
 		"internal/suggestion/words_gen.go": rules.guestWords,
 		"runtime/chat/options_gen.go":      options.guestOptions,
