@@ -1,6 +1,7 @@
 /**
  * Media in the bodies of requests: the module names their places but never gets their bytes.
  */
+import { joined } from '../bytes.js';
 import type { Splice } from '../codec/tuples.gen.js';
 import { CodecError } from '../codec/decoder.js';
 import { TurncoreError } from '../errors.js';
@@ -101,13 +102,7 @@ async function readMedia({ media, max }: MediaSplice, signal: AbortSignal): Prom
     reader.cancel(error).catch(() => undefined); // the decisive failure is reported
     throw error;
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  return joined(pieces);
 }
 
 function base64Length(bytes: number): number {

@@ -2,7 +2,7 @@
  * Gets the bytes of a module, on every platform.
  */
 import { TurncoreError } from '../errors.js';
-import { hex } from '../hex.js';
+import { hex } from '../bytes.js';
 import { confine, ConfineError } from './confine.js';
 import { checkTypes } from './contract.js';
 
