@@ -1,6 +1,7 @@
 /**
  * One call of a function of a scenario, and how its script is done.
  */
+import { isThenable } from '../awaitable.js';
 import {
   DispatchContext,
   type DispatchExecutorHelpers,
@@ -13,7 +14,7 @@ import { type AnyContext } from '../entries/runners.js';
 import { type AnyTool } from '../entries/tools.js';
 import type { AnyEntry } from './records.js';
 import { type Fields, Malformed, type Script } from './scenario.js';
-import { isThenable, then } from './then.js';
+import { then } from './then.js';
 
 /** What scripts need of the scenario's play. */
 export interface Stage {

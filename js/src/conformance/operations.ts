@@ -1,6 +1,7 @@
 /**
  * What steps of scripts may do.
  */
+import { isThenable } from '../awaitable.js';
 import {
   type Memory,
   type Message,
@@ -24,7 +25,6 @@ import { reopen } from './reopen.js';
 import { fields, list, Malformed, only, Refusal, type Script, str, strs } from './scenario.js';
 import { see } from './see.js';
 import { kindOf, namedSet, setOf } from './sets.js';
-import { isThenable } from './then.js';
 import { textOperations } from './texts.js';
 
 /** A step whose call throws at once if it fails. */

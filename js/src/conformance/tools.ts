@@ -1,11 +1,12 @@
 /**
  * Tools that scenarios describe.
  */
+import { isThenable } from '../awaitable.js';
 import { ArtifactTool, SpooledArtifact, Tool } from '../index.js';
 import { type AnyContext } from '../entries/runners.js';
 import { type AnyTool } from '../entries/tools.js';
 import { Refusal, type Script, type ToolSpec } from './scenario.js';
-import { isThenable, then } from './then.js';
+import { then } from './then.js';
 
 /** What tools need of the scenario's play. */
 export interface ToolSink {

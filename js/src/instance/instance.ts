@@ -4,7 +4,7 @@
  */
 import { type OutboundFrame, readFrame } from '../codec/tuples.gen.js';
 import { CodecError, framesOf, MAX_STEP_OUTPUT } from '../codec/decoder.js';
-import { TurncoreError } from '../errors.js';
+import { messageOf, TurncoreError } from '../errors.js';
 import type { StderrTail } from '../wasi/stderr.js';
 import type { Welcome, Limits } from './limits.js';
 import { decodeWelcome } from './limits.js';
@@ -280,8 +280,4 @@ export function instanceFailed(reason: string, stderr: string, cause?: unknown):
     cause,
     details: { reason, stderr },
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,7 +4,7 @@
 import { attempt } from '../attempt.js';
 import type { Write } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
-import { invalidValue, TurncoreError } from '../errors.js';
+import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import { Stash, stashViolations } from '../stash/stash.js';
 import { type AnyArtifactClass, toArtifactClass } from '../validation/artifact-class.js';
 import { type Converter, invalid, type ObjectSchema, toSchema } from '../validation/field-kinds.js';
@@ -237,8 +237,7 @@ export function writeArguments(args: unknown): Write {
     try {
       e.value(args, 'args');
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw TurncoreError.of('E_INVALID_TOOL_ARGS', why, { cause });
+      throw TurncoreError.of('E_INVALID_TOOL_ARGS', messageOf(cause), { cause });
     }
   };
 }
@@ -269,7 +268,7 @@ function schemaOf(raw: unknown): Converter<Schemas> {
     try {
       json = inputJsonSchema(value);
     } catch (error) {
-      return missing(error instanceof Error ? error.message : String(error));
+      return missing(messageOf(error));
     }
     if (json === undefined) return missing(`${value['~standard'].vendor} gives none`);
     const converted = toSchema(json, report);

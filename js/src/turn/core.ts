@@ -24,7 +24,7 @@ import { Encoder } from '../codec/encoder.js';
 import type { History } from '../collections/history.js';
 import type { Instance } from '../instance/instance.js';
 import type { Clock } from '../entropy.js';
-import { TurncoreError } from '../errors.js';
+import { messageOf, TurncoreError } from '../errors.js';
 import { framesOfTurn } from '../journal/format.js';
 import type { StepRecorder } from '../journal/writer.js';
 import type { Message } from '../primitives/message.js';
@@ -532,8 +532,4 @@ function requireOwn(
 /** The error for a refused OpenRunner. */
 function refusal({ code, message, details }: ErrorValue): TurncoreError {
   return new TurncoreError(code, message, { details: details ?? undefined });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -16,7 +16,7 @@ import {
   writeChunk,
   writeCommitResult,
 } from '../codec/tuples.gen.js';
-import type { NextFn } from '../awaitable.js';
+import { isThenable, type NextFn } from '../awaitable.js';
 import { CodecError } from '../codec/decoder.js';
 import type { ModelEngine } from '../chat/model-engine.js';
 import { type ProviderAPI, PROVIDERS } from '../chat/providers.gen.js';
@@ -31,7 +31,7 @@ import { runEstimate } from './estimate.js';
 import { HttpExchange } from '../http/exchange.js';
 import { settleForModel } from './kept-results.js';
 import { ModelEffect, type ModelListener } from './model.js';
-import { failEffect, isThenable, perform, performOnly, settleEffect } from './results.js';
+import { failEffect, perform, performOnly, settleEffect } from './results.js';
 import type { Callbacks } from './definition.js';
 import { copyValue } from '../stash/copy-value.js';
 import { fetchAddresses } from '../tools/catalogue.js';

@@ -5,7 +5,7 @@ import { EventKind, Method } from '../abi/frames.gen.js';
 import { type MethodArgs, writeErrorEvent } from '../codec/tuples.gen.js';
 import { TurncoreError } from '../errors.js';
 import type { TurnEvent } from '../events/events.js';
-import { type ErrorTable, messageOf } from './error-table.js';
+import { crossingMessage, type ErrorTable } from './error-table.js';
 
 /** What a report needs of its turn. */
 export interface ReportingTurn {
@@ -21,7 +21,7 @@ export interface ReportingTurn {
  * Reports the error of a listener once, as an event. The errors of error listeners are reported to nobody.
  */
 export function reportFailure(turn: ReportingTurn, cause: unknown, event: TurnEvent): void {
-  const text = `${event.event}: ${messageOf(cause)}`;
+  const text = `${event.event}: ${crossingMessage(cause)}`;
   const error = TurncoreError.of('E_LISTENER_ERROR', text, { cause });
   if (event.event === 'error' || turn.ended || !turn.core.alive) {
     console.error(error);

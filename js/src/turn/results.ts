@@ -1,6 +1,7 @@
 /**
  * Settles effects.
  */
+import { isThenable } from '../awaitable.js';
 import { type ErrorValue, writeResult } from '../codec/tuples.gen.js';
 import type { Encoder, Write } from '../codec/encoder.js';
 import type { ContextState } from './context-state.js';
@@ -116,13 +117,4 @@ function send(turn: Turn, effect: number, enc: Encoder | undefined): void {
     const again = failure(turn, effect, error, undefined);
     if (again !== undefined) turn.core.sendAndDrain(turn, again);
   }
-}
-
-/** Whether a value is a promise or a thenable. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as { then?: unknown }).then === 'function'
-  );
 }

@@ -1,9 +1,9 @@
 /**
  * A tool call that the module may give up.
  */
+import { isThenable } from '../awaitable.js';
 import { TurncoreError } from '../errors.js';
 import type { ContextState } from './context-state.js';
-import { isThenable } from './results.js';
 import type { Turn } from './turn.js';
 
 /** What is known here of a DispatchContext: how to make one for a call. */
