@@ -24,13 +24,8 @@ export type RecordOf = (handle: number) => unknown;
 /** The media at a place in a record's attachments or results. */
 export function mediaOf(entry: unknown, part: number): Media | undefined {
   let found: unknown;
-  if (entry instanceof Message) {
-    found = entry.attachments[part];
-  } else if (entry instanceof ToolCall) {
-    const { results } = entry;
-    if (Array.isArray(results)) found = (results as readonly unknown[])[part];
-    else found = part === 0 ? results : undefined;
-  }
+  if (entry instanceof Message) found = entry.attachments[part];
+  else if (entry instanceof ToolCall) found = [entry.results].flat()[part];
   return found instanceof Media ? found : undefined;
 }
 

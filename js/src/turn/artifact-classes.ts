@@ -22,8 +22,7 @@ export function artifactClasses(state: ContextState): Map<string, ArtifactClass>
   };
   for (const entry of state.set(Collections.toolCalls)) {
     if (!(entry instanceof ToolCall)) continue;
-    const { results } = entry;
-    for (const result of Array.isArray(results) ? (results as unknown[]) : [results]) add(result);
+    for (const result of [entry.results].flat()) add(result);
   }
   for (const entry of state.set(Collections.retrievables)) {
     if (entry instanceof Retrievable && !entry.inline) add(entry.content);
