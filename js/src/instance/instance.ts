@@ -4,7 +4,7 @@
  */
 import { type OutboundFrame, readFrame } from '../codec/tuples.gen.js';
 import { CodecError, framesOf, MAX_STEP_OUTPUT } from '../codec/decoder.js';
-import { messageOf, TurncoreError } from '../errors.js';
+import { messageOf, tooLarge, TurncoreError } from '../errors.js';
 import type { StderrTail } from '../wasi/stderr.js';
 import type { Welcome, Limits } from './limits.js';
 import { decodeWelcome } from './limits.js';
@@ -156,7 +156,7 @@ export class Instance {
     if (guest === undefined) throw this.#failure!;
     if (this.#stepping) throw new ReentryError();
     const size = batch.length;
-    if (size > this.#frameLimit) throw this.#tooLarge(size);
+    if (size > this.#frameLimit) throw tooLarge('a step', size, this.#frameLimit);
     this.#stepping = true;
     let out: Uint8Array<ArrayBuffer>;
     try {
@@ -252,14 +252,6 @@ export class Instance {
     if (length <= 64) for (let i = 0; i < length; i++) out[i] = memory[at + i]!;
     else out.set(memory.subarray(at, at + length));
     return out;
-  }
-
-  #tooLarge(size: number): TurncoreError {
-    return TurncoreError.of(
-      'E_ABI_LIMIT_EXCEEDED',
-      `a step of ${size} bytes is over the limit of ${this.#frameLimit}`,
-      { details: { limit: 'frame', max: this.#frameLimit, actual: size } },
-    );
   }
 
   #deliverStderr(listener: (line: string) => void): void {
