@@ -64,9 +64,9 @@ export interface PlayerOptions {
 
 const functional = ['message', 'thought', 'toolCall'] as const;
 const observable = Object.keys(EventKind)
-  .map((name) => name.charAt(0).toLowerCase() + name.slice(1))
-  .filter((name) => !(functional as readonly string[]).includes(name) && !/Interrupted$/.test(name))
-  .map((name) => name as keyof ObservabilityEvents);
+  .filter((kind) => !kind.endsWith('Interrupted'))
+  .map((kind) => kind.charAt(0).toLowerCase() + kind.slice(1))
+  .filter((name): name is keyof ObservabilityEvents => !functional.some((n) => n === name));
 
 /** Names of the dispatch pipelines, and their older ones. */
 const names = ['dispatchInputPipeline', 'dispatchOutputPipeline'] as const;

@@ -6,7 +6,11 @@ import type { Write } from '../codec/encoder.js';
 import type { DispatchContext } from '../context/dispatch-context.js';
 import { invalidValue, messageOf, TurncoreError } from '../errors.js';
 import { Stash, stashViolations } from '../stash/stash.js';
-import { type AnyArtifactClass, toArtifactClass } from '../validation/artifact-class.js';
+import {
+  type AnyArtifactClass,
+  artifactClassOf,
+  hasArtifactMethods,
+} from '../validation/artifact-class.js';
 import { type Converter, invalid, type ObjectSchema, toSchema } from '../validation/field-kinds.js';
 import { check, phrase } from '../validation/rules.js';
 import {
@@ -120,7 +124,7 @@ export class Tool<Args = Record<string, unknown>, Result = unknown, Input = Args
   /** @throws TurncoreError E_INVALID_INITIAL_TOOL_VALUE listing every violation */
   constructor(raw: RawTool<Args, Result, Input>) {
     const values = check(this instanceof ArtifactTool ? 'ArtifactTool' : 'Tool', raw, {
-      artifactClass: toArtifactClass,
+      artifactClass: artifactClassOf(hasArtifactMethods),
       schema: schemaOf(raw),
       also: ({ meta }) => stashViolations(meta, 'meta'),
     });

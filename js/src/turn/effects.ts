@@ -66,8 +66,8 @@ const runs: { readonly [F in EffectFrame as F['kind']]: Run<F['args']> } = {
 
 /** Starts an effect. @throws CodecError if it is malformed */
 export function runEffect(turn: Turn, { effect, kind, context, args }: EffectFrame): void {
-  const run = runs[kind] as Run<never> | undefined;
-  if (run === undefined) throw new CodecError('frame', 0, `unknown effect ${kind as number}`);
+  const run = (runs as Readonly<Record<number, Run<never> | undefined>>)[kind];
+  if (run === undefined) throw new CodecError('frame', 0, `unknown effect ${kind}`);
   const state = context === 0 ? turn.root : turn.context(context);
   run(new Effect(turn, effect, state), args as never);
 }
