@@ -8,7 +8,7 @@ import (
 	"github.com/turncore/turncore/runtime/fault"
 )
 
-// grepSteps is how many steps a pattern may take in one batch of lines, so that no step of the module takes long.
+// grepSteps is how many steps a pattern may take per batch of lines, so that no step of the module takes long.
 const grepSteps = 16 << 20
 
 var grepTool = readerTool{
@@ -28,7 +28,7 @@ var grepTool = readerTool{
 	},
 }
 
-// textArgument returns an argument that is text, "" without.
+// textArgument returns a text argument, "" if absent.
 func textArgument(args []byte, name string) string {
 	v, _ := value.Get(args, name)
 	s, _ := value.String(v)
@@ -63,7 +63,7 @@ func (r *reader) grep(m *pattern.Matcher) ([]byte, error) {
 		return nil, err
 	}
 	if p.clipped {
-		next++ // its beginning is there
+		next++ // its beginning has been shown
 	}
 	if next >= count {
 		return p.result(""), nil

@@ -6,7 +6,7 @@ import (
 	"github.com/turncore/turncore/abi/value"
 )
 
-// IdentityFields are what [AppendMessage] and [AppendThought] write as an identity.
+// IdentityFields are the fields of an identity.
 type IdentityFields struct {
 	Identifier     string
 	Representation string
@@ -121,7 +121,7 @@ func AppendToolCall(dst []byte, f ToolCallFields) []byte {
 type RetrievableFields struct {
 	ID        string
 	Content   []byte // text
-	Part      []byte // the content that the host holds, in the place of text; nil for none
+	Part      []byte // content that the host holds, in place of text; nil for none
 	TrustTier string
 	Source    string // empty for none
 	Kind      string // empty for none
@@ -189,8 +189,7 @@ func appendValue(dst, v []byte) []byte {
 	return append(dst, v...)
 }
 
-// appendFloat writes a float64 whatever the number, for that is the type of the field: a reader with a schema does not
-// take an integer for it.
+// appendFloat always writes a float64, the type of the field: a reader with a schema rejects an integer.
 func appendFloat(dst []byte, f float64) []byte {
 	n := math.Float64bits(f)
 	return append(dst, 0xcb, byte(n>>56), byte(n>>48), byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
