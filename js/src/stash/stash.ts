@@ -61,7 +61,9 @@ export class Stash {
     try {
       this.#root = copyValue(initial, 'value') as Root;
     } catch (error) {
-      throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', messageOf(error), { cause: error });
+      throw TurncoreError.of('E_INVALID_INITIAL_REGISTRY_VALUE', messageOf(error), {
+        cause: error,
+      });
     }
   }
 
